@@ -1,0 +1,19 @@
+"""Cleans text that came from a file, a model or a process before it may reach a terminal.
+
+Knows nothing of who shows it; showing it as data and never as markup is the caller's part.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+REPLACEMENT = "\ufffd"
+# Controls (ESC, C1, CR/LF), format characters (bidi overrides, zero-width), surrogates, private use and
+# unassigned code points, line and paragraph separators: all of them can move the cursor or lie about order.
+UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def clean(text: str, limit: int = 200) -> str:
+    """`text` with every unsafe character replaced by U+FFFD, at most `limit` characters long."""
+    kept = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(REPLACEMENT if unicodedata.category(c) in UNSAFE_CATEGORIES else c for c in kept)
