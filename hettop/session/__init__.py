@@ -1,0 +1,1 @@
+"""The fold over the event stream, and the views the screen draws of it."""

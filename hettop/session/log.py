@@ -1,0 +1,68 @@
+"""The event log: which events are worth a line to the person watching, and how it reads.
+
+A pure function of one event; spikes are not here, they are found by the fold.
+"""
+
+from __future__ import annotations
+
+from hettop import events
+from hettop.events import AnyEvent, LogEntry
+
+_ACTIONS = {
+    "start": "measuring {units}",
+    "switch": "unit → {units}",
+    "interleave": "interleaving {units}",
+    "pause": "inference paused",
+    "resume": "inference resumed",
+    "reset": "statistics reset",
+}
+
+
+def describe(event: AnyEvent) -> LogEntry | None:
+    """The line this event adds to the log, or None."""
+    found: tuple[str, str] | None = None
+    kind = ""
+    match event:
+        case events.Engine():
+            kind = "engine"
+            found = _engine(event)
+        case events.Control():
+            kind = "control"
+            text = _ACTIONS.get(event.action, event.action).format(units=", ".join(event.units))
+            found = ("info", text)
+        case events.Load():
+            kind = "load"
+            found = _load(event)
+        case events.Mark():
+            kind = "mark"
+            found = ("info", f"mark: {event.text}" if event.text else "mark")
+        case events.Dropped():
+            kind = "dropped"
+            found = ("warning", f"{event.n} samples dropped: {event.why}")
+        case events.End():
+            kind = "end"
+            found = ("info", f"end: {event.why}" if event.why else "end")
+    if found is None:
+        return None
+    level, text = found
+    return LogEntry(t=event.t, level=level, text=text[: events.TEXT_LIMIT], kind=kind)
+
+
+def _engine(event: events.Engine) -> tuple[str, str] | None:
+    if event.state == "failed" and event.error is not None:
+        return "error", f"{event.unit} failed: {event.error.message}"
+    if event.state == "failed":
+        return "error", f"{event.unit} failed"
+    if event.first_ns is not None and event.load_ns is not None:
+        return "info", f"{event.unit} loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"
+    return None
+
+
+def _load(event: events.Load) -> tuple[str, str]:
+    simulated = "simulated " if event.simulated else ""
+    if event.state == "failed" and event.error is not None:
+        return "error", f"{simulated}load {event.what} failed: {event.error.message}"
+    if event.state == "confirmed":
+        return "info", f"{simulated}load now {event.condition}"
+    level = "" if event.level is None else f" {event.level}"
+    return "info", f"{simulated}load {event.what}{level} {event.state}"

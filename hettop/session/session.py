@@ -1,0 +1,174 @@
+"""The fold: one reducer that turns the event stream into a session, live and in replay alike.
+
+Does no I/O, reads no clock and starts nothing: the state is a function of the events folded so far. It is changed in
+place, because copying histograms for every window would cost more than folding it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import singledispatchmethod
+
+from hettop import events
+from hettop.events import AnyEvent, Keyframe, LogEntry
+from hettop.session.condition import Condition, ConditionKey
+from hettop.session.log import describe
+from hettop.session.trailing import LONGEST_WINDOW_NS
+from hettop.session.unit import Unit
+
+__all__ = ["LONGEST_WINDOW_NS", "RAW_LIMIT", "Session"]
+
+RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
+LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
+
+
+class Session:
+    """Everything known at a moment of the stream."""
+
+    def __init__(self, raw_limit: int = RAW_LIMIT) -> None:
+        self.header: events.Header | None = None
+        self.t = 0
+        self.units: dict[str, Unit] = {}
+        self.conditions: dict[ConditionKey, Condition] = {}
+        self.control: events.Control | None = None
+        self.load = events.NO_LOAD
+        self.thermal: str | None = None
+        self.power: events.Power | None = None
+        self.host: events.HostLoad | None = None
+        self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
+        self.samples = 0
+        self.dropped = 0
+        self.ended: events.End | None = None
+        self._raw_limit = raw_limit
+
+    @property
+    def simulated(self) -> bool:
+        return self.header is not None and self.header.simulated
+
+    @property
+    def paused(self) -> bool:
+        return self.control is not None and self.control.paused
+
+    @property
+    def limit_ns(self) -> int | None:
+        """The latency budget in force: the one that was set, else the period of the rate."""
+        control = self.control
+        if control is None:
+            return None
+        if control.limit_ns is not None:
+            return control.limit_ns
+        return round(1e9 / control.rate_hz) if control.rate_hz else None
+
+    def fold(self, event: AnyEvent) -> None:
+        """Take in one event. Events of one unit must come in their order; units commute."""
+        self.t = max(self.t, event.t)
+        self._fold(event)
+        entry = describe(event)
+        if entry is not None:
+            self.log.append(entry)
+
+    @singledispatchmethod
+    def _fold(self, event: AnyEvent) -> None:
+        """Kinds without a part in the folded state (keyframes among them: they repeat it) change nothing."""
+
+    @_fold.register
+    def _(self, event: events.Header) -> None:
+        self.header = event
+
+    @_fold.register
+    def _(self, event: events.Samples) -> None:
+        self.samples += event.n
+        unit = self._unit(event.unit)
+        ends = event.starts_ns() + event.lat_ns
+        pause = unit.moved_on(event, int(ends[-1]))
+        if event.phase != "steady":
+            unit.apart_from_steady(event)
+            return
+        unit.trailing.add(ends, event.lat_ns)
+        self._condition(event).add(event, ends, pause, self.limit_ns)
+
+    @_fold.register
+    def _(self, event: events.Engine) -> None:
+        self._unit(event.unit).engine(event)
+
+    @_fold.register
+    def _(self, event: events.Control) -> None:
+        self.control = event
+        if event.action == "reset":
+            self.conditions.clear()
+            self.units = {name: self._unit_without_samples(unit) for name, unit in self.units.items()}
+
+    @_fold.register
+    def _(self, event: events.Load) -> None:
+        self.load = event.condition
+
+    @_fold.register
+    def _(self, event: events.Power) -> None:
+        self.power = event
+        self.thermal = event.thermal
+
+    @_fold.register
+    def _(self, event: events.HostLoad) -> None:
+        self.host = event
+
+    @_fold.register
+    def _(self, event: events.Dropped) -> None:
+        self.dropped += event.n
+
+    @_fold.register
+    def _(self, event: events.End) -> None:
+        self.ended = event
+
+    def _unit(self, name: str) -> Unit:
+        if name not in self.units:
+            self.units[name] = Unit(name)
+        return self.units[name]
+
+    def _condition(self, window: events.Samples) -> Condition:
+        key = ConditionKey(window.unit, window.condition, window.thermal)
+        if key not in self.conditions:
+            self.conditions[key] = Condition(key, self._raw_limit)
+        return self.conditions[key]
+
+    @staticmethod
+    def _unit_without_samples(unit: Unit) -> Unit:
+        fresh = Unit.restored(unit.snapshot())
+        fresh.last_condition = None
+        return fresh
+
+    def keyframe(self, t: int, crc32: int) -> Keyframe:
+        """The whole folded state at `t`; `crc32` is the writer's, of the bytes before it."""
+        return Keyframe(
+            t=t,
+            crc32=crc32,
+            samples=self.samples,
+            dropped=self.dropped,
+            load=self.load,
+            thermal=self.thermal,
+            units=[unit.snapshot() for unit in self.units.values()],
+            conditions=[condition.state() for condition in self.conditions.values()],
+            control=self.control,
+            power=self.power,
+            log=list(self.log),
+        )
+
+    @classmethod
+    def restored(cls, header: events.Header, keyframe: Keyframe) -> Session:
+        """The session a keyframe describes, without raw samples and trailing window.
+
+        ValueError when the keyframe contradicts itself.
+        """
+        session = cls(raw_limit=0)
+        session.header = header
+        session.t = keyframe.t
+        session.samples = keyframe.samples
+        session.dropped = keyframe.dropped
+        session.load = keyframe.load
+        session.thermal = keyframe.thermal
+        session.control = keyframe.control
+        session.power = keyframe.power
+        session.log.extend(keyframe.log)
+        session.units = {state.unit: Unit.restored(state) for state in keyframe.units}
+        restored = [Condition.restored(state) for state in keyframe.conditions]
+        session.conditions = {condition.key: condition for condition in restored}
+        return session

@@ -1,0 +1,231 @@
+"""Makes the frozen views the screen draws, from a session and a request.
+
+Pure: the same session and request give the same view, which is why replay and live cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hettop.events import Column, LogEntry
+from hettop.session.condition import Condition, ConditionKey
+from hettop.session.series import NS_PER_MS
+from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.session.timeline import timeline
+from hettop.session.unit import Unit
+from hettop.session.views import (
+    HeaderView,
+    LatencyView,
+    SessionView,
+    UnitRow,
+    UnitsView,
+    ViewRequest,
+)
+from hettop.stats.histogram import bucket_high, bucket_low
+from hettop.stats.quantiles import further_samples
+
+RATE_WINDOW_NS = 2 * 10**9
+# File windows gather up to a second, so in a replay the newest samples may be that old and still be the present.
+STALE_AFTER_NS = 1_500_000_000
+
+
+def view(session: Session, request: ViewRequest) -> SessionView:
+    """Every panel's view of `session` at `request.now_ns`."""
+    unit = viewed_unit(session, request)
+    return SessionView(
+        header=header(session, request),
+        latency=latency(session, unit, request),
+        timeline=timeline(session, unit, request),
+        units=units(session, request),
+        log=log(session, request),
+    )
+
+
+def viewed_unit(session: Session, request: ViewRequest) -> str | None:
+    """The unit that was asked for, else the first active one, else the first known."""
+    if request.unit is not None:
+        return request.unit
+    active = session.control.units if session.control else []
+    return next(iter(active), next(iter(session.units), None))
+
+
+def header(session: Session, request: ViewRequest) -> HeaderView:
+    opening, control = session.header, session.control
+    return HeaderView(
+        model=(opening.model.name if opening else None) or "",
+        backend=opening.model.backend if opening else None,
+        chip=opening.host.chip if opening else None,
+        simulated=session.simulated,
+        units=tuple(control.units) if control else (),
+        mode=control.mode if control else "single",
+        paused=session.paused,
+        elapsed_ns=request.now_ns,
+        rate_per_s=_rate(session, request.now_ns),
+        samples=session.samples,
+        dropped=session.dropped,
+        load=session.load,
+        rate_hz=control.rate_hz if control else None,
+    )
+
+
+def _rate(session: Session, now_ns: int) -> float | None:
+    """Steady samples a second over the last two seconds that have any."""
+    ends = [unit.trailing.last_end_ns for unit in session.units.values()]
+    newest = max((end for end in ends if end is not None), default=None)
+    if newest is None or newest < now_ns - STALE_AFTER_NS or session.paused:
+        return None
+    counted = 0
+    oldest = newest
+    for unit in session.units.values():
+        inside, latencies = unit.trailing.between(newest - RATE_WINDOW_NS, newest)
+        if len(inside):
+            counted += len(inside)
+            oldest = min(oldest, int(inside[0] - latencies[0]))
+    span = newest - oldest
+    return counted / span * 1e9 if span > 0 else None
+
+
+def latency(session: Session, unit: str | None, request: ViewRequest) -> LatencyView:
+    """The trailing window's distribution of one unit, binned into the columns at hand."""
+    window_ns = min(request.window_ns, LONGEST_WINDOW_NS)
+    known = session.units.get(unit) if unit else None
+    if known is None:
+        latencies: Column = np.empty(0, dtype=np.int64)
+    else:
+        _, latencies = known.trailing.between(request.now_ns - window_ns, request.now_ns)
+    n = len(latencies)
+    if n == 0:
+        return LatencyView(
+            unit, window_ns, 0, (0,) * request.histogram_columns, 0.0, 1.0, 0, None, None, None, None, None
+        )
+    p01, p50, p90, p99 = np.quantile(latencies, (0.01, 0.5, 0.9, 0.99), method="linear").tolist()
+    low, high = axis(float(latencies.min()), p01, p99, float(latencies.max()))
+    counts, _ = np.histogram(latencies, bins=request.histogram_columns, range=(low, high))
+    needs = further_samples(n, 0.99)
+    return LatencyView(
+        unit=unit,
+        window_ns=window_ns,
+        n=n,
+        counts=tuple(counts.tolist()),
+        low_ms=low / NS_PER_MS,
+        high_ms=high / NS_PER_MS,
+        above=int(np.count_nonzero(latencies > high)),
+        p50_ms=p50 / NS_PER_MS,
+        p90_ms=p90 / NS_PER_MS,
+        p99_ms=None if needs else p99 / NS_PER_MS,
+        max_ms=float(latencies.max()) / NS_PER_MS,
+        p99_needs=needs or None,
+    )
+
+
+def axis(smallest: float, p01: float, p99: float, largest: float) -> tuple[float, float]:
+    """Ends of a linear axis: all but the far tail, on round numbers so that it does not twitch with every sample."""
+    spread = max(p99 - p01, 0.02 * p99, 1.0)
+    low = max(smallest, p01 - 0.2 * spread)
+    high = min(largest, p99 + spread)
+    step = _round_step((high - low) / 8 if high > low else spread / 8)
+    return math.floor(low / step) * step, (math.floor(high / step) + 1) * step
+
+
+def _round_step(rough: float) -> float:
+    """The next larger of 1, 2 or 5 times a power of ten."""
+    magnitude = 10.0 ** math.floor(math.log10(max(rough, 1e-9)))
+    return next(factor * magnitude for factor in (1.0, 2.0, 5.0, 10.0) if factor * magnitude >= rough)
+
+
+def units(session: Session, request: ViewRequest) -> UnitsView:
+    """A row per unit under the load now in force."""
+    chosen = {name: current_condition(session, name) for name in session.units}
+    measured = [condition for condition in chosen.values() if condition is not None and condition.wall.n]
+    means = [condition.wall.moments.mean_ns or 0.0 for condition in measured]
+    best = min(means, default=None)
+    low, high = _violin_axis(measured)
+    active = session.control.units if session.control else []
+    rows = tuple(
+        _row(unit, chosen[name], name in active, best, (low, high, request.violin_columns))
+        for name, unit in session.units.items()
+    )
+    absent = session.header.settings.get("absent", {}) if session.header else {}
+    pairs = tuple((str(name), str(why)) for name, why in absent.items()) if isinstance(absent, dict) else ()
+    return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs)
+
+
+def current_condition(session: Session, unit: str) -> Condition | None:
+    """The unit's condition under the load (and thermal state) in force; else its latest under that load."""
+    found = session.conditions.get(ConditionKey(unit, session.load, session.thermal))
+    if found is not None:
+        return found
+    same_load = [c for key, c in session.conditions.items() if key.unit == unit and key.load == session.load]
+    return same_load[-1] if same_load else None
+
+
+def _row(
+    unit: Unit, condition: Condition | None, active: bool, best_mean: float | None, violin: tuple[float, float, int]
+) -> UnitRow:
+    wall = condition.wall if condition is not None and condition.wall.n else None
+    moments = wall.moments if wall else None
+    mean = moments.mean_ns if moments else None
+    return UnitRow(
+        unit=unit.name,
+        state=unit.state,
+        active=active,
+        n=moments.n if moments else 0,
+        mean_ms=_ms(mean),
+        std_ms=_ms(moments.std_ns if moments else None),
+        min_ms=_ms(moments.min_ns if moments else None),
+        p50_ms=wall.quantile_ms(0.5) if wall else None,
+        p90_ms=wall.quantile_ms(0.9) if wall else None,
+        max_ms=_ms(moments.max_ns if moments else None),
+        throughput_per_s=condition.throughput_per_s if condition else None,
+        difference=mean / best_mean - 1 if mean and best_mean else None,
+        spikes=condition.spikes if condition else 0,
+        placed=unit.placed,
+        error=unit.error,
+        violin=density(condition, *violin),
+    )
+
+
+def _ms(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / NS_PER_MS
+
+
+def _violin_axis(measured: list[Condition]) -> tuple[float, float]:
+    """One axis for all rows, so that they can be compared: from the fastest to the slowest unit's P99."""
+    lows = [condition.wall.histogram.quantile(0.005) or 0.0 for condition in measured]
+    highs = [condition.wall.histogram.quantile(0.99) or 0.0 for condition in measured]
+    if not lows:
+        return 0.0, NS_PER_MS
+    low, high = min(lows), max(highs)
+    margin = max(0.05 * (high - low), 0.02 * high)
+    return max(0.0, low - margin), high + margin
+
+
+def density(condition: Condition | None, low: float, high: float, columns: int) -> tuple[float, ...]:
+    """Share of samples per column between `low` and `high` (ns), scaled so that the fullest is 1.
+
+    Each bucket's count is spread evenly over its width; at its middle alone, columns about as wide as buckets would
+    show a comb.
+    """
+    if condition is None or columns < 1 or not condition.wall.n:
+        return ()
+    indices, counts = condition.wall.histogram.nonzero()
+    edges = np.column_stack((bucket_low(indices), bucket_high(indices))).ravel()
+    below = np.repeat(np.concatenate(([0], np.cumsum(counts))), 2)[1:-1]
+    binned = np.diff(np.interp(np.linspace(low, high, columns + 1), edges, below))
+    top = float(binned.max())
+    return tuple((binned / top).tolist()) if top > 0 else ()
+
+
+def log(session: Session, request: ViewRequest) -> tuple[LogEntry, ...]:
+    """What happened, with the latest spikes in their places, oldest first."""
+    spikes = [
+        LogEntry(
+            t=end, level="warning", text=f"spike {latency_ns / NS_PER_MS:.2f} ms {condition.key.unit}", kind="spike"
+        )
+        for condition in session.conditions.values()
+        for end, latency_ns in condition.recent_spikes
+        if end <= request.now_ns
+    ]
+    return tuple(sorted((*session.log, *spikes), key=lambda entry: entry.t))

@@ -1,0 +1,134 @@
+"""What the screen draws: frozen views of a session at a moment, one per panel.
+
+Pure data, made by `session.viewing`; panels are functions of these and hold no numbers of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hettop.events import Failure, LogEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in."""
+
+    now_ns: int
+    window_ns: int
+    unit: str | None = None
+    histogram_columns: int = 60
+    timeline_slots: int = 60
+    violin_columns: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderView:
+    """The line on top. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data."""
+
+    model: str
+    backend: str | None
+    chip: str | None
+    simulated: bool
+    units: tuple[str, ...]
+    mode: str
+    paused: bool
+    elapsed_ns: int
+    rate_per_s: float | None
+    samples: int
+    dropped: int
+    load: str
+    rate_hz: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyView:
+    """Histogram of the trailing window of one unit: `counts[i]` of column i between `low_ms` and `high_ms` (linear).
+
+    Samples above `high_ms` are counted in `above` and drawn as a mark at the right edge. Percentiles are of the
+    window; one that has too few samples behind it is None and `p99_needs` says how many more it takes.
+    """
+
+    unit: str | None
+    window_ns: int
+    n: int
+    counts: tuple[int, ...]
+    low_ms: float
+    high_ms: float
+    above: int
+    p50_ms: float | None
+    p90_ms: float | None
+    p99_ms: float | None
+    max_ms: float | None
+    p99_needs: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineSlot:
+    """One column of the timeline: the P90 and maximum of the samples that ended in it, and whether one is a spike."""
+
+    p90_ms: float
+    max_ms: float
+    spike: bool
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView:
+    """The trailing window in slots of `slot_ns`, oldest first; None where no sample ended.
+
+    `marks` are (slot, kind of event): the user's marks, unit and load changes.
+    """
+
+    window_ns: int
+    slot_ns: int
+    slots: tuple[TimelineSlot | None, ...]
+    fence_ms: float | None
+    spikes: int
+    marks: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """One unit under the load now in force. `difference` is the mean over the best unit's mean, minus one (0 = best).
+
+    `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
+    """
+
+    unit: str
+    state: str
+    active: bool
+    n: int
+    mean_ms: float | None
+    std_ms: float | None
+    min_ms: float | None
+    p50_ms: float | None
+    p90_ms: float | None
+    max_ms: float | None
+    throughput_per_s: float | None
+    difference: float | None
+    spikes: int
+    placed: str | None
+    error: Failure | None
+    violin: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsView:
+    """A row per unit, in the order of first appearance. `absent` maps units that cannot run here to the reason."""
+
+    rows: tuple[UnitRow, ...]
+    violin_low_ms: float
+    violin_high_ms: float
+    absent: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """All the panels' views of one session at one moment. `log` is oldest first."""
+
+    header: HeaderView
+    latency: LatencyView
+    timeline: TimelineView
+    units: UnitsView
+    log: tuple[LogEntry, ...]

@@ -1,0 +1,118 @@
+"""Views: the numbers the panels draw, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from hettop import events
+from hettop.session.session import Session
+from hettop.session.viewing import axis, view
+from hettop.session.views import ViewRequest
+from tests.streams import MS, S, header, window
+
+
+def request(now_ns: int, window_ns: int = 10 * S, **more: int) -> ViewRequest:
+    return ViewRequest(now_ns=now_ns, window_ns=window_ns, **more)  # type: ignore[arg-type]
+
+
+def running(*windows: events.Samples, units: tuple[str, ...] = ("CPU_ONLY",), mode: str = "single") -> Session:
+    session = Session(raw_limit=0)
+    session.fold(header(absent={"CPU_AND_NE": "needs a Mac"}))
+    session.fold(events.Control(t=0, action="start", units=list(units), mode=mode))
+    for each in windows:
+        session.fold(each)
+    return session
+
+
+def test_the_histogram_holds_every_sample_of_the_trailing_window_once() -> None:
+    session = running(window([MS] * 5 + [2 * MS] * 5, gap=0), window([4 * MS] * 3, t0=20 * S, gap=0))
+    recent = view(session, request(21 * S)).latency
+    assert (recent.n, sum(recent.counts) + recent.above) == (3, 3)
+    everything = view(session, request(21 * S, window_ns=60 * S)).latency
+    assert everything.n == 13
+    assert everything.p50_ms == pytest.approx(2.0)
+    assert everything.max_ms == pytest.approx(4.0)
+    assert everything.low_ms <= 1.0
+    assert everything.high_ms > 4.0
+
+
+def test_a_p99_without_enough_samples_says_how_many_it_needs() -> None:
+    latency = view(running(window([MS] * 100)), request(S)).latency
+    assert latency.p99_ms is None
+    assert latency.p99_needs == 562  # of 662
+
+
+def test_the_axis_ends_on_round_numbers_and_leaves_the_far_tail_out() -> None:
+    low, high = axis(1.0 * MS, 1.01 * MS, 1.21 * MS, 40.0 * MS)
+    assert low == pytest.approx(1.0 * MS, rel=0.1)
+    assert 1.21 * MS < high < 2 * MS
+    assert (high / 50_000) == pytest.approx(round(high / 50_000))
+
+
+def test_an_empty_session_has_views_too() -> None:
+    empty = view(Session(), request(0))
+    assert empty.latency.n == 0
+    assert empty.latency.p50_ms is None
+    assert empty.units.rows == ()
+    assert all(slot is None for slot in empty.timeline.slots)
+
+
+def test_timeline_slots_hold_what_ended_in_them() -> None:
+    # Slots of 1 s, the last one holding now = 9.5 s: samples ending at 8.2 s and 9.1 s stand in the last two.
+    session = running(window([100 * MS], t0=8 * S + 100 * MS), window([100 * MS, 300 * MS], t0=9 * S, gap=0))
+    timeline = view(session, request(9 * S + 500 * MS, timeline_slots=10)).timeline
+    assert timeline.slot_ns == S
+    assert [slot is None for slot in timeline.slots] == [True] * 8 + [False] * 2
+    before, last = timeline.slots[-2:]
+    assert before is not None
+    assert last is not None
+    assert before.max_ms == pytest.approx(100.0)
+    assert last.max_ms == pytest.approx(300.0)
+    assert last.p90_ms == pytest.approx(280.0)  # linear between 100 and 300
+
+
+def test_while_interleaving_the_timeline_shows_the_viewed_unit_alone() -> None:
+    session = running(
+        window([MS], t0=S, unit="A"), window([9 * MS], t0=2 * S, unit="B"), units=("A", "B"), mode="interleave"
+    )
+    shown = [slot.unit for slot in view(session, request(3 * S)).timeline.slots if slot]
+    assert shown == ["A"]
+
+
+def test_rows_compare_units_with_the_fastest() -> None:
+    session = running(window([2 * MS] * 4, unit="A"), window([3 * MS] * 4, unit="B", t0=S))
+    fast, slow = view(session, request(2 * S)).units.rows
+    assert fast.difference == pytest.approx(0.0)
+    assert slow.difference == pytest.approx(0.5)
+    assert fast.throughput_per_s == pytest.approx(500.0)
+    assert max(slow.violin) == 1.0
+    assert view(session, request(2 * S)).units.absent == (("CPU_AND_NE", "needs a Mac"),)
+
+
+def test_a_row_shows_the_load_in_force() -> None:
+    session = running(window([2 * MS] * 4))
+    session.fold(events.Load(t=S, what="cpu", state="confirmed", condition="cpu:1", level=1))
+    assert view(session, request(S)).units.rows[0].n == 0
+    session.fold(window([5 * MS] * 2, t0=2 * S, load="cpu:1"))
+    assert view(session, request(3 * S)).units.rows[0].mean_ms == pytest.approx(5.0)
+
+
+def test_the_log_shows_spikes_in_their_places() -> None:
+    session = running(window([MS] * 64, gap=0))
+    session.fold(window([30 * MS], t0=S))
+    session.fold(events.Mark(t=2 * S, text="after"))
+    texts = [entry.text for entry in view(session, request(3 * S)).log]
+    assert texts == ["measuring CPU_ONLY", "spike 30.00 ms CPU_ONLY", "mark: after"]
+
+
+def test_the_rate_is_of_the_last_seconds_and_unknown_while_paused() -> None:
+    session = running(window([10 * MS] * 100, gap=0))
+    assert view(session, request(S)).header.rate_per_s == pytest.approx(100.0)
+    session.fold(events.Control(t=S, action="pause", units=["CPU_ONLY"], paused=True))
+    assert view(session, request(S)).header.rate_per_s is None
+
+
+def test_simulated_data_says_so_in_its_header() -> None:
+    session = Session()
+    session.fold(header(simulated=True))
+    assert view(session, request(0)).header.simulated
