@@ -1,0 +1,126 @@
+"""Quantiles of samples, how far they can be trusted, and how many samples they need.
+
+It must not know what the samples are or how a number is shown: arrays and counts in, numbers out.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+CONFIDENCE = 0.95
+"""Of every interval shown."""
+
+EARLY_STOPPING_CONFIDENCE = 0.99
+"""Of MLPerf LoadGen's early stopping."""
+
+_ROUNDING = 1e-9
+"""Relative slack, so that a tail that is met exactly (P99 at n = 299) is not lost to the last bit."""
+
+
+def quantile(samples: npt.ArrayLike, q: float) -> float:
+    """Quantile of samples (shape (n,), any order) as numpy's `linear` method: type 7 of Hyndman and Fan (1996).
+
+    With x sorted from 0 it stands at position h = (n - 1) * q, linearly between its neighbours. Unit: the samples'.
+    ValueError without samples or with q outside 0..1.
+    """
+    array = np.asarray(samples)
+    if array.size == 0:
+        raise ValueError("a quantile needs at least one sample")
+    if not 0.0 <= q <= 1.0:
+        raise ValueError(f"a quantile level lies in 0..1, not {q}")
+    return float(np.quantile(array, q, method="linear"))
+
+
+@lru_cache(maxsize=4096)  # pure: the same ranks are asked for at each redraw
+def quantile_interval(n: int, q: float, confidence: float = CONFIDENCE) -> tuple[int | None, int | None]:
+    """Ranks (1-based) of the two order statistics of n samples between which the q-quantile lies.
+
+    Distribution-free: the number of samples below the quantile is binomial, B ~ Bin(n, q), so x[l]..x[u] covers it
+    with probability P(l <= B <= u - 1) (David and Nagaraja, Order Statistics, 3rd ed., section 7.1). Both tails get
+    (1 - confidence) / 2: n = 100, q = 0.9 gives ranks 84 and 96, covering 95.6 %.
+
+    The high rank is None when no order statistic is a bound, that is when even the maximum lies below the quantile
+    too often: q^n > 1 - confidence (P99: below n = 299). The low rank is None likewise, (1 - q)^n > 1 - confidence
+    (P50: below n = 6, P90: n = 1). A side without a bound leaves its share of the error to the other side.
+    ValueError unless n >= 1, 0 < q < 1 and 0 < confidence < 1.
+    """
+    if n < 1 or not 0.0 < q < 1.0 or not 0.0 < confidence < 1.0:
+        raise ValueError(f"no quantile interval for n={n}, q={q}, confidence={confidence}")
+    low_tail, high_tail = _split_error(1.0 - confidence, least_low=(1.0 - q) ** n, least_high=q**n)
+    low = None if low_tail is None else _highest_rank(n, q, low_tail)
+    # The upper bound is the lower bound of the same samples counted from the largest down.
+    high = None if high_tail is None else n + 1 - _highest_rank(n, 1.0 - q, high_tail)
+    return low, high
+
+
+def interval_of(samples_sorted: npt.ArrayLike, q: float) -> tuple[float | None, float | None]:
+    """95 % interval of the q-quantile of ascending samples (shape (n,)), in their unit; see `quantile_interval`."""
+    array = np.asarray(samples_sorted)
+    low, high = quantile_interval(array.size, q)
+    return (
+        None if low is None else float(array[low - 1]),
+        None if high is None else float(array[high - 1]),
+    )
+
+
+@lru_cache(maxsize=64)  # pure: the same levels are asked for at each redraw
+def samples_needed(q: float) -> int:
+    """Samples below which the q-quantile is not shown: 64 for P90, 662 for P99, 6,636 for P99.9.
+
+    MLPerf LoadGen's early stopping (loadgen/early_stopping.cc and results.cc in mlcommons/inference): the smallest n
+    that could bear out the quantile with one sample over the limit, P(Bin(n, 1 - q) <= 1) <= 1 %, which is
+    q^n + n (1 - q) q^(n - 1) <= 0.01. ValueError unless 0 < q < 1.
+    """
+    if not 0.0 < q < 1.0:
+        raise ValueError(f"a quantile level lies between 0 and 1, not {q}")
+    enough = 2
+    while not _could_bear_out(enough, q):
+        enough *= 2
+    too_few = enough // 2
+    while enough - too_few > 1:
+        middle = (enough + too_few) // 2
+        enough, too_few = (middle, too_few) if _could_bear_out(middle, q) else (enough, middle)
+    return enough
+
+
+def further_samples(n: int, q: float) -> int:
+    """Samples still missing, of n taken, before the q-quantile is shown; 0 when none."""
+    return max(0, samples_needed(q) - n)
+
+
+def _could_bear_out(n: int, q: float) -> bool:
+    none_over = q**n
+    one_over = n * (1.0 - q) * q ** (n - 1)
+    return none_over + one_over <= 1.0 - EARLY_STOPPING_CONFIDENCE
+
+
+def _split_error(error: float, least_low: float, least_high: float) -> tuple[float | None, float | None]:
+    """Share of the error for the low and the high side; None where no order statistic is a bound.
+
+    `least_low` and `least_high` are what the extreme samples cost as bounds. Halves, unless one side needs more.
+    Where each could be paid for but not both, the high side is kept: how slow it may be is the question asked.
+    """
+    if least_high > error:
+        return (error if least_low <= error else None), None
+    if least_low + least_high > error:
+        return None, error
+    high = min(max(error / 2, least_high), error - least_low)
+    return error - high, high
+
+
+def _highest_rank(n: int, q: float, tail: float) -> int:
+    """Largest rank l >= 1 with P(Bin(n, q) <= l - 1) <= tail, given that rank 1 satisfies it."""
+    from scipy.special import bdtr
+
+    allowed = tail * (1.0 + _ROUNDING)
+    satisfies, fails = 1, n + 1
+    while fails - satisfies > 1:
+        middle = (satisfies + fails) // 2
+        if bdtr(middle - 1, n, q) <= allowed:
+            satisfies = middle
+        else:
+            fails = middle
+    return satisfies

@@ -1,0 +1,65 @@
+"""The fence above which a latency counts as a spike.
+
+It must not know causes or conditions: it answers where the fence of one distribution stands.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from hettop.stats.histogram import Histogram, bucket_middle, weighted_quantile
+
+MAD_MULTIPLE = 10.0
+"""MADs (unscaled, of the log latency) above the median: 6.7 standard deviations of a log-normal."""
+
+MEDIAN_MULTIPLE = 1.5
+"""A very steady unit has a tiny MAD; what is within 1.5 x its median is still nobody's spike."""
+
+MIN_SPIKE_SAMPLES = 20
+"""Below this the MAD itself errs by a quarter (asymptotic sd of a normal's MAD: 1 / sqrt(0.74 n)), and the fence
+of a multimodal unit may be set by the few samples of one mode."""
+
+MIN_LATENCY_NS = 1
+"""What is below the clock's resolution has no logarithm; it counts as this."""
+
+
+def fence(distribution: Histogram | npt.ArrayLike) -> float | None:
+    """Spike fence in ns of a histogram or of samples (shape (n,), ns); None below `MIN_SPIKE_SAMPLES`.
+
+    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x): a spike exceeds both.
+    """
+    if isinstance(distribution, Histogram):
+        return fence_of_histogram(distribution)
+    return fence_of_samples(distribution)
+
+
+def fence_of_samples(values: npt.ArrayLike) -> float | None:
+    """See `fence`; `values` in any order, shape (n,), in ns (or any unit in which all are at least 1)."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.size < MIN_SPIKE_SAMPLES:
+        return None
+    logs = np.log(np.maximum(array, MIN_LATENCY_NS))
+    median_log = float(np.median(logs))
+    mad_log = float(np.median(np.abs(logs - median_log)))
+    return _fence(median_log, mad_log, float(np.median(array)))
+
+
+def fence_of_histogram(hist: Histogram) -> float | None:
+    """See `fence`; each value stands at its bucket's middle, which moves the fence by 8 % at worst."""
+    if hist.total < MIN_SPIKE_SAMPLES:
+        return None
+    indices, counts = hist.nonzero()
+    middles = bucket_middle(indices)
+    logs = np.log(middles)
+    median_log = weighted_quantile(logs, counts, 0.5)
+    distances = np.abs(logs - median_log)
+    order = np.argsort(distances, kind="stable")
+    mad_log = weighted_quantile(distances[order], counts[order], 0.5)
+    return _fence(median_log, mad_log, weighted_quantile(middles, counts, 0.5))
+
+
+def _fence(median_log: float, mad_log: float, median: float) -> float:
+    return max(math.exp(median_log + MAD_MULTIPLE * mad_log), MEDIAN_MULTIPLE * median)
