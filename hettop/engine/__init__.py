@@ -1,0 +1,1 @@
+"""Inference in child processes: backends, the worker loop, the children and their reaper."""

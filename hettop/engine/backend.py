@@ -1,0 +1,102 @@
+"""The seam between the engine and what runs a model: the `Backend` protocol and the data that crosses it.
+
+Knows no framework; each backend imports its own inside its methods, in the engine process alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+CORE_ML_UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
+
+Feed = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output of a model. `shape` holds ints, and names or None where an axis is dynamic."""
+
+    name: str
+    dtype: str = "float32"
+    shape: tuple[int | str | None, ...] = ()
+    kind: str = "array"
+    optional: bool = False
+
+    def describe(self) -> str:
+        """`name dtype[1,3,?,?]`, for people."""
+        axes = ",".join(str(axis) if isinstance(axis, int) else "?" for axis in self.shape)
+        return f"{self.name} {self.dtype}[{axes}]"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How to load: `threads` is the N of `UNIT@N` (None: the framework's default), `function` of a multifunction model."""
+
+    threads: int | None = None
+    function: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputOptions:
+    """How inputs are made: seeded synthesis, shapes for dynamic axes, and values or files (`.npy`, image, number) by name."""
+
+    seed: int = 0
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model that is ready to run. `placed` is what is known to run it, None until that is known."""
+
+    requested: str
+    placed: str | None
+    load_ns: int
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    note: str = ""
+
+
+class Clock(Protocol):
+    """The clock samples are taken with, in nanoseconds; monotonic and the same in every process of this machine."""
+
+    def now(self) -> int: ...
+
+    def sleep_until(self, moment: int) -> None: ...
+
+
+class Backend(Protocol):
+    """Runs one model on one unit. Only `predict` is timed; `native_ns` is the framework's own time for the last call."""
+
+    name: str
+    simulated: bool
+    has_native: bool
+    clock: Clock
+
+    def units(self) -> dict[str, str | None]:
+        """Every unit this backend knows, with None if it can run here, else why not."""
+        ...
+
+    def load(self, model: str, unit: str, options: LoadOptions) -> Loaded: ...
+
+    def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed: ...
+
+    def predict(self, feed: Feed) -> None: ...
+
+    def native_ns(self) -> int | None: ...
+
+    def told_load(self, condition: str) -> None:
+        """The competing load in force, as the condition string; only a simulation has any use for it."""
+        ...
+
+
+def split_unit(unit: str) -> tuple[str, int | None]:
+    """`CPU_ONLY@2` -> (`CPU_ONLY`, 2); a bare unit has None. Raises ValueError for a malformed thread count."""
+    name, at, threads = unit.partition("@")
+    if not at:
+        return name, None
+    if not threads.isdecimal() or int(threads) < 1:
+        raise ValueError(f"{unit}: threads must be a whole number of at least 1")
+    return name, int(threads)

@@ -1,0 +1,136 @@
+"""A model's name is understood before anything is started, or refused with a way out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hettop.errors import HettopError
+from hettop.models.cache import ModelCache
+from hettop.models.resolve import model_file, resolve
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> ModelCache:
+    return ModelCache(tmp_path / "cache", tmp_path / "fallback")
+
+
+def refused(name: str, cache: ModelCache) -> HettopError:
+    with pytest.raises(HettopError) as caught:
+        resolve(name, cache)
+    with pytest.raises(HettopError) as again:
+        model_file(name, cache)
+    assert again.value.kind == caught.value.kind
+    assert caught.value.hint
+    return caught.value
+
+
+def test_the_default_model_is_known_before_it_is_built(cache: ModelCache) -> None:
+    model = resolve("mobilenetv2", cache)
+    assert model.name == "mobilenetv2:224x224:b1"
+    assert (model.path, model.format) == (None, "onnx")
+    assert (model.parameters, model.macs) == (3_487_816, 300_774_272)
+    assert model.synthetic
+    assert "synthetic weights" in model.note
+
+
+def test_building_the_default_model_changes_nothing_but_its_path(cache: ModelCache) -> None:
+    before = resolve("mobilenetv2:32x32", cache)
+    path = model_file("mobilenetv2:32x32", cache)
+    after = resolve("mobilenetv2:32x32:b1", cache)
+    assert after.path == path
+    assert after.sha256 == before.sha256
+    assert path.stat().st_size == pytest.approx(4 * before.parameters if before.parameters else 0, rel=0.01)
+
+
+def test_variants_have_identities_of_their_own(cache: ModelCache) -> None:
+    sums = {resolve(name, cache).sha256 for name in ("mobilenetv2", "mobilenetv2:b2", "mobilenetv2:224x225")}
+    assert len(sums) == 3
+
+
+def test_a_file_is_known_by_its_content(cache: ModelCache, tmp_path: Path) -> None:
+    path = tmp_path / "Net.ONNX"
+    path.write_bytes(b"whatever")
+    model = resolve(str(path), cache)
+    assert model.path == path == model_file(str(path), cache)
+    assert model.sha256 == hashlib.sha256(b"whatever").hexdigest()
+    assert (model.parameters, model.macs, model.synthetic) == (None, None, False)
+
+
+def test_a_link_to_a_file_is_a_file(cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / "net.onnx").write_bytes(b"whatever")
+    (tmp_path / "link.onnx").symlink_to(tmp_path / "net.onnx")
+    assert resolve(str(tmp_path / "link.onnx"), cache).path == tmp_path / "link.onnx"
+
+
+@pytest.mark.parametrize("name", ["nowhere.onnx", "mobilenet", "MobileNetV2", "", "a\0b.onnx", "nowhere.mlpackage"])
+def test_what_is_not_there_is_missing(name: str, cache: ModelCache) -> None:
+    error = refused(name, cache)
+    assert error.kind == "missing"
+    assert "mobilenetv2" in error.hint
+
+
+def test_a_path_through_a_file_is_missing(cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / "net.onnx").write_bytes(b"whatever")
+    assert refused(str(tmp_path / "net.onnx" / "x.onnx"), cache).kind == "missing"
+
+
+@pytest.mark.parametrize("suffix", [".mlpackage", ".mlmodelc", ".mlmodel"])
+def test_core_ml_files_are_not_run_yet(suffix: str, cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / f"net{suffix}").mkdir()
+    error = refused(str(tmp_path / f"net{suffix}"), cache)
+    assert error.kind == "format"
+    assert "Core ML files cannot be run yet" in error.message
+
+
+def test_a_folder_an_empty_file_and_an_unknown_kind_are_refused(cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / "folder.onnx").mkdir()
+    (tmp_path / "empty.onnx").touch()
+    (tmp_path / "net.tflite").write_bytes(b"whatever")
+    for name, why in (("folder.onnx", "folder"), ("empty.onnx", "empty"), ("net.tflite", "unknown kind")):
+        error = refused(str(tmp_path / name), cache)
+        assert error.kind == "format"
+        assert why in error.message
+
+
+def test_a_pipe_is_refused_without_waiting_for_it(cache: ModelCache, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.onnx")
+    assert "regular file" in refused(str(tmp_path / "pipe.onnx"), cache).message
+
+
+def test_a_name_that_is_too_long_is_an_error_in_words(cache: ModelCache) -> None:
+    assert refused("x" * 5000 + ".onnx", cache).kind == "io"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_says_so(cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / "net.onnx").write_bytes(b"whatever")
+    (tmp_path / "net.onnx").chmod(0)
+    with pytest.raises(HettopError) as caught:
+        resolve(str(tmp_path / "net.onnx"), cache)
+    assert caught.value.kind == "io"
+
+
+def test_a_malformed_default_name_is_wrong_use(cache: ModelCache) -> None:
+    assert refused("mobilenetv2:0x0", cache).kind == "usage"
+
+
+def test_names_cannot_reach_the_terminal_as_commands(cache: ModelCache) -> None:
+    assert "\x1b" not in refused("evil\x1b]0;title\x07.onnx", cache).message
+
+
+def test_resolving_imports_no_framework() -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from hettop.models.cache import default_cache\n"
+        "from hettop.models.resolve import resolve\n"
+        "resolve('mobilenetv2', default_cache())\n"
+        "print({'onnx', 'onnxruntime', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
