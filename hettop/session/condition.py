@@ -15,9 +15,11 @@ from hettop.session.series import Series
 from hettop.stats.spikes import fence_of_histogram
 
 # The fence is renewed at fixed counts, never at the end of a window, so that the spikes found do not depend on how
-# samples were windowed; doubling at first, because a young fence is a poor one.
+# samples were windowed: doubling at first, because a young fence is a poor one, then every 1,024, and from 32,768 on
+# with every 16th to 32nd part more, because an old fence hardly moves and a renewal costs as much as 1,000 samples.
 FIRST_FENCE_AT = 64
-FENCE_STEP = 1024
+FENCE_STEP_BITS = 10
+FENCE_STEPS_PER_OCTAVE_BITS = 5
 RECENT_SPIKES = 8
 
 
@@ -127,10 +129,8 @@ class Condition:
 
 
 def next_fence_at(n: int) -> int:
-    """The count above `n` at which the fence is renewed next: 64, 128 … 1,024, then every 1,024."""
-    if n >= FENCE_STEP:
-        return n - n % FENCE_STEP + FENCE_STEP
-    at = FIRST_FENCE_AT
-    while at <= n:
-        at *= 2
-    return at
+    """The count above `n` at which the fence is renewed next."""
+    if n < 1 << FENCE_STEP_BITS:
+        return max(FIRST_FENCE_AT, 1 << n.bit_length())
+    step = 1 << max(FENCE_STEP_BITS, n.bit_length() - FENCE_STEPS_PER_OCTAVE_BITS)
+    return n - n % step + step

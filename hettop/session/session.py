@@ -34,7 +34,6 @@ class Session:
         self.load = events.NO_LOAD
         self.thermal: str | None = None
         self.power: events.Power | None = None
-        self.host: events.HostLoad | None = None
         self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
         self.samples = 0
         self.dropped = 0
@@ -106,10 +105,6 @@ class Session:
     def _(self, event: events.Power) -> None:
         self.power = event
         self.thermal = event.thermal
-
-    @_fold.register
-    def _(self, event: events.HostLoad) -> None:
-        self.host = event
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:

@@ -28,7 +28,9 @@ class Trailing:
         new = len(ends)
         if self._filled + new > len(self._ends):
             self._make_room(new, int(ends[-1]))
-        self._ends[self._filled : self._filled + new] = ends
+        # Ends rise, and are sought by halving. A damaged recording can claim otherwise: then time stands still.
+        last = self._ends[self._filled - 1] if self._filled else ends[0]
+        self._ends[self._filled : self._filled + new] = ends if ends[0] >= last else np.maximum(ends, last)
         self._latencies[self._filled : self._filled + new] = latencies
         self._filled += new
 

@@ -94,4 +94,8 @@ def test_conditions_that_differ_in_load_or_heat_have_rows_of_their_own() -> None
     session.fold(window([MS]))
     session.fold(window([MS], load="cpu:2", t0=S))
     session.fold(window([MS], thermal="Heavy", t0=2 * S))
-    assert [(row.load, row.thermal) for row in statistics(session)] == [("none", None), ("cpu:2", None), ("none", "Heavy")]
+    assert [(row.load, row.thermal) for row in statistics(session)] == [
+        ("none", None),
+        ("cpu:2", None),
+        ("none", "Heavy"),
+    ]

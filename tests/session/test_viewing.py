@@ -116,3 +116,9 @@ def test_simulated_data_says_so_in_its_header() -> None:
     session = Session()
     session.fold(header(simulated=True))
     assert view(session, request(0)).header.simulated
+
+
+def test_a_window_that_claims_an_earlier_time_breaks_no_view() -> None:
+    session = running(window([MS] * 3, t0=5 * S), window([2 * MS] * 3, t0=S), window([3 * MS] * 3, t0=6 * S))
+    assert view(session, request(7 * S, window_ns=60 * S)).latency.n == 9
+    assert view(session, request(7 * S, window_ns=S + 500 * MS)).latency.max_ms == pytest.approx(3.0)

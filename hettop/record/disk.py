@@ -1,0 +1,133 @@
+"""The file under a recording: whole lines are appended, or nothing is.
+
+Knows nothing of events. Every call to the operating system goes through `Disk`, so that faults can be played.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hettop.errors import HettopError
+from hettop.text import clean
+
+PRIVATE_MODE = 0o600
+CREATE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+
+# fdatasync leaves out what is not needed to read the data back (the time of change); macOS has fsync alone.
+sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The calls a recording makes on its file."""
+
+    open: Callable[[str, int, int], int] = os.open
+    write: Callable[[int, memoryview], int] = os.write
+    sync: Callable[[int], None] = sync_data
+    truncate: Callable[[int, int], None] = os.ftruncate
+    replace: Callable[[str, str], None] = os.replace
+    unlink: Callable[[str], None] = os.unlink
+    close: Callable[[int], None] = os.close
+
+
+class LineFile:
+    """A new file that grows by whole lines. Counts its bytes and their CRC-32 since `restart_crc`."""
+
+    def __init__(self, path: Path, first: bytes, disk: Disk, *, force: bool = False) -> None:
+        """Create `path`, mode 0600, with `first` in it. An existing file is replaced only by `force`, and only
+        once `first` is safely written beside it. Raises HettopError `io`."""
+        self.size = 0
+        self.crc32 = 0
+        self._torn = False
+        self._disk = disk
+        try:
+            target = Path(os.path.realpath(path))
+            replaces = force and _is_plain(path, target)
+            # Hidden and named after this process: what a crash in this moment leaves behind can be told apart.
+            made = target.with_name(f".{target.name}.{os.getpid()}.new") if replaces else target
+            self.fd = disk.open(os.fspath(made), CREATE_FLAGS, PRIVATE_MODE)
+        except OSError as error:
+            raise _creation_error(path, error) from None
+        try:
+            self.append(first)
+            if replaces:
+                disk.replace(os.fspath(made), os.fspath(target))
+        except OSError as error:
+            disk.close(self.fd)
+            disk.unlink(os.fspath(made))
+            raise _creation_error(path, error) from None
+
+    def append(self, line: bytes) -> None:
+        """Write one line, its line feed included. Raises OSError when that failed and nothing was added."""
+        data = b"\n" + line if self._torn else line
+        view = memoryview(data)
+        done = 0
+        try:
+            while done < len(data):
+                done += _written(self._disk.write(self.fd, view[done:]))
+        except OSError:
+            self._take_back(data[:done])
+            raise
+        self._count(data)
+        self._torn = False
+
+    def restart_crc(self) -> None:
+        """Let the CRC-32 cover the bytes from here on."""
+        self.crc32 = 0
+
+    def _take_back(self, part: bytes) -> None:
+        """Remove the half line that a failed write left. Where even that fails, the next line starts afresh."""
+        if not part:
+            return
+        try:
+            self._disk.truncate(self.fd, self.size)
+        except OSError:
+            self._count(part)
+            self._torn = not part.endswith(b"\n")
+
+    def _count(self, data: bytes) -> None:
+        self.size += len(data)
+        self.crc32 = zlib.crc32(data, self.crc32)
+
+
+def fault_text(error: OSError) -> str:
+    """What the operating system said, with its short name for those who look it up."""
+    name = errno.errorcode.get(error.errno or 0, "?")
+    return f"{error.strerror or 'the disk failed'} ({name})"
+
+
+def _is_plain(path: Path, target: Path) -> bool:
+    """Whether there is a plain file at `target` already. Raises HettopError when something else is."""
+    if not target.exists():
+        return False
+    if target.is_dir():
+        raise _cannot_create(path, "it is a folder")
+    if not stat.S_ISREG(target.stat().st_mode):
+        raise _cannot_create(path, "it is not a plain file")
+    return True
+
+
+def _written(count: int) -> int:
+    if count <= 0:  # a disk that takes nothing and says so would be asked for ever
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return count
+
+
+def _creation_error(path: Path, error: OSError) -> HettopError:
+    if isinstance(error, FileExistsError) and _is_plain(path, path):
+        why = f"{clean(os.fspath(path))} exists already"
+        return HettopError("io", why, "choose another name, or replace it with --force")
+    if isinstance(error, FileNotFoundError):
+        folder = clean(os.fspath(path.parent))
+        return HettopError("io", f"there is no folder {folder} to record into", f"mkdir -p {folder}")
+    return _cannot_create(path, fault_text(error))
+
+
+def _cannot_create(path: Path, why: str) -> HettopError:
+    return HettopError("io", f"cannot record to {clean(os.fspath(path))}: {why}", "choose another file for --record")

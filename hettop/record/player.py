@@ -1,0 +1,190 @@
+"""Plays a recording: where it stands, and the session at that moment, the same whichever way it was reached.
+
+Knows no wall clock: whoever plays says up to which moment. All memory is bounded, however long the recording.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+
+from hettop.events import Header, Samples
+from hettop.record.defects import Report
+from hettop.record.reader import Placed, open_recording, read_placed
+from hettop.record.scan import Scan
+from hettop.record.seek import (
+    FOLDED_FROM_START_BYTES,
+    Start,
+    beginning,
+    committed_end,
+    line_start_before,
+    start_before,
+)
+from hettop.session.session import LONGEST_WINDOW_NS, Session
+
+# Small recordings are looked through when they are opened, which takes some 30 ms for this much.
+SCAN_AT_OPEN_BYTES = 1 << 26
+# Up to this far ahead folding on is as fast as seeking, which folds the trailing window anyway.
+FOLD_ON_NS = LONGEST_WINDOW_NS
+# Lines before a place are looked at in blocks of this much.
+LOOK_BACK_BYTES = 1 << 18
+
+
+class Player:
+    """One opened recording. What was committed when it was opened is what is played.
+
+    Positions are nanoseconds of the recording, clamped to 0..`duration_ns`. `report` tells what was skipped since the
+    file was opened or last sought.
+    """
+
+    def __init__(self, path: Path, *, folded_bytes: int = FOLDED_FROM_START_BYTES) -> None:
+        """Open `path` at position 0; see `seek.start_before` for `folded_bytes`.
+
+        Raises HettopError `recording` when it cannot be played.
+        """
+        self._folded_bytes = folded_bytes
+        self._file, self._header = open_recording(path)
+        self._path = path
+        self._scan = Scan(self._file, committed_end(self._file))
+        self._scan.look(SCAN_AT_OPEN_BYTES)
+        self._duration = self._last_time()
+        self._position = 0
+        self.report = Report()
+        self._begin(beginning(self._file, self._scan.end, self.report))
+        self._fold_until(0)
+
+    @property
+    def path(self) -> str:
+        return str(self._path)
+
+    @property
+    def header(self) -> Header:
+        return self._header
+
+    @property
+    def session(self) -> Session:
+        """The session after all events up to `position_ns`. It is replaced, not changed, by seeking back."""
+        return self._session
+
+    @property
+    def position_ns(self) -> int:
+        return self._position
+
+    @property
+    def duration_ns(self) -> int:
+        """The moment of the last committed line."""
+        return self._duration
+
+    @property
+    def marks_ns(self) -> tuple[int, ...]:
+        """The moments of the user's marks, ascending; of a long recording those found by `scan` so far."""
+        marks = self._scan.marks_ns
+        return tuple(marks[: bisect_right(marks, self._duration)])
+
+    @property
+    def scanned(self) -> bool:
+        return self._scan.done
+
+    def scan(self, budget_bytes: int = SCAN_AT_OPEN_BYTES) -> None:
+        """Look through the next part of a long recording for marks; of no effect when all is looked through."""
+        end = self._scan.end
+        self._scan.look(budget_bytes)
+        if self._scan.end < end:
+            # A second recording was joined to this one: nothing from it may be shown.
+            self._duration = self._last_time()
+            self._jump(min(self._position, self._duration))
+
+    def advance(self, to_ns: int) -> None:
+        """Move on to `to_ns`, folding what lies between; backwards it is a seek."""
+        target = self._clamped(to_ns)
+        if target < self._position:
+            self._jump(target)
+        else:
+            self._fold_until(target)
+
+    def seek(self, position_ns: int) -> None:
+        """Go to any moment."""
+        target = self._clamped(position_ns)
+        if self._position <= target <= self._position + FOLD_ON_NS:
+            self._fold_until(target)
+        else:
+            self._jump(target)
+
+    def step_window(self, direction: int) -> None:
+        """Go to the moment the next (`direction` > 0) or previous window of samples was committed, or to the end."""
+        if direction > 0:
+            self._step_forward()
+        else:
+            self._jump(self._window_before(self._position))
+
+    def next_mark(self, direction: int) -> None:
+        """Go to the next (`direction` > 0) or previous mark; stay where there is none."""
+        while not self.scanned:
+            self.scan()
+        marks = self.marks_ns
+        index = bisect_right(marks, self._position) if direction > 0 else bisect_left(marks, self._position) - 1
+        if 0 <= index < len(marks):
+            self.seek(marks[index])
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _clamped(self, position_ns: int) -> int:
+        return max(0, min(position_ns, self._duration))
+
+    def _jump(self, target: int) -> None:
+        self.report = Report()
+        start = start_before(
+            self._file, self._header, target, self._scan.end, self.report, folded_bytes=self._folded_bytes
+        )
+        self._begin(start)
+        self._fold_until(target)
+
+    def _begin(self, start: Start) -> None:
+        self._session, self._following = start
+        self._next = next(self._following, None)
+
+    def _fold_until(self, target: int) -> None:
+        while self._next is not None and self._next.t <= target:
+            self._fold_next(self._next)
+        self._position = target
+
+    def _fold_next(self, placed: Placed) -> None:
+        self._session.fold(placed.event)
+        self._next = next(self._following, None)
+
+    def _step_forward(self) -> None:
+        while self._next is not None:
+            placed = self._next
+            self._fold_next(placed)
+            if isinstance(placed.event, Samples):
+                self._fold_until(placed.t)
+                return
+        self._position = self._duration
+
+    def _window_before(self, position_ns: int) -> int:
+        """The time of the last window committed before `position_ns`; 0 when there is none."""
+        until = self._scan.end if self._next is None else self._next.offset
+        for block in self._blocks_before(until):
+            times = [line.t for line in block if isinstance(line.event, Samples) and line.t < position_ns]
+            if times:
+                return max(times)
+        return 0
+
+    def _last_time(self) -> int:
+        """The time of the last sound line."""
+        for block in self._blocks_before(self._scan.end):
+            if block:
+                return block[-1].t
+        return 0
+
+    def _blocks_before(self, until: int) -> Iterator[list[Placed]]:
+        """The sound lines before the line start `until`, a block at a time, backwards."""
+        while until > 0:
+            begin = line_start_before(self._file, until - LOOK_BACK_BYTES) if until > LOOK_BACK_BYTES else 0
+            part = io.BytesIO(os.pread(self._file.fileno(), until - begin, begin))
+            yield list(read_placed(part, Report()))
+            until = begin

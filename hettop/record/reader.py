@@ -1,0 +1,198 @@
+"""Reads a recording, strictly about what it believes and tolerantly about what surrounds it, in bounded memory.
+
+Knows the format, not the fold: out come events in file order, and a report of all that was skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from hettop import events
+from hettop.errors import HettopError
+from hettop.events import FORMAT, LINE_LIMIT, VERSION, AnyEvent, Header, Keyframe, Samples
+from hettop.record.defects import BACKWARDS, BAD_LINE, BLANK, JOINED, OVERSIZE, TORN, UNKNOWN_KIND, Report
+from hettop.record.limits import clock_fault
+from hettop.record.lines import Lines
+from hettop.record.order import in_order
+from hettop.text import clean
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+KEYFRAME_START = b'{"k":"keyframe"'
+BUFFER_BYTES = 1 << 18
+# First bytes of what is often mistaken for plain text, and what unpacks it.
+COMPRESSED = (
+    (b"\x1f\x8b", "gzip", "gunzip -k"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstd -d"),
+    (b"\xfd7zXZ\x00", "xz", "xz -dk"),
+    (b"BZh", "bzip2", "bunzip2 -k"),
+    (b"PK\x03\x04", "zip", "unzip"),
+)
+
+
+class Placed(NamedTuple):
+    """An event, and where in the file its line starts and the next one does."""
+
+    offset: int
+    after: int
+    event: AnyEvent
+
+    @property
+    def t(self) -> int:
+        return self.event.t
+
+
+def open_recording(path: Path) -> tuple[BinaryIO, Header]:
+    """The opened file and its header. Raises HettopError `recording` when it is no recording this hettop reads."""
+    file = _open(path)
+    try:
+        return file, _read_header(file, path)
+    except BaseException:
+        file.close()
+        raise
+
+
+def read_events(
+    file: BinaryIO, report: Report, start: int = 0, *, end: int | None = None, last_t: int = 0, check_crc: bool = False
+) -> Iterator[AnyEvent]:
+    """All sound events from byte `start` (0, or the start of a line) on, in order; the header first.
+
+    Never raises for what the file holds. `last_t` is the time of the event before `start`; lines that begin at `end`
+    or later are not looked at. Whatever is skipped is counted in `report`.
+    """
+    for placed in read_placed(file, report, start, end=end, last_t=last_t, check_crc=check_crc):
+        yield placed.event
+
+
+def read_placed(
+    file: BinaryIO, report: Report, start: int = 0, *, end: int | None = None, last_t: int = 0, check_crc: bool = False
+) -> Iterator[Placed]:
+    """As `read_events`, with the place of each event."""
+    sound = _sound(file, report, start, end, check_crc)
+    for placed in in_order(sound, last_t, lambda dropped: report.skip(dropped.offset, BACKWARDS)):
+        match placed.event:
+            case Samples():
+                report.samples += placed.event.n
+            case Keyframe():
+                report.keyframes += 1
+            case events.End():
+                report.ended = True
+            case Header():
+                report.newer_minor = placed.event.version[1] > VERSION[1]
+        yield placed
+
+
+def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_crc: bool) -> Iterator[Placed]:
+    """The lines that hold an event, whatever their time, up to a second header."""
+    lines = Lines(file, start, end, with_crc=check_crc)
+    for offset, line in lines:
+        report.lines += 1
+        if line is None:
+            report.skip(offset, OVERSIZE)
+            continue
+        event = _event(line, offset, report)
+        # A keyframe too damaged to be read still ends the stretch that the next one covers.
+        if check_crc and (isinstance(event, Keyframe) or line.startswith(KEYFRAME_START)):
+            if isinstance(event, Keyframe) and event.crc32 != lines.crc32_before:
+                report.crc_errors += 1
+                report.note(offset, "checksum", "the lines before this keyframe were changed")
+            lines.restart_crc()
+        if isinstance(event, Header) and offset > 0:
+            report.skip(offset, JOINED, "reading stops where it starts")
+            return
+        if event is not None:
+            yield Placed(offset, offset + len(line) + 1, event)
+    report.torn_bytes = lines.torn_bytes
+    if lines.torn_bytes and end is None:
+        report.skip(lines.committed_end, TORN)
+
+
+def _event(line: bytes, offset: int, report: Report) -> AnyEvent | None:
+    """The event on a line; None, and counted, when there is none to use."""
+    if offset == 0:
+        line = line.removeprefix(BYTE_ORDER_MARK)
+    try:
+        event = events.decode(line)
+    except ValueError as error:
+        if line.strip():
+            report.skip(offset, BAD_LINE, error)
+        else:
+            report.skip(offset, BLANK)
+        return None
+    if event is None:
+        report.skip(offset, UNKNOWN_KIND)
+    elif isinstance(event, Samples):
+        fault = clock_fault(event)
+        if fault is not None:
+            report.skip(offset, BAD_LINE, fault)
+            return None
+    return event
+
+
+def _open(path: Path) -> BinaryIO:
+    shown = clean(os.fspath(path))
+    try:
+        # Looked at before it is opened: opening a named pipe would wait for ever.
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
+            raise HettopError("recording", f"{shown} is {what}", "name a recording (.jsonl)")
+        return path.open("rb", buffering=BUFFER_BYTES)
+    except FileNotFoundError:
+        raise HettopError("recording", f"there is no file {shown}", "check the name") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise HettopError("recording", f"cannot read {shown}: {why}", "check the name and its permissions") from None
+
+
+def _read_header(file: BinaryIO, path: Path) -> Header:
+    shown = clean(os.fspath(path))
+    line = file.readline(LINE_LIMIT + 1)
+    for magic, name, unpack in COMPRESSED:
+        if line.startswith(magic):
+            raise HettopError("recording", f"{shown} is compressed ({name})", f"unpack it first: {unpack} {shown}")
+    if not line:
+        raise HettopError("recording", f"{shown} is empty", "record again with --record FILE")
+    text = line.removeprefix(BYTE_ORDER_MARK)
+    if b"\x00" in text or not text.lstrip().startswith(b"{"):
+        raise _not_ours(shown, "it does not begin with a header line")
+    if not line.endswith(b"\n"):
+        cut = len(line) <= LINE_LIMIT
+        raise _not_ours(shown, "its header line is cut off" if cut else "its first line is over 1 MiB long")
+    major = _major(text)
+    if major is None:
+        raise _not_ours(shown, "its first line is no hettop header")
+    if major != VERSION[0]:
+        raise HettopError(
+            "recording",
+            f"{shown} has format version {major}; this hettop reads version {VERSION[0]}",
+            "update hettop: pip install -U hettop" if major > VERSION[0] else "",
+        )
+    try:
+        header = events.decode(text)
+    except ValueError as error:
+        raise _not_ours(shown, f"its header is damaged: {clean(str(error), 120)}") from None
+    if not isinstance(header, Header):
+        raise _not_ours(shown, "its first line is no hettop header")
+    return header
+
+
+def _major(line: bytes) -> int | None:
+    """The major version a header of any version states; None when the line is no header of ours."""
+    try:
+        found: Any = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    match found:
+        case {"k": "header", "format": str(name), "version": [int(major), *_]} if name == FORMAT:
+            return None if isinstance(major, bool) else major
+    return None
+
+
+def _not_ours(shown: str, why: str) -> HettopError:
+    return HettopError("recording", f"{shown} is not a hettop recording: {why}", "record one with --record FILE")
