@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from hettop import events
 from tests.streams import window
 
-LINE = b'{"k":"samples","t":9,"unit":"A","condition":"none","phase":"steady","t0":1,"n":2,"gap_ns":[0,3],"lat_ns":[4,5]}'
+LINE = (
+    b'{"k":"samples","t":9,"unit":"A","condition":"none","phase":"steady","t0":1,"n":2,"gap_ns":[0,3],"lat_ns":[4,5]}'
+)
 
 
 def test_starts_follow_from_gaps_and_latencies() -> None:

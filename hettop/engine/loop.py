@@ -1,0 +1,295 @@
+"""The sampling loop: times one inference after another and publishes what it measured, disturbing as little as it can.
+
+Runs in the worker thread of an engine process; knows no framework, no unit and nothing of who reads the samples.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from itertools import repeat
+
+from hettop.engine.backend import Backend, Feed
+from hettop.engine.frames import StateReport, UsageReport
+from hettop.engine.orders import Doing, Orders
+from hettop.engine.pacing import Pace
+from hettop.engine.publisher import NOT_REPORTED, Out, Publisher, Window
+from hettop.events import WINDOW_LIMIT
+
+NS_PER_S = 10**9
+FOREVER = sys.maxsize
+
+FLUSH_NS = 50_000_000
+"""Fine enough for any screen, coarse enough that the write (about 10 us) is .02 % of the time."""
+
+LONG_REST_NS = 20_000_000
+"""A longer rest listens for commands; a shorter one sleeps on the samples' clock, which is more punctual."""
+
+SHORT_REST_NS = 5_000_000
+"""The end of a long rest is slept on the samples' clock, too."""
+
+
+class Sampler:
+    """Runs `backend.predict(feed)` as ordered, from the first call to the last.
+
+    `read_usage` is asked once per flush, `peak_memory_mb` when the unit pauses or stops. All times are of
+    `backend.clock`. What `predict` raises goes through to the caller.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        feed: Feed,
+        out: Out,
+        orders: Orders,
+        *,
+        warmup: int,
+        rate_hz: float | None,
+        read_usage: Callable[[], UsageReport | None] = lambda: None,
+        peak_memory_mb: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        self._backend = backend
+        self._clock = backend.clock
+        self._feed = feed
+        self._publisher = Publisher(out, read_usage)
+        self._orders = orders
+        self._warmups_left = warmup
+        self._pace = Pace(rate_hz) if rate_hz is not None else None
+        self._peak_memory_mb = peak_memory_mb
+
+        self._flush_at = 0
+        self._state = ""
+        self._told_done = False
+        self._after_break = False  # another unit ran, or a pause: the next sample is a `resume`
+        self._slot: tuple[int, int] | None = None
+        self._steady = 0
+        self._steady_ns = 0
+        self._counted_to = 0  # steady running time is summed up to this moment
+        self._condition: str | None = None
+
+    def first_call(self) -> int:
+        """Makes the first call after the load and returns its latency in ns. Call it once, before `run`."""
+        self._take_orders()
+        self._say("warming")
+        window = self._publisher.begin("first")
+        self._counted_to = self._back_to_back(window, FOREVER, 1)
+        latency = window.latency[0]
+        self.flush()
+        return latency
+
+    def run(self) -> None:
+        """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop."""
+        orders = self._orders
+        while self._warmups_left and not orders.told_to_pause and orders.doing is not Doing.STOP:
+            self._take_orders()
+            self._stretch(FOREVER)
+        while True:
+            self._take_orders()
+            if orders.doing is Doing.STOP:
+                break
+            if orders.doing is Doing.PAUSE or self._limit_reached():
+                self._stay_paused()
+            elif orders.doing is Doing.SLOTS:
+                self._keep_to_slots()
+            else:
+                self._slot = None
+                self._say("running")
+                self._stretch(FOREVER)
+        self._take_break()
+        self._say("stopped", peak_memory_mb=self._peak_memory_mb())
+
+    # -- one stretch of samples ---------------------------------------------------------------------------------
+
+    def _stretch(self, until: int) -> None:
+        """Samples of one phase until a sample ends at or after `until`, something must be flushed, or orders change."""
+        phase, count = self._next_phase()
+        window = self._publisher.begin(phase)
+        count = min(count, WINDOW_LIMIT - len(window))
+        if phase == "steady":
+            until = min(until, self._counted_to + self._steady_ns_left())
+        before = len(window)
+        if self._pace is None or phase == "warmup":
+            end = self._back_to_back(window, min(until, self._flush_at), count)
+        else:
+            end = self._paced(window, self._pace, until)
+        self._account(phase, len(window) - before, end)
+        if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
+            self.flush()
+
+    def _back_to_back(self, window: Window, until: int, count: int) -> int:
+        """Up to `count` samples without a break; returns the last one's end. The loop that must cost nothing."""
+        predict, feed, now, orders = self._backend.predict, self._feed, self._clock.now, self._orders
+        add_start, add_latency, add_native = window.start.append, window.latency.append, self._add_native(window)
+        end = 0
+        for _ in repeat(None, count):
+            start = now()
+            predict(feed)
+            end = now()
+            add_start(start)
+            add_latency(end - start)
+            if add_native is not None:
+                add_native()
+            if end >= until or orders.changed:
+                break
+        return end
+
+    def _paced(self, window: Window, pace: Pace, until: int) -> int:
+        """Waits for the next planned start and takes one sample; returns its end, or when the wait was broken off.
+
+        Open loop: a sample that is late starts at once, and the plan stays as it was.
+        """
+        now = self._clock.now
+        planned = pace.next_start(now())
+        flush_at = self._flush_at if self._publisher.holds_anything else FOREVER
+        self._rest_until(min(planned, until, flush_at))
+        start = now()
+        if start < planned or planned >= until:
+            return start  # orders that came during a short rest wait for this sample: it is due
+        start = now()
+        self._backend.predict(self._feed)
+        end = now()
+        window.start.append(start)
+        window.latency.append(end - start)
+        window.late.append(start - planned)
+        if (add_native := self._add_native(window)) is not None:
+            add_native()
+        pace.started()
+        return end
+
+    def _add_native(self, window: Window) -> Callable[[], None] | None:
+        if not self._backend.has_native:
+            return None
+        native_ns, add = self._backend.native_ns, window.native.append
+
+        def add_native() -> None:
+            native = native_ns()
+            add(NOT_REPORTED if native is None else native)
+
+        return add_native
+
+    def _next_phase(self) -> tuple[str, int]:
+        """The phase of the next samples, and how many of them may follow each other."""
+        if self._after_break:
+            return "resume", 1
+        if self._warmups_left:
+            return "warmup", self._warmups_left
+        runs = self._orders.limits.runs
+        return "steady", FOREVER if runs is None else runs - self._steady
+
+    def _account(self, phase: str, n: int, end: int) -> None:
+        if phase == "steady":
+            self._steady += n
+            self._steady_ns += end - self._counted_to
+        elif phase == "warmup":
+            self._warmups_left -= n
+        elif n:
+            self._after_break = False
+        self._counted_to = end
+
+    def _steady_ns_left(self) -> int:
+        duration = self._orders.limits.duration_ns
+        return FOREVER if duration is None else duration - self._steady_ns
+
+    def _limit_reached(self) -> bool:
+        runs = self._orders.limits.runs
+        return (runs is not None and self._steady >= runs) or self._steady_ns_left() <= 0
+
+    # -- doing as ordered ---------------------------------------------------------------------------------------
+
+    def _take_orders(self) -> None:
+        if self._orders.changed or self._condition is None:
+            self._orders.acknowledge()
+            if self._orders.condition != self._condition:
+                self._condition = self._orders.condition
+                self._backend.told_load(self._condition)
+
+    def _keep_to_slots(self) -> None:
+        self._say("running")
+        now = self._clock.now()
+        if self._slot is None:
+            self._await_slot(now)
+            return
+        last_start = self._slot[1] - self._publisher.usual_ns
+        # A block's first sample runs even in a slot that seems too short: else a unit turned slow never learns.
+        if now >= last_start and not self._after_break:
+            self._leave_slot()
+        else:
+            self._stretch(FOREVER if self._after_break else last_start)
+
+    def _await_slot(self, now: int) -> None:
+        slot = self._orders.next_slot(now)
+        if slot is None:
+            self._wait_for_news()
+        elif slot[0] > now:
+            self._rest_until(slot[0])
+        else:
+            self._orders.begin_slot(slot)
+            # Too late for it, unless no slot would be long enough.
+            if now <= max(slot[0] + LONG_REST_NS, slot[1] - self._publisher.usual_ns):
+                self._take_break()
+                self._slot = slot
+
+    def _leave_slot(self) -> None:
+        self._slot = None
+        self._take_break()
+        self.flush()
+        gc.collect()  # beside the next unit's first sample, which is a `resume`
+
+    def _stay_paused(self) -> None:
+        done = self._limit_reached()
+        if self._state != "paused" or done != self._told_done:
+            self._take_break()
+            self._told_done = done
+            self._say("paused", again=True, done=done, peak_memory_mb=self._peak_memory_mb())
+            gc.collect()
+        self._wait_for_news()
+
+    def _take_break(self) -> None:
+        if self._pace is not None:
+            self._pace.interrupt(self._clock.now())
+        self._slot = None
+        self._after_break = True
+
+    def _wait_for_news(self) -> None:
+        """Waits until orders change, writing meanwhile what the reader did not take earlier."""
+        behind = self._publisher.catch_up()
+        self._orders.wait(FLUSH_NS / NS_PER_S if behind else None)
+
+    def _rest_until(self, moment: int) -> None:
+        """Sleeps until `moment`; a long rest ends early when orders change."""
+        left = moment - self._clock.now()
+        if left > LONG_REST_NS:
+            self._orders.wait((left - SHORT_REST_NS) / NS_PER_S)
+        if not self._orders.changed:
+            self._clock.sleep_until(moment)
+
+    # -- publishing ---------------------------------------------------------------------------------------------
+
+    def _say(self, state: str, *, again: bool = False, done: bool = False, peak_memory_mb: float | None = None) -> None:
+        if state == self._state and not again:
+            return
+        self._state = state
+        unfinished = self._pace.unfinished if self._pace is not None and state in {"paused", "stopped"} else None
+        self._publisher.report(
+            StateReport(state=state, done=done, unfinished=unfinished, peak_memory_mb=peak_memory_mb)
+        )
+
+    def flush(self) -> None:
+        """Publishes what was measured so far."""
+        self._publisher.flush()
+        self._flush_at = self._clock.now() + FLUSH_NS
+
+
+@contextlib.contextmanager
+def frozen_collector() -> Iterator[None]:
+    """No garbage collection inside, but for the explicit ones while paused, which skip all that exists on entry."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

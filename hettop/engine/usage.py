@@ -1,0 +1,53 @@
+"""What the operating system charges this process: page faults, context switches, peak memory.
+
+Knows nothing of inference; read once per flush, never per sample.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import sys
+
+from hettop.engine.frames import UsageReport
+
+KIB = 1024
+
+
+class UsageMeter:
+    """Differences of `getrusage(RUSAGE_SELF)`: all threads, since a framework's own threads fault and switch, too."""
+
+    def __init__(self) -> None:
+        self._last = _counters()
+
+    def read(self) -> UsageReport | None:
+        """The charge since the last report; None, and not begun anew, while there is nothing that could disturb."""
+        counters = _counters()
+        minor, major, voluntary, involuntary, collections = (
+            new - old for new, old in zip(counters, self._last, strict=True)
+        )
+        if not (minor or major or involuntary or collections):
+            return None
+        self._last = counters
+        return UsageReport(
+            minor_faults=minor,
+            major_faults=major,
+            voluntary_switches=voluntary,
+            involuntary_switches=involuntary,
+            collections=collections,
+        )
+
+
+def _counters() -> tuple[int, int, int, int, int]:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    collections = sum(generation["collections"] for generation in gc.get_stats())
+    return used.ru_minflt, used.ru_majflt, used.ru_nvcsw, used.ru_nivcsw, collections
+
+
+def peak_memory_mb(platform: str = sys.platform) -> float:
+    """The largest resident size this process has had so far, in MB (10^6 bytes), to a tenth.
+
+    `platform` as `sys.platform` names it: macOS counts bytes, others KiB.
+    """
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(largest * (1 if platform == "darwin" else KIB) / 1e6, 1)

@@ -1,0 +1,126 @@
+"""An engine process: `python -m hettop.engine.worker`, with its job and commands on stdin, frames on stdout.
+
+Knows nothing of other units or of who started it; it ends by itself when stdin does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import BinaryIO
+
+from hettop.engine import job as jobs
+from hettop.engine.backend import LoadOptions, split_unit
+from hettop.engine.backends import create
+from hettop.engine.clock import RealClock
+from hettop.engine.frames import ErrorReport, ReadyReport, StateReport, encode_report
+from hettop.engine.loop import Sampler, frozen_collector
+from hettop.engine.orders import Doing, Orders
+from hettop.engine.outlet import Outlet, widen_pipe
+from hettop.engine.usage import UsageMeter, peak_memory_mb
+from hettop.errors import HettopError
+
+LAST_WORDS_S = 2.0
+"""How long an engine process that ends waits for a stalled reader to take its last frames."""
+
+CLEAN, FAILED, PARENT_GONE = 0, 1, 2
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    out = _private_stdout()
+    commands = sys.stdin.buffer
+    line = commands.readline()
+    if not line:
+        os._exit(PARENT_GONE)
+    job = jobs.decode_job(line)
+    orders = Orders(Doing.RUN if job.run else Doing.PAUSE, job.limits, job.condition)
+    outlet = Outlet(out, job.backlog_bytes)
+    threading.Thread(target=_work, args=(job, orders, outlet), name="worker", daemon=True).start()
+    _read_commands(commands, orders)
+    os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
+
+
+def _private_stdout() -> int:
+    """Takes stdout for the protocol and points fd 1 at the log, so that nothing printed can get between frames."""
+    out = os.dup(1)
+    os.dup2(2, 1)
+    for fd in (out, 2):
+        widen_pipe(fd)
+    return out
+
+
+def _read_commands(lines: BinaryIO, orders: Orders) -> None:
+    for line in lines:
+        if not line.endswith(b"\n"):
+            return  # torn: the parent died while it wrote
+        orders.obey(jobs.decode_command(line))
+
+
+def _work(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
+    """The worker thread: everything that touches the framework. Ends the process."""
+    status = FAILED
+    try:
+        _measure(job, orders, outlet)
+        status = CLEAN
+    except BrokenPipeError:
+        status = PARENT_GONE
+    except HettopError as error:
+        outlet.post(encode_report(ErrorReport(kind=error.kind, message=error.message, hint=error.hint)))
+    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it in the unit's row)
+        outlet.post(encode_report(ErrorReport(kind="predict", message=f"{type(error).__name__}: {error}")))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        outlet.close(LAST_WORDS_S)
+        os._exit(status)  # frameworks' exit handlers have been seen to hang
+
+
+def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
+    outlet.post(encode_report(StateReport(state="loading")))
+    outlet.flush()
+    try:
+        backend = create(job.backend, RealClock())
+        name, threads = split_unit(job.unit)
+        loaded = backend.load(job.model, name, LoadOptions(threads=threads, function=job.function))
+        feed = backend.make_inputs(loaded.inputs, job.inputs())
+    except HettopError:
+        raise
+    except Exception as error:
+        raise HettopError("load", f"{type(error).__name__}: {error}") from error
+    sampler = Sampler(
+        backend,
+        feed,
+        outlet,
+        orders,
+        warmup=job.warmup,
+        rate_hz=job.rate_hz,
+        read_usage=UsageMeter().read,
+        peak_memory_mb=peak_memory_mb,
+    )
+    with frozen_collector():
+        try:
+            first_ns = sampler.first_call()
+            ready = ReadyReport(
+                backend=backend.name,
+                simulated=backend.simulated,
+                pid=os.getpid(),
+                load_ns=loaded.load_ns,
+                first_ns=first_ns,
+                placed=loaded.placed,
+                note=loaded.note,
+                inputs=[port.describe() for port in loaded.inputs],
+                peak_memory_mb=peak_memory_mb(),
+            )
+            outlet.post(encode_report(ready))
+            outlet.flush()
+            sampler.run()
+        finally:
+            sampler.flush()  # what was measured before a failing call is kept
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from hettop.engine.reaper import Reaper
+
+from .processes import environment, gone, wait_for
+
+HANG_HOLDING_THE_GIL = "import ctypes; print('hanging', flush=True); ctypes.PyDLL(None).sleep(3600)"
+
+PARENT = f"""
+import os, subprocess, sys, time
+from hettop.engine.reaper import Reaper
+reaper = Reaper()
+command = [sys.executable, "-c", {HANG_HOLDING_THE_GIL!r}]
+child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+reaper.add(child.pid)
+child.stdout.readline()
+print(child.pid, reaper.pid, flush=True)
+time.sleep(3600)
+"""
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-c", HANG_HOLDING_THE_GIL], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_child_that_hangs_in_a_native_call_dies_with_its_parent(end: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment(), text=True
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(word) for word in parent.stdout.readline().split()]
+        assert len(pids) == 2
+        assert not gone(pids)
+        parent.send_signal(end)
+        wait_for(lambda: gone(pids), "the child and the reaper end")
+
+
+def test_a_signal_to_the_whole_group_spares_the_reaper_which_then_does_its_work() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=environment(), text=True, start_new_session=True
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(word) for word in parent.stdout.readline().split()]
+        os.killpg(parent.pid, signal.SIGKILL)
+        wait_for(lambda: gone(pids), "the child and the reaper end")
+
+
+def test_closing_kills_what_is_registered(sleeper: subprocess.Popen[bytes]) -> None:
+    reaper = Reaper()
+    reaper.add(sleeper.pid)
+    reaper.close()
+    assert sleeper.wait() == -signal.SIGKILL
+    assert reaper.pid is None
+
+
+def test_a_removed_pid_is_spared(sleeper: subprocess.Popen[bytes]) -> None:
+    reaper = Reaper()
+    reaper.add(sleeper.pid)
+    reaper.remove(sleeper.pid)
+    reaper.close()
+    assert sleeper.poll() is None
+
+
+def test_signals_meant_for_hettop_do_not_end_the_reaper(sleeper: subprocess.Popen[bytes]) -> None:
+    reaper = Reaper()
+    reaper.add(sleeper.pid)
+    other = subprocess.Popen([sys.executable, "-c", HANG_HOLDING_THE_GIL])
+    reaper.add(other.pid)
+    reaper.remove(other.pid)
+    other.kill()
+    other.wait()
+    assert reaper.pid is not None
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(reaper.pid, ignored)
+    assert sleeper.poll() is None
+    reaper.close()
+    assert sleeper.wait() == -signal.SIGKILL
+
+
+def test_a_reaper_that_was_killed_is_replaced_and_learns_all_pids(sleeper: subprocess.Popen[bytes]) -> None:
+    reaper = Reaper()
+    reaper.add(sleeper.pid)
+    first = reaper.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: gone([first]), "the first reaper ends")
+    reaper.add(sleeper.pid)  # any word to it shows that nobody listens
+    assert reaper.pid != first
+    reaper.close()
+    assert sleeper.wait() == -signal.SIGKILL

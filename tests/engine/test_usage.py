@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import gc
+import mmap
+
+from hettop.engine.usage import UsageMeter, peak_memory_mb
+
+
+def test_touched_pages_are_charged_as_faults() -> None:
+    meter = UsageMeter()
+    with mmap.mmap(-1, 64 * mmap.PAGESIZE) as fresh:
+        if hasattr(fresh, "madvise") and hasattr(mmap, "MADV_NOHUGEPAGE"):
+            fresh.madvise(mmap.MADV_NOHUGEPAGE)
+        for page in range(64):
+            fresh[page * mmap.PAGESIZE] = 1
+    report = meter.read()
+    assert report is not None
+    assert report.minor_faults >= 64
+
+
+def test_a_collection_is_counted() -> None:
+    meter = UsageMeter()
+    gc.collect()
+    report = meter.read()
+    assert report is not None
+    assert report.collections >= 1
+
+
+def test_peak_memory_is_that_of_a_python_process_in_mb() -> None:
+    assert 5 < peak_memory_mb() < 5_000
+
+
+def test_macos_counts_peak_memory_in_bytes_and_linux_in_kib() -> None:
+    assert peak_memory_mb("linux") > 500 * peak_memory_mb("darwin")
