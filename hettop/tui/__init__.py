@@ -1,0 +1,1 @@
+"""The screen: panels that draw views of a session."""

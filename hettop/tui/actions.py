@@ -1,0 +1,221 @@
+"""What each key does: passes it on to the feed's controls, or changes how the session is looked at.
+
+Draws nothing. Actions whose controls the feed does not have are hidden and inactive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from textual.app import App
+from textual.screen import Screen
+
+from hettop.errors import HettopError
+from hettop.format import NS_PER_SECOND, seconds
+from hettop.session.views import UnitRow
+from hettop.text import clean
+from hettop.tui.dialogs import HelpScreen, MarkScreen
+from hettop.tui.feed import Feed
+from hettop.tui.keys import KEYS, applicable
+from hettop.tui.panels.hints import Hints
+from hettop.tui.panels.panel import Panel
+from hettop.tui.panels.scrub import ScrubBar
+from hettop.tui.panels.units import UnitsPanel
+from hettop.tui.picture import Picture
+
+WINDOWS_S = (5, 10, 30, 60)
+_NEEDS = {key.action.partition("(")[0]: key.needs for key in KEYS if key.needs}
+
+
+class Actions(App[None]):
+    """The actions of the app. Its state is how the user looks at the session: window, unit, zoom, freeze."""
+
+    def __init__(self, feed: Feed, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__()
+        self.feed = feed
+        self.ascii_only = ascii
+        self.picture: Picture | None = None
+        self.window_s = 30
+        self.unit: str | None = None
+        self.frozen = False
+        self.theme_names: list[str] = []
+        self.keys = applicable(live=feed.live is not None, replay=feed.replay is not None)
+
+    def draw(self) -> None:
+        """Draw what the feed has now (or, frozen, nothing new)."""
+        raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
+        needs = _NEEDS.get(action)
+        return needs is None or getattr(self.feed, needs) is not None
+
+    def tell(self, control: Callable[[], None]) -> None:
+        """Use a control and draw what came of it; what it cannot do becomes a toast."""
+        try:
+            control()
+        except HettopError as error:
+            text = " · ".join(clean(part) for part in (error.message, error.hint) if part)
+            self.notify(text, severity="error", markup=False)
+        self.draw()
+
+    # Measuring
+
+    def action_pause(self) -> None:
+        if self.feed.live is not None:
+            self.tell(self.feed.live.toggle_pause)
+        elif self.feed.replay is not None:
+            self.tell(self.feed.replay.toggle_play)
+
+    def action_next_unit(self) -> None:
+        rows = self._rows()
+        if not rows:
+            return
+        names = [row.unit for row in rows]
+        current = self.unit or next((row.unit for row in rows if row.active), names[-1])
+        at = names.index(current) if current in names else -1
+        self.choose(names[(at + 1) % len(names)])
+
+    def choose(self, unit: str) -> None:
+        """Measure this unit; where nothing is being measured, look at it (again: at the active one)."""
+        if self.feed.live is not None:
+            self.tell(partial(self.feed.live.switch, unit))
+        else:
+            self.unit = None if unit == self.unit else unit
+            self.draw()
+
+    def action_interleave(self) -> None:
+        if self.feed.live is not None:
+            self.tell(self.feed.live.interleave)
+
+    def action_cycle_load(self) -> None:
+        if self.feed.live is not None:
+            self.tell(self.feed.live.cycle_load)
+
+    def action_record(self) -> None:
+        if self.feed.live is not None:
+            self.tell(self.feed.live.toggle_recording)
+
+    def action_reset(self) -> None:
+        if self.feed.live is not None:
+            self.tell(self.feed.live.reset)
+
+    def action_restart(self) -> None:
+        failed = [row for row in self._rows() if row.error is not None or row.state == "failed"]
+        chosen = next((row for row in failed if row.active), next(iter(failed), None))
+        if chosen is None:
+            self.notify("no unit has failed", markup=False)
+        elif self.feed.live is not None:
+            self.tell(partial(self.feed.live.restart, chosen.unit))
+
+    def action_mark(self) -> None:
+        self.push_screen(MarkScreen(), self._mark)
+
+    def _mark(self, text: str | None) -> None:
+        if text is not None and self.feed.live is not None:
+            self.tell(partial(self.feed.live.mark, text))
+
+    def _rows(self) -> tuple[UnitRow, ...]:
+        return self.picture.session.units.rows if self.picture is not None else ()
+
+    # Replay
+
+    def action_seek(self, direction: int) -> None:
+        if (status := self.feed.replay_status()) is not None:
+            self._seek(status.position_ns + direction * NS_PER_SECOND)
+
+    def action_seek_start(self) -> None:
+        self._seek(0)
+
+    def action_seek_end(self) -> None:
+        if (status := self.feed.replay_status()) is not None:
+            self._seek(status.duration_ns)
+
+    def _seek(self, position_ns: int) -> None:
+        if self.feed.replay is not None:
+            self.tell(partial(self.feed.replay.seek, max(0, position_ns)))
+
+    def action_step_window(self, direction: int) -> None:
+        if self.feed.replay is not None:
+            self.tell(partial(self.feed.replay.step_window, direction))
+
+    def action_next_mark(self, direction: int) -> None:
+        if self.feed.replay is not None:
+            self.tell(partial(self.feed.replay.next_mark, direction))
+
+    def action_change_speed(self, direction: int) -> None:
+        if self.feed.replay is not None:
+            self.tell(partial(self.feed.replay.change_speed, direction))
+
+    # Looking
+
+    def action_freeze(self) -> None:
+        self.frozen = not self.frozen
+        self.draw()
+
+    def action_window(self, direction: int) -> None:
+        at = WINDOWS_S.index(self.window_s) + direction
+        self.window_s = WINDOWS_S[min(max(at, 0), len(WINDOWS_S) - 1)]
+        self.notify(f"time window {seconds(self.window_s * NS_PER_SECOND)}", timeout=1.5, markup=False)
+        self.draw()
+
+    def action_panel(self, number: int) -> None:
+        """Focus a panel; one that has no room on this screen, or is behind a zoomed one, is zoomed."""
+        panel = self._main.query_one(f"#panel-{number}", Panel)
+        if not panel.is_on_screen or self._main.has_class("-zoomed"):
+            self._zoom(panel)
+        panel.focus()
+
+    def action_focus_next(self) -> None:
+        self._step_focus(1)
+
+    def action_focus_previous(self) -> None:
+        self._step_focus(-1)
+
+    def _step_focus(self, direction: int) -> None:
+        """The next panel in the order of their numbers, of those that are shown."""
+        shown = sorted((p for p in self._main.query(Panel) if p.is_on_screen), key=lambda panel: panel.NUMBER)
+        if shown and len(self.screen_stack) == 1:
+            at = shown.index(self._main.focused) if self._main.focused in shown else -direction
+            shown[(at + direction) % len(shown)].focus()
+
+    def action_zoom(self) -> None:
+        focused = self._main.focused
+        if self._main.has_class("-zoomed"):
+            self._zoom(None)
+        else:
+            self._zoom(focused if isinstance(focused, Panel) else self._main.query(Panel).first())
+
+    def _zoom(self, panel: Panel | None) -> None:
+        self._main.query("Panel.-zoomed").remove_class("-zoomed")
+        self._main.set_class(panel is not None, "-zoomed")
+        if panel is not None:
+            panel.add_class("-zoomed")
+            panel.focus()
+
+    @property
+    def _main(self) -> Screen[object]:
+        """The screen with the panels, whatever stands over it."""
+        return self.screen_stack[0]
+
+    def action_next_theme(self) -> None:
+        names = self.theme_names
+        self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen(self.keys, ascii=self.ascii_only))
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C: whoever presses it wants out; the exit code says that it was an interruption."""
+        self.exit(return_code=130)
+
+    # Mouse
+
+    def on_units_panel_chosen(self, message: UnitsPanel.Chosen) -> None:
+        self.choose(message.unit)
+
+    def on_scrub_bar_sought(self, message: ScrubBar.Sought) -> None:
+        self._seek(message.position_ns)
+
+    async def on_hints_pressed(self, message: Hints.Pressed) -> None:
+        await self.run_action(message.action)

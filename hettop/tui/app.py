@@ -1,0 +1,182 @@
+"""The screen's application: composes the panels, and draws a frame at a time from what the feed has.
+
+Knows the feed's protocols alone; neither where samples come from nor how anything is drawn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Literal, Protocol
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+
+from hettop.errors import HettopError
+from hettop.format import NS_PER_SECOND
+from hettop.resources import themes_folder
+from hettop.session.session import Session
+from hettop.session.viewing import view
+from hettop.session.views import SessionView, ViewRequest
+from hettop.text import clean
+from hettop.tui.actions import Actions
+from hettop.tui.feed import Feed
+from hettop.tui.keys import bindings, hinted
+from hettop.tui.panels.events import EventLine, EventsPanel
+from hettop.tui.panels.header import Header
+from hettop.tui.panels.hints import Hints
+from hettop.tui.panels.latency import LatencyPanel
+from hettop.tui.panels.scrub import ScrubBar
+from hettop.tui.panels.timeline import TimelinePanel
+from hettop.tui.panels.units import UnitsPanel
+from hettop.tui.picture import Picture
+from hettop.tui.themes import DEFAULT, load_themes
+
+_SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
+_NOTICE_LIMIT = 400  # characters: a toast, not a log
+
+
+class Shows(Protocol):
+    """A part of the screen that draws pictures."""
+
+    def show(self, picture: Picture) -> None: ...
+
+
+class HettopApp(Actions):
+    """The screen of a live measurement or of a replay.
+
+    feed: where the session comes from; the caller closes it after the app has ended.
+    theme: a name; None is hettop's dark theme. HettopError (`usage`) when there is none of that name.
+    fps: redraws a second.
+    ascii: draw with ASCII characters only.
+    look: makes the views of a session (tests pass fixed ones).
+    clock: CPU time of this thread in ns, from which the cost of a redraw is reported to the feed.
+    """
+
+    CSS_PATH = "app.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-low"), (18, "-short"), (27, "-medium"), (34, "-tall")]  # noqa: RUF012 - Textual's
+
+    def __init__(
+        self,
+        feed: Feed,
+        *,
+        theme: str | None = None,
+        fps: float = 4.0,
+        ascii: bool = False,  # noqa: A002 - the option's name
+        look: Callable[[Session, ViewRequest], SessionView] = view,
+        clock: Callable[[], int] = time.thread_time_ns,
+        theme_folders: Sequence[Path] | None = None,
+    ) -> None:
+        super().__init__(feed, ascii=ascii)
+        self._fps = fps
+        self._look = look
+        self._clock = clock
+        self._since: int | None = None
+        self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders)
+        self._latency = LatencyPanel(ascii=ascii)
+        self._timeline = TimelinePanel(ascii=ascii)
+        self._units = UnitsPanel(ascii=ascii)
+        self._events = EventsPanel(ascii=ascii)
+        self._header = Header(ascii=ascii)
+        self._event_line = EventLine(ascii=ascii)
+        self._scrub = ScrubBar(ascii=ascii) if feed.replay is not None else None
+        self._hints = Hints(hinted(self.keys), ascii=ascii)
+
+    def _use_themes(self, wanted: str | None, folders: Sequence[Path]) -> None:
+        themes, self._theme_faults = load_themes(folders)
+        for theme in themes:
+            self.register_theme(theme)
+        self.theme_names = [theme.name for theme in themes]
+        chosen = wanted or (DEFAULT if DEFAULT in self.theme_names else self.theme)
+        if chosen not in self.available_themes:
+            raise HettopError(
+                "usage", f"no theme is called {clean(chosen)!r}", f"there are: {', '.join(self.theme_names)}"
+            )
+        self.theme = chosen
+
+    @property
+    def _showing(self) -> list[Shows]:
+        parts = (self._header, self._latency, self._timeline, self._units, self._events, self._event_line, self._scrub)
+        return [part for part in parts if part is not None]
+
+    def compose(self) -> ComposeResult:
+        yield self._header
+        with Container(id="body"):
+            yield self._latency
+            yield self._timeline
+            yield self._units
+            yield self._events
+        yield self._event_line
+        if self._scrub is not None:
+            yield self._scrub
+        yield self._hints
+
+    def on_mount(self) -> None:
+        """Start drawing, and leave the terminal as it was when the process is told to end."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, return_code=128 + number))
+        if self._theme_faults:
+            text = "\n".join(fault.message for fault in self._theme_faults)
+            self.notify(clean_lines(text), severity="warning", markup=False)
+        self._latency.focus()
+        self.set_interval(1 / self._fps, self.frame)
+        self.call_after_refresh(self.frame)
+
+    def on_panel_resized(self) -> None:
+        """A panel has other columns now than the picture it has was made for."""
+        self.draw()
+
+    def frame(self) -> None:
+        """Take in what happened, draw it, and report what the drawing before this one cost."""
+        now = self._clock()
+        if self._since is not None:
+            self.feed.drew_frame(now - self._since)
+        self._since = now
+        self.feed.pump()
+        for notice in self.feed.notices():
+            severity = _SEVERITIES.get(notice.severity, "information")
+            self.notify(clean_lines(notice.text), severity=severity, markup=False)
+        self.draw()
+
+    def draw(self) -> None:
+        """Hand every panel its picture; while frozen that is the last one."""
+        if not self._hints.is_mounted:
+            return
+        if not (self.frozen and self.picture is not None):
+            self.picture = self._picture()
+        elif not self.picture.frozen:
+            self.picture = replace(self.picture, frozen=True)
+        for part in self._showing:
+            part.show(self.picture)
+
+    def _picture(self) -> Picture:
+        request = ViewRequest(
+            now_ns=self.feed.now_ns,
+            window_ns=self.window_s * NS_PER_SECOND,
+            unit=self.unit,
+            histogram_columns=self._latency.columns,
+            timeline_slots=self._timeline.columns,
+            violin_columns=self._units.violin_columns,
+        )
+        return Picture(
+            session=self._look(self.feed.session, request),
+            recording=self.feed.recording_status(),
+            replay=self.feed.replay_status(),
+            frozen=self.frozen,
+            fps=self._fps,
+        )
+
+
+def clean_lines(text: str) -> str:
+    """Cleaned text that keeps its line breaks."""
+    return "\n".join(clean(part, _NOTICE_LIMIT) for part in text.splitlines()[:8])

@@ -1,0 +1,83 @@
+"""The glyphs that charts and panels draw with, and what stands for each on a terminal that has ASCII only.
+
+Everything is drawn with the block set; the ASCII set is a translation of finished lines, so no drawing code knows of
+it.
+"""
+
+from __future__ import annotations
+
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+FULL = EIGHTHS[8]
+SHADE = "▒"
+GUIDE = "┊"
+FENCE = "┄"
+ABOVE = "»"
+CLIPPED = "▲"
+MARK = "▾"
+MEDIAN = "┃"
+NOTE = "◆"
+LOAD = "◇"
+CONTROL = "▸"
+
+AXIS_UP = "│"
+AXIS_TICK = "┤"
+AXIS_CORNER = "└"
+AXIS = "─"
+AXIS_DOWN = "┴"
+
+TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT = "╭╮╰╯"
+EDGE, SIDE = "─", "│"
+
+ACTIVE = "▶"
+PLAY = "▶"
+PAUSE = "❚❚"
+RECORD = "●"
+OF = "▸"
+DOT = "·"
+FAILED = "✗"
+MORE = "…"
+TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
+
+_ASCII = {
+    **dict(zip(EIGHTHS[1:], "..::==##", strict=True)),
+    SHADE: "%",
+    GUIDE: ":",
+    FENCE: "-",
+    ABOVE: ">",
+    CLIPPED: "^",
+    MARK: "v",
+    MEDIAN: "|",
+    NOTE: "*",
+    LOAD: "o",
+    AXIS_UP: "|",
+    AXIS_TICK: "+",
+    AXIS_CORNER: "+",
+    AXIS: "-",
+    AXIS_DOWN: "+",
+    "╭": "+",
+    "╮": "+",
+    "╰": "+",
+    "╯": "+",
+    ACTIVE: ">",
+    "❚": "|",
+    RECORD: "o",
+    OF: ">",
+    DOT: ".",
+    FAILED: "x",
+    MORE: "~",
+    TRACK_DONE: "=",
+    KNOB: "=",
+    "\u2009": " ",
+    "←": "<",
+    "→": ">",
+    "Δ": "d",
+    "–": "-",
+    "σ": "s",
+    "\ufffd": "?",
+}
+_TABLE = str.maketrans(_ASCII)
+
+
+def to_ascii(text: str) -> str:
+    """`text` with our glyphs translated, and whatever else is not ASCII as `?`."""
+    return text.translate(_TABLE).encode("ascii", "replace").decode("ascii")

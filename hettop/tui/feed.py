@@ -1,0 +1,109 @@
+"""What the screen asks of whatever feeds it: the seam at which live measurement and replay look the same.
+
+The screen knows these protocols alone; `hettop.wiring` provides both implementations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from hettop.session.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingStatus:
+    """Where the session is being recorded to, or why not. `fault` is what the disk said, shown at once."""
+
+    path: str
+    size_bytes: int
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStatus:
+    """Where the replay stands, in nanoseconds of the recording; `marks_ns` are the user's marks, for the scrub bar."""
+
+    path: str
+    position_ns: int
+    duration_ns: int
+    speed: float
+    playing: bool
+    marks_ns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to tell the user now, once: a toast. `severity` is `information`, `warning` or `error`."""
+
+    text: str
+    severity: str = "information"
+
+
+class LiveControls(Protocol):
+    """What a live measurement can be told."""
+
+    def switch(self, unit: str) -> None: ...
+
+    def interleave(self) -> None: ...
+
+    def toggle_pause(self) -> None: ...
+
+    def reset(self) -> None: ...
+
+    def mark(self, text: str) -> None: ...
+
+    def toggle_recording(self) -> None: ...
+
+    def restart(self, unit: str) -> None: ...
+
+    def cycle_load(self) -> None: ...
+
+
+class ReplayControls(Protocol):
+    """What a replay can be told. Positions are nanoseconds of the recording, clamped to it."""
+
+    def toggle_play(self) -> None: ...
+
+    def seek(self, position_ns: int) -> None: ...
+
+    def step_window(self, direction: int) -> None: ...
+
+    def change_speed(self, direction: int) -> None: ...
+
+    def next_mark(self, direction: int) -> None: ...
+
+
+class Feed(Protocol):
+    """Where the screen gets its session from: drained once per frame, on the screen's own thread.
+
+    `live` is None in a replay and `replay` is None in a live view: the screen offers what is there.
+    """
+
+    @property
+    def live(self) -> LiveControls | None: ...
+
+    @property
+    def replay(self) -> ReplayControls | None: ...
+
+    def pump(self) -> None:
+        """Take in what has happened since the last call."""
+        ...
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def now_ns(self) -> int: ...
+
+    def recording_status(self) -> RecordingStatus | None: ...
+
+    def replay_status(self) -> ReplayStatus | None: ...
+
+    def notices(self) -> list[Notice]:
+        """What has come up since the last call."""
+        ...
+
+    def drew_frame(self, duration_ns: int) -> None:
+        """The screen took this long to draw a frame: a candidate cause of spikes, so it goes into the stream."""
+        ...

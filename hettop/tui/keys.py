@@ -1,0 +1,113 @@
+"""Every key of the screen: what it is, what it does in words, and when it applies.
+
+The bindings, the help and the line of hints are made from this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A binding. `keys` are Textual's names, comma between alternatives; `display` is what a user reads.
+
+    `hint` is the short word for the bottom line (empty: not shown there). `needs` is `live` or `replay` when the
+    action applies to that feed alone.
+    """
+
+    id: str
+    keys: str
+    display: str
+    action: str
+    words: str
+    hint: str = ""
+    needs: str = ""
+
+
+GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
+    (
+        "Measuring",
+        (
+            Key("pause", "space", "space", "pause", "pause inference, or play and pause a replay", "pause"),
+            Key("unit.next", "c", "c", "next_unit", "go to the next compute unit", "unit"),
+            Key("interleave", "i", "i", "interleave", "interleave all units in short blocks", "interleave", "live"),
+            Key("load.cycle", "l", "l", "cycle_load", "step through competing loads", "load", "live"),
+            Key("record", "r", "r", "record", "start or stop recording to a file", "record", "live"),
+            Key("mark", "m", "m", "mark", "write a note at this moment", "mark", "live"),
+            Key("restart", "R", "R", "restart", "restart the unit that failed", "", "live"),
+            Key("reset", "x", "x", "reset", "forget the samples so far and begin again", "reset", "live"),
+        ),
+    ),
+    (
+        "Replay",
+        (
+            Key("seek.back", "left", "←", "seek(-1)", "back one second", "", "replay"),
+            Key("seek.forward", "right", "→", "seek(1)", "forward one second", "1 s", "replay"),
+            Key("seek.start", "home", "Home", "seek_start", "to the beginning", "", "replay"),
+            Key("seek.end", "end", "End", "seek_end", "to the end", "", "replay"),
+            Key("step.back", "left_square_bracket", "[", "step_window(-1)", "back one window", "", "replay"),
+            Key("step.forward", "right_square_bracket", "]", "step_window(1)", "forward one window", "step", "replay"),
+            Key("mark.next", "n", "n", "next_mark(1)", "to the next mark", "next mark", "replay"),
+            Key("mark.previous", "N", "N", "next_mark(-1)", "to the previous mark", "", "replay"),
+            Key("speed.down", "less_than_sign", "<", "change_speed(-1)", "slower", "slower", "replay"),
+            Key("speed.up", "greater_than_sign", ">", "change_speed(1)", "faster", "faster", "replay"),
+        ),
+    ),
+    (
+        "Looking",
+        (
+            Key("freeze", "f", "f", "freeze", "freeze the display; measuring goes on", "freeze"),
+            Key("zoom", "z", "z", "zoom", "enlarge the panel in focus, and back", "zoom"),
+            Key("panel.next", "tab", "Tab", "app.focus_next", "focus the next panel"),
+            Key("panel.previous", "shift+tab", "Shift+Tab", "app.focus_previous", "focus the previous panel"),
+            Key("panel.1", "1", "1", "panel(1)", "focus the latency panel"),
+            Key("panel.2", "2", "2", "panel(2)", "focus the timeline"),
+            Key("panel.3", "3", "3", "panel(3)", "focus the units"),
+            Key("panel.4", "4", "4", "panel(4)", "focus the events"),
+            Key("window.longer", "plus,equals_sign", "+", "window(1)", "look at a longer time window", "window"),
+            Key("window.shorter", "minus", "-", "window(-1)", "look at a shorter time window"),
+            Key("theme", "t", "t", "next_theme", "next colour theme", "theme"),
+        ),
+    ),
+    (
+        "Program",
+        (
+            Key("help", "question_mark,f1", "?", "help", "show or close this help (also F1)", "help"),
+            Key("palette", "ctrl+p", "Ctrl+P", "command_palette", "search all commands"),
+            Key("quit", "q", "q", "quit", "quit; a recording is closed properly", "quit"),
+        ),
+    ),
+)
+KEYS: tuple[Key, ...] = tuple(key for _, keys in GROUPS for key in keys)
+# The bottom line in the order of importance: the first stay on the narrowest screen.
+HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "load.cycle", "record", "mark", "freeze", "zoom")
+
+
+def bindings() -> list[Binding]:
+    """The bindings of the app; every one has an id by which it can be remapped."""
+    return [
+        Binding(key.keys, key.action, key.words, id=key.id, key_display=key.display, show=bool(key.hint))
+        for key in KEYS
+        if key.id != "palette"  # Textual's own
+    ]
+
+
+def applicable(*, live: bool, replay: bool) -> list[Key]:
+    """The keys that do something with such a feed."""
+    there = {"": True, "live": live, "replay": replay}
+    return [key for key in KEYS if there[key.needs]]
+
+
+def hinted(keys: list[Key]) -> list[Key]:
+    """Those of `keys` that the bottom line shows, most important first."""
+    ranks = {name: i for i, name in enumerate(HINT_ORDER)}
+    return sorted((key for key in keys if key.hint), key=lambda key: ranks.get(key.id, len(ranks)))
+
+
+def grouped(keys: list[Key]) -> list[tuple[str, list[Key]]]:
+    """`keys` under their headings, without headings that have none."""
+    kept = [(name, [key for key in group if key in keys]) for name, group in GROUPS]
+    return [(name, group) for name, group in kept if group]

@@ -1,0 +1,83 @@
+"""Panel 4: what happened, in words, newest at the bottom; and its one-line form for small screens."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hettop.events import LogEntry
+from hettop.format import clock
+from hettop.text import clean
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.base import Chart
+from hettop.tui.charts.lines import Line, fit, line, wrapped
+from hettop.tui.panels.panel import Panel
+from hettop.tui.picture import Picture
+
+_MARKS = {"warning": ("!", "warning"), "error": (glyphs.FAILED, "error")}
+
+
+class EventsPanel(Panel):
+    """The event log, and the load in force in its lower edge."""
+
+    NUMBER = 4
+
+    def title(self, picture: Picture) -> Line:  # noqa: ARG002 - one title for all
+        return line(("events", "title"))
+
+    def foot(self, picture: Picture) -> Line:
+        return line((" load ", "muted"), (clean(picture.session.header.load), "strong"))
+
+    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
+        rows: list[Line] = []
+        for entry in reversed(picture.session.log):
+            rows[:0] = entry_lines(entry, width)
+            if len(rows) >= height:
+                break
+        if not rows:
+            return [fit(line(("nothing yet", "muted")), width)]
+        return rows[-height:]
+
+
+@lru_cache(maxsize=256)  # entries do not change and cleaning is the dearest part of a frame
+def entry_lines(entry: LogEntry, width: int) -> list[Line]:
+    """One entry, its words wrapped beside the time where there is room, else cut."""
+    head = _head(entry)
+    margin = sum(len(text) for text, _ in head)
+    if width - margin < 12:
+        return [fit((*head, _words(entry)), width)]
+    text, ink = _words(entry)
+    rows = wrapped(text, width - margin) or [""]
+    first = fit(line(*head, (rows[0], ink)), width)
+    return [first, *(fit(line((" " * margin, "text"), (row, ink)), width) for row in rows[1:])]
+
+
+def _head(entry: LogEntry) -> Line:
+    mark, ink = _MARKS.get(entry.level, (" ", "muted"))
+    return line((clock(entry.t, 2), "muted"), (f" {mark} ", ink))
+
+
+def _words(entry: LogEntry) -> tuple[str, str]:
+    """Only errors colour their words: a log full of spikes stays calm."""
+    return clean(entry.text), "error" if entry.level == "error" else "text"
+
+
+class EventLine(Chart):
+    """The latest event and the load, in one line."""
+
+    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id="event-line", ascii=ascii)
+        self.picture: Picture | None = None
+
+    def show(self, picture: Picture) -> None:
+        self.picture = picture
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        if self.picture is None or height < 1:
+            return []
+        load = self.picture.session.header.load
+        spans = [(" load ", "muted"), (clean(load, 24), "strong"), ("  ", "text")]
+        if self.picture.session.log:
+            entry = self.picture.session.log[-1]
+            spans += [*_head(entry), _words(entry)]
+        return [fit(line(*spans), width)]

@@ -1,0 +1,119 @@
+"""The line on top: what is measured, on what, and in which state everything is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hettop.format import clock, count, per_second, size, unit_name
+from hettop.session.views import HeaderView
+from hettop.text import clean
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.base import Chart
+from hettop.tui.charts.lines import Line, Span, fit, line, width_of
+from hettop.tui.feed import RecordingStatus, ReplayStatus
+from hettop.tui.picture import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A part of the header. On a narrow screen those of the highest `rank` go first; rank 0 stays."""
+
+    rank: int
+    spans: Line
+    right: bool = False
+
+
+class Header(Chart):
+    """One line of items, as many as fit; in reverse while anything stands still."""
+
+    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id="header", ascii=ascii)
+        self.picture: Picture | None = None
+
+    def show(self, picture: Picture) -> None:
+        self.picture = picture
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        return [header_line(self.picture, width)] if self.picture and height else []
+
+
+def header_line(picture: Picture, width: int) -> Line:
+    """The whole header in `width` cells."""
+    items = _items(picture, short=width < 100)
+    while len(items) > 1 and sum(width_of(item.spans) + 2 for item in items) > width:
+        worst = max(range(len(items)), key=lambda i: (items[i].rank, i))
+        if items[worst].rank == 0:
+            break
+        del items[worst]
+    left = _joined([item for item in items if not item.right])
+    right = _joined([item for item in items if item.right])
+    gap = width - width_of(left) - width_of(right) - 1
+    spans = fit((*left, (" " * max(0, gap), "text"), *right), width)
+    return _banner(spans) if picture.halted else spans
+
+
+def _banner(spans: Line) -> Line:
+    return tuple((text, "simulated" if ink == "simulated" else "banner") for text, ink in spans)
+
+
+def _joined(items: list[Item]) -> Line:
+    spans: list[Span] = []
+    for item in items:
+        spans += [(" " if not spans and not item.right else "  ", "text"), *item.spans]
+    return tuple(spans)
+
+
+def _items(picture: Picture, *, short: bool) -> list[Item]:
+    view = picture.session.header
+    found = [
+        Item(7, line(("hettop", "strong"))),
+        Item(0, line((" SIMULATED ", "simulated"))) if view.simulated else None,
+        Item(0, _state(picture)),
+        Item(3, line((clean(view.model, 20 if short else 36), "strong"))) if view.model else None,
+        Item(1, _units(view)) if view.units else None,
+        Item(2, line((_position(picture), "strong"))),
+        Item(4, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,
+        Item(5, line((f"n {count(view.samples)}", "text"))),
+        Item(3, line((f"dropped {count(view.dropped)}", "error"))) if view.dropped else None,
+        Item(6, line((f"paced {per_second(view.rate_hz)}", "muted"))) if view.rate_hz else None,
+        Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "") else None,
+        Item(8, line((clean(view.chip, 28), "muted"))) if view.chip else None,
+        Item(5, line(("load ", "muted"), (clean(view.load, 28), "accent"))) if view.load != "none" else None,
+        _recording(picture.recording),
+        Item(9, line((f"{picture.fps:g} fps", "muted")), right=True),
+    ]
+    return [item for item in found if item is not None]
+
+
+def _state(picture: Picture) -> Line:
+    if picture.halted:
+        return line((f"{glyphs.PAUSE} {picture.halted}", "banner"))
+    if picture.replay is not None:
+        return _replay_state(picture.replay)
+    return line((f"{glyphs.PLAY} LIVE", "good"))
+
+
+def _replay_state(replay: ReplayStatus) -> Line:
+    if replay.playing:
+        return line((f"{glyphs.PLAY} REPLAY", "accent"))
+    return line((f" {glyphs.PAUSE} REPLAY ", "badge"))
+
+
+def _units(view: HeaderView) -> Line:
+    names = " + ".join(clean(unit_name(unit, short=len(view.units) > 1)) for unit in view.units)
+    return line((f"{glyphs.OF} ", "muted"), (names, "active"))
+
+
+def _position(picture: Picture) -> str:
+    if picture.replay is not None:
+        return f"{clock(picture.replay.position_ns, 1)} of {clock(picture.replay.duration_ns)}"
+    return clock(picture.session.header.elapsed_ns)
+
+
+def _recording(status: RecordingStatus | None) -> Item | None:
+    if status is None:
+        return None
+    if status.fault is not None:
+        return Item(0, line((f"{glyphs.RECORD} REC FAILED: {clean(status.fault, 40)}", "error")), right=True)
+    return Item(1, line((f"{glyphs.RECORD} REC", "error"), (f" {size(status.size_bytes)}", "text")), right=True)

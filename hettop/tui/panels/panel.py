@@ -1,0 +1,96 @@
+"""A framed part of the screen: border, title and number drawn with its content, as plain lines.
+
+Drawing the frame here and not by CSS keeps panels testable as text and costs nothing per frame.
+"""
+
+from __future__ import annotations
+
+from textual.events import Blur, Focus
+from textual.message import Message
+
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.base import Chart
+from hettop.tui.charts.lines import Line, Span, fit, line, width_of
+from hettop.tui.picture import Picture
+
+_SMALLEST_FRAMED = (24, 4)  # cells, lines: below, a frame takes more room than it gives order
+
+
+class Panel(Chart, can_focus=True):
+    """A part of the screen with a number key. Give it a picture by `show`; it draws `title` and `body` of it."""
+
+    NUMBER = 0
+
+    class Resized(Message):
+        """The panel's size, and so the number of its columns, has changed."""
+
+    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id=f"panel-{self.NUMBER}", ascii=ascii)
+        self.picture: Picture | None = None
+
+    def show(self, picture: Picture) -> None:
+        """Draw this picture from now on."""
+        self.picture = picture
+        self.redraw()
+
+    def title(self, picture: Picture) -> Line:
+        """What stands in the upper edge, after the number."""
+        raise NotImplementedError
+
+    def foot(self, picture: Picture) -> Line:  # noqa: ARG002 - for panels that have something to say there
+        """What stands in the lower edge."""
+        return ()
+
+    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
+        """The content, `height` lines of `width` cells."""
+        raise NotImplementedError
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        picture = self.picture
+        if picture is None:
+            return []
+        inside = inner_size(width, height)
+        content = self.body(picture, *inside)
+        if inside == (width, height):
+            return content
+        edge = self._edge(picture)
+        rows = [_bar((glyphs.TOP_LEFT, glyphs.TOP_RIGHT), self._heading(picture), edge, width)]
+        side: Span = (glyphs.SIDE, edge)
+        padded = [*content, *[()] * (inside[1] - len(content))][: inside[1]]
+        rows += [(side, (" ", "text"), *fit(row, inside[0]), (" ", "text"), side) for row in padded]
+        rows.append(_bar((glyphs.BOTTOM_LEFT, glyphs.BOTTOM_RIGHT), self.foot(picture), edge, width))
+        return rows
+
+    def _edge(self, picture: Picture) -> str:
+        if picture.halted:
+            return "edge-alarm"
+        return "edge-focus" if self.has_focus else "edge"
+
+    def _heading(self, picture: Picture) -> Line:
+        halted: Span = (f" {picture.halted} ", "banner") if picture.halted else ("", "text")
+        return line(halted, (f" {self.NUMBER} ", "accent" if self.has_focus else "muted"), *self.title(picture))
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
+    def on_focus(self, _: Focus) -> None:
+        self.redraw()
+
+    def on_blur(self, _: Blur) -> None:
+        self.redraw()
+
+
+def inner_size(width: int, height: int) -> tuple[int, int]:
+    """What a panel of this size has for its content: all of it where it is too small for a frame."""
+    if width < _SMALLEST_FRAMED[0] or height < _SMALLEST_FRAMED[1]:
+        return width, height
+    return width - 4, height - 2
+
+
+def _bar(corners: str | tuple[str, str], words: Line, edge: str, width: int) -> Line:
+    """An edge of the frame with words set into it."""
+    room = width - 4
+    shown = fit(words, room) if width_of(words) > room else words
+    rule = glyphs.EDGE * (width - 3 - width_of(shown) - bool(shown))
+    gap: Span = (" ", "text") if shown else ("", "text")
+    return line((corners[0] + glyphs.EDGE, edge), *shown, gap, (rule + corners[1], edge))

@@ -1,0 +1,42 @@
+"""Panel 2: what happened when: P90 and maximum per slot of the trailing window, spikes, marks."""
+
+from __future__ import annotations
+
+from hettop.format import count, milliseconds, seconds
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.lines import Line, line
+from hettop.tui.charts.timeline import draw_timeline, slot_columns
+from hettop.tui.panels.panel import Panel, inner_size
+from hettop.tui.picture import Picture
+
+
+class TimelinePanel(Panel):
+    """Latency over time."""
+
+    NUMBER = 2
+
+    @property
+    def columns(self) -> int:
+        """How many slots there is room for."""
+        return slot_columns(inner_size(self.size.width, self.size.height)[0])
+
+    def title(self, picture: Picture) -> Line:
+        view = picture.session.timeline
+        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
+        fence = (
+            (f" · fence {glyphs.FENCE} {milliseconds(view.fence_ms)} ms", "muted")
+            if view.fence_ms is not None
+            else ("", "muted")
+        )
+        return line(
+            ("timeline", "title"),
+            (" · ", "muted"),
+            (spikes, "high" if view.spikes else "muted"),
+            (f" · {glyphs.FULL} max ", "muted"),
+            (glyphs.SHADE, "low"),
+            (f" P90 per {seconds(view.slot_ns)}", "muted"),
+            fence,
+        )
+
+    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
+        return draw_timeline(picture.session.timeline, width, height)

@@ -1,0 +1,32 @@
+"""One frame's worth of everything the panels draw: frozen, so that a panel is a function of it.
+
+Knows neither where the session comes from nor how it is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hettop.session.views import SessionView
+from hettop.tui.feed import RecordingStatus, ReplayStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
+
+    `fps` is the rate of redraws that was asked for.
+    """
+
+    session: SessionView
+    recording: RecordingStatus | None
+    replay: ReplayStatus | None
+    frozen: bool
+    fps: float
+
+    @property
+    def halted(self) -> str | None:
+        """Why numbers stand still, if they do: `FROZEN` hides `PAUSED`, for it hides everything that goes on."""
+        if self.frozen:
+            return "FROZEN"
+        return "PAUSED" if self.session.header.paused else None

@@ -1,0 +1,306 @@
+"""A feed that plays nothing and remembers what it was told, and views with known numbers to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hettop.errors import HettopError
+from hettop.events import Failure, LogEntry
+from hettop.session.session import Session
+from hettop.session.views import (
+    HeaderView,
+    LatencyView,
+    SessionView,
+    TimelineSlot,
+    TimelineView,
+    UnitRow,
+    UnitsView,
+    ViewRequest,
+)
+from hettop.tui.feed import LiveControls, Notice, RecordingStatus, ReplayControls, ReplayStatus
+from hettop.tui.picture import Picture
+
+SECOND = 10**9
+
+# A bell around 2.1 ms and a thin tail: 40 columns from 2.0 to 4.0 ms, 1,000 samples in all.
+COUNTS = (20, 90, 200, 240, 180, 110, 60, 35, 20, 12, 8, 5, 4, 3, 2, 2, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, *[0] * 12, 3)
+NE_VIOLIN = (0.0, 0.2, 0.7, 1.0, 0.6, 0.3, 0.1, 0.05, 0.02, 0.0, *[0.0] * 20)
+GPU_VIOLIN = (*[0.0] * 6, 0.1, 0.5, 1.0, 0.6, 0.2, 0.1, 0.4, 0.7, 0.3, 0.1, *[0.0] * 14)
+CPU_VIOLIN = (*[0.0] * 18, 0.1, 0.3, 0.6, 0.9, 1.0, 0.8, 0.5, 0.3, 0.2, 0.1, 0.05, 0.0)
+
+HEADER = HeaderView(
+    model="mobilenetv2",
+    backend="simulated",
+    chip="Apple M2 Pro",
+    simulated=True,
+    units=("CPU_AND_NE",),
+    mode="single",
+    paused=False,
+    elapsed_ns=83 * SECOND,
+    rate_per_s=482.1,
+    samples=39_914,
+    dropped=0,
+    load="none",
+    rate_hz=None,
+)
+
+LATENCY = LatencyView(
+    unit="CPU_AND_NE",
+    window_ns=30 * SECOND,
+    n=1_000,
+    counts=COUNTS,
+    low_ms=2.0,
+    high_ms=4.0,
+    above=2,
+    p50_ms=2.19,
+    p90_ms=2.37,
+    p99_ms=2.84,
+    max_ms=6.54,
+    p99_needs=None,
+)
+
+
+def slot(p90_ms: float, max_ms: float, *, spike: bool = False) -> TimelineSlot:
+    return TimelineSlot(p90_ms=p90_ms, max_ms=max_ms, spike=spike, unit="CPU_AND_NE")
+
+
+SLOTS = (
+    *[None] * 4,
+    *[slot(2.3 + 0.1 * (i % 3), 2.6 + 0.2 * (i % 4)) for i in range(16)],
+    slot(2.4, 6.5, spike=True),
+    *[slot(2.3 + 0.1 * (i % 3), 2.6 + 0.2 * (i % 4)) for i in range(20)],
+    slot(2.5, 7.8, spike=True),
+    *[slot(2.3 + 0.1 * (i % 3), 2.7 + 0.1 * (i % 4)) for i in range(18)],
+)
+
+TIMELINE = TimelineView(
+    window_ns=30 * SECOND,
+    slot_ns=SECOND // 2,
+    slots=SLOTS,
+    fence_ms=4.0,
+    spikes=2,
+    marks=((30, "mark"), (44, "load")),
+)
+
+
+def row(unit: str, mean_ms: float | None = None, *, state: str = "paused", **changes: object) -> UnitRow:
+    """A unit's row with plausible numbers around its mean; None: nothing measured yet."""
+    known = mean_ms is not None
+    mean = mean_ms or 0.0
+    built = UnitRow(
+        unit=unit,
+        state=state,
+        active=False,
+        n=4_210 if known else 0,
+        mean_ms=mean_ms,
+        std_ms=0.19 if known else None,
+        min_ms=mean * 0.95 if known else None,
+        p50_ms=mean * 0.99 if known else None,
+        p90_ms=mean * 1.06 if known else None,
+        max_ms=mean * 2.7 if known else None,
+        throughput_per_s=1000 / mean if known else None,
+        difference=mean / 2.2 - 1 if known else None,
+        spikes=3 if known else 0,
+        placed=None,
+        error=None,
+        violin=(),
+    )
+    return replace(built, **changes)  # type: ignore[arg-type]
+
+
+UNITS = UnitsView(
+    rows=(
+        row("CPU_AND_NE", 2.2, state="running", active=True, placed="NE", violin=NE_VIOLIN),
+        row("CPU_AND_GPU", 3.16, placed="GPU", violin=GPU_VIOLIN),
+        row("CPU_ONLY", 4.98, placed="CPU", violin=CPU_VIOLIN),
+        row("ALL", state="loading"),
+    ),
+    violin_low_ms=1.9,
+    violin_high_ms=6.1,
+    absent=(),
+)
+
+LOG = (
+    LogEntry(t=0, level="info", text="measuring CPU_AND_NE"),
+    LogEntry(t=1_240_000_000, level="info", text="CPU_AND_NE loaded in 412 ms, first call 9.8 ms"),
+    LogEntry(t=31_120_000_000, level="warning", text="spike 6.50 ms CPU_AND_NE"),
+    LogEntry(t=40_010_000_000, level="info", text="load cpu:2 confirmed"),
+    LogEntry(t=52_770_000_000, level="error", text="ALL failed: the plan could not be compiled for this device"),
+)
+
+LIVE = SessionView(header=HEADER, latency=LATENCY, timeline=TIMELINE, units=UNITS, log=LOG)
+EMPTY = SessionView(
+    header=replace(HEADER, model="", units=(), rate_per_s=None, samples=0, elapsed_ns=0, chip=None, simulated=False),
+    latency=LatencyView(None, 30 * SECOND, 0, (0,) * 60, 0.0, 1.0, 0, None, None, None, None, None),
+    timeline=TimelineView(30 * SECOND, SECOND // 2, (None,) * 60, None, 0, ()),
+    units=UnitsView((), 0.0, 1.0, ()),
+    log=(),
+)
+PAUSED = replace(LIVE, header=replace(HEADER, paused=True, rate_per_s=None))
+FAILED = replace(
+    LIVE,
+    units=replace(
+        UNITS,
+        rows=(
+            *UNITS.rows[:3],
+            row(
+                "ALL",
+                state="failed",
+                error=Failure(kind="load", message="the plan could not be compiled", hint="try CPU_ONLY"),
+            ),
+        ),
+    ),
+)
+
+HOSTILE = "[/bold][red]x\x1b]52;c;ZXZpbA==\x07\u202egnp.exe\x9b31m"
+
+
+def hostile_view() -> SessionView:
+    """Every text of a view as an attacker would write it."""
+    failure = Failure(kind=HOSTILE, message=HOSTILE, hint=HOSTILE)
+    rows = (
+        row(HOSTILE, 2.2, state=HOSTILE, active=True, placed=HOSTILE, violin=NE_VIOLIN),
+        row("CPU_ONLY", state="failed", error=failure),
+    )
+    return SessionView(
+        header=replace(HEADER, model=HOSTILE, chip=HOSTILE, units=(HOSTILE,), mode=HOSTILE, load=HOSTILE),
+        latency=replace(LATENCY, unit=HOSTILE),
+        timeline=replace(TIMELINE, marks=((30, "\x1b"), (31, HOSTILE)), slots=(slot(2.0, 3.0),) * 60),
+        units=replace(UNITS, rows=rows, absent=((HOSTILE, HOSTILE),)),
+        log=(LogEntry(t=0, level=HOSTILE, text=HOSTILE), LogEntry(t=1, level="error", text=HOSTILE)),
+    )
+
+
+RECORDING = RecordingStatus(path="run.jsonl", size_bytes=1_234_567)
+REPLAY = ReplayStatus(
+    path="run.jsonl",
+    position_ns=27_500_000_000,
+    duration_ns=60 * SECOND,
+    speed=1.0,
+    playing=True,
+    marks_ns=(15 * SECOND, 45 * SECOND),
+)
+
+
+def picture(
+    session: SessionView = LIVE,
+    *,
+    recording: RecordingStatus | None = None,
+    replay: ReplayStatus | None = None,
+    frozen: bool = False,
+) -> Picture:
+    return Picture(session=session, recording=recording, replay=replay, frozen=frozen, fps=4.0)
+
+
+@dataclass
+class Told:
+    """Stands in for live and replay controls alike: writes down every call."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    fault: HettopError | None = None
+
+    def _note(self, *call: object) -> None:
+        self.calls.append(call)
+        if self.fault is not None:
+            raise self.fault
+
+    def switch(self, unit: str) -> None:
+        self._note("switch", unit)
+
+    def interleave(self) -> None:
+        self._note("interleave")
+
+    def toggle_pause(self) -> None:
+        self._note("toggle_pause")
+
+    def reset(self) -> None:
+        self._note("reset")
+
+    def mark(self, text: str) -> None:
+        self._note("mark", text)
+
+    def toggle_recording(self) -> None:
+        self._note("toggle_recording")
+
+    def restart(self, unit: str) -> None:
+        self._note("restart", unit)
+
+    def cycle_load(self) -> None:
+        self._note("cycle_load")
+
+    def toggle_play(self) -> None:
+        self._note("toggle_play")
+
+    def seek(self, position_ns: int) -> None:
+        self._note("seek", position_ns)
+
+    def step_window(self, direction: int) -> None:
+        self._note("step_window", direction)
+
+    def change_speed(self, direction: int) -> None:
+        self._note("change_speed", direction)
+
+    def next_mark(self, direction: int) -> None:
+        self._note("next_mark", direction)
+
+
+class FakeFeed:
+    """A feed whose views are given; `told` holds what its controls were told."""
+
+    def __init__(
+        self,
+        shown: SessionView = LIVE,
+        *,
+        replay: ReplayStatus | None = None,
+        recording: RecordingStatus | None = None,
+        notices: tuple[Notice, ...] = (),
+        fault: HettopError | None = None,
+    ) -> None:
+        self.shown = shown
+        self.told = Told(fault=fault)
+        self.requests: list[ViewRequest] = []
+        self.frames: list[int] = []
+        self.pumped = 0
+        self._replay = replay
+        self._recording = recording
+        self._notices = list(notices)
+
+    def look(self, _: Session, request: ViewRequest) -> SessionView:
+        """The view function to give to the app."""
+        self.requests.append(request)
+        return self.shown
+
+    @property
+    def live(self) -> LiveControls | None:
+        return None if self._replay is not None else self.told
+
+    @property
+    def replay(self) -> ReplayControls | None:
+        return self.told if self._replay is not None else None
+
+    def pump(self) -> None:
+        self.pumped += 1
+
+    @property
+    def session(self) -> Session:
+        return Session()
+
+    @property
+    def now_ns(self) -> int:
+        return self.shown.header.elapsed_ns
+
+    def recording_status(self) -> RecordingStatus | None:
+        return self._recording
+
+    def replay_status(self) -> ReplayStatus | None:
+        return self._replay
+
+    def notices(self) -> list[Notice]:
+        taken, self._notices = self._notices, []
+        return taken
+
+    def drew_frame(self, duration_ns: int) -> None:
+        self.frames.append(duration_ns)
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,44 @@
+"""Runs the app on a fake feed and reads its screen as text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from textual.pilot import Pilot
+
+from hettop.tui.app import HettopApp
+from tests.tui.fakes import FakeFeed
+
+STILL = 0.001  # frames a second: none but the first comes by itself while a test runs
+
+
+def app_on(feed: FakeFeed, **options: Any) -> HettopApp:
+    """An app that shows the feed's fixed views and draws only when something is done to it."""
+    app = HettopApp(feed, **{"fps": STILL, "look": feed.look, **options})
+    app.animation_level = "none"
+    return app
+
+
+@asynccontextmanager
+async def running(
+    feed: FakeFeed, size: tuple[int, int] = (120, 40), **options: Any
+) -> AsyncIterator[tuple[HettopApp, Pilot[None]]]:
+    """The app on this feed, its first frame drawn."""
+    app = app_on(feed, **options)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settled(pilot)
+        yield app, pilot
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Layout, the frame that follows it, and its painting are done."""
+    for _ in range(3):
+        await pilot.pause()
+
+
+def screen_text(app: HettopApp) -> str:
+    """What stands on the screen, line by line."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips)

@@ -1,0 +1,297 @@
+"""Panels drawn from fixed views, as plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hettop.events import LogEntry
+from hettop.session.views import SessionView
+from hettop.tui.charts.glyphs import to_ascii
+from hettop.tui.charts.lines import Line, text_of, width_of
+from hettop.tui.feed import RecordingStatus
+from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines
+from hettop.tui.panels.header import header_line
+from hettop.tui.panels.latency import LatencyPanel
+from hettop.tui.panels.panel import Panel
+from hettop.tui.panels.scrub import moment_at, scrub_line
+from hettop.tui.panels.timeline import TimelinePanel
+from hettop.tui.panels.units import UnitsPanel, arrange, draw_units
+from hettop.tui.picture import Picture
+from tests.tui.fakes import (
+    EMPTY,
+    FAILED,
+    HEADER,
+    LIVE,
+    PAUSED,
+    RECORDING,
+    REPLAY,
+    SECOND,
+    UNITS,
+    hostile_view,
+    picture,
+    row,
+)
+
+PANELS: tuple[type[Panel], ...] = (LatencyPanel, TimelinePanel, UnitsPanel, EventsPanel)
+ALL_VIEWS = (LIVE, EMPTY, PAUSED, FAILED, hostile_view())
+
+
+def drawn(panel: type[Panel], shown: Picture, width: int, height: int) -> list[str]:
+    built = panel()
+    built.picture = shown
+    return [text_of(spans) for spans in built.lines(width, height)]
+
+
+def units_text(session: SessionView, width: int, height: int) -> list[str]:
+    return [text_of(spans).rstrip() for spans in draw_units(session.units, width, height)[0]]
+
+
+def inks(spans: Line) -> set[str]:
+    return {ink for _, ink in spans}
+
+
+class TestHeader:
+    def test_a_wide_header_says_everything(self) -> None:
+        shown = replace(LIVE, header=replace(HEADER, load="cpu:2", dropped=12))
+        text = text_of(header_line(picture(shown, recording=RECORDING), 160))
+        assert text.split("  ") == text.strip("\n").split("  ")
+        for part in (
+            "hettop",
+            " SIMULATED ",
+            "▶ LIVE",
+            "mobilenetv2",
+            "▸ CPU_AND_NE",
+            "01:23",
+            "482/s",
+            "n 39\u2009914",
+            "dropped 12",
+            "Apple M2 Pro",
+            "load cpu:2",
+            "● REC 1.2 MB",
+            "4 fps",
+        ):
+            assert part in text
+
+    def test_what_matters_least_goes_first(self) -> None:
+        assert text_of(header_line(picture(), 80)).rstrip() == (
+            " hettop   SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23  482/s  n 39\u2009914"
+        )
+        assert text_of(header_line(picture(), 60)).rstrip() == "  SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23"
+        assert text_of(header_line(picture(), 40)).rstrip() == "  SIMULATED   ▶ LIVE  ▸ CPU_AND_NE"
+
+    @pytest.mark.parametrize("width", [20, 40, 80, 200])
+    def test_simulated_data_is_marked_at_every_width(self, width: int) -> None:
+        spans = header_line(picture(recording=RECORDING), width)
+        assert (" SIMULATED ", "simulated") in spans
+        assert width_of(spans) == width
+
+    def test_measured_data_is_not_called_simulated(self) -> None:
+        real = replace(LIVE, header=replace(HEADER, simulated=False))
+        assert "SIMULATED" not in text_of(header_line(picture(real), 120))
+
+    def test_paused_turns_the_whole_line_over(self) -> None:
+        spans = header_line(picture(PAUSED), 80)
+        assert "PAUSED" in text_of(spans)
+        assert inks(spans) <= {"banner", "simulated"}
+        assert "LIVE" not in text_of(spans)
+
+    def test_frozen_outranks_paused(self) -> None:
+        text = text_of(header_line(picture(PAUSED, frozen=True), 80))
+        assert "FROZEN" in text
+        assert "PAUSED" not in text
+
+    def test_a_replay_says_so_and_where_it_stands(self) -> None:
+        assert "▶ REPLAY" in text_of(header_line(picture(replay=REPLAY), 80))
+        stopped = header_line(picture(replay=replace(REPLAY, playing=False)), 80)
+        assert (" ❚❚ REPLAY ", "badge") in stopped
+        assert "00:27.5 of 01:00" in text_of(stopped)
+
+    def test_a_failing_disk_is_said_at_every_width(self) -> None:
+        failing = RecordingStatus(path="x", size_bytes=10, fault="No space left on device")
+        assert "REC FAILED: No space left on device" in text_of(header_line(picture(recording=failing), 100))
+        assert "REC FAILED: No space" in text_of(header_line(picture(recording=failing), 50))
+
+    def test_an_unknown_rate_is_not_shown_as_zero(self) -> None:
+        assert "/s" not in text_of(header_line(picture(PAUSED), 120))
+
+
+class TestFrame:
+    def test_title_number_and_edges(self) -> None:
+        rows = drawn(LatencyPanel, picture(), 60, 10)
+        assert rows[0].startswith("╭─ 1 latency ms · last 30 s · CPU_AND_NE ──")
+        assert rows[0].endswith("─╮")
+        assert rows[-1] == "╰" + "─" * 58 + "╯"
+
+    @pytest.mark.parametrize(("shown", "word"), [(picture(PAUSED), "PAUSED"), (picture(frozen=True), "FROZEN")])
+    @pytest.mark.parametrize("panel", PANELS)
+    def test_standing_still_shows_on_every_panel(self, panel: type[Panel], shown: Picture, word: str) -> None:
+        built = panel()
+        built.picture = shown
+        top = built.lines(60, 10)[0]
+        assert (f" {word} ", "banner") in top
+        assert "edge-alarm" in inks(top)
+
+    @pytest.mark.parametrize("panel", PANELS)
+    @settings(max_examples=30)
+    @given(width=st.integers(min_value=1, max_value=140), height=st.integers(min_value=1, max_value=40))
+    def test_any_view_at_any_size_fills_its_panel_exactly(self, panel: type[Panel], width: int, height: int) -> None:
+        for session in ALL_VIEWS:
+            built = panel()
+            built.picture = picture(session)
+            rows = built.lines(width, height)
+            assert all(width_of(spans) == width for spans in rows)
+            assert len(rows) <= height
+
+
+class TestTimeline:
+    def test_the_title_tells_glyphs_fence_and_spikes(self) -> None:
+        assert (
+            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · fence ┄ 4.00 ms" in drawn(TimelinePanel, picture(), 90, 8)[0]
+        )
+
+    def test_one_spike_is_not_two(self) -> None:
+        one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
+        assert "· 1 spike ·" in drawn(TimelinePanel, picture(one), 90, 8)[0]
+
+
+class TestUnits:
+    def test_a_row_per_unit_with_its_numbers(self) -> None:
+        text = units_text(LIVE, 120, 5)
+        assert text[0].split()[:11] == ["unit", "n", "mean", "P90", "min", "max", "std", "inf/s", "Δ", "best", "spikes"]
+        assert "4\u2009210" in text[1]
+        # mean 2.2: P90 2.2 x 1.06, minimum x .95, maximum x 2.7, 1000 / 2.2 a second
+        assert text[1].split()[4:12] == ["2.20", "2.33", "2.09", "5.94", "0.190", "455", "best", "3"]
+        assert "+44%" in text[2]
+        assert "+126%" in text[3]
+        assert text[4].split() == ["ALL", "loading"]
+
+    def test_two_lines_a_row_where_there_is_room(self) -> None:
+        text = units_text(LIVE, 76, 12)
+        assert text[2].startswith("  running on NE")
+        assert "┃" in text[2]
+        assert text[9].strip() == "1.90 " + "─" * 33 + " 6.10 ms"
+
+    def test_a_violin_stands_where_its_latencies_lie_on_the_common_axis(self) -> None:
+        text = units_text(LIVE, 76, 12)
+        assert text[2].index("┃") < text[4].index("┃") < text[6].index("┃")
+
+    def test_a_failed_unit_keeps_its_row_and_says_why(self) -> None:
+        text = units_text(FAILED, 76, 5)
+        assert text[4].startswith("✗ ALL           failed: the plan could not be compiled · try CPU_ONLY")
+
+    def test_a_unit_that_failed_after_measuring_keeps_its_numbers(self) -> None:
+        failure = FAILED.units.rows[3].error
+        rows = (row("CPU_ONLY", 4.98, state="failed", error=failure),)
+        text = units_text(replace(LIVE, units=replace(UNITS, rows=rows)), 76, 6)
+        assert "4.98" in text[1]
+        assert text[2].strip().startswith("failed: the plan could not be compiled")
+
+    def test_unmeasured_is_a_dash_never_zero(self) -> None:
+        rows = draw_units(UNITS, 76, 12)[0]
+        assert text_of(rows[7]).split() == ["ALL", *["–"] * 8]
+
+    def test_units_that_cannot_run_here_are_named_with_the_reason(self) -> None:
+        here = "ONNX Runtime runs on the CPU here"
+        absent = (("CPU_AND_GPU", here), ("CPU_AND_NE", here), ("ALL", "needs Core ML"))
+        session = replace(LIVE, units=replace(UNITS, absent=absent))
+        roomy = "\n".join(units_text(session, 76, 14))
+        assert f"CPU_AND_GPU, CPU_AND_NE: {here}" in roomy
+        assert "ALL: needs Core ML" in roomy
+        assert "CPU_AND_GPU, CPU_AND_NE, ALL: not here" in units_text(session, 76, 6)[-1]
+
+    def test_the_active_row_is_in_sight_on_the_smallest_panel(self) -> None:
+        rows = tuple(row(f"CPU_ONLY@{n}", 5.0 + n, active=n == 7) for n in range(8))
+        session = replace(LIVE, units=replace(UNITS, rows=rows))
+        assert "CPU_ONLY@7" in "\n".join(units_text(session, 76, 4))
+
+    def test_narrow_screens_shorten_names_and_keep_the_important_columns(self) -> None:
+        assert units_text(LIVE, 40, 5)[:2] == [
+            "  unit        n   mean    P90  Δ best",
+            "▶ NE      4\u2009210   2.20   2.33    best",
+        ]
+
+    def test_the_violin_takes_what_is_left(self) -> None:
+        assert arrange(120, 5, 4).violin == 120 - 2 - 12 - 64 - 2
+        assert arrange(76, 12, 4).own_line
+        assert arrange(40, 5, 4).violin == 0
+
+
+class TestEvents:
+    def test_entries_with_time_gravity_and_words(self) -> None:
+        text = [text_of(spans).rstrip() for spans in EventsPanel().body(picture(), 40, 12)]
+        assert text[0] == "00:00.00   measuring CPU_AND_NE"
+        assert text[3] == "00:31.12 ! spike 6.50 ms CPU_AND_NE"
+        assert text[5:] == [
+            "00:52.77 ✗ ALL failed: the plan could",
+            "           not be compiled for this",
+            "           device",
+        ]
+
+    def test_the_newest_are_kept_when_room_is_short(self) -> None:
+        text = [text_of(spans).rstrip() for spans in EventsPanel().body(picture(), 80, 2)]
+        assert [line[:8] for line in text] == ["00:40.01", "00:52.77"]
+
+    def test_only_errors_colour_their_words(self) -> None:
+        (warning,) = entry_lines(LogEntry(t=0, level="warning", text="spike"), 40)
+        (error,) = entry_lines(LogEntry(t=0, level="error", text="failed"), 40)
+        assert ("spike", "text") in warning
+        assert ("failed", "error") in error
+
+    def test_small_screens_have_the_newest_in_a_line_with_the_load(self) -> None:
+        line = EventLine()
+        line.picture = picture()
+        assert text_of(line.lines(80, 1)[0]).startswith(" load none  00:52.77 ✗ ALL failed: the plan could not")
+
+
+class TestScrubBar:
+    def test_position_marks_and_speed(self) -> None:
+        text = text_of(scrub_line(REPLAY, 60))
+        assert text.startswith(" ▶  00:27.5 ━━━")
+        assert text.rstrip().endswith("01:00.0  1x")
+        assert text.count("◆") == 2
+
+    def test_a_quarter_of_the_way_is_drawn_a_quarter_along(self) -> None:
+        # The track is 31 cells: its 30 steps are two seconds each.
+        status = replace(REPLAY, position_ns=30 * SECOND, marks_ns=(0, 60 * SECOND))
+        track = text_of(scrub_line(status, 31 + 12 + 13))[12:43]
+        assert track == "◆" + "━" * 14 + "╸" + "─" * 14 + "◆"
+
+    def test_where_one_clicks_is_where_one_goes(self) -> None:
+        width = 31 + 12 + 13
+        assert moment_at(REPLAY, 12, width) == 0
+        assert moment_at(REPLAY, 12 + 15, width) == 30 * SECOND
+        assert moment_at(REPLAY, 12 + 30, width) == 60 * SECOND
+        assert moment_at(REPLAY, 0, width) == 0
+        assert moment_at(REPLAY, width - 1, width) == 60 * SECOND
+
+    @given(st.integers(min_value=1, max_value=200))
+    def test_any_width_is_filled(self, width: int) -> None:
+        assert width_of(scrub_line(REPLAY, width)) == width
+        assert width_of(scrub_line(replace(REPLAY, duration_ns=0, position_ns=0), width)) == width
+
+
+def everything(session: SessionView) -> str:
+    shown = picture(session, recording=RecordingStatus(path="x", size_bytes=1, fault=session.header.model))
+    parts = [text_of(header_line(shown, width)) for width in (60, 120, 400)]
+    for panel in PANELS:
+        for width, height in ((30, 6), (78, 14), (200, 40)):
+            parts += drawn(panel, shown, width, height)
+    return "\n".join(parts)
+
+
+def test_hostile_text_is_shown_harmlessly() -> None:
+    text = everything(hostile_view())
+    assert "[/bold][red]x" in text, "markup is shown as the text it is"
+    unsafe = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") and c != "\n"}
+    assert not unsafe
+
+
+@pytest.mark.parametrize("session", ALL_VIEWS)
+def test_every_glyph_has_an_ascii_form(session: SessionView) -> None:
+    own = {c for c in everything(session) if not c.isascii()} - {"\ufffd"}
+    assert all(to_ascii(c) != "?" for c in own), [c for c in own if to_ascii(c) == "?"]
