@@ -1,0 +1,32 @@
+"""The `hettop` program: makes sure that there are streams to print to, and runs the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run hettop with these arguments (default: the process's own) and return its exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    _replace_closed_streams()
+    from hettop.cli import run
+
+    return run(arguments)
+
+
+def _replace_closed_streams() -> None:
+    """Let what is printed to a descriptor that the caller closed go nowhere, rather than into the next file opened."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - a descriptor, for as long as the process lives
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+if __name__ == "__main__":
+    sys.exit(main())

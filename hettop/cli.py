@@ -1,0 +1,125 @@
+"""The command line: finds the command, runs it, and turns errors into a few lines and an exit code.
+
+Imports a command's module only when it is called for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+
+from hettop import __version__
+from hettop.errors import HettopError
+from hettop.text import clean
+
+EXIT_FAILED_THRESHOLD = 1
+EXIT_WRONG_USE = 2
+EXIT_FAILED = 3
+EXIT_INTERRUPTED = 130
+
+# Kinds of error that the user can mend by asking differently; the others are failures while running.
+WRONG_USE_KINDS = frozenset(
+    {"usage", "missing", "format", "input", "unsupported-unit", "unsupported-op", "recording", "io", "load-unavailable"}
+)
+
+COMMANDS = {
+    "bench": "measure without a screen and print the statistics",
+    "inspect": "tell what a model holds and what one call of it costs",
+    "replay": "play a recording in the same screen, or print its statistics",
+}
+
+_HELP = """\
+hettop: watch the latency of a model live, on every compute unit, and decide by the whole distribution
+
+examples:
+  hettop                          the live view, on MobileNetV2 with seeded weights
+  hettop model.onnx --unit CPU_ONLY@2
+  hettop --demo                   a simulated Apple M2 (marked SIMULATED)
+  hettop bench model.onnx --runs 200 --json
+  hettop replay session.jsonl
+
+commands:
+{commands}
+  (none)     the live view, with the options below
+
+{options}
+`hettop COMMAND --help` tells a command's own options; `hettop --version` the version.
+"""
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line and return its exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, _terminate)
+    try:
+        code = _dispatch(argv)
+        sys.stdout.flush()  # here, where a failure can still be told
+    except HettopError as error:
+        _complain(_with_commands(error, argv))
+        return exit_code_of(error.kind)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()  # whoever read it has enough
+        return 0
+    except OSError as error:
+        _discard_output()
+        _complain(HettopError("io", f"the system refused: {error.strerror or error}"))
+        return EXIT_FAILED
+    return code
+
+
+def exit_code_of(kind: str) -> int:
+    """The exit code for an error of this kind."""
+    return EXIT_WRONG_USE if kind in WRONG_USE_KINDS else EXIT_FAILED
+
+
+def _dispatch(argv: list[str]) -> int:
+    if argv in (["--version"], ["-V"]):
+        sys.stdout.write(f"hettop {__version__}\n")
+        return 0
+    if argv and argv[0] in ("--help", "-h", "help"):
+        sys.stdout.write(_help())
+        return 0
+    name, rest = (argv[0], argv[1:]) if argv and argv[0] in COMMANDS else ("live", argv)
+    try:
+        return int(importlib.import_module(f"hettop.commands.{name}").run(rest))
+    except SystemExit as stop:  # argparse leaves this way after --help
+        return stop.code if isinstance(stop.code, int) else EXIT_WRONG_USE
+
+
+def _help() -> str:
+    from hettop.commands.live import make_live_parser
+
+    commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    _, heading, options = make_live_parser().format_help().partition("positional arguments:")
+    return _HELP.format(commands=commands, options=heading + options)
+
+
+def _with_commands(error: HettopError, argv: list[str]) -> HettopError:
+    """A mistyped command is taken for a model's name: the error should say which commands there are."""
+    if error.kind not in ("missing", "usage") or not argv or not argv[0].isalpha() or argv[0] in COMMANDS:
+        return error
+    return HettopError(error.kind, error.message, f"{error.hint}; or one of the commands {', '.join(COMMANDS)}")
+
+
+def _complain(error: HettopError) -> None:
+    with contextlib.suppress(OSError):  # a terminal that is gone
+        sys.stderr.write(f"hettop: {clean(error.message, 400)}\n")
+        if error.hint:
+            sys.stderr.write(f"  {clean(error.hint, 400)}\n")
+
+
+def _discard_output() -> None:
+    """Keep Python from failing once more on the same output while it shuts down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP unwind like an interrupt, so that files are closed and children ended."""
+    raise KeyboardInterrupt

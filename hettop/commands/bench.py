@@ -1,0 +1,180 @@
+"""`hettop bench`: measure without a screen, print statistics, judge thresholds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hettop.commands.options import (
+    add_measure_options,
+    add_model_options,
+    duration_ns,
+    make_parser,
+    model_options,
+    not_negative,
+    positive,
+)
+from hettop.errors import HettopError
+from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
+
+if TYPE_CHECKING:
+    from hettop.record.writer import Closed
+    from hettop.report.threshold import Threshold
+    from hettop.session.session import Session
+    from hettop.wiring.setup import Setup
+
+SUMMARY = "Measure a model on some or all units of this machine, without a screen."
+EXAMPLE = """\
+  hettop bench                                       100 samples on every unit of this machine
+  hettop bench model.onnx --units CPU_ONLY@1,CPU_ONLY@2 --interleave --duration 10s
+  hettop bench --runs 700 --assert 'CPU_ONLY.p99<30ms' --json
+  hettop bench --backend simulated --record m2.jsonl"""
+NOTES = """\
+Only steady samples count: the first call and the warm-up are kept apart. Quantiles are numpy's linear (type 7), std is
+the population's; P99 is not shown below 662 samples. JSON statistics are exact up to 100,000 samples a condition,
+beyond that within 0.5 %. Exit codes: 0 measured, 1 a threshold failed, 2 wrong use, 3 everything failed while running,
+130 interrupted (what was measured is printed)."""
+DEFAULT_RUNS = 100
+PUMP_EVERY_S = 0.05
+
+
+def run(argv: list[str]) -> int:
+    arguments = _parser().parse_args(argv)
+    from hettop.report.threshold import parse_threshold
+    from hettop.wiring.setup import prepare
+
+    thresholds = [parse_threshold(text) for text in arguments.thresholds]
+    measure = MeasureOptions(
+        warmup=arguments.warmup,
+        runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
+        duration_ns=arguments.duration,
+        rate_hz=arguments.rate,
+        interleave=arguments.interleave,
+        load=arguments.load,
+        record=arguments.record,
+        force=arguments.force,
+    )
+    units = tuple(unit.strip() for unit in arguments.units.split(","))
+    setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    return measure_and_print(setup, measure, as_json=arguments.as_json, thresholds=thresholds)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("bench", SUMMARY, EXAMPLE, NOTES)
+    add_model_options(parser)
+    parser.add_argument("--units", default="all", metavar="U,V", help="units to measure, or all (the default)")
+    parser.add_argument(
+        "--warmup",
+        type=not_negative,
+        default=DEFAULT_WARMUP,
+        metavar="N",
+        help="calls after the first that do not count (10)",
+    )
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit (100)")
+    limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit")
+    parser.add_argument(
+        "--interleave", action="store_true", help="run the units in blocks, in turn, not one after another"
+    )
+    add_measure_options(parser)
+    parser.add_argument(
+        "--assert",
+        dest="thresholds",
+        action="append",
+        default=[],
+        metavar="'UNIT.p90<30ms'",
+        help="fail (exit 1) unless this holds; may be given several times",
+    )
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def measure_and_print(
+    setup: Setup, measure: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
+) -> int:
+    """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
+    from hettop.cli import EXIT_INTERRUPTED
+    from hettop.commands.closing import undisturbed
+    from hettop.commands.progress import Progress, width_of
+    from hettop.session.session import RAW_LIMIT
+    from hettop.wiring.headless import Headless
+
+    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    headless = Headless(setup, measure, raw_limit=RAW_LIMIT)
+    interrupted = False
+    try:
+        while not headless.finished:
+            headless.pump()
+            progress.show(headless.session, measure, setup.units)
+            time.sleep(PUMP_EVERY_S)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        with undisturbed():
+            closed = headless.close("interrupted" if interrupted else "done")
+        progress.clear()
+    _refuse_if_wrong(headless.session, closed)
+    print_session(headless.session, as_json)
+    if closed is not None:
+        say_recorded(closed)
+    if interrupted:
+        return EXIT_INTERRUPTED
+    return _exit_code(headless.session, thresholds)
+
+
+def _refuse_if_wrong(session: Session, closed: Closed | None) -> None:
+    """Raise the first unit's error if nothing was measured because what was asked for is wrong.
+
+    The recording begun for it holds no sample; left there, it would stand in the way of the corrected command.
+    """
+    from hettop.cli import WRONG_USE_KINDS
+
+    failures = [unit.error for unit in session.units.values() if unit.error is not None]
+    if session.samples or len(failures) < len(session.units) or not failures:
+        return
+    if all(failure.kind in WRONG_USE_KINDS for failure in failures):
+        if closed is not None:
+            Path(closed.path).unlink(missing_ok=True)
+        raise HettopError(failures[0].kind, failures[0].message, failures[0].hint)
+
+
+def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
+    """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
+    from hettop.report.document import session_document, to_json
+    from hettop.report.table import session_table
+
+    if as_json:
+        sys.stdout.write(to_json(session_document(session, skipped)) + "\n")
+    else:
+        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns))
+        for kind, lines in (skipped or {}).items():
+            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
+    sys.stdout.flush()
+
+
+def say_recorded(closed: Closed) -> None:
+    sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
+    if closed.undeclared:
+        sys.stderr.write(f"hettop: {closed.undeclared} samples are missing from it, and no line in it says so\n")
+    if closed.fault:
+        sys.stderr.write(f"hettop: {closed.fault}\n")
+
+
+def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
+    """0 if some unit was measured and all thresholds hold."""
+    from hettop.cli import EXIT_FAILED, EXIT_FAILED_THRESHOLD
+    from hettop.session.statistics import statistics
+
+    rows = statistics(session)
+    if not any(row.n for row in rows):
+        return EXIT_FAILED
+    broken = [why for threshold in thresholds if (why := threshold.judge(rows)) is not None]
+    for why in broken:
+        sys.stderr.write(f"threshold failed: {why}\n")
+    return EXIT_FAILED_THRESHOLD if broken else 0

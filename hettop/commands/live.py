@@ -1,0 +1,92 @@
+"""`hettop` itself: the live view, or ten seconds of measurement where there is no terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from dataclasses import replace
+
+from hettop.commands.options import add_measure_options, add_model_options, make_parser, model_options, on_terminal
+from hettop.commands.screen import add_screen_options, screen_options
+from hettop.errors import HettopError
+from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
+
+SUMMARY = "Watch a model's latency live; switch units, start competing load and record while watching."
+EXAMPLE = """\
+  hettop                              MobileNetV2 with seeded weights
+  hettop model.onnx --unit CPU_ONLY@2 --record session.jsonl
+  hettop --demo                       a simulated Apple M2, marked SIMULATED"""
+HEADLESS_NS = 10 * 10**9
+
+
+def run(argv: list[str]) -> int:
+    arguments = make_live_parser().parse_args(argv)
+    model = model_options(arguments)
+    if arguments.demo:
+        if arguments.backend not in (None, "simulated"):
+            raise HettopError("usage", "--demo is the simulated backend", "leave out --backend")
+        model = replace(model, backend="simulated")
+    units = (arguments.unit,) if arguments.unit else None
+    if not on_terminal() or os.environ.get("TERM") == "dumb":
+        return _without_terminal(arguments, model, units)
+    return _on_screen(arguments, model, units)
+
+
+def make_live_parser() -> argparse.ArgumentParser:
+    parser = make_parser("", SUMMARY, EXAMPLE)
+    add_model_options(parser)
+    parser.add_argument("--unit", metavar="U", help="unit to begin with, such as CPU_ONLY or CPU_ONLY@2")
+    parser.add_argument("--demo", action="store_true", help="a simulated Apple M2, marked SIMULATED everywhere")
+    add_measure_options(parser)
+    add_screen_options(parser)
+    return parser
+
+
+def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
+    from hettop.commands.bench import measure_and_print
+    from hettop.wiring.setup import prepare
+
+    setup = prepare(model, units or (("all",) if arguments.demo else None), os.cpu_count() or 1)
+    sys.stderr.write("no terminal: measuring for 10 s\n")
+    measure = MeasureOptions(
+        warmup=DEFAULT_WARMUP,
+        duration_ns=HEADLESS_NS // len(setup.units),
+        rate_hz=arguments.rate,
+        load=arguments.load,
+        record=arguments.record,
+        force=arguments.force,
+    )
+    return measure_and_print(setup, measure, as_json=False)
+
+
+def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
+    from hettop.commands.closing import undisturbed
+    from hettop.commands.screen import show
+    from hettop.wiring.live import LiveFeed
+    from hettop.wiring.setup import prepare
+
+    screen = screen_options(arguments)
+    setup = prepare(model, units, os.cpu_count() or 1)
+    first = setup.units[0]
+    setup = replace(setup, units=tuple(dict.fromkeys((first, *setup.available))))
+    measure = MeasureOptions(
+        rate_hz=arguments.rate, load=arguments.load, record=arguments.record, force=arguments.force
+    )
+    feed = LiveFeed(setup, measure, rows=setup.units, raw_limit=0)
+    try:
+        if arguments.demo and units is None:
+            feed.interleave()
+        else:
+            feed.switch(first)
+        code = show(feed, screen)
+    finally:
+        with undisturbed():
+            closed = feed.close("quit")
+    if closed is not None:
+        from hettop.commands.bench import say_recorded
+
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            say_recorded(closed)
+    return code

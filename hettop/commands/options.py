@@ -1,0 +1,120 @@
+"""Options that several commands share, parsed into plain values; wrong use is answered in a line or two.
+
+Imports nothing heavy: `hettop --help` must answer at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import NoReturn
+
+from hettop.errors import HettopError
+from hettop.wiring.options import DEFAULT_MODEL, ModelOptions
+
+NS_PER_S = 10**9
+_DURATION = re.compile(r"(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<suffix>ms|s|m|min|h)?")
+_SECONDS = {"ms": 1e-3, None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+LONGEST_S = 7 * 24 * 3600
+LOWEST_RATE_HZ = 1e-3  # one arrival in a quarter of an hour
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints fit in two lines instead of a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise HettopError("usage", message, f"see {self.prog} --help")
+
+
+def make_parser(command: str, summary: str, example: str, notes: str = "") -> Parser:
+    """A parser for `hettop COMMAND` whose help begins with what it does and examples, and ends with `notes`."""
+    return Parser(
+        prog=f"hettop {command}".strip(),
+        description=f"{summary}\n\nexamples:\n{example}",
+        epilog=notes,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def duration_ns(text: str) -> int:
+    """`10s`, `500ms`, `2m` or plain seconds, in ns."""
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found["value"]) * _SECONDS[found["suffix"]] if found else 0.0
+    if not 0 < seconds <= LONGEST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 10s, 500ms or 2m")
+    return round(seconds * NS_PER_S)
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def not_negative(text: str) -> int:
+    """A whole number of at least 0."""
+    if not text.isdecimal() or int(text) > 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
+def rate(text: str) -> float:
+    """Arrivals a second."""
+    try:
+        value = float(text.lower().removesuffix("hz"))
+    except ValueError:
+        value = 0.0
+    if not LOWEST_RATE_HZ <= value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no rate; write a number of inferences a second, such as 30")
+    return value
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model",
+        nargs="?",
+        default=DEFAULT_MODEL,
+        metavar="MODEL",
+        help="an .onnx file, or mobilenetv2[:HxW[:bN]], built on the spot with seeded weights (the default)",
+    )
+    parser.add_argument("--backend", metavar="B", help="onnxruntime or simulated (an Apple M2, marked SIMULATED)")
+    parser.add_argument("--function", metavar="NAME", help="function of a multifunction model")
+    parser.add_argument(
+        "--shape", action="append", default=[], metavar="NAME=1,3,640,640", help="shape of an input with dynamic axes"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of an input: a number, a .npy file or an image",
+    )
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="N", help="seed of made-up inputs (0)")
+
+
+def add_measure_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rate", type=rate, metavar="HZ", help="pace arrivals; latency then counts from the planned start"
+    )
+    parser.add_argument("--load", default="none", metavar="LOAD", help="competing load, such as cpu:2+memory:1@50%%")
+    parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
+    parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
+
+
+def model_options(arguments: argparse.Namespace) -> ModelOptions:
+    return ModelOptions(
+        model=arguments.model,
+        backend=arguments.backend,
+        function=arguments.function,
+        shapes=tuple(arguments.shape),
+        values=tuple(arguments.input),
+        seed=arguments.seed,
+    )
+
+
+def on_terminal() -> bool:
+    """Whether there is a person at both ends."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

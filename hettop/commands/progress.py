@@ -1,0 +1,59 @@
+"""One line of progress on stderr, on a terminal only, wiped before anything else is printed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TextIO
+
+from hettop.session.session import Session
+from hettop.wiring.options import MeasureOptions
+
+BAR_WIDTH = 24
+USUAL_WIDTH = 80  # of a terminal that does not know its own
+
+
+class Progress:
+    """Redraws its line in place, in `width` cells; does nothing where there are none."""
+
+    def __init__(self, stream: TextIO, *, width: int) -> None:
+        self._stream = stream
+        self._width = width
+
+    def show(self, session: Session, measure: MeasureOptions, units: Sequence[str]) -> None:
+        if not self._width:
+            return
+        share = completed(session, measure, units)
+        filled = round(share * BAR_WIDTH)
+        states = ", ".join(f"{unit.name} {unit.state}" for unit in session.units.values() if unit.state != "stopped")
+        shown = f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share:4.0%}  {states}"
+        self._stream.write(f"\r\x1b[K{shown[: self._width - 1]}")  # a full line would wrap, and stay
+        self._stream.flush()
+
+    def clear(self) -> None:
+        if self._width:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def width_of(stream: TextIO, term: str) -> int:
+    """How many cells a line on `stream` has; 0 where nobody watches, or where a line cannot be redrawn."""
+    if not stream.isatty() or term == "dumb":
+        return 0
+    return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+
+
+def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -> float:
+    """Share of the samples, or of the steady time, that was asked for, 0..1; a failed unit counts as done."""
+    done = 0.0
+    for unit in units:
+        known = session.units.get(unit)
+        if known is not None and known.state == "failed":
+            done += 1
+            continue
+        conditions = [condition for key, condition in session.conditions.items() if key.unit == unit]
+        if measure.runs:
+            done += min(1.0, sum(condition.wall.n for condition in conditions) / measure.runs)
+        elif measure.duration_ns:
+            done += min(1.0, sum(condition.active_ns for condition in conditions) / measure.duration_ns)
+    return done / len(units) if units else 1.0

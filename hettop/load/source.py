@@ -1,0 +1,215 @@
+"""Competing load as a source of events: starts and stops workers, and says when the load is really there.
+
+Two implementations of one protocol: real child processes, and the simulated machine's. Neither knows the session.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from hettop import events
+from hettop.errors import HettopError
+from hettop.load.parts import LoadPart, condition_of
+
+_START_AGAIN = "press l to start the load again"
+
+
+class Changed(Protocol):
+    """Called whenever the load in force changes: samples are labelled by it."""
+
+    def __call__(self, condition: str, *, confirmed: bool) -> None: ...
+
+
+class ProcessGuard(Protocol):
+    """Kills what is registered with it, however this process ends."""
+
+    def add(self, pid: int) -> None: ...
+
+    def remove(self, pid: int) -> None: ...
+
+
+class CompetingLoad(Protocol):
+    """What the wiring asks of a load."""
+
+    @property
+    def parts(self) -> tuple[LoadPart, ...]: ...
+
+    def set(self, parts: tuple[LoadPart, ...]) -> None: ...
+
+    def drain(self, t: int) -> list[events.Load]: ...
+
+    def close(self) -> None: ...
+
+
+def unavailable(parts: tuple[LoadPart, ...]) -> str | None:
+    """Why these loads cannot run on this machine, or None."""
+    for part in parts:
+        if part.what not in ("cpu", "memory"):
+            return f"{part.what} load needs a second Core ML model on a Mac"
+    return None
+
+
+class ProcessLoad:
+    """Real competing load: one child process per worker."""
+
+    def __init__(self, guard: ProcessGuard, changed: Changed, environment: Mapping[str, str]) -> None:
+        self._guard = guard
+        self._changed = changed
+        self._environment = environment
+        self._parts: tuple[LoadPart, ...] = ()
+        self._workers: list[_Worker] = []
+        self._events: list[Callable[[int], events.Load]] = []
+        self._awaited = False
+
+    @property
+    def parts(self) -> tuple[LoadPart, ...]:
+        return self._parts
+
+    def set(self, parts: tuple[LoadPart, ...]) -> None:
+        """Replace the load.
+
+        Raises HettopError: `load-unavailable` for a kind this machine cannot run, `crashed` when no process can be
+        started; there is no load then.
+        """
+        why = unavailable(parts)
+        if why is not None:
+            raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
+        condition = condition_of(parts)
+        self._changed(condition, confirmed=False)  # before the old load ends: from here on it is neither
+        self._stop_workers()
+        self._parts = parts
+        for part in parts:
+            self._start_workers(part)
+            self._say("started", condition, part)
+        self._awaited = True
+        if not parts:
+            self._say("stopped", condition, None)
+
+    def drain(self, t: int) -> list[events.Load]:
+        """What happened since the last call; never waits."""
+        if self._awaited and all(worker.is_ready() for worker in self._workers):
+            self._awaited = False
+            condition = condition_of(self._parts)
+            self._changed(condition, confirmed=True)
+            self._say("confirmed", condition, None)
+        self._fail_on_death()
+        found, self._events = [make(t) for make in self._events], []
+        return found
+
+    def close(self) -> None:
+        self._stop_workers()
+
+    def _fail_on_death(self) -> None:
+        dead = [worker for worker in self._workers if worker.has_died()]
+        if not dead:
+            return
+        workers = "1 load worker" if len(dead) == 1 else f"{len(dead)} load workers"
+        self._fail(f"{workers} ended unasked")
+
+    def _fail(self, message: str) -> None:
+        """Without all of its workers the load is not what it is called: end it, and say so."""
+        failure = events.Failure(kind="crashed", message=message, hint=_START_AGAIN)
+        self._stop_workers()
+        self._parts = ()
+        self._awaited = False
+        self._changed(events.NO_LOAD, confirmed=True)
+        self._events.append(
+            lambda t: events.Load(t=t, what="all", state="failed", condition=events.NO_LOAD, error=failure)
+        )
+
+    def _start_workers(self, part: LoadPart) -> None:
+        try:
+            for _ in range(part.level):
+                self._workers.append(_Worker(part, self._guard, self._environment))
+        except OSError as error:
+            message = f"load {part} cannot be started: {error.strerror}"
+            self._fail(message)
+            raise HettopError("crashed", message, "ask for fewer workers") from error
+
+    def _stop_workers(self) -> None:
+        for worker in self._workers:
+            worker.stop()
+        self._workers = []
+
+    def _say(self, state: str, condition: str, part: LoadPart | None) -> None:
+        self._events.append(lambda t: _event(t, state, condition, part, simulated=False))
+
+
+class SimulatedLoad:
+    """The simulated machine's load: nothing runs, the simulation is told."""
+
+    def __init__(self, changed: Changed) -> None:
+        self._changed = changed
+        self._parts: tuple[LoadPart, ...] = ()
+        self._events: list[Callable[[int], events.Load]] = []
+
+    @property
+    def parts(self) -> tuple[LoadPart, ...]:
+        return self._parts
+
+    def set(self, parts: tuple[LoadPart, ...]) -> None:
+        self._parts = parts
+        condition = condition_of(parts)
+        self._changed(condition, confirmed=True)
+        self._events.append(lambda t: _event(t, "confirmed", condition, None, simulated=True))
+
+    def drain(self, t: int) -> list[events.Load]:
+        found, self._events = [make(t) for make in self._events], []
+        return found
+
+    def close(self) -> None:
+        """Nothing runs, so nothing has to stop."""
+
+
+def _event(t: int, state: str, condition: str, part: LoadPart | None, *, simulated: bool) -> events.Load:
+    return events.Load(
+        t=t,
+        what=part.what if part else "all",
+        state=state,
+        condition=condition,
+        level=part.level if part else None,
+        duty=part.duty if part else None,
+        simulated=simulated,
+    )
+
+
+class _Worker:
+    """One load process; it ends with its standard input, by the guard, or by `stop`."""
+
+    def __init__(self, part: LoadPart, guard: ProcessGuard, environment: Mapping[str, str]) -> None:
+        self._guard = guard
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "hettop.load.worker", part.what, str(part.duty)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        guard.add(self._process.pid)
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self._ready = False
+
+    def is_ready(self) -> bool:
+        if not self._ready and self._process.stdout is not None:
+            self._ready = bool(self._process.stdout.read())
+        return self._ready
+
+    def has_died(self) -> bool:
+        # Looks without reaping: a pid stays the child's own until `stop` has told the guard to forget it.
+        try:
+            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._guard.remove(self._process.pid)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()

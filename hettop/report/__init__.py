@@ -1,0 +1,1 @@
+"""Results for people and programs: the statistics document and the table."""

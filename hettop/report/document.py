@@ -1,0 +1,39 @@
+"""The JSON document of a measured or replayed session: `bench --json` and `replay --headless --json` print the same.
+
+Pure; numbers come from `session.statistics`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hettop import __version__, events
+from hettop.session.session import Session
+from hettop.session.statistics import statistics
+
+
+def session_document(session: Session, skipped: dict[str, int] | None = None) -> dict[str, Any]:
+    """The result document as plain dicts; `skipped` (kind of defect to lines) is for replays."""
+    opening = session.header
+    document = {
+        "hettop": __version__,
+        "simulated": session.simulated,
+        "host": whole(opening.host) if opening else {},
+        "model": whole(opening.model) if opening else {},
+        "conditions": [msgspec.to_builtins(row) for row in statistics(session)],
+    }
+    if skipped is not None:
+        document["skipped"] = skipped
+    return document
+
+
+def to_json(document: dict[str, Any]) -> str:
+    """One line-broken JSON document, ready to print."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def whole(struct: events.Host | events.ModelInfo) -> dict[str, Any]:
+    """All fields of a struct, null where unknown: programs should not have to guess which keys exist."""
+    return {name: getattr(struct, name) for name in struct.__struct_fields__}

@@ -1,0 +1,138 @@
+"""The table that bench, replay and a `hettop` without a terminal print: a row per unit and condition, notes below.
+
+Pure text, no colours; as wide as asked for.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from hettop.events import NO_LOAD
+from hettop.format import UNKNOWN, milliseconds, percent, significant
+from hettop.session.session import Session
+from hettop.session.statistics import Statistics, statistics
+from hettop.text import clean
+
+WIDTH = 100
+_SHORTEST_LINE = 20  # narrower, sentences fall apart
+_COLUMNS = ("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "inf/s", "spikes")
+# What a narrow terminal can do without, first to go first.
+_DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "P99", "inf/s", "max")
+
+
+def session_table(session: Session, width: int = WIDTH) -> str:
+    """Title, table and notes of a session, ending with a line feed."""
+    rows = statistics(session)
+    parts = [*_wrapped(_title(session), width), "", *_table(rows, width), ""]
+    for note in dict.fromkeys([*_failures(rows), *_notes(rows)]):
+        parts += _wrapped(note, width)
+    return "\n".join(line.rstrip() for line in parts) + "\n"
+
+
+def _title(session: Session) -> str:
+    opening = session.header
+    model = clean(opening.model.name or "model", 60) if opening else "model"
+    where = [opening.host.chip, opening.host.os] if opening else []
+    title = " · ".join([model, *(clean(text, 60) for text in where if text)])
+    return f"SIMULATED · {title}" if session.simulated else title
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, max(width, _SHORTEST_LINE), subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _table(rows: Sequence[Statistics], width: int) -> list[str]:
+    cells = [dict(zip(_COLUMNS, _cells(row), strict=True)) for row in rows]
+    columns = [name for name in _COLUMNS if name != "load" or any(row.load != NO_LOAD or row.thermal for row in rows)]
+    for name in _DISPENSABLE:
+        if _width_of(columns, cells) <= width:
+            break
+        columns = [kept for kept in columns if kept != name]
+    widths = {name: max(len(name), *(len(row[name]) for row in cells), 0) if cells else len(name) for name in columns}
+    lines = ["  ".join(_aligned(name, name, widths[name]) for name in columns)]
+    lines += ["  ".join(_aligned(name, row[name], widths[name]) for name in columns) for row in cells]
+    return lines
+
+
+def _width_of(columns: Sequence[str], cells: Sequence[dict[str, str]]) -> int:
+    return sum(max([len(name), *(len(row[name]) for row in cells)]) for name in columns) + 2 * (len(columns) - 1)
+
+
+def _aligned(column: str, text: str, width: int) -> str:
+    return text.ljust(width) if column in ("unit", "load") else text.rjust(width)
+
+
+def _cells(row: Statistics) -> tuple[str, ...]:
+    thermal = f" {clean(row.thermal, 20)}" if row.thermal else ""
+    return (
+        clean(row.unit, 30),
+        clean(row.load, 30) + thermal,
+        str(row.n),
+        milliseconds(row.mean_ms),
+        milliseconds(row.std_ms),
+        milliseconds(row.min_ms),
+        milliseconds(row.p50_ms),
+        milliseconds(row.p90_ms),
+        _interval(row.p90_ci_ms),
+        milliseconds(row.p99_ms),
+        milliseconds(row.max_ms),
+        significant(row.throughput_per_s),
+        str(row.spikes.n) if row.spikes and row.spikes.fence_ms is not None else UNKNOWN,
+    )
+
+
+def _interval(interval: tuple[float | None, float | None] | None) -> str:
+    if interval is None:
+        return UNKNOWN
+    low, high = interval
+    return f"{'?' if low is None else milliseconds(low)}–{'?' if high is None else milliseconds(high)}"
+
+
+def _failures(rows: Sequence[Statistics]) -> list[str]:
+    found = []
+    for row in rows:
+        if row.error is not None:
+            hint = f" ({clean(row.error.hint)})" if row.error.hint else ""
+            found.append(f"{clean(row.unit, 30)}: {clean(row.error.message)}{hint}")
+    return found
+
+
+def _notes(rows: Sequence[Statistics]) -> list[str]:
+    notes = [f"{_name(row)}: {_modes(row)}" for row in rows if row.modes and len(row.modes) > 1]
+    notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
+    notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
+    needing = [f"{_name(row)} {row.p99_needs - row.n}" for row in rows if row.n and row.p99_needs]
+    if needing:
+        notes.append("P99 needs more samples: " + ", ".join(needing))
+    notes.append("times in ms; quantiles as numpy's linear (type 7), std of the population, 95 % interval of P90")
+    return notes
+
+
+def _name(row: Statistics) -> str:
+    """The unit, with its load where there is one."""
+    return clean(row.unit, 30) if row.load == NO_LOAD else f"{clean(row.unit, 30)} under {clean(row.load, 30)}"
+
+
+def _placements(rows: Sequence[Statistics]) -> dict[str, list[str]]:
+    """What is known to run the model, to the units it runs on."""
+    found: dict[str, list[str]] = {}
+    for unit, placed in {row.unit: row.placed for row in rows if row.placed}.items():
+        found.setdefault(placed or "", []).append(clean(unit, 30))
+    return found
+
+
+def _modes(row: Statistics) -> str:
+    shares = ", ".join(f"{milliseconds(mode.center_ms)} ms ({percent(mode.share)})" for mode in row.modes or ())
+    return f"{len(row.modes or ())} modes{' (tentative)' if row.modes_tentative else ''}: {shares}"
+
+
+def _paced(row: Statistics) -> str:
+    misses = row.deadline_misses
+    if misses is None:
+        return ""
+    unfinished = f", {misses.unfinished} arrivals not served" if misses.unfinished else ""
+    return (
+        f"{misses.n} of {row.n} responses over {milliseconds(misses.limit_ms)} ms{unfinished}; response P50 "
+        f"{milliseconds(row.response_p50_ms)}, P90 {milliseconds(row.response_p90_ms)} ms"
+    )

@@ -1,0 +1,117 @@
+"""Thresholds on statistics: `CPU_ONLY.p90<30ms`, parsed before measuring and judged after.
+
+Pure; a statistic that is unknown fails its threshold, because nothing unproven may pass.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hettop.errors import HettopError
+from hettop.session.statistics import Statistics
+from hettop.text import clean
+
+_TIMES = {
+    "mean": "mean_ms",
+    "std": "std_ms",
+    "min": "min_ms",
+    "p50": "p50_ms",
+    "p90": "p90_ms",
+    "p99": "p99_ms",
+    "p999": "p999_ms",
+    "max": "max_ms",
+    "load": "load_ms",
+    "first": "first_ms",
+    "native_mean": "native_mean_ms",
+    "native_p90": "native_p90_ms",
+    "response_p50": "response_p50_ms",
+    "response_p90": "response_p90_ms",
+}
+_PLAIN = {
+    "n": "n",
+    "throughput": "throughput_per_s",
+    "peak_memory": "peak_memory_mb",
+    "energy": "energy_mj_per_inference",
+}
+_COUNTED = ("spikes", "misses")
+_TIME_UNITS = {"": 1.0, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "s": 1e3}  # micro sign and Greek mu
+_PLAIN_UNITS = {"throughput": {"": 1.0, "/s": 1.0}, "peak_memory": {"": 1.0, "MB": 1.0}, "energy": {"": 1.0, "mJ": 1.0}}
+_NO_UNIT = {"": 1.0}
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_PATTERN = re.compile(
+    r"(?P<unit>[A-Za-z_]+(?:@[0-9]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
+    r"\s*(?P<operator><=|>=|<|>)\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)(?P<suffix>[A-Za-zµμ/]*)"
+)
+_EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40ms' or 'CPU_ONLY.throughput>60'"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """`unit` under `load` (None: under every load measured) must have `stat` `comparison` `value`; times in ms."""
+
+    text: str
+    unit: str
+    load: str | None
+    stat: str
+    comparison: str
+    value: float
+
+    def judge(self, rows: Sequence[Statistics]) -> str | None:
+        """None when it holds, else one line that says why not."""
+        matching = [row for row in rows if row.unit == self.unit and self.load in (None, row.load)]
+        if not matching:
+            where = f" under load {clean(self.load)}" if self.load else ""
+            return f"{self.text}: {self.unit} was not measured{where}"
+        for row in matching:
+            actual = _actual(row, self.stat)
+            if actual is None:
+                return f"{self.text}: {self.stat} of {row.unit} is unknown (n={row.n})"
+            if not _OPERATORS[self.comparison](actual, self.value):
+                return f"{self.text}: it is {actual:.6g} under load {row.load}"
+        return None
+
+
+def parse_threshold(text: str) -> Threshold:
+    """Raises HettopError (`usage`) with an example for anything that is not a threshold."""
+    found = _PATTERN.fullmatch(text.strip())
+    if found is None:
+        raise HettopError("usage", f"{clean(text)!r} is no threshold", _EXAMPLE)
+    stat, suffix = found["stat"], found["suffix"]
+    units = _TIME_UNITS if stat in _TIMES else _PLAIN_UNITS.get(stat, _NO_UNIT)
+    if stat not in _TIMES and stat not in _PLAIN and stat not in _COUNTED:
+        known = ", ".join((*_TIMES, *_PLAIN, *_COUNTED))
+        raise HettopError("usage", f"unknown statistic {clean(stat)!r} in {clean(text)!r}", f"known: {known}")
+    if suffix not in units:
+        known = ", ".join(filter(None, units)) or "no unit"
+        raise HettopError("usage", f"unknown unit {suffix!r} in {clean(text)!r}", f"{stat} takes {known}")
+    return Threshold(
+        clean(text.strip()),
+        found["unit"],
+        _as_condition(found["load"]),
+        stat,
+        found["operator"],
+        float(found["value"]) * units[suffix],
+    )
+
+
+def _as_condition(load: str | None) -> str | None:
+    """The load as conditions spell it, whose parts are sorted and leave out a duty of 100 %."""
+    return None if load is None else "+".join(sorted(part.strip().removesuffix("@100%") for part in load.split("+")))
+
+
+def _actual(row: Statistics, stat: str) -> float | None:
+    if stat == "spikes":
+        # Without a fence there is nothing to count by: unknown, not none.
+        return row.spikes.n if row.spikes and row.spikes.fence_ms is not None else None
+    if stat == "misses":
+        return row.deadline_misses.n if row.deadline_misses else None
+    value: float | None = getattr(row, _TIMES.get(stat) or _PLAIN[stat])
+    return value

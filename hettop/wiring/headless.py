@@ -1,0 +1,52 @@
+"""A measurement without a screen: runs the units one after another, or interleaved, until each has enough.
+
+Joins nothing itself; it steers a live feed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from hettop.record.writer import Closed
+from hettop.session.session import Session
+from hettop.wiring.live import LiveFeed
+from hettop.wiring.options import MeasureOptions
+from hettop.wiring.setup import Setup
+
+
+class Headless:
+    """Pump it until it is `finished`, then close it."""
+
+    def __init__(self, setup: Setup, options: MeasureOptions, *, raw_limit: int) -> None:
+        self._feed = LiveFeed(setup, options, rows=setup.units, raw_limit=raw_limit)
+        self._waiting: deque[str] = deque()
+        self._running: tuple[str, ...] = setup.units
+        if options.interleave:
+            self._feed.interleave(setup.units)
+        else:
+            self._waiting.extend(setup.units)
+            self._next()
+
+    @property
+    def session(self) -> Session:
+        return self._feed.session
+
+    @property
+    def finished(self) -> bool:
+        return not self._waiting and self._have_enough()
+
+    def pump(self) -> None:
+        self._feed.pump()
+        if self._waiting and self._have_enough():
+            self._next()
+
+    def close(self, why: str) -> Closed | None:
+        return self._feed.close(why)
+
+    def _have_enough(self) -> bool:
+        engine = self._feed.engine
+        return all(unit in engine.done or unit in engine.failures for unit in self._running)
+
+    def _next(self) -> None:
+        self._running = (self._waiting.popleft(),)
+        self._feed.switch(*self._running)

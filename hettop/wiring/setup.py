@@ -1,0 +1,100 @@
+"""What is to be measured, checked before anything starts: model, backend, units of this machine, inputs.
+
+Imports no framework; wrong use ends here, with a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hettop.engine.backend import InputOptions, split_unit
+from hettop.engine.backends import create
+from hettop.engine.backends.onnxruntime import thread_units
+from hettop.engine.clock import RealClock
+from hettop.engine.inputs import parse_shape, parse_value
+from hettop.errors import HettopError
+from hettop.models.cache import default_cache
+from hettop.models.resolve import ResolvedModel, resolve
+from hettop.text import clean
+from hettop.wiring.options import ModelOptions
+
+ALL_UNITS = "all"
+DEFAULT_BACKEND = "onnxruntime"
+MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """`units` are those to measure, `available` those this machine can run, `absent` maps the others to the reason."""
+
+    model: ResolvedModel
+    backend: str
+    simulated: bool
+    units: tuple[str, ...]
+    available: tuple[str, ...]
+    absent: Mapping[str, str]
+    inputs: InputOptions
+    function: str | None
+
+
+def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) -> Setup:
+    """Resolve what the user wrote. `units` None means the first available one.
+
+    Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
+    """
+    backend = options.backend or DEFAULT_BACKEND
+    engine = create(backend, RealClock())
+    known = engine.units()
+    available = _available(known, backend, cores)
+    model = resolve(options.model, default_cache())
+    inputs = InputOptions(
+        seed=options.seed,
+        shapes=dict(map(parse_shape, options.shapes)),
+        values=dict(map(parse_value, options.values)),
+    )
+    return Setup(
+        model=model,
+        backend=backend,
+        simulated=engine.simulated,
+        units=_requested(units, available, known),
+        available=available,
+        absent={unit: why for unit, why in known.items() if why is not None},
+        inputs=inputs,
+        function=options.function,
+    )
+
+
+def _available(known: Mapping[str, str | None], backend: str, cores: int) -> tuple[str, ...]:
+    here = [unit for unit, why in known.items() if why is None]
+    if backend == DEFAULT_BACKEND:
+        here += [unit for unit in thread_units(cores) if unit not in here]
+    return tuple(here)
+
+
+def _requested(
+    units: tuple[str, ...] | None, available: tuple[str, ...], known: Mapping[str, str | None]
+) -> tuple[str, ...]:
+    if units is None:
+        return available[:1]
+    if units == (ALL_UNITS,):
+        return available
+    return tuple(dict.fromkeys(_checked(unit, available, known) for unit in units))
+
+
+def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | None]) -> str:
+    hint = f"units of this machine: {', '.join(available)}"
+    try:
+        name, threads = split_unit(unit)
+    except ValueError as error:
+        raise HettopError("usage", clean(str(error)), hint) from error
+    if name not in known:
+        raise HettopError("usage", f"unknown unit {clean(unit)!r}", hint)
+    why = known[name]
+    if why is not None:
+        raise HettopError("unsupported-unit", f"{unit} cannot run here: {why}", hint)
+    if threads is not None and not any(candidate.startswith(f"{name}@") for candidate in available):
+        raise HettopError("unsupported-unit", f"{unit}: this backend cannot set threads", hint)
+    if threads is not None and threads > MOST_THREADS:
+        raise HettopError("usage", f"{unit}: at most {MOST_THREADS} threads", hint)
+    return unit

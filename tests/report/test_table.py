@@ -1,0 +1,124 @@
+"""The table: what it says, what it leaves out on a narrow terminal, and what it never prints."""
+
+from __future__ import annotations
+
+import pytest
+
+from hettop import events
+from hettop.report.table import session_table
+from hettop.session.session import Session
+from tests.report.sessions import failure, four_units, named, session_of, widest
+from tests.streams import MS, header, window
+
+UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
+
+
+def columns(table: str) -> list[str]:
+    (heading,) = [line for line in table.splitlines() if line.startswith("unit ")]
+    return [name for name in heading.replace("95% of P90", "interval").split() if name]
+
+
+def row(table: str, unit: str) -> list[str]:
+    return next(line for line in table.splitlines() if line.startswith(f"{unit} ")).split()
+
+
+def test_a_row_gives_the_numbers_of_its_unit() -> None:
+    # 99 samples of 2 ms and one of 12 ms: mean 2.1, population std sqrt(.99) = .995, 100 over .21 s = 476/s.
+    table = session_table(session_of(window([2 * MS] * 99 + [12 * MS])), 120)
+    assert " ".join(columns(table)) == "unit n mean std min P50 P90 interval P99 max inf/s spikes"
+    assert " ".join(row(table, "CPU_ONLY")) == "CPU_ONLY 100 2.10 0.995 2.00 2.00 2.00 2.00–2.00 n/a 12.0 476 1"
+    assert "P99 needs more samples: CPU_ONLY 562" in table
+
+
+@pytest.mark.parametrize("width", [120, 100, 80, 72, 60, 46])
+def test_four_units_fit_into_the_width(width: int) -> None:
+    table = session_table(four_units(), width)
+    assert widest(table.splitlines()) <= width
+    for unit in UNITS:
+        assert row(table, unit)[1] == "100"
+    assert columns(table)[:3] == ["unit", "n", "mean"]
+    assert "P90" in columns(table)
+
+
+def test_what_a_narrow_terminal_can_do_without_goes_first() -> None:
+    assert "std" in columns(session_table(four_units(), 100))
+    assert "std" not in columns(session_table(four_units(), 80))
+    assert {"P50", "P90", "P99", "max"} <= set(columns(session_table(four_units(), 80)))
+    assert {"n", "mean", "P90"} <= set(columns(session_table(four_units(), 10)))
+
+
+def test_the_load_is_never_left_out_where_there_is_one() -> None:
+    session = session_of(window([MS] * 30), window([3 * MS] * 30, load="cpu:1+memory:1@50%", t0=60 * MS))
+    for width in (200, 80, 30):
+        table = session_table(session, width)
+        assert [line.split()[1] for line in table.splitlines() if line.startswith("CPU_ONLY")] == [
+            "none",
+            "cpu:1+memory:1@50%",
+        ]
+    assert "load" not in columns(session_table(four_units(), 120))
+
+
+def test_notes_name_the_load_they_speak_of() -> None:
+    session = session_of(window([MS] * 30), window([3 * MS] * 40, load="cpu:1", t0=60 * MS))
+    assert "P99 needs more samples: CPU_ONLY 632, CPU_ONLY under cpu:1 622" in session_table(session, 120)
+
+
+def test_the_thermal_state_stands_with_the_load() -> None:
+    table = session_table(session_of(window([MS] * 9, thermal="Heavy")), 120)
+    assert row(table, "CPU_ONLY")[1:3] == ["none", "Heavy"]
+
+
+def test_simulated_data_is_marked_in_the_title() -> None:
+    assert (
+        session_table(four_units(simulated=True), 80).splitlines()[0].startswith("SIMULATED · Test model · Test chip")
+    )
+    assert "SIMULATED" not in session_table(four_units(simulated=False), 80)
+
+
+def test_a_unit_that_failed_keeps_its_row_and_says_why_once() -> None:
+    session = session_of(
+        window([MS] * 9, unit="ALL"),
+        window([MS] * 9, unit="ALL", load="cpu:1", t0=20 * MS),
+        failure("ALL", "engine process killed by SIGSEGV", "press R"),
+        failure("CPU_ONLY", "no such function"),
+    )
+    table = session_table(session, 100)
+    assert row(table, "CPU_ONLY")[1:4] == ["none", "0", "n/a"]
+    assert table.count("ALL: engine process killed by SIGSEGV (press R)") == 1
+    assert "CPU_ONLY: no such function" in table
+
+
+def test_what_was_not_measured_is_not_zero() -> None:
+    table = session_table(session_of(window([MS] * 5), failure("ALL", "gone")), 200)
+    assert set(row(table, "ALL")[3:]) == {"n/a"}
+    assert row(table, "CPU_ONLY")[-1] == "n/a", "five samples have no fence, so their spikes are unknown"
+
+
+def test_paced_samples_tell_their_responses() -> None:
+    start = events.Control(t=0, action="start", rate_hz=100.0)
+    stopped = events.Engine(t=1, unit="CPU_ONLY", state="stopped", unfinished=7)
+    late = [0] * 8 + [9 * MS] * 2
+    table = session_table(session_of(start, window([2 * MS] * 10, late=late, gap=8 * MS), stopped), 120)
+    assert "CPU_ONLY: 2 of 10 responses over 10.0 ms, 7 arrivals not served; response P50 2.00, P90 11.0 ms" in table
+
+
+def test_two_modes_are_told_with_their_shares() -> None:
+    latencies = [MS + 1000 * (i % 7) for i in range(300)] + [3 * MS + 1000 * (i % 7) for i in range(100)]
+    table = session_table(session_of(window(latencies)), 120)
+    assert "CPU_ONLY: 2 modes: 1.00 ms (75%), 3.00 ms (25%)" in table
+
+
+def test_hostile_names_reach_no_terminal() -> None:
+    evil = "\x1b[2J\u202eevil\n"
+    stream: list[events.AnyEvent] = [
+        window([MS] * 9, unit=evil, load=evil, thermal=evil),
+        failure(f"{evil}2", evil, evil),
+        events.Engine(t=0, unit=evil, state="running", placed=evil),
+    ]
+    table = session_table(session_of(*stream, opening=named(header(), model=evil, chip=evil)), 120)
+    assert "evil" in table
+    assert not [c for c in table if (ord(c) < 32 and c != "\n") or c in "\u202e\x7f\x9b"]
+
+
+def test_an_empty_session_has_a_table_without_rows() -> None:
+    assert columns(session_table(Session(), 80))[:3] == ["unit", "n", "mean"]

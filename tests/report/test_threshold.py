@@ -1,0 +1,147 @@
+"""Thresholds: how they are written, in which units, and what fails them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hettop.errors import HettopError
+from hettop.report.threshold import Threshold, parse_threshold
+from hettop.session.statistics import Misses, Spikes, Statistics
+
+MEASURED = Statistics(
+    unit="CPU_ONLY",
+    load="none",
+    n=700,
+    mean_ms=2.5,
+    p90_ms=3.0,
+    p99_ms=4.0,
+    throughput_per_s=400.0,
+    peak_memory_mb=120.0,
+    first_ms=20.0,
+    spikes=Spikes(n=2, fence_ms=5.0),
+    deadline_misses=Misses(n=3, limit_ms=10.0, unfinished=None),
+    response_p90_ms=8.0,
+)
+FAILED = Statistics(unit="ALL", load="none")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "load", "stat", "comparison", "value"),
+    [
+        ("CPU_ONLY.p90<30ms", "CPU_ONLY", None, "p90", "<", 30.0),
+        ("CPU_ONLY.p90<30", "CPU_ONLY", None, "p90", "<", 30.0),
+        ("CPU_ONLY@2.mean <= 1.5s", "CPU_ONLY@2", None, "mean", "<=", 1500.0),
+        ("CPU_ONLY@16[cpu:1].p99<=400us", "CPU_ONLY@16", "cpu:1", "p99", "<=", 0.4),
+        ("ALL.max>.5ms", "ALL", None, "max", ">", 0.5),
+        ("ALL.std<2µs", "ALL", None, "std", "<", 0.002),
+        ("ALL.std<2μs", "ALL", None, "std", "<", 0.002),
+        ("CPU_AND_NE[none].throughput>=60", "CPU_AND_NE", "none", "throughput", ">=", 60.0),
+        ("CPU_AND_NE.throughput>60/s", "CPU_AND_NE", None, "throughput", ">", 60.0),
+        ("CPU_ONLY.peak_memory<200MB", "CPU_ONLY", None, "peak_memory", "<", 200.0),
+        ("CPU_ONLY.energy<5mJ", "CPU_ONLY", None, "energy", "<", 5.0),
+        ("CPU_ONLY.n>=1e3", "CPU_ONLY", None, "n", ">=", 1000.0),
+        (" CPU_ONLY.spikes<1 ", "CPU_ONLY", None, "spikes", "<", 1.0),
+        ("CPU_ONLY.response_p90<16.7ms", "CPU_ONLY", None, "response_p90", "<", 16.7),
+    ],
+)
+def test_every_form_is_understood(
+    text: str, unit: str, load: str | None, stat: str, comparison: str, value: float
+) -> None:
+    found = parse_threshold(text)
+    assert (found.unit, found.load, found.stat, found.comparison) == (unit, load, stat, comparison)
+    assert found.value == pytest.approx(value)
+
+
+def test_a_load_is_spelled_as_conditions_spell_it() -> None:
+    assert parse_threshold("CPU_ONLY[memory:1@50%+cpu:2@100%].p90<1").load == "cpu:2+memory:1@50%"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nonsense",
+        "CPU_ONLY",
+        "CPU_ONLY.p90",
+        "CPU_ONLY.p90<",
+        "CPU_ONLY.p90=3",
+        "CPU_ONLY.p90<-3",
+        "CPU_ONLY.p90<nan",
+        "CPU_ONLY.p95<3ms",
+        "CPU_ONLY[].p90<3",
+        "CPU_ONLY@.p90<3",
+        "CPU ONLY.p90<3",
+        ".p90<3",
+        "CPU_ONLY.p90<3ms extra",
+        "CPU_ONLY.p90<3min",
+        "CPU_ONLY.throughput>60ms",
+        "CPU_ONLY.n>5s",
+        "CPU_ONLY.energy<5J",
+    ],
+)
+def test_anything_else_is_wrong_use_with_a_hint(text: str) -> None:
+    with pytest.raises(HettopError) as caught:
+        parse_threshold(text)
+    assert caught.value.kind == "usage"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CPU_ONLY.p90<3.1ms",
+        "CPU_ONLY.p90<=3000us",
+        "CPU_ONLY.p90>=0.003s",
+        "CPU_ONLY.throughput>399",
+        "CPU_ONLY.first<21ms",
+        "CPU_ONLY.spikes<=2",
+        "CPU_ONLY.misses<4",
+        "CPU_ONLY.n>=700",
+    ],
+)
+def test_what_holds_says_nothing(text: str) -> None:
+    assert parse_threshold(text).judge([FAILED, MEASURED]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("CPU_ONLY.p90<3ms", "it is 3 under load none"),
+        ("CPU_ONLY.p99>4ms", "it is 4 under load none"),
+        ("CPU_ONLY.p999<9s", "p999 of CPU_ONLY is unknown (n=700)"),
+        ("CPU_ONLY.energy<9", "energy of CPU_ONLY is unknown (n=700)"),
+        ("ALL.p90<9s", "p90 of ALL is unknown (n=0)"),
+        ("ALL.spikes<1", "spikes of ALL is unknown (n=0)"),
+        ("ALL.misses<1", "misses of ALL is unknown (n=0)"),
+        ("CPU_AND_GPU.p90<9s", "CPU_AND_GPU was not measured"),
+        ("CPU_ONLY[cpu:2].p90<9s", "CPU_ONLY was not measured under load cpu:2"),
+    ],
+)
+def test_what_fails_says_why(text: str, why: str) -> None:
+    assert parse_threshold(text).judge([FAILED, MEASURED]) == f"{text}: {why}"
+
+
+def test_spikes_without_a_fence_are_unknown_rather_than_none() -> None:
+    few = Statistics(unit="CPU_ONLY", load="none", n=5, spikes=Spikes(n=0, fence_ms=None))
+    assert parse_threshold("CPU_ONLY.spikes<1").judge([few]) == "CPU_ONLY.spikes<1: spikes of CPU_ONLY is unknown (n=5)"
+
+
+def test_without_a_load_it_must_hold_under_every_load() -> None:
+    idle = Statistics(unit="CPU_ONLY", load="none", n=9, p90_ms=3.0)
+    loaded = Statistics(unit="CPU_ONLY", load="cpu:2", n=9, p90_ms=9.0)
+    assert parse_threshold("CPU_ONLY.p90<5").judge([idle, loaded]) == "CPU_ONLY.p90<5: it is 9 under load cpu:2"
+    assert parse_threshold("CPU_ONLY[none].p90<5").judge([idle, loaded]) is None
+    assert parse_threshold("CPU_ONLY[cpu:2].p90<5").judge([idle, loaded]) is not None
+
+
+def test_it_must_hold_in_every_thermal_state() -> None:
+    rows = [
+        Statistics(unit="ALL", load="none", thermal=state, n=9, p90_ms=ms)
+        for state, ms in (("Nominal", 1), ("Heavy", 4))
+    ]
+    assert parse_threshold("ALL[none].p90<2").judge(rows) == "ALL[none].p90<2: it is 4 under load none"
+
+
+def test_what_is_printed_of_a_threshold_is_clean() -> None:
+    threshold: Threshold = parse_threshold("ALL[\x1b[31mx].p90<2")
+    assert "\x1b" not in (threshold.judge([FAILED]) or "\x1b")

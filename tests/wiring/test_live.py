@@ -1,0 +1,199 @@
+"""A live session on the simulated machine: what each control does to the stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hettop import events
+from hettop.record.writer import Closed
+from hettop.wiring.live import LiveFeed, recording_notice
+from hettop.wiring.options import MeasureOptions, ModelOptions
+from hettop.wiring.setup import prepare
+from tests.clocks import FakeClock
+from tests.engine.processes import wait_for
+from tests.streams import S
+
+WALL = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveFeed]:
+    monkeypatch.chdir(tmp_path)
+    setup = prepare(ModelOptions(backend="simulated"), ("CPU_AND_NE", "ALL"), 2)
+    feed = LiveFeed(setup, MeasureOptions(warmup=0), rows=setup.units, raw_limit=0, wall=lambda: WALL)
+    yield feed
+    feed.close()
+
+
+def pumped(feed: LiveFeed, condition: Callable[[], bool], what: str) -> None:
+    def holds() -> bool:
+        feed.pump()
+        return condition()
+
+    wait_for(holds, what)
+
+
+def steady(feed: LiveFeed, unit: str) -> int:
+    return sum(condition.wall.n for key, condition in feed.session.conditions.items() if key.unit == unit)
+
+
+def control(feed: LiveFeed) -> events.Control:
+    assert feed.session.control is not None
+    return feed.session.control
+
+
+def test_every_unit_has_a_row_before_it_has_run(feed: LiveFeed) -> None:
+    assert [(unit.name, unit.state) for unit in feed.session.units.values()] == [
+        ("CPU_AND_NE", "stopped"),
+        ("ALL", "stopped"),
+    ]
+    assert feed.session.simulated
+    assert feed.live is feed
+    assert feed.replay is None
+    assert feed.replay_status() is None
+
+
+def test_switching_runs_one_unit_then_the_other(feed: LiveFeed) -> None:
+    feed.switch("CPU_AND_NE")
+    pumped(feed, lambda: steady(feed, "CPU_AND_NE") > 10, "the first unit runs")
+    feed.switch("ALL")
+    assert (control(feed).action, control(feed).units, control(feed).mode) == ("switch", ["ALL"], "single")
+    pumped(feed, lambda: steady(feed, "ALL") > 10, "the second unit runs")
+    assert feed.session.units["CPU_AND_NE"].state == "paused"
+
+
+def test_interleaving_runs_all_units(feed: LiveFeed) -> None:
+    feed.interleave()
+    assert (control(feed).action, control(feed).units, control(feed).mode) == (
+        "interleave",
+        ["CPU_AND_NE", "ALL"],
+        "interleave",
+    )
+    pumped(feed, lambda: min(steady(feed, "CPU_AND_NE"), steady(feed, "ALL")) > 50, "both units run")
+
+
+def test_pausing_stops_inference_and_resuming_goes_on(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: steady(feed, "ALL") > 10, "it runs")
+    feed.toggle_pause()
+    assert (control(feed).action, control(feed).paused, control(feed).units) == ("pause", True, ["ALL"])
+    pumped(feed, lambda: feed.session.units["ALL"].state == "paused", "it pauses")
+    before = feed.session.samples
+    feed.toggle_pause()
+    assert (control(feed).action, control(feed).paused) == ("resume", False)
+    pumped(feed, lambda: feed.session.samples > before + 10, "it goes on")
+    assert feed.session.units["ALL"].apart["resume"] == 1
+
+
+def test_switching_ends_a_pause(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    feed.toggle_pause()
+    feed.switch("ALL")
+    assert not control(feed).paused
+    pumped(feed, lambda: steady(feed, "ALL") > 10, "it runs")
+
+
+def test_resetting_forgets_the_samples(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: steady(feed, "ALL") > 100, "it runs")
+    feed.toggle_pause()
+    pumped(feed, lambda: feed.session.units["ALL"].state == "paused", "it pauses")
+    feed.reset()
+    assert control(feed).action == "reset"
+    assert not feed.session.conditions
+    assert control(feed).paused, "a reset is not a resume"
+
+
+def test_a_mark_is_an_event_of_limited_length(feed: LiveFeed) -> None:
+    feed.mark("x" * 300)
+    assert feed.session.log[-1].kind == "mark"
+    assert len(feed.session.log[-1].text) <= events.TEXT_LIMIT
+
+
+def test_loads_are_stepped_through_and_come_round(feed: LiveFeed) -> None:
+    seen = []
+    for _ in range(4):
+        feed.cycle_load()
+        feed.pump()
+        seen.append(feed.session.load)
+    assert seen[0] == "cpu:1"
+    assert seen[1].startswith("cpu:")
+    assert seen[2:] == ["memory:1", "none"]
+    assert "simulated load now none" in feed.session.log[-1].text
+
+
+def test_recordings_are_named_after_the_time_and_never_overwrite_each_other(feed: LiveFeed, tmp_path: Path) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: steady(feed, "ALL") > 10, "it runs")
+    for _ in range(2):
+        feed.toggle_recording()
+        status = feed.recording_status()
+        assert status is not None
+        assert status.fault is None
+        before = feed.session.samples
+        pumped(feed, lambda before=before: feed.session.samples > before + 10, "it records")  # type: ignore[misc]
+        feed.toggle_recording()
+        assert feed.recording_status() is None
+    local = f"hettop-{WALL.astimezone():%Y%m%d-%H%M%S}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{local}-2.jsonl", f"{local}.jsonl"]
+    for path in tmp_path.iterdir():
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [line["k"] for line in lines[:4]] == ["header", "engine", "engine", "control"]
+        assert lines[-1] == {
+            "k": "end",
+            "t": lines[-1]["t"],
+            "why": "stopped by the user",
+            "samples": lines[-1]["samples"],
+            "dropped": 0,
+        }
+        assert lines[-1]["samples"] > 0
+    notices = [notice.text for notice in feed.notices()]
+    assert [text.split()[0] for text in notices] == ["recording", "recorded"] * 2
+    assert feed.notices() == []
+
+
+def test_closing_closes_the_recording_and_may_be_done_twice(feed: LiveFeed, tmp_path: Path) -> None:
+    feed.toggle_recording()
+    closed = feed.close("quit")
+    assert closed is not None
+    assert json.loads(Path(closed.path).read_text().splitlines()[-1])["why"] == "quit"
+    assert feed.close("quit") is None
+
+
+def test_redraws_end_up_in_the_stream(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), None, 2)
+    file = tmp_path / "r.jsonl"
+    clock = FakeClock()
+    feed = LiveFeed(setup, MeasureOptions(record=str(file)), rows=(), raw_limit=0, clock=clock)
+    feed.drew_frame(7_000_000)
+    clock.pass_time(6 * S)
+    feed.pump()
+    feed.close()
+    (frame,) = [json.loads(line) for line in file.read_text().splitlines() if '"frame"' in line]
+    assert (frame["redraws"], frame["worst_ns"]) == (1, 7_000_000)
+
+
+@pytest.mark.parametrize(
+    ("closed", "severity", "text"),
+    [
+        (Closed("r.jsonl", 100, 1234, 0, 0, None), "information", "recorded 1,234 samples to r.jsonl"),
+        (
+            Closed("r.jsonl", 100, 5, 0, 7, None),
+            "warning",
+            "recorded 5 samples to r.jsonl; 7 samples are missing and the file does not say so",
+        ),
+        (
+            Closed("r.jsonl", 100, 5, 0, 0, "No space left on device (ENOSPC)"),
+            "error",
+            "recorded 5 samples to r.jsonl: No space left on device (ENOSPC)",
+        ),
+    ],
+)
+def test_what_became_of_a_recording_is_told(closed: Closed, severity: str, text: str) -> None:
+    notice = recording_notice(closed)
+    assert (notice.severity, notice.text) == (severity, text)
