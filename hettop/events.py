@@ -158,7 +158,8 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     """A unit's engine process changed state, or told something new about itself.
 
     `placed` says what is known to run the model; None until a plan or counters say. `unfinished` counts paced
-    arrivals that were due but never started when the unit stopped.
+    arrivals that were due but never started when the unit stopped. `inputs` are the loaded model's, as
+    `name dtype[shape]`.
     """
 
     unit: Text
@@ -171,6 +172,7 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     peak_memory_mb: Ratio | None = None
     unfinished: Count | None = None
     pid: Count | None = None
+    inputs: list[Text] = []
     error: Failure | None = None
 
 

@@ -6,7 +6,9 @@ Asks psutil and the platform; knows nothing of sessions.
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -19,10 +21,19 @@ INTERVAL_NS = 5 * 10**9  # slow enough to cost neither cycles nor bytes, fast en
 FRAMEWORKS = ("onnxruntime", "coremltools", "numpy")
 
 
+Run = Callable[[Sequence[str]], str]
+"""Runs a command and returns what it printed; raises OSError when there is no such command."""
+
+
+def run_command(command: Sequence[str]) -> str:
+    """The standard output of a short command."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
+
+
 def describe_host() -> events.Host:
     """Chip, OS, cores, memory and versions of this machine; None where the platform does not tell."""
     return events.Host(
-        chip=_chip(),
+        chip=chip_name(sys.platform, Path("/proc/cpuinfo"), run_command),
         os=clean(_operating_system()),
         cores=psutil.cpu_count(),
         memory_mb=psutil.virtual_memory().total >> 20,
@@ -32,14 +43,20 @@ def describe_host() -> events.Host:
     )
 
 
-def _chip() -> str | None:
+def chip_name(system: str, cpuinfo: Path, run: Run) -> str | None:
+    """The processor as its maker calls it: `Apple M2`, `AMD EPYC`. `system` as `sys.platform` names it."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    name = names[0] if names else platform.processor() or platform.machine()
-    return clean(name, 80) or None
+        name = (
+            run(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]) if system == "darwin" else _linux_chip(cpuinfo)
+        )
+    except (OSError, subprocess.SubprocessError):
+        name = ""
+    return clean(name.strip() or platform.processor() or platform.machine(), 80) or None
+
+
+def _linux_chip(cpuinfo: Path) -> str:
+    lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.partition(":")[2] for line in lines if line.startswith("model name")), "")
 
 
 def _operating_system() -> str:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
 
 from hettop import __version__, events
-from hettop.host import INTERVAL_NS, HostSource, describe_host
+from hettop.host import INTERVAL_NS, HostSource, chip_name, describe_host
 from hettop.text import clean
 from tests.streams import S
 
@@ -57,3 +62,29 @@ def test_after_a_long_sleep_it_does_not_catch_up() -> None:
     source.drain(0)
     assert len(source.drain(100 * INTERVAL_NS)) == 1
     assert source.drain(100 * INTERVAL_NS + S) == []
+
+
+def no_command(command: Sequence[str]) -> str:
+    raise FileNotFoundError(command[0])
+
+
+def test_a_mac_is_asked_for_the_name_of_its_chip() -> None:
+    asked: list[Sequence[str]] = []
+
+    def sysctl(command: Sequence[str]) -> str:
+        asked.append(command)
+        return "Apple M2 Pro\n"
+
+    assert chip_name("darwin", Path("/nowhere"), sysctl) == "Apple M2 Pro"
+    assert asked == [["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]]
+
+
+def test_linux_tells_its_chip_in_a_file(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast \x1b[31mOne\nmodel name\t: other\n")
+    assert chip_name("linux", cpuinfo, no_command) == "Fast \ufffd[31mOne"
+
+
+@pytest.mark.parametrize("system", ["darwin", "linux"])
+def test_a_machine_that_does_not_tell_has_at_least_an_architecture(system: str) -> None:
+    assert chip_name(system, Path("/nowhere"), no_command) == (platform.processor() or platform.machine())

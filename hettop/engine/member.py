@@ -210,6 +210,7 @@ class Member:
                 placed=None if report.placed is None else clean(report.placed),
                 note=clean(report.note) or None,
                 pid=report.pid,
+                inputs=[clean(text) for text in report.inputs],
                 peak_memory_mb=report.peak_memory_mb,
             )
         )

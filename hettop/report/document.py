@@ -21,12 +21,20 @@ def session_document(session: Session, skipped: dict[str, int] | None = None) ->
         "hettop": __version__,
         "simulated": session.simulated,
         "host": whole(opening.host) if opening else {},
-        "model": whole(opening.model) if opening else {},
+        "model": _model(session),
         "conditions": [msgspec.to_builtins(row) for row in statistics(session)],
     }
     if skipped is not None:
         document["skipped"] = skipped
     return document
+
+
+def _model(session: Session) -> dict[str, Any]:
+    """The header's model; its inputs are known only once an engine has loaded it."""
+    if session.header is None:
+        return {}
+    model = whole(session.header.model)
+    return {**model, "inputs": session.inputs or model["inputs"]}
 
 
 def to_json(document: dict[str, Any]) -> str:

@@ -78,7 +78,7 @@ def _cells(row: Statistics) -> tuple[str, ...]:
         milliseconds(row.p99_ms),
         milliseconds(row.max_ms),
         significant(row.throughput_per_s),
-        str(row.spikes.n) if row.spikes and row.spikes.fence_ms is not None else UNKNOWN,
+        UNKNOWN if row.spikes is None or row.spikes.n is None else str(row.spikes.n),
     )
 
 

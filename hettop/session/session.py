@@ -38,6 +38,7 @@ class Session:
         self.samples = 0
         self.dropped = 0
         self.ended: events.End | None = None
+        self.inputs: list[str] = []
         self._raw_limit = raw_limit
 
     @property
@@ -89,6 +90,7 @@ class Session:
     @_fold.register
     def _(self, event: events.Engine) -> None:
         self._unit(event.unit).engine(event)
+        self.inputs = event.inputs or self.inputs
 
     @_fold.register
     def _(self, event: events.Control) -> None:

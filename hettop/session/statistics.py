@@ -19,9 +19,9 @@ from hettop.stats.spikes import fence
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples lie above the fence of the whole distribution, and where it stands."""
+    """How many samples lie above the fence of the whole distribution, and where it stands; both unknown without one."""
 
-    n: int
+    n: int | None
     fence_ms: float | None
 
 
@@ -174,11 +174,11 @@ def modes_of(series: Series) -> Modes:
 
 
 def spikes_of(series: Series) -> Spikes:
-    """Samples above the fence of the whole series; no fence, and so no spikes, while there are too few samples."""
+    """Samples above the fence of the whole series; while there are too few for a fence nobody knows."""
     raw = series.raw()
     limit = fence(series.histogram if raw is None else raw)
     if limit is None:
-        return Spikes(n=0, fence_ms=None)
+        return Spikes(n=None, fence_ms=None)
     above = series.histogram.count_above(limit) if raw is None else int((raw > limit).sum())
     return Spikes(n=above, fence_ms=limit / NS_PER_MS)
 

@@ -6,6 +6,7 @@ Pure: the same session and request give the same view, which is why replay and l
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -169,7 +170,7 @@ def _row(
     mean = moments.mean_ns if moments else None
     return UnitRow(
         unit=unit.name,
-        state=unit.state,
+        state=_state(unit),
         active=active,
         n=moments.n if moments else 0,
         mean_ms=_ms(mean),
@@ -185,6 +186,11 @@ def _row(
         error=unit.error,
         violin=density(condition, *violin),
     )
+
+
+def _state(unit: Unit) -> str:
+    """The engine's state, in the words a row shows: one that never ran has not stopped."""
+    return "not loaded" if unit.state == "stopped" and unit.load_ns is None else unit.state
 
 
 def _ms(nanoseconds: float | None) -> float | None:
@@ -221,11 +227,34 @@ def density(condition: Condition | None, low: float, high: float, columns: int) 
 def log(session: Session, request: ViewRequest) -> tuple[LogEntry, ...]:
     """What happened, with the latest spikes in their places, oldest first."""
     spikes = [
-        LogEntry(
-            t=end, level="warning", text=f"spike {latency_ns / NS_PER_MS:.2f} ms {condition.key.unit}", kind="spike"
-        )
+        _Spike(end, latency_ns, condition.key.unit)
         for condition in session.conditions.values()
         for end, latency_ns in condition.recent_spikes
         if end <= request.now_ns
     ]
-    return tuple(sorted((*session.log, *spikes), key=lambda entry: entry.t))
+    entries: list[LogEntry] = []
+    between: dict[str, list[_Spike]] = {}
+    happened: list[LogEntry | _Spike] = [*session.log, *spikes]
+    for each in sorted(happened, key=lambda entry: entry.t):
+        if isinstance(each, _Spike):
+            between.setdefault(each.unit, []).append(each)
+        else:
+            entries += [*_told_together(between), each]
+            between = {}
+    return (*entries, *_told_together(between))
+
+
+class _Spike(NamedTuple):
+    t: int
+    latency_ns: int
+    unit: str
+
+
+def _told_together(spikes: dict[str, list[_Spike]]) -> list[LogEntry]:
+    """A line for each unit's spikes between two other events: a restless machine must not push those off the screen."""
+    lines = []
+    for unit, found in spikes.items():
+        largest = max(spike.latency_ns for spike in found) / NS_PER_MS
+        text = f"spike {largest:.2f} ms" if len(found) == 1 else f"{len(found)} recent spikes, up to {largest:.2f} ms"
+        lines.append(LogEntry(t=found[-1].t, level="warning", text=f"{text} {unit}", kind="spike"))
+    return sorted(lines, key=lambda entry: entry.t)

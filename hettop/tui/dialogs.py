@@ -19,10 +19,10 @@ _KEY_WIDTH = 11
 
 
 class HelpScreen(ModalScreen[None]):
-    """Every key and what it does; Escape, `?` or F1 closes it."""
+    """Every key and what it does; Escape, `q`, `?` or F1 closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,f1", "dismiss", "Close", id="help.close"),
+        Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close"),
     ]
 
     def __init__(self, keys: Sequence[Key], *, ascii: bool = False) -> None:  # noqa: A002 - the option's name

@@ -77,9 +77,8 @@ def _requested(
 ) -> tuple[str, ...]:
     if units is None:
         return available[:1]
-    if units == (ALL_UNITS,):
-        return available
-    return tuple(dict.fromkeys(_checked(unit, available, known) for unit in units))
+    named = [name for unit in units for name in (available if unit == ALL_UNITS else (unit,))]
+    return tuple(dict.fromkeys(_checked(unit, available, known) for unit in named))
 
 
 def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | None]) -> str:

@@ -122,7 +122,7 @@ def test_what_fails_says_why(text: str, why: str) -> None:
 
 
 def test_spikes_without_a_fence_are_unknown_rather_than_none() -> None:
-    few = Statistics(unit="CPU_ONLY", load="none", n=5, spikes=Spikes(n=0, fence_ms=None))
+    few = Statistics(unit="CPU_ONLY", load="none", n=5, spikes=Spikes(n=None, fence_ms=None))
     assert parse_threshold("CPU_ONLY.spikes<1").judge([few]) == "CPU_ONLY.spikes<1: spikes of CPU_ONLY is unknown (n=5)"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -123,7 +124,7 @@ def test_a_restored_condition_goes_on_as_if_never_interrupted() -> None:
     again = Condition.restored(only(first).state())
     ends = after.starts_ns() + after.lat_ns
     again.add(after, ends, after.t0 - before.t, None)
-    assert events.msgspec.json.encode(again.state()) == events.msgspec.json.encode(only(whole).state())
+    assert msgspec.json.encode(again.state()) == msgspec.json.encode(only(whole).state())
     assert again.spikes == 1
 
 
@@ -131,6 +132,6 @@ def test_a_keyframe_that_contradicts_itself_is_refused() -> None:
     session = Session()
     session.fold(window([MS] * 5))
     state = only(session).state()
-    lying = events.msgspec.structs.replace(state, wall=events.msgspec.structs.replace(state.wall, n=6))
+    lying = msgspec.structs.replace(state, wall=msgspec.structs.replace(state.wall, n=6))
     with pytest.raises(ValueError, match="contradicts"):
         Condition.restored(lying)

@@ -143,14 +143,14 @@ def test_going_on_from_a_keyframe_equals_never_having_stopped(
 
 @pytest.mark.parametrize("kind", ["power", "host", "usage", "frame", "canary"])
 def test_kinds_that_only_inform_change_no_statistics(kind: str) -> None:
-    event = {
+    informing: dict[str, events.AnyEvent] = {
         "power": events.Power(t=1, source="none", elapsed_ns=1, mw={"cpu": None}),
         "host": events.HostLoad(t=1, cpu_percent=[1.0]),
         "usage": events.Usage(t=1, unit="A"),
         "frame": events.Frame(t=1, redraws=4, total_ns=MS, worst_ns=MS),
         "canary": events.Canary(t=1, due=60, missed=0, worst_ns=1),
-    }[kind]
+    }
     session = Session()
-    session.fold(event)
+    session.fold(informing[kind])
     assert session.samples == 0
     assert not session.conditions

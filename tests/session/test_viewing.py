@@ -122,3 +122,27 @@ def test_a_window_that_claims_an_earlier_time_breaks_no_view() -> None:
     session = running(window([MS] * 3, t0=5 * S), window([2 * MS] * 3, t0=S), window([3 * MS] * 3, t0=6 * S))
     assert view(session, request(7 * S, window_ns=60 * S)).latency.n == 9
     assert view(session, request(7 * S, window_ns=S + 500 * MS)).latency.max_ms == pytest.approx(3.0)
+
+
+def test_many_spikes_between_two_events_are_one_line() -> None:
+    session = running(window([MS] * 64, gap=0))
+    for second in (1, 2, 3):
+        session.fold(window([10 * second * MS], t0=second * S))
+    session.fold(events.Mark(t=4 * S, text="a mark"))
+    session.fold(window([50 * MS], t0=5 * S))
+    texts = [entry.text for entry in view(session, request(6 * S)).log]
+    assert texts == [
+        "measuring CPU_ONLY",
+        "3 recent spikes, up to 30.00 ms CPU_ONLY",
+        "mark: a mark",
+        "spike 50.00 ms CPU_ONLY",
+    ]
+
+
+def test_a_unit_that_never_ran_has_not_stopped() -> None:
+    session = running()
+    session.fold(events.Engine(t=0, unit="CPU_ONLY", state="stopped"))
+    assert view(session, request(S)).units.rows[0].state == "not loaded"
+    session.fold(events.Engine(t=0, unit="CPU_ONLY", state="running", load_ns=5))
+    session.fold(events.Engine(t=0, unit="CPU_ONLY", state="stopped"))
+    assert view(session, request(S)).units.rows[0].state == "stopped"

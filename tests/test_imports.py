@@ -1,0 +1,38 @@
+"""Which part may know which: the contracts of pyproject.toml hold, and they leave no part out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CHECK = (
+    "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, is_debug_mode=False))"
+)
+
+
+def contracts() -> dict[str, dict[str, list[str]]]:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    return {contract["name"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
+
+
+def test_the_contracts_hold() -> None:
+    pytest.importorskip("importlinter", reason="import-linter is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK], cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(contracts())} kept, 0 broken" in done.stdout
+
+
+def test_every_part_is_named_in_the_contracts() -> None:
+    """A new part would otherwise be free to be imported from both sides of the stream."""
+    free = {"hettop.errors", "hettop.text", "hettop.format", "hettop.resources", "hettop.events", "hettop.__main__"}
+    parts = {f"hettop.{path.stem}" for path in (REPOSITORY / "hettop").glob("*.py") if path.stem != "__init__"}
+    parts |= {f"hettop.{path.parent.name}" for path in (REPOSITORY / "hettop").glob("*/__init__.py")}
+    named = {module for contract in contracts().values() for module in contract["forbidden_modules"]}
+    assert parts - named - free == set()
