@@ -21,6 +21,7 @@ from hettop.commands.options import (
     positive,
 )
 from hettop.errors import HettopError
+from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
 
 if TYPE_CHECKING:
@@ -173,6 +174,9 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
 
     rows = statistics(session)
     if not any(row.n for row in rows):
+        for row in rows:
+            reason = row.error.message if row.error else "nothing was measured"
+            sys.stderr.write(f"hettop: {row.unit}: {clean(reason, 400)}\n")
         return EXIT_FAILED
     broken = [why for threshold in thresholds if (why := threshold.judge(rows)) is not None]
     for why in broken:

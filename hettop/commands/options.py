@@ -78,7 +78,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default=DEFAULT_MODEL,
         metavar="MODEL",
-        help="an .onnx file, or mobilenetv2[:HxW[:bN]], built on the spot with seeded weights (the default)",
+        help="an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]], with seeded weights (the default)",
     )
     parser.add_argument("--backend", metavar="B", help="onnxruntime or simulated (an Apple M2, marked SIMULATED)")
     parser.add_argument("--function", metavar="NAME", help="function of a multifunction model")

@@ -33,6 +33,8 @@ def session_table(session: Session, width: int = WIDTH) -> str:
 def _title(session: Session) -> str:
     opening = session.header
     model = clean(opening.model.name or "model", 60) if opening else "model"
+    if opening and opening.model.note:
+        model += f" ({clean(opening.model.note, 60)})"
     where = [opening.host.chip, opening.host.os] if opening else []
     title = " · ".join([model, *(clean(text, 60) for text in where if text)])
     return f"SIMULATED · {title}" if session.simulated else title

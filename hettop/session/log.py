@@ -23,6 +23,9 @@ def describe(event: AnyEvent) -> LogEntry | None:
     found: tuple[str, str] | None = None
     kind = ""
     match event:
+        case events.Header(model=events.ModelInfo(note=str(note))):
+            kind = "header"
+            found = ("info", f"{event.model.name}: {note}")
         case events.Engine():
             kind = "engine"
             found = _engine(event)

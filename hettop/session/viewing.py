@@ -68,6 +68,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
         dropped=session.dropped,
         load=session.load,
         rate_hz=control.rate_hz if control else None,
+        model_note=opening.model.note if opening else None,
     )
 
 

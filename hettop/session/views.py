@@ -24,7 +24,10 @@ class ViewRequest:
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
-    """The line on top. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data."""
+    """The line on top. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data.
+
+    `model_note` says what one should know of the model: that its weights are synthetic, or that it was translated.
+    """
 
     model: str
     backend: str | None
@@ -39,6 +42,7 @@ class HeaderView:
     dropped: int
     load: str
     rate_hz: float | None
+    model_note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

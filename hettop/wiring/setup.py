@@ -47,7 +47,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
     engine = create(backend, RealClock())
     known = engine.units()
     available = _available(known, backend, cores)
-    model = resolve(options.model, default_cache())
+    model = resolve(options.model, default_cache(), translated=backend == DEFAULT_BACKEND)
     inputs = InputOptions(
         seed=options.seed,
         shapes=dict(map(parse_shape, options.shapes)),

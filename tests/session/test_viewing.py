@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from hettop import events
@@ -110,6 +111,17 @@ def test_the_rate_is_of_the_last_seconds_and_unknown_while_paused() -> None:
     assert view(session, request(S)).header.rate_per_s == pytest.approx(100.0)
     session.fold(events.Control(t=S, action="pause", units=["CPU_ONLY"], paused=True))
     assert view(session, request(S)).header.rate_per_s is None
+
+
+def test_synthetic_weights_are_told_in_the_header_and_the_log() -> None:
+    session = Session()
+    opening = header()
+    session.fold(
+        msgspec.structs.replace(opening, model=msgspec.structs.replace(opening.model, note="synthetic weights"))
+    )
+    shown = view(session, request(0))
+    assert shown.header.model_note == "synthetic weights"
+    assert [entry.text for entry in shown.log] == ["Test model: synthetic weights"]
 
 
 def test_simulated_data_says_so_in_its_header() -> None:

@@ -71,6 +71,7 @@ def _items(picture: Picture, *, short: bool) -> list[Item]:
         Item(0, line((" SIMULATED ", "simulated"))) if view.simulated else None,
         Item(0, _state(picture)),
         Item(3, line((clean(view.model, 20 if short else 36), "strong"))) if view.model else None,
+        Item(7, line((clean(view.model_note, 40), "muted"))) if view.model_note else None,
         Item(1, _units(view)) if view.units else None,
         Item(2, line((_position(picture), "strong"))),
         Item(4, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,

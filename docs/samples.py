@@ -1,0 +1,117 @@
+"""Makes the sample sessions in recordings/: `python docs/samples.py`, on a machine that does little else.
+
+Steers a live feed by a fixed script, as a user would by keys; what is measured is measured, what is simulated says so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hettop.load.parts import parse_load
+from hettop.wiring.live import LiveFeed
+from hettop.wiring.options import MeasureOptions, ModelOptions
+from hettop.wiring.setup import prepare
+
+FOLDER = Path(__file__).resolve().parent.parent / "recordings"
+PUMP_EVERY_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A session to record: file name, backend, units, rate, and what to do at which second; the last step ends it."""
+
+    name: str
+    backend: str
+    units: tuple[str, ...]
+    rate_hz: float | None
+    steps: tuple[tuple[float, Callable[[LiveFeed], None]], ...]
+
+
+def load(text: str) -> Callable[[LiveFeed], None]:
+    return lambda feed: feed.set_load(parse_load(text))
+
+
+def mark(text: str) -> Callable[[LiveFeed], None]:
+    return lambda feed: feed.mark(text)
+
+
+def switch(unit: str) -> Callable[[LiveFeed], None]:
+    return lambda feed: feed.switch(unit)
+
+
+def interleave(feed: LiveFeed) -> None:
+    feed.interleave()
+
+
+def end(_feed: LiveFeed) -> None:
+    """Nothing more to do."""
+
+
+SAMPLES = (
+    Sample(
+        "simulated-m2.jsonl",
+        "simulated",
+        ("all",),
+        None,
+        (
+            (0, interleave),
+            (14, mark("four units, idle machine")),
+            (14.5, load("cpu:4")),
+            (15, mark("four cores taken")),
+            (21, load("none")),
+            (22, switch("CPU_AND_GPU")),
+            (25, switch("CPU_AND_NE")),
+            (28, end),
+        ),
+    ),
+    Sample(
+        "simulated-m2-60hz.jsonl",
+        "simulated",
+        ("CPU_AND_GPU", "CPU_AND_NE"),
+        60.0,
+        (
+            (0, switch("CPU_AND_GPU")),
+            (14, load("gpu:1")),
+            (14.1, mark("a second model takes the GPU")),
+            (28, switch("CPU_AND_NE")),
+            (42, end),
+        ),
+    ),
+    Sample(
+        "linux-x86-two-cores.jsonl",
+        "onnxruntime",
+        ("CPU_ONLY@1", "CPU_ONLY@2"),
+        None,
+        (
+            (0, interleave),
+            (20, mark("idle machine")),
+            (20.5, load("cpu:1")),
+            (30, mark("one of two cores taken")),
+            (35, load("none")),
+            (40, end),
+        ),
+    ),
+)
+
+
+def record(sample: Sample) -> None:
+    setup = prepare(ModelOptions(backend=sample.backend), sample.units, os.cpu_count() or 1)
+    options = MeasureOptions(rate_hz=sample.rate_hz, record=str(FOLDER / sample.name), force=True)
+    feed = LiveFeed(setup, options, rows=setup.units, raw_limit=0)
+    try:
+        for moment, step in sample.steps:
+            while feed.now_ns < moment * 1e9:
+                feed.pump()
+                time.sleep(PUMP_EVERY_S)
+            step(feed)
+    finally:
+        feed.close("the script ended")
+
+
+if __name__ == "__main__":
+    for each in SAMPLES:
+        record(each)
