@@ -16,13 +16,25 @@ Feed = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input or output of a model. `shape` holds ints, and names or None where an axis is dynamic."""
+    """An input or output of a model. `shape` holds ints, and names or None where an axis is dynamic.
+
+    kind: `array`, `image`, `scalar`, `state`, or the model format's own word for what is no array.
+    usual: the shape that the model itself proposes where axes are dynamic.
+    ranges: the least and greatest length (None: no limit) per axis; choices: the shapes allowed. Empty: anything goes.
+    optional, fill: whether it may be left out, and the value that then fills it.
+    color: of an image, `RGB`, `BGR`, `GRAYSCALE` or `GRAYSCALE_FLOAT16`.
+    """
 
     name: str
     dtype: str = "float32"
     shape: tuple[int | str | None, ...] = ()
     kind: str = "array"
     optional: bool = False
+    usual: tuple[int, ...] | None = None
+    ranges: tuple[tuple[int, int | None], ...] = ()
+    choices: tuple[tuple[int, ...], ...] = ()
+    fill: float | None = None
+    color: str | None = None
 
     def describe(self) -> str:
         """`name dtype[1,3,?,?]`, for people."""
@@ -32,7 +44,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How to load: `threads` is the N of `UNIT@N` (None: the framework's default), `function` of a multifunction model."""
+    """How to load: `threads` is the N of `UNIT@N` (None: the framework's default), `function` one of several."""
 
     threads: int | None = None
     function: str | None = None
@@ -40,7 +52,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:
-    """How inputs are made: seeded synthesis, shapes for dynamic axes, and values or files (`.npy`, image, number) by name."""
+    """How inputs are made: by seed, with shapes for dynamic axes, and values or files (`.npy`, image) by name."""
 
     seed: int = 0
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -68,7 +80,7 @@ class Clock(Protocol):
 
 
 class Backend(Protocol):
-    """Runs one model on one unit. Only `predict` is timed; `native_ns` is the framework's own time for the last call."""
+    """Runs one model on one unit. Only `predict` is timed; `native_ns` is the framework's own time of the last call."""
 
     name: str
     simulated: bool

@@ -5,9 +5,9 @@ Knows ports and options, no framework and no clock.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping, Sequence
+import tokenize
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.engine.backend import Feed, InputOptions, Port
+from hettop.engine.shapes import check_names, check_shape, choose_shapes
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -30,8 +31,8 @@ SMALL_INTEGERS = 10
 FROM_KINDS = {"f": "fiub", "i": "iub", "u": "iub", "b": "biu"}
 """Kinds of numpy types that an input of each kind accepts; a value that does not fit is refused besides."""
 
-MAX_ELEMENTS = 1 << 31
-"""8 GiB of float32: a typing error in a shape, and refused before it takes the machine down."""
+WHITE = 255
+"""The brightest pixel."""
 
 
 def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
@@ -53,72 +54,39 @@ def parse_value(text: str) -> tuple[str, str]:
 def make_inputs(ports: Sequence[Port], options: InputOptions) -> Feed:
     """One array for each port: its value if one was given, else numbers made from the seed.
 
-    A dynamic axis has the length that `options.shapes` or a file gives it, else that of an axis of the same name in
-    another input, else 1. Raises HettopError: `input`, naming the port and what it wants.
+    Shapes are those of `options.shapes` or of a file, else as `choose_shapes` finds them. Raises HettopError: `input`,
+    naming the port and what it wants.
     """
-    _check_names(ports, options)
+    check_names(ports, options.shapes, "--shape")
+    check_names(ports, options.values, "--input")
+    choose_shapes(ports, options.shapes, {})  # what cannot be is refused before a file is read at that size
     feed: Feed = {port.name: _read(port, options) for port in ports if _names_file(options.values.get(port.name, ""))}
-    known = {name: array.shape for name, array in feed.items()} | dict(options.shapes)
-    for port in ports:
-        _check_shape(port, known.get(port.name), "--shape")
-    lengths = _named_lengths(ports, known)
+    shapes = choose_shapes(ports, options.shapes, {name: array.shape for name, array in feed.items()})
     for index, port in enumerate(ports):
         if port.name in feed:
             continue
-        shape = known.get(port.name) or tuple(_length(axis, lengths) for axis in port.shape)
+        shape = shapes[port.name]
         if port.name in options.values:
             feed[port.name] = _filled(port, shape, options.values[port.name])
+        elif _is_left_out(port, options):
+            feed[port.name] = np.full(shape, port.fill or 0, dtype=_dtype(port))
         else:
             feed[port.name] = _made_up(port, shape, np.random.default_rng([options.seed, index]))
     return feed
 
 
-def _check_names(ports: Sequence[Port], options: InputOptions) -> None:
-    known = {port.name for port in ports}
-    for option, names in (("--shape", options.shapes), ("--input", options.values)):
-        for name in names:
-            if name not in known:
-                raise HettopError(
-                    "input", f"{option}: the model has no input {clean(name)!r}", f"it takes {_described(ports)}"
-                )
-
-
-def _named_lengths(ports: Sequence[Port], known: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """Lengths of named dynamic axes, from the inputs whose shape is known.
-
-    A name that has two lengths means nothing: exporters call unrelated axes "?".
-    """
-    lengths: dict[str, set[int]] = {}
-    for port in ports:
-        for axis, length in zip(port.shape, known.get(port.name, ()), strict=False):
-            if isinstance(axis, str):
-                lengths.setdefault(axis, set()).add(length)
-    return {axis: found.pop() for axis, found in lengths.items() if len(found) == 1}
-
-
-def _length(axis: int | str | None, lengths: Mapping[str, int]) -> int:
-    if isinstance(axis, int):
-        return axis
-    return lengths.get(axis, 1) if axis is not None else 1
-
-
-def _check_shape(port: Port, shape: tuple[int, ...] | None, whose: str) -> None:
-    if shape is None:
-        return
-    fits = len(shape) == len(port.shape) and all(
-        axis == length for axis, length in zip(port.shape, shape, strict=True) if isinstance(axis, int)
-    )
-    if not fits:
-        raise _refused(port, f"{whose} has the shape [{','.join(map(str, shape))}]")
-    if math.prod(shape) > MAX_ELEMENTS:
-        raise _refused(port, f"{whose} has over {MAX_ELEMENTS} elements")
+def _is_left_out(port: Port, options: InputOptions) -> bool:
+    """A state begins as zeros; an optional input that nobody asked for has the value the model gives it."""
+    return port.kind == "state" or (port.optional and port.name not in options.shapes)
 
 
 def _made_up(port: Port, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Floats are uniform in 0..1, as a normalised image's; whole numbers small; text a few digits."""
+    """Pixels are 0..255; floats uniform in 0..1, as a normalised image's; whole numbers small; text a few digits."""
     if port.dtype == "string":
         return rng.integers(0, SMALL_INTEGERS, shape).astype(str).astype(object)
     dtype = _dtype(port)
+    if port.kind == "image":
+        return rng.integers(0, WHITE, shape, endpoint=True, dtype=np.uint8).astype(dtype)
     if dtype.kind == "f":
         return rng.random(shape, dtype=np.float32).astype(dtype)
     if dtype.kind == "b":
@@ -149,7 +117,6 @@ def _read(port: Port, options: InputOptions) -> Array:
     path = Path(options.values[port.name])
     whose = f"--input {clean(str(path))}"
     array = _read_npy(port, path) if path.suffix.lower() == ".npy" else _read_image(port, path, options)
-    _check_shape(port, array.shape, whose)
     if options.shapes.get(port.name, array.shape) != array.shape:
         raise _refused(port, f"{whose} and --shape disagree")
     return array
@@ -157,12 +124,15 @@ def _read(port: Port, options: InputOptions) -> Array:
 
 def _read_npy(port: Port, path: Path) -> Array:
     try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        # Mapped: the header may promise more than the file has, or than the memory holds.
+        array = np.load(path, allow_pickle=False, mmap_mode="r")
+    except (OSError, ValueError, EOFError, SyntaxError, tokenize.TokenError) as error:
         raise _unreadable(port, path, error) from error
     if not isinstance(array, np.ndarray):
         raise _refused(port, f"--input {clean(str(path))} is not one array")
-    return _cast(port, array, f"--input {clean(str(path))}")
+    whose = f"--input {clean(str(path))}"
+    check_shape(port, array.shape, whose)
+    return _cast(port, array, whose)
 
 
 def _cast(port: Port, array: Array, whose: str) -> Array:
@@ -211,12 +181,16 @@ def _image_layout(port: Port, shape: Sequence[int | str | None]) -> _ImageLayout
 
 
 def _read_image(port: Port, path: Path, options: InputOptions) -> Array:
-    """The picture, scaled to the port's height and width: 0..1 for floats, 0..255 for whole numbers."""
-    layout = _image_layout(port, options.shapes.get(port.name, port.shape))
+    """The picture, scaled to the port's height and width: 0..255 for images and whole numbers, 0..1 for floats."""
+    layout = _image_layout(port, options.shapes.get(port.name) or port.usual or port.shape)
     pixels = _pixels(port, path, layout)
+    if port.color == "BGR":
+        pixels = pixels[..., ::-1]
     dtype = _dtype(port)
-    scaled = pixels / np.float32(255) if dtype.kind == "f" else pixels
-    return np.ascontiguousarray(layout.arrange(scaled), dtype=dtype)
+    scaled = pixels / np.float32(WHITE) if dtype.kind == "f" and port.kind != "image" else pixels
+    array = np.ascontiguousarray(layout.arrange(scaled), dtype=dtype)
+    check_shape(port, array.shape, f"--input {clean(str(path))}")
+    return array
 
 
 def _pixels(port: Port, path: Path, layout: _ImageLayout) -> npt.NDArray[np.uint8]:
@@ -251,8 +225,4 @@ def _unreadable(port: Port, path: Path, error: Exception) -> HettopError:
 
 
 def _refused(port: Port, why: str) -> HettopError:
-    return HettopError("input", f"{clean(port.name)}: {why}", f"the model wants {_described([port])}")
-
-
-def _described(ports: Sequence[Port]) -> str:
-    return clean(", ".join(port.describe() for port in ports))
+    return HettopError("input", f"{clean(port.name)}: {why}", f"the model wants {clean(port.describe())}")

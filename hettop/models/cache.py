@@ -5,12 +5,13 @@ Knows nothing of models: a file has a name and a function that builds it.
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,16 +29,17 @@ class ModelCache:
     fallback: Path
 
     def find(self, name: str) -> Path | None:
-        """The file of that name, if it was built already."""
-        if (self.folder / name).is_file():
+        """The file or folder of that name, if it was built already."""
+        if (self.folder / name).exists():
             return self.folder / name
-        return self.fallback / name if _is_own(self.fallback) and (self.fallback / name).is_file() else None
+        return self.fallback / name if _is_own(self.fallback) and (self.fallback / name).exists() else None
 
     def file(self, name: str, build: Build) -> Path:
-        """The file of that name, built by `build(path)` into a temporary name beside it if it is not there yet.
+        """The file or folder of that name, built by `build(path)` under a temporary name beside it if need be.
 
-        Processes that build the same file at once each build their own; the last to finish wins, with equal content.
-        Raises HettopError: `io` when neither folder can be written.
+        `path` does not exist when `build` is called, and is called `name`, too. Processes that build the same at once
+        each build their own; one of them wins, with equal content. Raises HettopError: `io` when neither folder can be
+        written.
         """
         if found := self.find(name):
             return found
@@ -74,18 +76,26 @@ def cache_folder(platform: str, environ: Mapping[str, str], home: Path) -> Path:
 
 
 def _build_into(folder: Path, name: str, build: Build) -> Path:
+    """Built in a folder of its own, so that whatever else a builder leaves beside it goes, too."""
     folder.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    os.close(handle)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=folder))
     try:
-        build(Path(temporary))
-        _sync(Path(temporary))
-        Path(temporary).replace(folder / name)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
+        built = temporary / name
+        build(built)
+        _sync(built)
+        _put(built, folder / name)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
     return folder / name
+
+
+def _put(built: Path, place: Path) -> None:
+    try:
+        built.replace(place)
+    except OSError as error:
+        # A folder cannot replace another one: somebody else was faster, with equal content.
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not place.is_dir():
+            raise
 
 
 def _make_private(folder: Path) -> None:
@@ -105,8 +115,10 @@ def _is_own(folder: Path) -> bool:
 
 def _sync(path: Path) -> None:
     """A rename must not outlive the data after a power cut: a cut-off file would be used for ever."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    for each in (path, *path.rglob("*")):
+        if each.is_file():
+            with each.open("rb") as file:
+                os.fsync(file.fileno())
 
 
 def _reason(error: OSError) -> str:

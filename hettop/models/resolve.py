@@ -1,6 +1,7 @@
 """What a model's name on the command line means, checked quickly and before any process starts.
 
-Imports no framework: whether the file can be run shows when an engine process loads it.
+Imports no framework: whether the file can be run shows when an engine process loads it. A Core ML file is opened, so
+that a damaged one is refused at once.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
+from hettop.models.content import content_sha256
 from hettop.models.mobilenetv2 import FAMILY, RECIPE, Variant, is_default_name, network, parse_variant
 from hettop.text import clean
 
-CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel", ".mlmodelc")
-KNOWN_MODELS = f"give an .onnx file, or {FAMILY} for the default model"
+CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel")
+COMPILED_SUFFIX = ".mlmodelc"
+KNOWN_MODELS = f"give an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
+TRANSLATED_NOTE = "ML Program translated to ONNX, CPU"
 SYNTHETIC_NOTE = "synthetic weights"
 
 
@@ -25,8 +29,10 @@ SYNTHETIC_NOTE = "synthetic weights"
 class ResolvedModel:
     """A model that exists, as far as can be told without a framework.
 
-    path: the file, None for the default model before it is built.
-    sha256: of the file; of its recipe (layers and version) for the default model, which is the same in each format.
+    path: the file or package, None for the default model before it is built.
+    format: `onnx` or `coreml`.
+    sha256: of the file, or of all files of the package; of its recipe (layers and version) for the default model,
+        which is the same in each format.
     parameters, macs: None where counting them would need a framework.
     """
 
@@ -40,15 +46,20 @@ class ResolvedModel:
     note: str = ""
 
 
-def resolve(name: str, cache: ModelCache) -> ResolvedModel:
+def resolve(name: str, cache: ModelCache, *, translated: bool = True) -> ResolvedModel:
     """The model that `name` means: the default model by its name, or a file.
 
-    Raises HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one
-    that cannot be run, `io` for one that cannot be read.
+    translated: whether what will run it runs an ML Program by its translation; the note then says so. Raises
+    HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
+    is no model or a damaged one, `io` for one that cannot be read.
     """
     if not is_default_name(name):
         path = _checked_file(name)
-        return ResolvedModel(name=clean(name), path=path, format="onnx", sha256=_sha256(path, name))
+        sha256 = content_sha256(path)
+        if not is_core_ml(path):
+            return ResolvedModel(name=clean(name), path=path, format="onnx", sha256=sha256)
+        note = TRANSLATED_NOTE if translated else ""
+        return ResolvedModel(name=clean(name), path=path, format="coreml", sha256=sha256, note=note)
     net = network(parse_variant(name))
     return ResolvedModel(
         name=net.variant.name,
@@ -79,8 +90,28 @@ def model_file(name: str, cache: ModelCache) -> Path:
     return cache.file(_cached_name(variant), build)
 
 
-def _cached_name(variant: Variant) -> str:
-    return f"{variant.name.replace(':', '-')}-r{RECIPE}.onnx"
+def model_package(name: str, cache: ModelCache) -> Path:
+    """The default model as an ML Program package, built into the cache first if it is not there.
+
+    Building imports coremltools and takes some seconds. Raises HettopError: `usage` for a malformed name, `io`.
+    """
+    variant = parse_variant(name)
+
+    def build(path: Path) -> None:
+        from hettop.models.mobilenetv2_coreml import write_package
+
+        write_package(network(variant), path)
+
+    return cache.file(_cached_name(variant, ".mlpackage"), build)
+
+
+def is_core_ml(path: Path) -> bool:
+    """Whether a path is named as Core ML files are."""
+    return path.suffix.lower() in CORE_ML_SUFFIXES
+
+
+def _cached_name(variant: Variant, suffix: str = ".onnx") -> str:
+    return f"{variant.name.replace(':', '-')}-r{RECIPE}{suffix}"
 
 
 def _checked_file(name: str) -> Path:
@@ -88,17 +119,37 @@ def _checked_file(name: str) -> Path:
     path = Path(name)
     status = _status(path, name)
     suffix = path.suffix.lower()
+    if suffix == COMPILED_SUFFIX:
+        raise HettopError(
+            "format",
+            f"{clean(name)} is a compiled model, which has no public format",
+            "name the .mlpackage it was compiled from",
+        )
     if suffix in CORE_ML_SUFFIXES:
-        raise HettopError("format", f"{clean(name)}: Core ML files cannot be run yet", KNOWN_MODELS)
+        return _checked_core_ml(path, name, status)
     if stat.S_ISDIR(status.st_mode):
         raise HettopError("format", f"{clean(name)} is a folder, not a model", KNOWN_MODELS)
-    if not stat.S_ISREG(status.st_mode):
-        raise HettopError("format", f"{clean(name)} is not a regular file", KNOWN_MODELS)
+    _check_regular(status, name)
     if suffix != ".onnx":
         raise HettopError("format", f"{clean(name)}: unknown kind of model", KNOWN_MODELS)
+    return path
+
+
+def _checked_core_ml(path: Path, name: str, status: os.stat_result) -> Path:
+    """The path, if there is a readable Core ML model, whatever its kind."""
+    from hettop.mil.package import open_package
+
+    if not stat.S_ISDIR(status.st_mode):
+        _check_regular(status, name)
+    open_package(path)
+    return path
+
+
+def _check_regular(status: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise HettopError("format", f"{clean(name)} is not a regular file", KNOWN_MODELS)
     if status.st_size == 0:
         raise HettopError("format", f"{clean(name)} is empty", "copy or export the model again")
-    return path
 
 
 def _status(path: Path, name: str) -> os.stat_result:
@@ -109,16 +160,4 @@ def _status(path: Path, name: str) -> os.stat_result:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise HettopError("missing", f"no model {clean(name)} here", KNOWN_MODELS) from error
     except OSError as error:
-        raise _unreadable(name, error) from error
-
-
-def _sha256(path: Path, name: str) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: OSError) -> HettopError:
-    return HettopError("io", f"{clean(name)} cannot be read: {error.strerror}", "check its permissions")
+        raise HettopError("io", f"{clean(name)} cannot be read: {error.strerror}", "check its permissions") from error

@@ -72,6 +72,34 @@ def test_a_type_numpy_lacks_is_refused() -> None:
     assert "bfloat16" in refused(Port("x", "bfloat16", (1,))).message
 
 
+def test_pixels_of_an_image_have_the_whole_range_whatever_their_type() -> None:
+    for dtype in ("uint8", "float16", "float32"):
+        pixels = make_inputs([Port("x", dtype, (1, 3, 100, 100), kind="image")], InputOptions())["x"]
+        assert pixels.dtype == dtype
+        assert set(np.unique(pixels)) == set(range(256))
+
+
+def test_a_state_begins_as_zeros_and_an_input_left_out_as_the_model_says() -> None:
+    ports = [
+        Port("memory", "float16", (2, 2), kind="state"),
+        Port("gain", "float32", (2,), optional=True, fill=1.5),
+        Port("extra", "int32", (2,), optional=True),
+    ]
+    feed = make_inputs(ports, InputOptions())
+    assert {name: array.ravel().tolist() for name, array in feed.items()} == {
+        "memory": [0, 0, 0, 0],
+        "gain": [1.5, 1.5],
+        "extra": [0, 0],
+    }
+    assert [array.dtype.name for array in feed.values()] == ["float16", "float32", "int32"]
+
+
+def test_an_optional_input_that_is_asked_for_is_made() -> None:
+    port = Port("gain", "float32", (None,), optional=True, fill=1.5, usual=(2,))
+    assert make_inputs([port], InputOptions(values={"gain": "3"}))["gain"].tolist() == [3, 3]
+    assert len(set(make_inputs([port], InputOptions(shapes={"gain": (50,)}))["gain"].tolist())) > 40
+
+
 # -- shapes -------------------------------------------------------------------------------------------------------
 
 
@@ -100,7 +128,19 @@ def test_a_shape_that_does_not_fit_is_refused_with_what_the_model_wants(shape: t
 
 
 def test_a_shape_that_would_fill_the_memory_is_refused() -> None:
-    assert "elements" in refused(DYNAMIC, shapes={"x": (999_999_999, 3, 999_999_999)}).message
+    assert "too many" in refused(DYNAMIC, shapes={"x": (999_999_999, 3, 999_999_999)}).message
+
+
+def test_a_shape_of_ten_gigabytes_that_the_model_itself_names_is_refused_and_not_made() -> None:
+    error = refused(Port("x", "float32", (50_000, 50_000)))
+    assert "10,000,000,000 bytes" in error.message
+    assert "--shape" in error.hint
+
+
+def test_inputs_that_are_too_large_together_are_refused_by_the_largest() -> None:
+    ports = [Port("a", "float32", (1 << 28,)), Port("b", "float32", (1 << 28, 2)), Port("c", "int8", (1,))]
+    with pytest.raises(HettopError, match=r"^b: "):
+        make_inputs(ports, InputOptions())
 
 
 @pytest.mark.parametrize("option", [{"shapes": {"picture": (1,)}}, {"values": {"picture": "1"}}])
@@ -218,7 +258,9 @@ def test_code_in_an_array_file_is_not_run(tmp_path: Path) -> None:
     assert "cannot be read" in refused(Port("x", "string", (1,)), values={"x": str(tmp_path / "a.npy")}).message
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no array at all", b"\x93NUMPY\x01\x00"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"no array at all", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x01\x00\x02\x00({"]
+)
 def test_a_file_that_is_missing_or_broken_is_refused(content: bytes | None, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "a.npy").write_bytes(content)
@@ -257,6 +299,40 @@ def test_a_picture_is_scaled_to_the_ports_size_and_repeated_over_the_batch(pictu
     assert image.flags["C_CONTIGUOUS"]
     assert np.array_equal(image[0], image[1])
     assert image[0, :, 0, 0].tolist() == [1, 0, 0]
+
+
+def test_an_images_picture_keeps_its_pixels_in_the_order_of_the_colours(picture: str) -> None:
+    for color, pixels in (("RGB", [[255, 0], [0, 0], [0, 255]]), ("BGR", [[0, 255], [0, 0], [255, 0]])):
+        port = Port("image", "float32", (1, 3, 1, 2), kind="image", color=color)
+        image = make_inputs([port], InputOptions(values={"image": picture}))["image"]
+        assert image[0, :, 0].tolist() == pixels
+
+
+def test_an_image_of_flexible_size_gets_the_picture_at_the_usual_size_or_the_one_asked_for(picture: str) -> None:
+    port = Port(
+        "image",
+        "float32",
+        (1, 3, None, None),
+        kind="image",
+        usual=(1, 3, 4, 6),
+        ranges=((1, 1), (3, 3), (2, 8), (2, 8)),
+    )
+    assert make_inputs([port], InputOptions(values={"image": picture}))["image"].shape == (1, 3, 4, 6)
+    asked = InputOptions(values={"image": picture}, shapes={"image": (1, 3, 8, 2)})
+    assert make_inputs([port], asked)["image"].shape == (1, 3, 8, 2)
+    assert "3 2 to 8" in refused(port, values={"image": picture}, shapes={"image": (1, 3, 8, 9)}).hint
+
+
+def test_a_picture_is_not_blown_up_to_a_shape_of_ten_gigabytes(picture: str) -> None:
+    assert "too many" in refused(DYNAMIC, values={"x": picture}, shapes={"x": (1, 3, 900_000_000)}).message
+
+
+def test_an_array_file_that_promises_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "a.npy").open("wb") as file:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (99_999, 3, 99_999)}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(b"four")
+    assert "cannot be read" in refused(DYNAMIC, values={"x": str(tmp_path / "a.npy")}).message
 
 
 def test_a_picture_becomes_grey_for_one_channel(picture: str) -> None:

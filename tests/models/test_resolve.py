@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import json
 import os
 import subprocess
 import sys
@@ -80,12 +82,53 @@ def test_a_path_through_a_file_is_missing(cache: ModelCache, tmp_path: Path) -> 
     assert refused(str(tmp_path / "net.onnx" / "x.onnx"), cache).kind == "missing"
 
 
-@pytest.mark.parametrize("suffix", [".mlpackage", ".mlmodelc", ".mlmodel"])
-def test_core_ml_files_are_not_run_yet(suffix: str, cache: ModelCache, tmp_path: Path) -> None:
-    (tmp_path / f"net{suffix}").mkdir()
-    error = refused(str(tmp_path / f"net{suffix}"), cache)
-    assert error.kind == "format"
-    assert "Core ML files cannot be run yet" in error.message
+def classifier(path: Path) -> Path:
+    """The smallest file that is a Core ML model, of a kind without weights."""
+    model = importlib.import_module("coremltools.proto.Model_pb2").Model(specificationVersion=4)
+    model.description.input.add(name="x").type.doubleType.SetInParent()
+    model.glmClassifier.weights.add(value=[1.0])
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def test_a_core_ml_file_is_known_by_its_content_and_says_how_it_would_run(cache: ModelCache, tmp_path: Path) -> None:
+    path = classifier(tmp_path / "net.mlmodel")
+    model = resolve(str(path), cache)
+    assert (model.path, model.format, model.parameters) == (path, "coreml", None)
+    assert model.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert model.note == "ML Program translated to ONNX, CPU"
+    assert resolve(str(path), cache, translated=False).note == ""
+    assert model_file(str(path), cache) == path
+
+
+def test_a_package_is_known_by_all_its_files(cache: ModelCache, tmp_path: Path) -> None:
+    folder = tmp_path / "net.mlpackage"
+    (folder / "Data").mkdir(parents=True)
+    classifier(folder / "Data" / "model.mlmodel")
+    manifest = {"rootModelIdentifier": "a", "itemInfoEntries": {"a": {"path": "model.mlmodel"}}}
+    (folder / "Manifest.json").write_text(json.dumps(manifest))
+    before = resolve(str(folder), cache)
+    assert (before.path, before.format) == (folder, "coreml")
+    (folder / "Data" / "readme.txt").write_text("new")
+    assert resolve(str(folder), cache).sha256 != before.sha256
+
+
+def test_a_compiled_model_has_no_public_format(cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / "net.mlmodelc").mkdir()
+    error = refused(str(tmp_path / "net.mlmodelc"), cache)
+    assert (error.kind, "compiled" in error.message) == ("format", True)
+    assert ".mlpackage" in error.hint
+
+
+@pytest.mark.parametrize("suffix", [".mlpackage", ".mlmodel"])
+def test_a_core_ml_file_that_is_none_is_refused(suffix: str, cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / f"folder{suffix}").mkdir()
+    (tmp_path / f"empty{suffix}").touch()
+    (tmp_path / f"text{suffix}").write_bytes(b"hello, I am no model " * 20)
+    (tmp_path / f"zip{suffix}").write_bytes(b"PK\x03\x04" + bytes(100))
+    os.mkfifo(tmp_path / f"pipe{suffix}")
+    for name in ("folder", "empty", "text", "zip", "pipe"):
+        assert refused(str(tmp_path / f"{name}{suffix}"), cache).kind in ("format", "missing"), name
 
 
 def test_a_folder_an_empty_file_and_an_unknown_kind_are_refused(cache: ModelCache, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Runs ONNX models on ONNX Runtime's CPU engine.
+"""Runs ONNX models on ONNX Runtime's CPU engine, and ML Programs by their translation to ONNX.
 
 Knows nothing of timing beyond the load; onnxruntime is imported when a model is loaded.
 """
@@ -6,23 +6,31 @@ Knows nothing of timing beyond the load; onnxruntime is imported when a model is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
 from hettop.engine.inputs import make_inputs
+from hettop.engine.package_ports import described
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
-from hettop.models.resolve import model_file
+from hettop.models.resolve import TRANSLATED_NOTE, is_core_ml, model_file
+from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.mil.ports import Port as Described
 
 UNIT = "CPU_ONLY"
 PROVIDER = "CPUExecutionProvider"
 PLACED = f"CPU (ONNX Runtime {PROVIDER})"
 NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
+
+STATE_NOTE = "its state is zeros at each call"
 
 FATAL = 4
 """Log severity: what goes wrong comes back as an exception; nothing is to be printed as well."""
@@ -75,12 +83,14 @@ class OnnxRuntimeBackend:
         return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
 
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
-        """Loads a file, or the default model by its name, building it if need be; only making the session is timed.
+        """Loads a file, or the default model by its name; only making the session is timed.
 
-        Raises HettopError: `unsupported-unit`, `missing`, `format`, `unsupported-op`, `load`, `io`, `usage`.
+        What has to be built or translated first is, and kept in the cache. Raises HettopError: `unsupported-unit`,
+        `missing`, `format`, `input` (an unknown function), `unsupported-op`, `load`, `io`, `usage`.
         """
         threads = _threads(unit, options)
         path = model_file(model, self._cache)
+        source = _source(path, options.function, self._cache)
         import onnxruntime
 
         onnxruntime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
@@ -88,17 +98,18 @@ class OnnxRuntimeBackend:
         own_process = psutil.Process()
         threads_before, start = own_process.num_threads(), self.clock.now()
         try:
-            session = onnxruntime.InferenceSession(path, _session_options(threads), providers=[PROVIDER])
+            session = onnxruntime.InferenceSession(source.file, _session_options(threads), providers=[PROVIDER])
         except Exception as error:
             raise _load_error(path, error) from error
         load_ns = self.clock.now() - start
         # The calling thread works, too.
         pool = own_process.num_threads() - threads_before + 1
-        self._inputs = tuple(_input_port(node, path) for node in session.get_inputs())
+        self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
         outputs = tuple(_port(node) for node in session.get_outputs())
         self._run, self._outputs = session.run, [port.name for port in outputs]
         placed = PLACED if session.get_providers() == [PROVIDER] else None
-        return Loaded(unit, placed, load_ns, self._inputs, outputs, "" if threads else _default_threads(pool))
+        notes = (*source.notes(session), "" if threads else _default_threads(pool))
+        return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
         return make_inputs(ports, options)
@@ -122,6 +133,40 @@ class OnnxRuntimeBackend:
 
     def told_load(self, condition: str) -> None:
         pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The ONNX file to load, and what is known of its inputs beyond what it says itself."""
+
+    file: Path
+    ports: Mapping[str, Described] = field(default_factory=dict)
+    translated: bool = False
+
+    def described(self, port: Port) -> Port:
+        found = self.ports.get(port.name)
+        return port if found is None else described(port, found)
+
+    def notes(self, session: Any) -> tuple[str, ...]:
+        if not self.translated:
+            return ()
+        states = any(port.kind == "state" for port in self.ports.values())
+        remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
+        return (TRANSLATED_NOTE, *([STATE_NOTE] if states else []), *remarks)
+
+
+def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
+    if not is_core_ml(path):
+        if function is not None:
+            raise HettopError(
+                "input", f"{clean(path.name)} has no functions: it is an ONNX model", "leave out --function"
+            )
+        return _Source(path)
+    from hettop.mil.package import open_package
+
+    ports = open_package(path).function(function)
+    file = translated_file(path, function, cache)
+    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated=True)
 
 
 def _nothing_loaded(_outputs: list[str], _feed: Feed) -> None:
@@ -160,7 +205,9 @@ def _port(node: Any) -> Port:
     found = re.fullmatch(r"tensor\((\w+)\)", node.type)
     if found is None or found[1] not in DTYPES:
         return Port(node.name, clean(node.type), (), kind="other")
-    return Port(node.name, DTYPES[found[1]], tuple(node.shape))
+    # Some exporters write -1 for an axis of any length.
+    shape = tuple(None if isinstance(axis, int) and axis < 0 else axis for axis in node.shape)
+    return Port(node.name, DTYPES[found[1]], shape)
 
 
 def _input_port(node: Any, path: Path) -> Port:

@@ -135,6 +135,12 @@ def test_dynamic_axes_are_one_or_as_asked(tmp_path: Path) -> None:
         backend.predict(feed)
 
 
+def test_an_axis_of_length_minus_one_is_dynamic(tmp_path: Path) -> None:
+    backend, loaded = load(onnx_files.relu(tmp_path / "m.onnx", (-1, 3)), tmp_path)
+    assert loaded.inputs[0].describe() == "x float32[?,3]"
+    backend.predict(backend.make_inputs(loaded.inputs, InputOptions(shapes={"x": (5, 3)})))
+
+
 def five_by_five(path: Path) -> str:
     """A model that takes any matrix and can only make a 5x5 one of it."""
     return onnx_files.save(
