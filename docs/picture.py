@@ -19,7 +19,7 @@ async def picture(recording: Path, at_ns: int, size: tuple[int, int], theme: str
     """The screen at `at_ns` of the recording, as SVG."""
     feed = ReplayFeed(recording, at_ns=at_ns)
     feed.toggle_play()
-    app = HettopApp(feed, theme=theme)
+    app = HettopApp(lambda: feed, replaying=True, theme=theme)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         app.frame()

@@ -80,3 +80,13 @@ def test_the_screen_waits_for_no_framework_and_no_statistics_library(tmp_path: P
     modules = set(json.loads(note.read_text()))
     assert "textual" in modules
     assert modules & {*FRAMEWORKS, "scipy", "diptest"} == set()
+
+
+def test_the_screen_is_painted_before_numpy_and_the_codec_are_imported(tmp_path: Path) -> None:
+    code = "import json, sys, hettop.tui.app; print(json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, timeout=PATIENCE_S, env=plain_environment()
+    )
+    imported = set(json.loads(done.stdout))
+    assert "textual" in imported
+    assert imported & {"numpy", "msgspec", "psutil", "scipy", *FRAMEWORKS} == set()

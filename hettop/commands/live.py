@@ -7,11 +7,16 @@ import contextlib
 import os
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hettop.commands.options import add_measure_options, add_model_options, make_parser, model_options, on_terminal
 from hettop.commands.screen import add_screen_options, screen_options
 from hettop.errors import HettopError
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
+
+if TYPE_CHECKING:
+    from hettop.record.writer import Closed
+    from hettop.wiring.live import LiveFeed
 
 SUMMARY = "Watch a model's latency live; switch units, start competing load and record while watching."
 EXAMPLE = """\
@@ -64,29 +69,48 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
 def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
     from hettop.commands.closing import undisturbed
     from hettop.commands.screen import show
+
+    screen = screen_options(arguments)
+    opened: list[LiveFeed] = []
+
+    def begin() -> LiveFeed:
+        opened.append(_measurement(arguments, model, units))
+        _first_units(opened[0], interleave=arguments.demo and units is None)
+        return opened[0]
+
+    try:
+        code = show(begin, screen)
+    finally:
+        with undisturbed():
+            closed = [feed.close("quit") for feed in opened]
+    for recording in closed:
+        _say_recorded(recording)
+    return code
+
+
+def _measurement(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> LiveFeed:
+    """A feed with a row for every unit of this machine, the first of which is to run first."""
     from hettop.wiring.live import LiveFeed
     from hettop.wiring.setup import prepare
 
-    screen = screen_options(arguments)
     setup = prepare(model, units, os.cpu_count() or 1)
-    first = setup.units[0]
-    setup = replace(setup, units=tuple(dict.fromkeys((first, *setup.available))))
+    setup = replace(setup, units=tuple(dict.fromkeys((setup.units[0], *setup.available))))
     measure = MeasureOptions(
         rate_hz=arguments.rate, load=arguments.load, record=arguments.record, force=arguments.force
     )
-    feed = LiveFeed(setup, measure, rows=setup.units, raw_limit=0)
-    try:
-        if arguments.demo and units is None:
-            feed.interleave()
-        else:
-            feed.switch(first)
-        code = show(feed, screen)
-    finally:
-        with undisturbed():
-            closed = feed.close("quit")
-    if closed is not None:
-        from hettop.commands.bench import say_recorded
+    return LiveFeed(setup, measure, rows=setup.units, raw_limit=0)
 
+
+def _first_units(feed: LiveFeed, *, interleave: bool) -> None:
+    if interleave:
+        feed.interleave()
+    else:
+        feed.switch(next(iter(feed.session.units)))
+
+
+def _say_recorded(closed: Closed | None) -> None:
+    from hettop.commands.bench import say_recorded
+
+    if closed is not None:
         with contextlib.suppress(OSError):  # the terminal may be gone
             say_recorded(closed)
-    return code

@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hettop.commands.options import duration_ns, make_parser, on_terminal
 from hettop.commands.screen import add_screen_options, screen_options
+
+if TYPE_CHECKING:
+    from hettop.wiring.replay import ReplayFeed
 
 SUMMARY = "Play a recording in the same screen, or print the same table as the session that made it."
 EXAMPLE = """\
@@ -66,11 +70,18 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
 
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     from hettop.commands.screen import show
-    from hettop.wiring.replay import ReplayFeed
 
     screen = screen_options(arguments)
-    feed = ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0)
+    opened: list[ReplayFeed] = []
+
+    def begin() -> ReplayFeed:
+        from hettop.wiring.replay import ReplayFeed
+
+        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0))
+        return opened[0]
+
     try:
-        return show(feed, screen)
+        return show(begin, screen, replaying=True)
     finally:
-        feed.close()
+        for feed in opened:
+            feed.close()

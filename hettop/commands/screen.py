@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,10 +61,12 @@ def _check_theme(name: str) -> None:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
 
 
-def show(feed: Feed, options: ScreenOptions) -> int:
-    """Run the screen until the user leaves it; returns the exit code."""
+def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, replaying: bool = False) -> int:
+    """Run the screen until the user leaves it; returns the exit code. Raises HettopError when the feed cannot open."""
     from hettop.tui.app import HettopApp
 
-    app = HettopApp(feed, theme=options.theme, fps=options.fps, ascii=options.ascii_only)
+    app = HettopApp(open_feed, replaying=replaying, theme=options.theme, fps=options.fps, ascii=options.ascii_only)
     app.run()
+    if app.fault is not None:
+        raise app.fault
     return app.return_code or 0

@@ -15,8 +15,8 @@ import numpy as np
 from hettop.events import WINDOW_LIMIT, AnyEvent, Canary, Column, Frame, HostLoad, Power, Samples, Usage
 
 # A window is committed by the first flush at which its first sample began this long ago. Short of the second that a
-# crash may cost by the 50 ms that lie between two flushes of an engine.
-GATHER_NS = 950_000_000
+# crash may cost by the 50 ms between two flushes of an engine and the 100 ms between two looks at them.
+GATHER_NS = 840_000_000
 
 AnyStamped = TypeVar("AnyStamped", Samples, Usage, Frame)
 

@@ -6,8 +6,11 @@ Pure data, made by `session.viewing`; panels are functions of these and hold no 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hettop.events import Failure, LogEntry
+if TYPE_CHECKING:
+    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    from hettop.events import Failure, LogEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hettop.format import NS_PER_SECOND, seconds
 from hettop.session.views import UnitRow
 from hettop.text import clean
 from hettop.tui.dialogs import HelpScreen, MarkScreen
-from hettop.tui.feed import Feed
+from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
 from hettop.tui.keys import KEYS, applicable
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
@@ -31,16 +31,30 @@ _NEEDS = {key.action.partition("(")[0]: key.needs for key in KEYS if key.needs}
 class Actions(App[None]):
     """The actions of the app. Its state is how the user looks at the session: window, unit, zoom, freeze."""
 
-    def __init__(self, feed: Feed, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(self, *, replaying: bool, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__()
-        self.feed = feed
+        self.feed: Feed | None = None
         self.ascii_only = ascii
         self.picture: Picture | None = None
         self.window_s = 30
         self.unit: str | None = None
         self.frozen = False
         self.theme_names: list[str] = []
-        self.keys = applicable(live=feed.live is not None, replay=feed.replay is not None)
+        self.keys = applicable(live=not replaying, replay=replaying)
+
+    @property
+    def live(self) -> LiveControls | None:
+        """The controls of a live measurement; None in a replay, and until the feed is open."""
+        return None if self.feed is None else self.feed.live
+
+    @property
+    def replay(self) -> ReplayControls | None:
+        """The controls of a replay; None in a live measurement, and until the feed is open."""
+        return None if self.feed is None else self.feed.replay
+
+    @property
+    def replay_status(self) -> ReplayStatus | None:
+        return None if self.feed is None else self.feed.replay_status()
 
     def draw(self) -> None:
         """Draw what the feed has now (or, frozen, nothing new)."""
@@ -48,7 +62,7 @@ class Actions(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
         needs = _NEEDS.get(action)
-        return needs is None or getattr(self.feed, needs) is not None
+        return needs is None or getattr(self, needs) is not None
 
     def tell(self, control: Callable[[], None]) -> None:
         """Use a control and draw what came of it; what it cannot do becomes a toast."""
@@ -62,10 +76,10 @@ class Actions(App[None]):
     # Measuring
 
     def action_pause(self) -> None:
-        if self.feed.live is not None:
-            self.tell(self.feed.live.toggle_pause)
-        elif self.feed.replay is not None:
-            self.tell(self.feed.replay.toggle_play)
+        if self.live is not None:
+            self.tell(self.live.toggle_pause)
+        elif self.replay is not None:
+            self.tell(self.replay.toggle_play)
 
     def action_next_unit(self) -> None:
         rows = self._rows()
@@ -78,42 +92,42 @@ class Actions(App[None]):
 
     def choose(self, unit: str) -> None:
         """Measure this unit; where nothing is being measured, look at it (again: at the active one)."""
-        if self.feed.live is not None:
-            self.tell(partial(self.feed.live.switch, unit))
+        if self.live is not None:
+            self.tell(partial(self.live.switch, unit))
         else:
             self.unit = None if unit == self.unit else unit
             self.draw()
 
     def action_interleave(self) -> None:
-        if self.feed.live is not None:
-            self.tell(self.feed.live.interleave)
+        if self.live is not None:
+            self.tell(self.live.interleave)
 
     def action_cycle_load(self) -> None:
-        if self.feed.live is not None:
-            self.tell(self.feed.live.cycle_load)
+        if self.live is not None:
+            self.tell(self.live.cycle_load)
 
     def action_record(self) -> None:
-        if self.feed.live is not None:
-            self.tell(self.feed.live.toggle_recording)
+        if self.live is not None:
+            self.tell(self.live.toggle_recording)
 
     def action_reset(self) -> None:
-        if self.feed.live is not None:
-            self.tell(self.feed.live.reset)
+        if self.live is not None:
+            self.tell(self.live.reset)
 
     def action_restart(self) -> None:
         failed = [row for row in self._rows() if row.error is not None or row.state == "failed"]
         chosen = next((row for row in failed if row.active), next(iter(failed), None))
         if chosen is None:
             self.notify("no unit has failed", markup=False)
-        elif self.feed.live is not None:
-            self.tell(partial(self.feed.live.restart, chosen.unit))
+        elif self.live is not None:
+            self.tell(partial(self.live.restart, chosen.unit))
 
     def action_mark(self) -> None:
         self.push_screen(MarkScreen(), self._mark)
 
     def _mark(self, text: str | None) -> None:
-        if text is not None and self.feed.live is not None:
-            self.tell(partial(self.feed.live.mark, text))
+        if text is not None and self.live is not None:
+            self.tell(partial(self.live.mark, text))
 
     def _rows(self) -> tuple[UnitRow, ...]:
         return self.picture.session.units.rows if self.picture is not None else ()
@@ -121,31 +135,31 @@ class Actions(App[None]):
     # Replay
 
     def action_seek(self, direction: int) -> None:
-        if (status := self.feed.replay_status()) is not None:
+        if (status := self.replay_status) is not None:
             self._seek(status.position_ns + direction * NS_PER_SECOND)
 
     def action_seek_start(self) -> None:
         self._seek(0)
 
     def action_seek_end(self) -> None:
-        if (status := self.feed.replay_status()) is not None:
+        if (status := self.replay_status) is not None:
             self._seek(status.duration_ns)
 
     def _seek(self, position_ns: int) -> None:
-        if self.feed.replay is not None:
-            self.tell(partial(self.feed.replay.seek, max(0, position_ns)))
+        if self.replay is not None:
+            self.tell(partial(self.replay.seek, max(0, position_ns)))
 
     def action_step_window(self, direction: int) -> None:
-        if self.feed.replay is not None:
-            self.tell(partial(self.feed.replay.step_window, direction))
+        if self.replay is not None:
+            self.tell(partial(self.replay.step_window, direction))
 
     def action_next_mark(self, direction: int) -> None:
-        if self.feed.replay is not None:
-            self.tell(partial(self.feed.replay.next_mark, direction))
+        if self.replay is not None:
+            self.tell(partial(self.replay.next_mark, direction))
 
     def action_change_speed(self, direction: int) -> None:
-        if self.feed.replay is not None:
-            self.tell(partial(self.feed.replay.change_speed, direction))
+        if self.replay is not None:
+            self.tell(partial(self.replay.change_speed, direction))
 
     # Looking
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -22,8 +22,6 @@ from textual.containers import Container
 from hettop.errors import HettopError
 from hettop.format import NS_PER_SECOND
 from hettop.resources import themes_folder
-from hettop.session.session import Session
-from hettop.session.viewing import view
 from hettop.session.views import SessionView, ViewRequest
 from hettop.text import clean
 from hettop.tui.actions import Actions
@@ -39,6 +37,13 @@ from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.picture import Picture
 from hettop.tui.themes import DEFAULT, load_themes
 
+if TYPE_CHECKING:
+    # Folding needs numpy and msgspec, which nothing on the first screen does: it is painted before they are imported.
+    from hettop.session.session import Session
+
+    Look = Callable[[Session, ViewRequest], SessionView]
+
+PUMP_EVERY_S = 0.1
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
 _NOTICE_LIMIT = 400  # characters: a toast, not a log
 
@@ -52,11 +57,14 @@ class Shows(Protocol):
 class HettopApp(Actions):
     """The screen of a live measurement or of a replay.
 
-    feed: where the session comes from; the caller closes it after the app has ended.
+    open_feed: begins the session and returns where it comes from; the caller closes that after the app has ended. It is
+        called once there is something on the screen: engines and their libraries take a moment. What it raises ends
+        the app and stands in `fault`.
+    replaying: whether the feed will be a replay's.
     theme: a name; None is hettop's dark theme. HettopError (`usage`) when there is none of that name.
     fps: redraws a second.
     ascii: draw with ASCII characters only.
-    look: makes the views of a session (tests pass fixed ones).
+    look: makes the views of a session (tests pass fixed ones; None: the session's own).
     clock: CPU time of this thread in ns, from which the cost of a redraw is reported to the feed.
     """
 
@@ -67,16 +75,19 @@ class HettopApp(Actions):
 
     def __init__(
         self,
-        feed: Feed,
+        open_feed: Callable[[], Feed],
         *,
+        replaying: bool = False,
         theme: str | None = None,
         fps: float = 4.0,
         ascii: bool = False,  # noqa: A002 - the option's name
-        look: Callable[[Session, ViewRequest], SessionView] = view,
+        look: Look | None = None,
         clock: Callable[[], int] = time.thread_time_ns,
         theme_folders: Sequence[Path] | None = None,
     ) -> None:
-        super().__init__(feed, ascii=ascii)
+        super().__init__(replaying=replaying, ascii=ascii)
+        self.fault: HettopError | None = None
+        self._open_feed = open_feed
         self._fps = fps
         self._look = look
         self._clock = clock
@@ -88,7 +99,7 @@ class HettopApp(Actions):
         self._events = EventsPanel(ascii=ascii)
         self._header = Header(ascii=ascii)
         self._event_line = EventLine(ascii=ascii)
-        self._scrub = ScrubBar(ascii=ascii) if feed.replay is not None else None
+        self._scrub = ScrubBar(ascii=ascii) if replaying else None
         self._hints = Hints(hinted(self.keys), ascii=ascii)
 
     def _use_themes(self, wanted: str | None, folders: Sequence[Path]) -> None:
@@ -129,8 +140,24 @@ class HettopApp(Actions):
             text = "\n".join(fault.message for fault in self._theme_faults)
             self.notify(clean_lines(text), severity="warning", markup=False)
         self._latency.focus()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """Open the feed and start drawing."""
+        if self._look is None:
+            from hettop.session.viewing import view
+
+            self._look = view
+        try:
+            self.feed = self._open_feed()
+        except HettopError as error:
+            self.fault = error
+            self.exit()
+            return
         self.set_interval(1 / self._fps, self.frame)
-        self.call_after_refresh(self.frame)
+        self.set_interval(PUMP_EVERY_S, self._pump)
+        self.refresh_bindings()
+        self.frame()
 
     def on_panel_resized(self) -> None:
         """A panel has other columns now than the picture it has was made for."""
@@ -138,30 +165,37 @@ class HettopApp(Actions):
 
     def frame(self) -> None:
         """Take in what happened, draw it, and report what the drawing before this one cost."""
+        if self.feed is None:
+            return
         now = self._clock()
         if self._since is not None:
             self.feed.drew_frame(now - self._since)
         self._since = now
-        self.feed.pump()
+        self._pump()
         for notice in self.feed.notices():
             severity = _SEVERITIES.get(notice.severity, "information")
             self.notify(clean_lines(notice.text), severity=severity, markup=False)
         self.draw()
 
+    def _pump(self) -> None:
+        """Let the feed take in what happened: more often than it is drawn, because a recording waits for it."""
+        if self.feed is not None:
+            self.feed.pump()
+
     def draw(self) -> None:
         """Hand every panel its picture; while frozen that is the last one."""
-        if not self._hints.is_mounted:
+        if self.feed is None or self._look is None or not self._hints.is_mounted:
             return
         if not (self.frozen and self.picture is not None):
-            self.picture = self._picture()
+            self.picture = self._picture(self.feed, self._look)
         elif not self.picture.frozen:
             self.picture = replace(self.picture, frozen=True)
         for part in self._showing:
             part.show(self.picture)
 
-    def _picture(self) -> Picture:
+    def _picture(self, feed: Feed, look: Look) -> Picture:
         request = ViewRequest(
-            now_ns=self.feed.now_ns,
+            now_ns=feed.now_ns,
             window_ns=self.window_s * NS_PER_SECOND,
             unit=self.unit,
             histogram_columns=self._latency.columns,
@@ -169,9 +203,9 @@ class HettopApp(Actions):
             violin_columns=self._units.violin_columns,
         )
         return Picture(
-            session=self._look(self.feed.session, request),
-            recording=self.feed.recording_status(),
-            replay=self.feed.replay_status(),
+            session=look(feed.session, request),
+            recording=feed.recording_status(),
+            replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
         )

@@ -6,9 +6,10 @@ The screen knows these protocols alone; `hettop.wiring` provides both implementa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from hettop.session.session import Session
+if TYPE_CHECKING:
+    from hettop.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)

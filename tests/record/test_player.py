@@ -269,4 +269,4 @@ def test_seeking_late_reads_a_small_part_of_the_file(recording: Path) -> None:
     player = Player(recording, folded_bytes=0)
     player.seek(player.duration_ns)
     total = recording.read_bytes().count(b"\n")
-    assert player.report.lines < total / 2
+    assert player.report.lines < 0.6 * total, "two minutes of four: a keyframe and its witness before the last minute"

@@ -16,7 +16,7 @@ STILL = 0.001  # frames a second: none but the first comes by itself while a tes
 
 def app_on(feed: FakeFeed, **options: Any) -> HettopApp:
     """An app that shows the feed's fixed views and draws only when something is done to it."""
-    app = HettopApp(feed, **{"fps": STILL, "look": feed.look, **options})
+    app = HettopApp(lambda: feed, replaying=feed.replay is not None, **{"fps": STILL, "look": feed.look, **options})
     app.animation_level = "none"
     return app
 

@@ -72,7 +72,7 @@ async def test_a_frozen_display_stands_still_while_the_feed_goes_on() -> None:
         app.frame()
         await settled(pilot)
         assert screen_text(app) == frozen
-        assert feed.pumped == pumped + 1
+        assert feed.pumped > pumped
         await pilot.press("f")
         await settled(pilot)
         assert "FROZEN" not in screen_text(app)
@@ -208,7 +208,7 @@ def colours_of(app: HettopApp, glyph: str) -> set[object]:
 
 def test_an_unknown_theme_is_refused_with_those_there_are() -> None:
     with pytest.raises(HettopError) as caught:
-        HettopApp(FakeFeed(), theme="nope")
+        HettopApp(FakeFeed, theme="nope")
     assert caught.value.kind == "usage"
     assert "hettop-dark" in caught.value.hint
 

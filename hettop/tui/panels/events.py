@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from hettop.events import LogEntry
 from hettop.format import clock
 from hettop.text import clean
 from hettop.tui.charts import glyphs
@@ -12,6 +12,9 @@ from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, fit, line, wrapped
 from hettop.tui.panels.panel import Panel
 from hettop.tui.picture import Picture
+
+if TYPE_CHECKING:
+    from hettop.events import LogEntry
 
 _MARKS = {"warning": ("!", "warning"), "error": (glyphs.FAILED, "error")}
 

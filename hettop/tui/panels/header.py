@@ -35,7 +35,12 @@ class Header(Chart):
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        return [header_line(self.picture, width)] if self.picture and height else []
+        if not height:
+            return []
+        return [header_line(self.picture, width) if self.picture else fit(_OPENING, width)]
+
+
+_OPENING: Line = ((" hettop", "strong"), ("  opening …", "muted"))
 
 
 def header_line(picture: Picture, width: int) -> Line:
