@@ -46,9 +46,6 @@ def parse_model(data: bytes) -> Message:
 
 
 def _schema(module: str) -> ModuleType:
-    loaded = sys.modules.get(f"coremltools.proto.{module}")
-    if loaded is not None:
-        return loaded
     if _PRIVATE_NAME not in sys.modules:
         _load_package(_proto_folder())
     return importlib.import_module(f"{_PRIVATE_NAME}.{module}")

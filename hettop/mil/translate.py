@@ -177,10 +177,6 @@ class _Translator:
             raise HettopError("format", f"{place} has {len(outputs)} outputs instead of {len(results)}", DAMAGED)
         for result, declared in zip(results, outputs, strict=True):
             names[declared.name] = self._bound(result, declared, before, place)
-        if kind == "classify":
-            self.notes.append(
-                f"{outputs[1].name} holds the probabilities in the order of the classes, not a dictionary"
-            )
 
     def _parameters(self, operation: Message, names: Mapping[str, Tensor], place: str) -> dict[str, list[Tensor]]:
         """Inputs bound to tensors; the attributes of a constexpr operation are parameters too."""
@@ -216,7 +212,10 @@ class _Translator:
 
     def _bound(self, result: Tensor, declared: Output, before: int, place: str) -> Tensor:
         """The result under its declared type, shape and, at the top level, its own name."""
-        if declared.dtype is None or declared.shape is None or declared.dtype == STRING.numpy:
+        if declared.dtype is None or declared.shape is None:
+            self.notes.append(f"{declared.name} is a dictionary on Apple's systems; here its values come as an array")
+            return result
+        if declared.dtype == STRING.numpy:
             return result
         if result.shape is not None and len(result.shape) != len(declared.shape):
             raise HettopError(
