@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def cut(whole: events.Samples, points: Sequence[int]) -> list[events.Samples]:
     starts = whole.starts_ns()
     edges = [0, *sorted({p for p in points if 0 < p < whole.n}), whole.n]
     parts = []
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in pairwise(edges):
         parts.append(
             events.Samples(
                 t=int(starts[last - 1] + whole.lat_ns[last - 1]),
