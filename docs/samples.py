@@ -59,7 +59,7 @@ SAMPLES = (
         None,
         (
             (0, interleave),
-            (14, mark("four units, idle machine")),
+            (14, mark("four units, no competing load")),
             (14.5, load("cpu:4")),
             (15, mark("four cores taken")),
             (21, load("none")),
@@ -88,7 +88,7 @@ SAMPLES = (
         None,
         (
             (0, interleave),
-            (20, mark("idle machine")),
+            (20, mark("no competing load")),
             (20.5, load("cpu:1")),
             (30, mark("one of two cores taken")),
             (35, load("none")),

@@ -29,6 +29,7 @@ WRONG_USE_KINDS = frozenset(
 COMMANDS = {
     "bench": "measure without a screen and print the statistics",
     "inspect": "tell what a model holds and what one call of it costs",
+    "power": "tell the power samples in a capture of powermetrics or macmon",
     "replay": "play a recording in the same screen, or print its statistics",
 }
 

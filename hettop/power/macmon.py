@@ -1,0 +1,155 @@
+"""Parses the lines of `macmon pipe`: one JSON object each, with the names of 0.6 and 0.7 or those of 0.8.
+
+Bytes in, samples out at each line feed. Knows no process and no file; holds one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from hettop.events import Gpu
+from hettop.power.sample import (
+    ESTIMATED,
+    MILLI,
+    ClusterFigures,
+    PowerSample,
+    make_sample,
+    megahertz,
+    milliwatts,
+    share,
+    window_ns,
+)
+
+SOURCE = "macmon"
+LINE_LIMIT = 256 << 10  # real lines have 500 to 5,000 bytes
+LONGEST_GAP_S = 3600.0  # between two lines; more is a clock that was set, or two captures in one file
+NS_PER_S = 1e9
+RAIL_KEYS = {
+    "cpu": "cpu_power",
+    "gpu": "gpu_power",
+    "ane": "ane_power",
+    "dram": "ram_power",
+    "combined": "all_power",  # as macmon tells it; its sys_power is the whole machine's and no rail
+}
+_CLUSTER = re.compile(r"([a-z]{1,8}cpu)_(?:usage|freq_mhz|active_ratio|scaled_ratio)")
+
+
+class MacmonParser:
+    """Incremental parser. `lost` counts lines that gave no sample, by reason."""
+
+    source = SOURCE
+
+    def __init__(self) -> None:
+        self.lost: Counter[str] = Counter()
+        self._line = bytearray()
+        self._overlong = False
+        self._last: datetime | None = None
+
+    def feed(self, data: bytes) -> list[PowerSample]:
+        """The samples that `data` completes."""
+        samples = []
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            self._append(line)
+            samples += self._end_line("unreadable")
+        self._append(rest)
+        return samples
+
+    def finish(self) -> list[PowerSample]:
+        """A last line without its line feed counts if it is whole."""
+        return self._end_line("torn")
+
+    def _append(self, part: bytes) -> None:
+        if self._overlong:
+            return
+        self._line += part
+        if len(self._line) > LINE_LIMIT:
+            self._overlong = True
+            self._line.clear()
+            self.lost["too long"] += 1
+
+    def _end_line(self, fault: str) -> list[PowerSample]:
+        line = bytes(self._line).strip(b"\0 \r\t")
+        self._line.clear()
+        self._overlong = False
+        if not line:
+            return []
+        try:
+            told = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            self.lost[fault] += 1
+            return []
+        if not is_macmon(told):
+            self.lost["foreign"] += 1
+            return []
+        return [self._sample(told)]
+
+    def _sample(self, told: Mapping[str, Any]) -> PowerSample:
+        moment = _moment(told.get("timestamp"))
+        elapsed_ns = _between(self._last, moment)
+        self._last = moment or self._last
+        flags: set[str] = set()
+        names = dict.fromkeys(found[1] for found in map(_CLUSTER.fullmatch, told) if found)
+        clusters = [ClusterFigures(name, *_mhz_and_busy(told, name, flags)) for name in names]
+        mhz, busy = _mhz_and_busy(told, "gpu", flags)
+        return make_sample(
+            SOURCE,
+            elapsed_ns,
+            {rail: _milliwatts(told.get(key)) for rail, key in RAIL_KEYS.items()},
+            clusters=clusters,
+            gpu=None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy),
+            flags=flags,
+        )
+
+
+def is_macmon(told: object) -> bool:
+    """Whether a decoded line is one of macmon's."""
+    return isinstance(told, dict) and any(key in told for key in RAIL_KEYS.values())
+
+
+def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[float | None, float | None]:
+    """Frequency and share of time busy.
+
+    0.8 tells both. 0.6 and 0.7 tell `[MHz, ratio]` where the ratio is scaled by frequency: it reads low whenever
+    the clock does, so it is a stand-in and flagged `estimated`. 0.8.1 repeats those names beside its own.
+    """
+    pair = told.get(f"{name}_usage")
+    old = pair if isinstance(pair, list) and len(pair) == 2 else [None, None]
+    mhz = _figure(told.get(f"{name}_freq_mhz"))
+    busy = share(_figure(told.get(f"{name}_active_ratio")))
+    if busy is None:
+        scaled = told.get(f"{name}_scaled_ratio")
+        busy = share(_figure(old[1] if scaled is None else scaled))
+        if busy is not None:
+            flags.add(ESTIMATED)
+    return megahertz(_figure(old[0]) if mhz is None else mhz), busy
+
+
+def _figure(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _milliwatts(watts: object) -> float | None:
+    figure = _figure(watts)
+    return None if figure is None else milliwatts(figure * MILLI)
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _between(before: datetime | None, now: datetime | None) -> int | None:
+    """macmon does not tell its window: a line's is the time since the line before; the first line's is unknown."""
+    if before is None or now is None or (before.tzinfo is None) != (now.tzinfo is None):
+        return None
+    elapsed_s = (now - before).total_seconds()
+    return window_ns(elapsed_s * NS_PER_S) if elapsed_s <= LONGEST_GAP_S else None

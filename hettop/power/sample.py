@@ -1,0 +1,162 @@
+"""One power sample, whatever measured it: rails in mW, clusters, GPU, thermal state, and what to doubt about it.
+
+Pure. Knows no format and no source; a figure that is absent or out of all bounds is None, never 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hettop.events import LARGEST_EXACT, TEXT_LIMIT, Cluster, Gpu, Power
+
+RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
+
+SUSPECT_ZERO = "suspect-zero"  # 0 W while the cores behind it were busy
+PARTIAL = "partial"  # lacks what its source had begun to tell
+ESTIMATED = "estimated"  # a figure was worked out from another quantity than the one it stands for
+FLAGS = (SUSPECT_ZERO, PARTIAL, ESTIMATED)
+
+MILLI = 1000.0
+HIGHEST_MW = 1e7  # 10 kW: an overflown counter, not a computer
+HIGHEST_MHZ = 1e6
+CLUSTER_LIMIT = 64  # eight times what the largest chip has
+# Where cores are busier than this, even the smallest draw milliwatts: below it, 0 mW may be rounding.
+SUSPECT_BUSY = 0.05
+SHARE_SLACK = 0.02  # idle and down are rounded apart from each other, so their sum may pass 1 a little
+
+
+@dataclass(frozen=True, slots=True)
+class PowerSample:
+    """Mean power over the `elapsed_ns` before it was told; None where the source does not say how long that was.
+
+    mw: every rail of RAILS in mW. `combined` and `package` are only as the source tells them, never summed here.
+    clusters: slowest tier first where highest frequencies are known, else as told; names as the source prints them.
+    thermal: the source's own word.
+    """
+
+    source: str
+    elapsed_ns: int | None
+    mw: dict[str, float | None]
+    clusters: tuple[Cluster, ...] = ()
+    gpu: Gpu | None = None
+    thermal: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFigures:
+    """A cluster as a parser found it; `top_mhz` is the highest frequency it can run at, for ranking."""
+
+    name: str
+    mhz: float | None
+    busy: float | None
+    top_mhz: float | None = None
+
+
+def make_sample(
+    source: str,
+    elapsed_ns: int | None,
+    mw: dict[str, float | None],
+    *,
+    clusters: Sequence[ClusterFigures] = (),
+    gpu: Gpu | None = None,
+    thermal: str | None = None,
+    flags: Iterable[str] = (),
+) -> PowerSample:
+    """A sample with all rails present, its clusters ranked, and `suspect-zero` added where it belongs."""
+    found = set(flags)
+    busiest = max((cluster.busy or 0.0 for cluster in clusters), default=0.0)
+    gpu_busy = (gpu.busy if gpu else None) or 0.0
+    if (mw.get("cpu") == 0 and busiest > SUSPECT_BUSY) or (mw.get("gpu") == 0 and gpu_busy > SUSPECT_BUSY):
+        found.add(SUSPECT_ZERO)
+    return PowerSample(
+        source=source,
+        elapsed_ns=elapsed_ns,
+        mw={rail: mw.get(rail) for rail in RAILS},
+        clusters=tuple(
+            Cluster(name=each.name[:TEXT_LIMIT], mhz=each.mhz, busy=each.busy) for each in _ranked(clusters)
+        ),
+        gpu=gpu,
+        thermal=thermal[:TEXT_LIMIT] if thermal else None,
+        flags=tuple(flag for flag in FLAGS if flag in found),
+    )
+
+
+def _ranked(clusters: Sequence[ClusterFigures]) -> list[ClusterFigures]:
+    """By highest frequency, not by letter: `P` is the fast tier of one chip and the slow tier of another."""
+    kept = list(clusters[:CLUSTER_LIMIT])
+    tops = [each.top_mhz for each in kept]
+    if None in tops:
+        return kept
+    return sorted(kept, key=lambda each: each.top_mhz or 0.0)
+
+
+def as_event(sample: PowerSample, t: int, elapsed_ns: int) -> Power:
+    """The sample as an event committed at `t`; `elapsed_ns` is its window, which some sources leave to the receiver."""
+    return Power(
+        t=t,
+        source=sample.source,
+        elapsed_ns=elapsed_ns,
+        mw=dict(sample.mw),
+        clusters=list(sample.clusters),
+        gpu=sample.gpu,
+        thermal=sample.thermal,
+        flags=list(sample.flags),
+    )
+
+
+def as_document(sample: PowerSample) -> dict[str, Any]:
+    """The sample as plain values for JSON; unknown is None."""
+    return {
+        "elapsed_ns": sample.elapsed_ns,
+        "mw": dict(sample.mw),
+        "clusters": [{"name": each.name, "mhz": each.mhz, "busy": each.busy} for each in sample.clusters],
+        "gpu": {"mhz": sample.gpu.mhz, "busy": sample.gpu.busy} if sample.gpu else None,
+        "thermal": sample.thermal,
+        "flags": list(sample.flags),
+    }
+
+
+def number(text: str) -> float | None:
+    """A printed number, with a point or a locale's comma; None for `nan`, infinities and anything else."""
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def milliwatts(value: float | None) -> float | None:
+    """A power in mW, or None where none can be meant."""
+    return value if value is not None and 0 <= value <= HIGHEST_MW else None
+
+
+def megahertz(value: float | None) -> float | None:
+    """A frequency in MHz, or None where none can be meant. A parked cluster's 0 is a figure."""
+    return value if value is not None and 0 <= value <= HIGHEST_MHZ else None
+
+
+def share(value: float | None) -> float | None:
+    """A ratio of 0 to 1, rounding forgiven, or None where none can be meant."""
+    if value is None or not -SHARE_SLACK <= value <= 1 + SHARE_SLACK:
+        return None
+    return min(max(value, 0.0), 1.0)
+
+
+def window_ns(value: float | None) -> int | None:
+    """The length of a window in ns, or None where none can be meant."""
+    return round(value) if value is not None and 0 < value <= LARGEST_EXACT else None
+
+
+def busy_of(idle: float | None, down: float | None) -> float | None:
+    """Share of time a core ran: 1 - idle - down. A parked core has idle 0 and down 1; older chips tell no down."""
+    return None if idle is None else share(1 - idle - (down or 0.0))
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """Mean of the known values; None when there is none."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None

@@ -1,0 +1,69 @@
+"""The table of power samples for people."""
+
+from __future__ import annotations
+
+from hettop.power.page import page
+from hettop.power.reading import notes_of
+from hettop.power.sample import make_sample
+from tests.power.captures import CHIPS, Truth, plist, stream, truth_of
+from tests.power.reading import read_plist
+
+TWO = [make_sample("x", 1_000_000_000, {"cpu": 1000.0}), make_sample("x", 3_000_000_000, {"cpu": 3000.0})]
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line]
+
+
+def test_watts_are_absolute_and_the_mean_is_over_time() -> None:
+    table = rows(page("x", TWO, []))
+    assert table[0][:5] == ["x", "·", "2", "samples", "·"]
+    assert table[1] == ["window", "s", "cpu"]
+    assert table[2:] == [["1", "1.00", "1.00"], ["2", "3.00", "3.00"], ["mean", "2.50"], ["peak", "3.00"]]
+
+
+def test_without_any_window_all_samples_weigh_the_same() -> None:
+    table = rows(page("x", [make_sample("x", None, {"cpu": mw}) for mw in (1000.0, 2000.0)], []))
+    assert ["1", "n/a", "1.00"] in table
+    assert ["mean", "1.50"] in table
+
+
+def test_an_absent_figure_reads_so_and_is_in_no_mean() -> None:
+    table = rows(page("x", [*TWO, make_sample("x", 9_000_000_000, {}, flags=["partial"])], []))
+    assert ["3", "9.00", "n/a", "partial"] in table
+    assert ["mean", "2.50"] in table
+
+
+def test_clusters_and_gpu_show_frequency_and_share() -> None:
+    text = page("powermetrics", read_plist(plist(truth_of(CHIPS["M1"]))), [], width=200)
+    assert "E-Cluster MHz" in text
+    assert "1000  2.5%" in text  # mean of 1, 2, 3 and 4 %
+    assert "720   25%" in text
+    assert "Nominal" in text
+
+
+def test_what_finds_no_room_is_left_out_and_named() -> None:
+    samples = read_plist(plist(truth_of(CHIPS["M1 Ultra"])))
+    narrow = page("powermetrics", samples, [], width=80)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "no room for: E0-Cluster MHz, E1-Cluster MHz," in narrow.replace("\n  ", " ")
+    assert "1.50" in narrow
+
+
+def test_names_from_a_file_cannot_steer_the_terminal() -> None:
+    evil = plist(truth_of(CHIPS["M1"], thermal="\u202e\u009b31m")).replace(b"E-Cluster", "E\u009b2J".encode())
+    text = page("powermetrics", read_plist(evil), [], width=200)
+    assert "\u009b" not in text
+    assert "\u202e" not in text
+
+
+def test_notes_say_what_is_absent_and_what_is_in_doubt() -> None:
+    machine = read_plist(plist(Truth()).replace(b"processor", b"nothing"))
+    assert any("virtual machine" in note for note in notes_of(machine, {}))
+    intel = [make_sample("powermetrics", 5, {"package": 8530.0})]
+    assert "an Intel Mac tells the power of its package only" in notes_of(intel, {})
+    doubtful = read_plist(stream(plist(truth_of(CHIPS["M1"], mw={"cpu": 0.0, "gpu": 1.0, "ane": 0.0})), plist(Truth())))
+    assert not [note for note in notes_of(doubtful, {}) if "suspect-zero" in note]  # at most 6 % busy on average
+    assert notes_of(doubtful, {"torn": 1, "unreadable": 2})[-1] == "dropped from the capture: 1 torn, 2 unreadable"
+    assert notes_of(doubtful, {})[0] == "n/a, not in this capture: dram, package"
+    assert notes_of([], {}) == []

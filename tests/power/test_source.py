@@ -1,0 +1,138 @@
+"""The source that plays a captured file, and what it says of files that are none."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from hettop.errors import HettopError
+from hettop.power.source import FileSource
+from tests.power.captures import Truth, plist, stream, text, text_head
+
+WINDOWS_MS = (250, 500, 1000)
+CAPTURE = stream(*(plist(Truth(elapsed_ns=ms * 1_000_000)) for ms in WINDOWS_MS))
+MACMON = b'{"cpu_power": 1.25}\n'
+
+
+def saved(folder: Path, data: bytes) -> Path:
+    path = folder / "capture"
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("data", "made_by", "n"),
+    [
+        (CAPTURE, "powermetrics", 3),
+        (b"Second underflow occured.\n" + CAPTURE, "powermetrics", 3),
+        ((text_head() + text(Truth())).encode(), "powermetrics", 1),
+        (text(Truth()).encode(), "powermetrics", 1),
+        (MACMON * 4, "macmon", 4),
+        (b"\n" + MACMON.rstrip(), "macmon", 1),
+    ],
+)
+def test_the_kind_of_capture_is_found_by_its_content(tmp_path: Path, data: bytes, made_by: str, n: int) -> None:
+    source = FileSource(saved(tmp_path, data))
+    assert source.probe().ok
+    assert len(list(source.samples())) == n
+    assert source.format == made_by
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty: nothing was captured"),
+        (b"\n\0\n", "is empty: nothing was captured"),
+        (bytes(range(32)) * 9, "is binary data"),
+        (b"bplist00\xd1", "binary property list"),
+        (b"hello\n", "not what powermetrics or macmon print"),
+        (b"powermetrics must be invoked as the superuser\n", "must be run with sudo"),
+        (b"sudo: a password is required\n", "sudo refused"),
+        (b"unrecognized sampler: ane_power\n", "refused a sampler"),
+        (b'{"k":"header","t":0,"format":"hettop"}\n', "is a recording of hettop"),
+        (b'{"a":1}\n', "JSON, but not macmon's"),
+        (plist(Truth())[:-20], "holds no whole sample: 1 torn"),
+        (b"<plist><dict/></plist>", "holds no whole sample: 1 foreign"),
+        (text_head().encode(), "holds no whole sample"),
+    ],
+)
+def test_what_is_no_capture_is_refused_in_words(tmp_path: Path, data: bytes, words: str) -> None:
+    source = FileSource(saved(tmp_path, data))
+    with pytest.raises(HettopError) as refused:
+        list(source.samples())
+    assert refused.value.kind == "format"
+    assert words in refused.value.message
+    assert refused.value.hint
+
+
+def test_a_file_that_does_not_begin_like_a_capture_is_not_searched_to_its_end(tmp_path: Path) -> None:
+    source = FileSource(saved(tmp_path, b"something else\n" * 20_000 + CAPTURE))
+    assert "not what powermetrics or macmon print" in source.probe().reason
+
+
+def test_the_hint_for_a_recording_is_to_replay_it(tmp_path: Path) -> None:
+    availability = FileSource(saved(tmp_path, b'{"k":"header","t":0,"format":"hettop"}\n')).probe()
+    assert (availability.ok, availability.fix) == (False, "hettop replay capture")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "words"),
+    [
+        ("nowhere", "missing", "there is no file nowhere"),
+        (".", "input", "is not a file"),
+        ("/dev/zero", "input", "is not a file"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, path: str, kind: str, words: str) -> None:
+    source = FileSource(tmp_path / path)
+    with pytest.raises(HettopError) as refused:
+        next(source.samples())
+    assert (refused.value.kind, words in refused.value.message) == (kind, True)
+    assert not source.probe().ok
+    assert words in source.probe().reason
+
+
+def test_a_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with pipe.open("wb", buffering=0) as file:
+            for at in range(0, len(CAPTURE), 700):
+                file.write(CAPTURE[at : at + 700])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert [sample.elapsed_ns for sample in FileSource(pipe).samples()] == [ms * 1_000_000 for ms in WINDOWS_MS]
+    writer.join()
+
+
+def test_what_was_lost_is_counted(tmp_path: Path) -> None:
+    source = FileSource(saved(tmp_path, CAPTURE[:-30]))
+    assert len(list(source.samples())) == 2
+    assert source.lost == {"torn": 1}
+
+
+@pytest.mark.parametrize(("speed", "waits"), [(1.0, [0.25, 0.5, 1.0]), (4.0, [0.0625, 0.125, 0.25]), (None, [])])
+def test_samples_come_at_the_end_of_their_windows_at_the_speed_asked_for(
+    tmp_path: Path, speed: float | None, waits: list[float]
+) -> None:
+    waited: list[float] = []
+    source = FileSource(saved(tmp_path, CAPTURE), speed, waited.append)
+    assert len(list(source.samples())) == 3
+    assert waited == waits
+
+
+def test_stopping_ends_it_before_the_next_sample_even_while_it_waits(tmp_path: Path) -> None:
+    def wait(_seconds: float) -> None:
+        if told:
+            source.stop()
+
+    told: list[int | None] = []
+    source = FileSource(saved(tmp_path, CAPTURE), 1.0, wait)
+    for sample in source.samples():
+        told.append(sample.elapsed_ns)  # noqa: PERF401 - `wait` looks at it in between
+    assert told == [250_000_000]

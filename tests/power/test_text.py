@@ -1,0 +1,168 @@
+"""The parser of powermetrics' text: labels of every macOS, torn ends, Intel, and what cannot be read."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hettop.power.text import LINE_LIMIT, TextParser
+from tests.power.captures import CHIPS, SYSTEMS, ClusterTruth, Core, Truth, text, text_head, truth_of
+from tests.power.reading import assert_clusters, one, read, read_text
+
+HEADER = "*** Sampled system activity (Fri Jan  2 03:04:05 2026 +0100) ({}ms elapsed) ***\n"
+SMALL = Truth(clusters=(ClusterTruth("E-Cluster", 1023, (Core(0.9), Core(0.7))),))
+CAPTURE = text_head() + text(SMALL) + text(SMALL)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("name", CHIPS)
+def test_every_chip_on_every_macos_is_read(name: str, system: int) -> None:
+    chip = CHIPS[name]
+    truth = truth_of(chip, elapsed_ns=104_510_000)
+    sample = one(read_text(text_head() + text(truth, system)))
+    assert (sample.source, sample.elapsed_ns, sample.thermal) == ("powermetrics", 104_510_000, "Nominal")
+    early = system <= 12
+    assert sample.mw == {
+        "cpu": 1500.0,
+        "gpu": 250.0,
+        "ane": 40.0,
+        "dram": 120.0 if early else None,
+        "package": 2100.0 if early else None,
+        "combined": None if early else 1790.0,
+    }
+    assert sample.flags == ()
+    assert sample.gpu is not None
+    assert (sample.gpu.mhz, sample.gpu.busy) == (720.0, 0.25)
+    assert_clusters(sample, chip, truth, 1e-4)
+
+
+def test_busy_is_the_mean_of_the_cores() -> None:
+    assert one(read_text(text(SMALL))).clusters[0].busy == pytest.approx(0.2)
+
+
+def test_a_parked_cluster_is_idle_at_no_frequency() -> None:
+    parked = Truth(clusters=(ClusterTruth("P1-Cluster", 0, (Core(0.0, 1.0), Core(0.0, 1.0))),))
+    cluster = one(read_text(text(parked))).clusters[0]
+    assert (cluster.mhz, cluster.busy) == (0.0, 0.0)
+
+
+def test_an_intel_mac_tells_its_package_only() -> None:
+    lines = (
+        "Machine model: MacBookPro99,1\nEFI version: 1.2.3\nOS version: 99Z99\n\n"
+        + HEADER.format("1003.45")
+        + "\n**** Processor usage ****\n\n"
+        + "Intel energy model derived package power (CPUs+GT+SA): 8.53W\n\nLLC flushed residency: 34.4%\n\n"
+        + "System Average frequency as fraction of nominal: 61.25% (1409.75 Mhz)\n"
+        + "Package 0 C-state residency: 52.33% (C2: 9.1% C3: 4.2%)\nCPU 0 duty cycles/s: active/idle [< 16 us: 1/2]\n"
+        + "CPU 0 idle residency: 80.00%\n"
+    )
+    sample = one(read_text(lines))
+    assert {rail: value for rail, value in sample.mw.items() if value is not None} == {"package": pytest.approx(8530)}
+    assert (sample.clusters, sample.gpu, sample.flags, sample.elapsed_ns) == ((), None, (), 1_003_450_000)
+
+
+@pytest.mark.parametrize(
+    ("printed", "mw"), [("1,5 mW", 1.5), ("1.5 W", 1500.0), (".5 mW", 0.5), ("12 mW", 12.0), ("2e+01 mW", 20.0)]
+)
+def test_units_and_a_locales_comma_are_understood(printed: str, mw: float) -> None:
+    sample = one(read_text(HEADER.format("500,25") + f"ANE Power: {printed}\nCPU Power: 1 mW\n"))
+    assert (sample.mw["ane"], sample.elapsed_ns, sample.flags) == (mw, 500_250_000, ())
+
+
+@pytest.mark.parametrize("printed", ["nan mW", "-nan mW", "-5 mW", "1e30 mW"])
+def test_what_is_no_figure_is_absent_and_the_sample_partial(printed: str) -> None:
+    sample = one(read_text(HEADER.format("500.00") + f"CPU Power: {printed}\nGPU Power: 7 mW\n"))
+    assert (sample.mw["cpu"], sample.mw["gpu"], sample.flags) == (None, 7.0, ("partial",))
+
+
+def test_no_watts_with_busy_cores_is_suspect() -> None:
+    mw = {"cpu": 0.0, "gpu": 10.0, "ane": 0.0}
+    assert one(read_text(text(Truth(mw=mw, clusters=SMALL.clusters)))).flags == ("suspect-zero",)
+
+
+def test_a_virtual_machine_gives_a_sample_without_figures() -> None:
+    sample = one(read_text(text_head() + HEADER.format("500.00") + "\n\n"))
+    assert set(sample.mw.values()) == {None}
+    assert (sample.elapsed_ns, sample.clusters, sample.gpu) == (500_000_000, (), None)
+
+
+def test_noise_even_right_before_a_sample_is_survived() -> None:
+    noisy = CAPTURE.replace("*** Sampled", "Second underflow occured.*** Sampled").replace(
+        "\n\n", "\nSecond underflow occured.\n"
+    )
+    assert read_text(noisy) == read_text(CAPTURE)
+
+
+def test_what_stands_before_the_first_sample_belongs_to_none() -> None:
+    assert read_text("CPU Power: 5 mW\nE-Cluster idle residency: 5.00%\n" + CAPTURE) == read_text(CAPTURE)
+
+
+def test_line_feeds_of_any_kind_are_the_same() -> None:
+    assert read_text(CAPTURE.replace("\n", "\r\n")) == read_text(CAPTURE)
+
+
+def test_a_split_at_any_byte_changes_nothing() -> None:
+    data = CAPTURE.encode()
+    whole = read(TextParser(), data)
+    assert len(whole) == 2
+    for cut in range(len(data)):
+        assert read(TextParser(), data[:cut], data[cut:]) == whole
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, len(CAPTURE)), max_size=40))
+def test_any_splits_change_nothing(cuts: list[int]) -> None:
+    data = CAPTURE.encode()
+    parts = [data[a:b] for a, b in pairwise([0, *sorted(cuts), len(data)])]
+    assert read(TextParser(), *parts) == read(TextParser(), data)
+
+
+def test_wherever_a_file_is_cut_off_no_figure_is_wrong_and_what_lacks_is_said() -> None:
+    first, second = read_text(CAPTURE)
+    begin = CAPTURE.rindex("*** Sampled")
+    for cut in range(begin + 1, len(CAPTURE)):
+        head, *rest = read_text(CAPTURE[:cut])
+        assert head == first
+        for torn in rest:
+            assert all(value in (None, second.mw[rail]) for rail, value in torn.mw.items())
+            assert torn.thermal in (None, second.thermal)
+            assert torn.elapsed_ns in (None, second.elapsed_ns)
+            assert all(cluster.mhz in (None, 1023.0) for cluster in torn.clusters)
+            if torn.mw != second.mw or torn.gpu is None or not torn.clusters or torn.thermal is None:
+                assert torn.flags == ("partial",)
+
+
+def test_a_lone_sample_that_ends_among_its_clusters_is_partial() -> None:
+    lone = text(SMALL)
+    assert one(read_text(lone[: lone.index("ANE Power")])).flags == ("partial",)
+
+
+def test_an_endless_line_is_dropped_and_reading_goes_on() -> None:
+    parser = TextParser()
+    for _ in range(10):
+        assert parser.feed(b"x" * LINE_LIMIT) == []
+        assert len(parser._line) <= LINE_LIMIT
+    assert len(read(parser, b"\n" + CAPTURE.encode())) == 2
+    assert parser.lost == {"too long": 1}
+
+
+def test_clusters_and_cores_without_number_do_not_fill_memory() -> None:
+    clusters = "".join(f"X{n}-Cluster idle residency: 5.00%\n" for n in range(1000))
+    idle = "".join(f"CPU {n} idle residency: 100.00%\n" for n in range(5000))
+    parser = TextParser()
+    parser.feed((HEADER.format("5.00") + clusters + idle).encode())
+    assert parser._window is not None
+    assert sum(len(cluster.cores) for cluster in parser._window.clusters) <= 1000
+    assert len(one(parser.finish()).clusters) == 64
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.binary(max_size=400), st.binary(max_size=40))
+def test_no_bytes_make_it_fail(data: bytes, value: bytes) -> None:
+    read(TextParser(), data)
+    labels = (b"CPU Power:", b"E-Cluster HW active frequency:", b"CPU 0 idle residency:", b"GPU idle residency:")
+    lines = b"\n".join(label + value.replace(b"\n", b"").replace(b"*", b"") for label in labels)
+    assert len(read(TextParser(), HEADER.encode() + lines)) <= 1
