@@ -1,0 +1,42 @@
+"""Folds many samples into a session as a live view does, takes views of it, and prints how memory has grown as JSON.
+
+`python -m benchmarks.children.flat_memory SAMPLES`: windows of 1,000 samples of .5 ms; a view each 50,000 samples.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import psutil
+
+from benchmarks.streams import windows
+from hettop.session.session import Session
+from hettop.session.viewing import view
+from hettop.session.views import ViewRequest
+
+WINDOW = 1_000
+VIEW_EVERY = 50
+SETTLED = 1_000_000
+LOOKED_BACK_NS = 30 * 10**9
+
+
+def main() -> None:
+    wanted = int(sys.argv[1])
+    session, process = Session(raw_limit=0), psutil.Process()
+    after_a_million = largest = 0
+    for number, window in enumerate(windows(WINDOW, wanted // WINDOW, np.random.default_rng(1)), 1):
+        session.fold(window)
+        if number % VIEW_EVERY:
+            continue
+        view(session, ViewRequest(now_ns=window.t, window_ns=LOOKED_BACK_NS))
+        resident = process.memory_info().rss
+        if session.samples >= SETTLED:
+            after_a_million = after_a_million or resident
+            largest = max(largest, resident)
+    json.dump({"samples": session.samples, "bytes": largest - after_a_million}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""The live view exactly as `hettop` starts it, which also writes down the origin of its session's clock.
+
+`python -m benchmarks.children.live_noting_origin MODEL UNIT RECORDING ORIGIN_FILE`. The origin is in ns of the
+machine's monotonic clock; a recording alone does not tell it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from hettop.commands.screen import DEFAULT_FPS, ScreenOptions, show
+from hettop.engine.clock import RealClock
+from hettop.wiring.live import LiveFeed
+from hettop.wiring.options import MeasureOptions, ModelOptions
+from hettop.wiring.setup import prepare
+
+
+class NotingClock(RealClock):
+    """The machine's clock; the first reading is the session's origin."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.now = self._first  # only the first reading differs
+
+    def _first(self) -> int:
+        moment = RealClock.now()
+        self._file.write_text(str(moment), encoding="utf-8")
+        self.now = RealClock.now
+        return moment
+
+
+class StoppableFeed(LiveFeed):
+    """A live feed whose screen may be stopped by SIGSTOP and go on as if nothing had been.
+
+    At a SIGCONT Textual starts its input anew, beside the old one, as after a suspension it took part in.
+    """
+
+    _undisturbed = False
+
+    def pump(self) -> None:
+        if not self._undisturbed:  # the first frame comes after Textual has set its handlers
+            signal.signal(signal.SIGCONT, signal.SIG_DFL)
+            self._undisturbed = True
+        super().pump()
+
+
+def main() -> int:
+    model, unit, recording, origin = sys.argv[1:]
+    setup = prepare(ModelOptions(model), ("all",), os.cpu_count() or 1)
+    rows = (unit, *(other for other in setup.units if other != unit))
+    clock = NotingClock(Path(origin))
+    feed = StoppableFeed(setup, MeasureOptions(record=recording), rows=rows, raw_limit=0, clock=clock)
+    try:
+        feed.switch(unit)
+        return show(feed, ScreenOptions(theme=None, fps=DEFAULT_FPS, ascii_only=False))
+    finally:
+        feed.close("quit")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""A program in a real pseudo-terminal of 120x40, whose output is read and dropped as a terminal emulator would.
+
+Knows nothing of what the program is. Times are those of the monotonic clock, in nanoseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from benchmarks.plan import ROOT
+
+COLUMNS, LINES = 120, 40
+READ_BYTES = 1 << 16
+KEPT_BYTES = 1 << 20  # enough for the first seconds, which are what is searched
+ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=$]*[a-zA-Z]")
+SAID_BYTES = 500
+POLL_S = 0.001
+TERMINAL_KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+
+class Terminal:
+    """Runs `argv` in a terminal until `close`; a context manager."""
+
+    def __init__(self, argv: Sequence[str], columns: int = COLUMNS, lines: int = LINES) -> None:
+        self._main, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._lock = threading.Lock()
+        self._output = bytearray()
+        self._arrivals: list[tuple[int, int]] = []
+        self.total_bytes = 0
+        self.started = time.monotonic_ns()
+        self.process = subprocess.Popen(
+            argv,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            cwd=ROOT,
+            env={**os.environ, **TERMINAL_KIND},
+            start_new_session=True,
+        )
+        os.close(terminal)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def press(self, key: str) -> int:
+        """Type `key`; returns the moment just before."""
+        moment = time.monotonic_ns()
+        os.write(self._main, key.encode())
+        return moment
+
+    def await_bytes(self, count: int, timeout_s: float) -> int:
+        """The moment by which the program had written `count` bytes."""
+
+        def arrived() -> int | None:
+            return next((moment for moment, total in self._arrivals if total >= count), None)
+
+        return self._await(arrived, f"{count} bytes", timeout_s)
+
+    def await_text(self, pattern: bytes, timeout_s: float) -> int:
+        """The moment at which `pattern` had appeared in what the program wrote, escape sequences left out."""
+        wanted = re.compile(pattern)
+
+        def arrived() -> int | None:
+            seen = wanted.search(ESCAPES.sub(b"", bytes(self._output)))
+            return self._arrivals[-1][0] if seen else None
+
+        return self._await(arrived, pattern.decode(), timeout_s)
+
+    def quit(self, timeout_s: float = 10.0) -> None:
+        """Leave the program as a user does, and wait until it has ended."""
+        self.press("q")
+        self.process.wait(timeout_s)
+
+    def close(self) -> None:
+        """End the program, with what it started in its own session, if it has not ended yet."""
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGCONT)
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self._reader.join(2.0)
+        with contextlib.suppress(OSError):
+            os.close(self._main)
+
+    def _await(self, arrived: Callable[[], int | None], what: str, timeout_s: float) -> int:
+        deadline = time.monotonic() + timeout_s
+        checked = -1
+        while True:
+            if self.total_bytes != checked:
+                checked = self.total_bytes
+                with self._lock:
+                    moment = arrived()
+                if moment is not None:
+                    return moment
+            if time.monotonic() > deadline or (self.process.poll() is not None and not self._reader.is_alive()):
+                said = ESCAPES.sub(b"", bytes(self._output))[-SAID_BYTES:].decode(errors="replace")
+                raise TimeoutError(f"no {what} on the screen; status {self.process.poll()}; it said: {said!r}")
+            time.sleep(POLL_S)
+
+    def _read(self) -> None:
+        while True:
+            try:
+                data = os.read(self._main, READ_BYTES)
+            except OSError:
+                return
+            if not data:
+                return
+            moment = time.monotonic_ns()
+            with self._lock:
+                self.total_bytes += len(data)
+                if len(self._output) < KEPT_BYTES:
+                    self._output += data
+                    self._arrivals.append((moment, self.total_bytes))
