@@ -55,7 +55,7 @@ def main() -> int:
     feed = StoppableFeed(setup, MeasureOptions(record=recording), rows=rows, raw_limit=0, clock=clock)
     try:
         feed.switch(unit)
-        return show(feed, ScreenOptions(theme=None, fps=DEFAULT_FPS, ascii_only=False))
+        return show(lambda: feed, ScreenOptions(theme=None, fps=DEFAULT_FPS, ascii_only=False))
     finally:
         feed.close("quit")
 

@@ -97,7 +97,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 def add_measure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--rate", type=rate, metavar="HZ", help="pace arrivals; latency then counts from the planned start"
+        "--rate", type=rate, metavar="HZ", help="pace arrivals; response and misses then count from the planned start"
     )
     parser.add_argument("--load", default="none", metavar="LOAD", help="competing load, such as cpu:2+memory:1@50%%")
     parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")

@@ -9,10 +9,12 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import BinaryIO
 
 from hettop.engine import job as jobs
-from hettop.engine.backend import LoadOptions, split_unit
+from hettop.engine.backend import Feed, InputOptions, LoadOptions, Port, split_unit
 from hettop.engine.backends import create
 from hettop.engine.clock import RealClock
 from hettop.engine.frames import ErrorReport, ReadyReport, StateReport, encode_report
@@ -42,6 +44,21 @@ def main() -> None:
     threading.Thread(target=_work, args=(job, orders, outlet), name="worker", daemon=True).start()
     _read_commands(commands, orders)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
+
+
+def fed(port: Port, feed: Feed) -> str:
+    """The input as it is really fed: `x float32[1,3,320,320]`."""
+    shape = getattr(feed.get(port.name), "shape", None)
+    return port.describe() if shape is None else replace(port, shape=tuple(shape)).describe()
+
+
+def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str:
+    """Which inputs have axes that the model leaves open and nobody set: their length decides what is measured."""
+    given = {*options.shapes, *options.values}
+    left_open = [port for port in ports if port.name not in given and not all(isinstance(a, int) for a in port.shape)]
+    if not left_open:
+        return ""
+    return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
 
 
 def _private_stdout() -> int:
@@ -111,8 +128,8 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
                 load_ns=loaded.load_ns,
                 first_ns=first_ns,
                 placed=loaded.placed,
-                note=loaded.note,
-                inputs=[port.describe() for port in loaded.inputs],
+                note=" · ".join(part for part in (loaded.note, chosen_axes(loaded.inputs, feed, job.inputs())) if part),
+                inputs=[fed(port, feed) for port in loaded.inputs],
                 peak_memory_mb=peak_memory_mb(),
             )
             outlet.post(encode_report(ready))

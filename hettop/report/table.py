@@ -25,9 +25,19 @@ def session_table(session: Session, width: int = WIDTH) -> str:
     """Title, table and notes of a session, ending with a line feed."""
     rows = statistics(session)
     parts = [*_wrapped(_title(session), width), "", *_table(rows, width), ""]
-    for note in dict.fromkeys([*_failures(rows), *_notes(rows)]):
+    for note in dict.fromkeys([*_failures(rows), *_unit_notes(session), *_notes(rows)]):
         parts += _wrapped(note, width)
     return "\n".join(line.rstrip() for line in parts) + "\n"
+
+
+def _unit_notes(session: Session) -> list[str]:
+    """What the engines had to say: how many threads the default is, which shapes were chosen; once for all units."""
+    found: dict[str, list[str]] = {}
+    for unit in session.units.values():
+        for note in (unit.note or "").split(" · "):
+            if note:
+                found.setdefault(clean(note), []).append(clean(unit.name, 30))
+    return [f"{', '.join(names)}: {note}" for note, names in found.items()]
 
 
 def _title(session: Session) -> str:
@@ -104,6 +114,9 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes = [f"{_name(row)}: {_modes(row)}" for row in rows if row.modes and len(row.modes) > 1]
     notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
+    few = [f"{_name(row)} {row.p90_needs - row.n}" for row in rows if row.n and row.p90_needs]
+    if few:
+        notes.append("P90 is uncertain until it has more samples: " + ", ".join(few))
     needing = [f"{_name(row)} {row.p99_needs - row.n}" for row in rows if row.n and row.p99_needs]
     if needing:
         notes.append("P99 needs more samples: " + ", ".join(needing))

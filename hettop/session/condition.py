@@ -12,6 +12,7 @@ import numpy as np
 
 from hettop.events import Column, ConditionState, Samples
 from hettop.session.series import Series
+from hettop.session.trailing import Trailing
 from hettop.stats.spikes import fence_of_histogram
 
 # The fence is renewed at fixed counts, never at the end of a window, so that the spikes found do not depend on how
@@ -45,6 +46,7 @@ class Condition:
         self.fence_ns: int | None = None
         self.spikes = 0
         self.recent_spikes: deque[tuple[int, int]] = deque(maxlen=RECENT_SPIKES)
+        self.trailing = Trailing()
         self._raw_limit = raw_limit
 
     @property
@@ -61,6 +63,7 @@ class Condition:
     def add(self, window: Samples, ends: Column, gap_before: int | None, limit_ns: int | None) -> None:
         """Take in a steady window. `gap_before` is the pause before it if it directly follows steady samples."""
         self._add_latencies(window.lat_ns, ends)
+        self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (gap_before or 0)
         if window.native_ns is not None:
             self.native = self.native or Series(self._raw_limit)

@@ -53,11 +53,14 @@ def describe(event: AnyEvent) -> LogEntry | None:
 
 def _engine(event: events.Engine) -> tuple[str, str] | None:
     if event.state == "failed" and event.error is not None:
-        return "error", f"{event.unit} failed: {event.error.message}"
+        hint = f" · {event.error.hint}" if event.error.hint else ""
+        return "error", f"{event.unit} failed: {event.error.message}{hint}"
     if event.state == "failed":
         return "error", f"{event.unit} failed"
     if event.first_ns is not None and event.load_ns is not None:
-        return "info", f"{event.unit} loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"
+        note = f" · {event.note}" if event.note else ""
+        took = f"loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"
+        return "info", f"{event.unit} {took}{note}"
     return None
 
 

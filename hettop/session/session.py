@@ -84,7 +84,6 @@ class Session:
         if event.phase != "steady":
             unit.apart_from_steady(event)
             return
-        unit.trailing.add(ends, event.lat_ns)
         self._condition(event).add(event, ends, pause, self.limit_ns)
 
     @_fold.register

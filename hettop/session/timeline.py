@@ -27,9 +27,11 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
     found: list[TimelineSlot | None] = [None] * slots
     most = [0] * slots
     spikes = 0
-    for name in names:
-        fence = _fence(session, name)
-        ends, latencies = session.units[name].trailing.between(first * slot_ns - 1, request.now_ns)
+    for condition in session.conditions.values():
+        name, fence = condition.key.unit, condition.fence_ns
+        if name not in names:
+            continue
+        ends, latencies = condition.trailing.between(first * slot_ns - 1, request.now_ns)
         for slot, segment in _segments(ends // slot_ns - first, latencies):
             spiked = 0 if fence is None else int(np.count_nonzero(segment > fence))
             spikes += spiked
@@ -42,7 +44,14 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
         for entry in session.log
         if entry.kind in MARKED_KINDS and first <= entry.t // slot_ns <= last
     )
-    return TimelineView(window_ns, slot_ns, tuple(found), None if fence is None else fence / NS_PER_MS, spikes, marks)
+    return TimelineView(
+        window_ns=window_ns,
+        slot_ns=slot_ns,
+        slots=tuple(found),
+        fence_ms=None if fence is None else fence / NS_PER_MS,
+        spikes=None if fence is None and not spikes else spikes,
+        marks=marks,
+    )
 
 
 def _fence(session: Session, unit: str) -> int | None:

@@ -1,4 +1,4 @@
-"""The last minute of one unit's steady samples, for the panels that look at a trailing window.
+"""The last minute of one condition's steady samples, for the panels that look at a trailing window.
 
 Bounded whatever the rate; what it answers depends on the samples alone, not on how they arrived.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from hettop.events import Column
 
 LONGEST_WINDOW_NS = 60 * 10**9
-TRAILING_SAMPLES = 1 << 18  # 4 MiB a unit; above 4,369 samples/s the longest window is shorter than a minute
+TRAILING_SAMPLES = 1 << 18  # 4 MiB a condition; above 4,369 samples/s the longest window is shorter than a minute
 _FIRST_CAPACITY = 4096
 
 

@@ -6,7 +6,6 @@ Knows nothing of the distributions of its samples; those belong to conditions.
 from __future__ import annotations
 
 from hettop.events import Engine, Failure, Samples, UnitState
-from hettop.session.trailing import Trailing
 
 WARMUPS_KEPT = 1000
 
@@ -29,7 +28,6 @@ class Unit:
         self.apart: dict[str, int] = {}
         self.last_end_ns: int | None = None
         self.last_condition: tuple[str, str, str | None] | None = None
-        self.trailing = Trailing()
 
     def engine(self, event: Engine) -> None:
         """Take in a change of state; what the event does not mention stays. A new start forgets the old failure."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hettop.events import Column, LogEntry
-from hettop.session.condition import Condition, ConditionKey
+from hettop.session.condition import RECENT_SPIKES, Condition, ConditionKey
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session
 from hettop.session.timeline import timeline
@@ -74,14 +74,14 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
 
 def _rate(session: Session, now_ns: int) -> float | None:
     """Steady samples a second over the last two seconds that have any."""
-    ends = [unit.trailing.last_end_ns for unit in session.units.values()]
+    ends = [condition.trailing.last_end_ns for condition in session.conditions.values()]
     newest = max((end for end in ends if end is not None), default=None)
     if newest is None or newest < now_ns - STALE_AFTER_NS or session.paused:
         return None
     counted = 0
     oldest = newest
-    for unit in session.units.values():
-        inside, latencies = unit.trailing.between(newest - RATE_WINDOW_NS, newest)
+    for condition in session.conditions.values():
+        inside, latencies = condition.trailing.between(newest - RATE_WINDOW_NS, newest)
         if len(inside):
             counted += len(inside)
             oldest = min(oldest, int(inside[0] - latencies[0]))
@@ -92,7 +92,7 @@ def _rate(session: Session, now_ns: int) -> float | None:
 def latency(session: Session, unit: str | None, request: ViewRequest) -> LatencyView:
     """The trailing window's distribution of one unit, binned into the columns at hand."""
     window_ns = min(request.window_ns, LONGEST_WINDOW_NS)
-    known = session.units.get(unit) if unit else None
+    known = current_condition(session, unit) if unit else None
     if known is None:
         latencies: Column = np.empty(0, dtype=np.int64)
     else:
@@ -256,6 +256,9 @@ def _told_together(spikes: dict[str, list[_Spike]]) -> list[LogEntry]:
     lines = []
     for unit, found in spikes.items():
         largest = max(spike.latency_ns for spike in found) / NS_PER_MS
-        text = f"spike {largest:.2f} ms" if len(found) == 1 else f"{len(found)} recent spikes, up to {largest:.2f} ms"
+        more = "+" if len(found) >= RECENT_SPIKES else ""  # older ones are forgotten
+        text = f"spike {largest:.2f} ms"
+        if len(found) > 1:
+            text = f"{len(found)}{more} recent spikes, up to {largest:.2f} ms"
         lines.append(LogEntry(t=found[-1].t, level="warning", text=f"{text} {unit}", kind="spike"))
     return sorted(lines, key=lambda entry: entry.t)

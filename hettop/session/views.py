@@ -50,8 +50,9 @@ class HeaderView:
 
 @dataclass(frozen=True, slots=True)
 class LatencyView:
-    """Histogram of the trailing window of one unit: `counts[i]` of column i between `low_ms` and `high_ms` (linear).
+    """Histogram of the trailing window of one unit under the load in force.
 
+    `counts[i]` is of column i between `low_ms` and `high_ms` (linear).
     Samples above `high_ms` are counted in `above` and drawn as a mark at the right edge. Percentiles are of the
     window; one that has too few samples behind it is None and `p99_needs` says how many more it takes.
     """
@@ -84,14 +85,15 @@ class TimelineSlot:
 class TimelineView:
     """The trailing window in slots of `slot_ns`, oldest first; None where no sample ended.
 
-    `marks` are (slot, kind of event): the user's marks, unit and load changes.
+    Each sample is judged by its own condition's fence; `fence_ms` is that of the viewed unit under the load in force.
+    `spikes` is None while there is no fence. `marks` are (slot, kind of event): marks, unit and load changes.
     """
 
     window_ns: int
     slot_ns: int
     slots: tuple[TimelineSlot | None, ...]
     fence_ms: float | None
-    spikes: int
+    spikes: int | None
     marks: tuple[tuple[int, str], ...]
 
 

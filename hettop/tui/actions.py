@@ -99,7 +99,13 @@ class Actions(App[None]):
             self.draw()
 
     def action_interleave(self) -> None:
-        if self.live is not None:
+        """All units in turns; while they are, back to the one that is looked at."""
+        if self.live is None:
+            return
+        view = self.picture.session if self.picture is not None else None
+        if view is not None and view.header.mode == "interleave" and view.latency.unit is not None:
+            self.choose(view.latency.unit)
+        else:
             self.tell(self.live.interleave)
 
     def action_cycle_load(self) -> None:

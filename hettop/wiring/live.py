@@ -27,6 +27,7 @@ from hettop.load.parts import LoadPart, parse_load
 from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
 from hettop.record.writer import Closed
 from hettop.session.session import Session
+from hettop.text import clean
 from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus
 from hettop.wiring.frames import FrameTimes
 from hettop.wiring.options import MeasureOptions
@@ -107,7 +108,9 @@ class LiveFeed:
             simulated=self._setup.simulated,
             host=host,
             model=events.ModelInfo(
-                name=model.name[: events.TEXT_LIMIT],
+                name=(model.name if model.path is None or model.synthetic else clean(model.path.name))[
+                    : events.TEXT_LIMIT
+                ],
                 sha256=model.sha256,
                 parameters=model.parameters,
                 macs=model.macs,

@@ -158,3 +158,24 @@ def test_a_unit_that_never_ran_has_not_stopped() -> None:
     session.fold(events.Engine(t=0, unit="CPU_ONLY", state="running", load_ns=5))
     session.fold(events.Engine(t=0, unit="CPU_ONLY", state="stopped"))
     assert view(session, request(S)).units.rows[0].state == "stopped"
+
+
+def test_the_histogram_is_of_the_load_in_force_alone() -> None:
+    session = running(window([MS] * 50))
+    session.fold(events.Load(t=S, what="cpu", state="confirmed", condition="cpu:2"))
+    session.fold(window([4 * MS] * 3, t0=S, load="cpu:2"))
+    shown = view(session, request(2 * S)).latency
+    assert shown.n == 3
+    assert shown.p50_ms == pytest.approx(4.0)
+
+
+def test_each_sample_is_judged_by_the_fence_of_its_own_condition() -> None:
+    # A is steady at 1 ms, B at 5 ms: B's samples are far over A's fence, and no spikes.
+    session = running(window([MS] * 64, gap=0, unit="A"), window([5 * MS] * 64, gap=0, unit="B", t0=S), units=("A",))
+    timeline = view(session, request(2 * S)).timeline
+    assert timeline.spikes == 0
+    assert timeline.fence_ms == pytest.approx(1.5, rel=0.004)
+
+
+def test_without_a_fence_nobody_knows_the_spikes() -> None:
+    assert view(running(window([MS] * 10)), request(S)).timeline.spikes is None

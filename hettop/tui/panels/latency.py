@@ -23,7 +23,14 @@ class LatencyPanel(Panel):
     def title(self, picture: Picture) -> Line:
         view = picture.session.latency
         unit = clean(view.unit) if view.unit else "no unit yet"
-        return line(("latency ms", "title"), (f" · last {seconds(view.window_ns)} · ", "muted"), (unit, "active"))
+        load = clean(picture.session.header.load)
+        under = "" if load == "none" else f" · under {load}"
+        return line(
+            ("latency ms", "title"),
+            (f" · last {seconds(view.window_ns)} · ", "muted"),
+            (unit, "active"),
+            (under, "muted"),
+        )
 
     def body(self, picture: Picture, width: int, height: int) -> list[Line]:
         return draw_histogram(picture.session.latency, width, height)

@@ -23,6 +23,8 @@ class TimelinePanel(Panel):
     def title(self, picture: Picture) -> Line:
         view = picture.session.timeline
         spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
+        if view.spikes is None:
+            spikes = "too few samples for spikes"
         fence = (
             (f" · fence {glyphs.FENCE} {milliseconds(view.fence_ms)} ms", "muted")
             if view.fence_ms is not None
