@@ -19,6 +19,9 @@ from hettop.session.unit import Unit
 __all__ = ["LONGEST_WINDOW_NS", "RAW_LIMIT", "Session"]
 
 RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
+# A machine has a dozen units and a session a few loads; a damaged or hostile recording can name a million. Each costs
+# about 120 kB, so the rest of them is counted as dropped.
+MOST_CONDITIONS = 512
 LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
 
 
@@ -77,6 +80,9 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Samples) -> None:
+        if self._is_one_too_many(event):
+            self.dropped += event.n
+            return
         self.samples += event.n
         unit = self._unit(event.unit)
         ends = event.starts_ns() + event.lat_ns
@@ -88,6 +94,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Engine) -> None:
+        if event.unit not in self.units and len(self.units) >= MOST_CONDITIONS:
+            return
         self._unit(event.unit).engine(event)
         self.inputs = event.inputs or self.inputs
 
@@ -114,6 +122,13 @@ class Session:
     @_fold.register
     def _(self, event: events.End) -> None:
         self.ended = event
+
+    def _is_one_too_many(self, window: events.Samples) -> bool:
+        """Whether this window's unit or condition would be one more than a session may have."""
+        if window.unit not in self.units and len(self.units) >= MOST_CONDITIONS:
+            return True
+        key = ConditionKey(window.unit, window.condition, window.thermal)
+        return window.phase == "steady" and key not in self.conditions and len(self.conditions) >= MOST_CONDITIONS
 
     def _unit(self, name: str) -> Unit:
         if name not in self.units:
@@ -154,6 +169,8 @@ class Session:
 
         ValueError when the keyframe contradicts itself.
         """
+        if max(len(keyframe.units), len(keyframe.conditions)) > MOST_CONDITIONS:
+            raise ValueError("a keyframe has more conditions than a session may have")
         session = cls(raw_limit=0)
         session.header = header
         session.t = keyframe.t

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hettop import events
 from hettop.session.condition import ConditionKey
-from hettop.session.session import LOG_LENGTH, Session
+from hettop.session.session import LOG_LENGTH, MOST_CONDITIONS, Session
 from tests.streams import MS, S, header, window
 
 
@@ -152,3 +152,13 @@ def test_kinds_that_only_inform_change_no_statistics(kind: str) -> None:
     session.fold(informing[kind])
     assert session.samples == 0
     assert not session.conditions
+
+
+def test_a_recording_that_names_a_million_units_fills_no_memory() -> None:
+    session = Session()
+    for index in range(MOST_CONDITIONS + 30):
+        session.fold(engine("running", unit=f"u{index}"))
+        session.fold(window([MS] * 2, unit=f"u{index}", t0=index * S))
+    assert len(session.units) == len(session.conditions) == MOST_CONDITIONS
+    assert session.samples == 2 * MOST_CONDITIONS
+    assert session.dropped == 2 * 30, "and none of the rest is lost silently"
