@@ -8,7 +8,6 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hettop.commands.options import (
@@ -100,7 +99,7 @@ def measure_and_print(
     setup: Setup, measure: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
-    from hettop.cli import EXIT_INTERRUPTED
+    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.closing import undisturbed
     from hettop.commands.progress import Progress, width_of
     from hettop.session.session import RAW_LIMIT
@@ -117,32 +116,36 @@ def measure_and_print(
     except KeyboardInterrupt:
         interrupted = True
     finally:
+        wrong = wrong_use(headless.session)
         with undisturbed():
+            if wrong is not None:
+                headless.discard_recording()
             closed = headless.close("interrupted" if interrupted else "done")
         progress.clear()
-    _refuse_if_wrong(headless.session, closed)
-    print_session(headless.session, as_json)
-    if closed is not None:
-        say_recorded(closed)
+    if wrong is not None:
+        raise wrong
+    with undisturbed():  # the result is what the wait was for, however impatient the signals
+        print_session(headless.session, as_json)
+        if closed is not None:
+            say_recorded(closed)
     if interrupted:
         return EXIT_INTERRUPTED
+    if headless.load_failure is not None:
+        sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
+        return EXIT_FAILED
     return _exit_code(headless.session, thresholds)
 
 
-def _refuse_if_wrong(session: Session, closed: Closed | None) -> None:
-    """Raise the first unit's error if nothing was measured because what was asked for is wrong.
-
-    The recording begun for it holds no sample; left there, it would stand in the way of the corrected command.
-    """
+def wrong_use(session: Session) -> HettopError | None:
+    """The first unit's error if nothing was measured because what was asked for is wrong."""
     from hettop.cli import WRONG_USE_KINDS
 
     failures = [unit.error for unit in session.units.values() if unit.error is not None]
     if session.samples or len(failures) < len(session.units) or not failures:
-        return
+        return None
     if all(failure.kind in WRONG_USE_KINDS for failure in failures):
-        if closed is not None:
-            Path(closed.path).unlink(missing_ok=True)
-        raise HettopError(failures[0].kind, failures[0].message, failures[0].hint)
+        return HettopError(failures[0].kind, failures[0].message, failures[0].hint)
+    return None
 
 
 def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:

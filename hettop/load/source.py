@@ -18,6 +18,12 @@ from hettop.load.parts import LoadPart, condition_of
 _START_AGAIN = "press l to start the load again"
 
 
+# A worker gives a sign of life every 0.1 s; on a machine with many times more workers than cores, less often.
+PATIENCE_NS = 10 * 10**9
+# A hettop that was stopped itself heard nothing because it did not listen.
+LONGEST_STEP_NS = 10**9
+
+
 class Changed(Protocol):
     """Called whenever the load in force changes: samples are labelled by it."""
 
@@ -64,6 +70,7 @@ class ProcessLoad:
         self._workers: list[_Worker] = []
         self._events: list[Callable[[int], events.Load]] = []
         self._awaited = False
+        self._drained_at = 0
 
     @property
     def parts(self) -> tuple[LoadPart, ...]:
@@ -91,12 +98,16 @@ class ProcessLoad:
 
     def drain(self, t: int) -> list[events.Load]:
         """What happened since the last call; never waits."""
-        if self._awaited and all(worker.is_ready() for worker in self._workers):
+        elapsed, self._drained_at = min(t - self._drained_at, LONGEST_STEP_NS), t
+        for worker in self._workers:
+            worker.listen(elapsed)
+        if self._awaited and all(worker.ready for worker in self._workers):
             self._awaited = False
             condition = condition_of(self._parts)
             self._changed(condition, confirmed=True)
             self._say("confirmed", condition, None)
         self._fail_on_death()
+        self._fail_on_silence()
         found, self._events = [make(t) for make in self._events], []
         return found
 
@@ -109,6 +120,11 @@ class ProcessLoad:
             return
         workers = "1 load worker" if len(dead) == 1 else f"{len(dead)} load workers"
         self._fail(f"{workers} ended unasked")
+
+    def _fail_on_silence(self) -> None:
+        silent = [worker for worker in self._workers if worker.silent_ns > PATIENCE_NS]
+        if silent:
+            self._fail(f"load stands still: no sign of life for {PATIENCE_NS // 10**9} s")
 
     def _fail(self, message: str) -> None:
         """Without all of its workers the load is not what it is called: end it, and say so."""
@@ -192,12 +208,15 @@ class _Worker:
         guard.add(self._process.pid)
         assert self._process.stdout is not None  # noqa: S101 - it was asked for
         os.set_blocking(self._process.stdout.fileno(), False)
-        self._ready = False
+        self.ready = False
+        self.silent_ns = 0
 
-    def is_ready(self) -> bool:
-        if not self._ready and self._process.stdout is not None:
-            self._ready = bool(self._process.stdout.read())
-        return self._ready
+    def listen(self, elapsed_ns: int) -> None:
+        """Take in its signs of life; `elapsed_ns` is the time since the last look."""
+        if self._process.stdout is not None and self._process.stdout.read():
+            self.ready, self.silent_ns = True, 0
+        else:
+            self.silent_ns += elapsed_ns
 
     def has_died(self) -> bool:
         # Looks without reaping: a pid stays the child's own until `stop` has told the guard to forget it.

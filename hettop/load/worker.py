@@ -1,10 +1,12 @@
 """One worker of competing load, in a process of its own: busy for its share of every 100 ms, idle for the rest.
 
-Says `ready` once it is at work, and ends when its standard input does, so that it never outlives who started it.
+Says `ready` once it is at work, gives a sign of life each period, and ends when its standard input does, so that it
+never outlives who started it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -54,6 +56,7 @@ def run(what: str, duty: float) -> None:
     work = KINDS[what]()
     sys.stdout.write("ready\n")  # the line the parent waits for
     sys.stdout.flush()
+    os.set_blocking(1, False)
     while True:
         began = time.perf_counter()
         while time.perf_counter() - began < PERIOD_S * duty:
@@ -61,6 +64,8 @@ def run(what: str, duty: float) -> None:
         rest = PERIOD_S - (time.perf_counter() - began)
         if duty < 1 and rest > 0:
             time.sleep(rest)
+        with contextlib.suppress(BlockingIOError):  # a parent that does not read must not stop the work
+            os.write(1, b".")  # a sign of life: load that stands still must not be taken for load
 
 
 def _end_with_parent() -> None:

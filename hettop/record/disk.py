@@ -17,6 +17,7 @@ from hettop.errors import HettopError
 from hettop.text import clean
 
 PRIVATE_MODE = 0o600
+HEAD_BYTES = 4096  # kind and format stand at the start of a header
 CREATE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 
 # fdatasync leaves out what is not needed to read the data back (the time of change); macOS has fsync alone.
@@ -40,8 +41,11 @@ class LineFile:
     """A new file that grows by whole lines. Counts its bytes and their CRC-32 since `restart_crc`."""
 
     def __init__(self, path: Path, first: bytes, disk: Disk, *, force: bool = False) -> None:
-        """Create `path`, mode 0600, with `first` in it. An existing file is replaced only by `force`, and only
-        once `first` is safely written beside it. Raises HettopError `io`."""
+        """Create `path`, mode 0600, with `first` in it. Raises HettopError `io`.
+
+        `force` replaces an earlier recording, and nothing else: whoever names a model by mistake keeps it. The new file
+        grows beside the old one until `settle`, so that a session that measures nothing costs nothing.
+        """
         self.size = 0
         self.crc32 = 0
         self._torn = False
@@ -51,17 +55,31 @@ class LineFile:
             replaces = force and _is_plain(path, target)
             # Hidden and named after this process: what a crash in this moment leaves behind can be told apart.
             made = target.with_name(f".{target.name}.{os.getpid()}.new") if replaces else target
+            self._made, self._target, self._settled = made, target, not replaces
             self.fd = disk.open(os.fspath(made), CREATE_FLAGS, PRIVATE_MODE)
         except OSError as error:
             raise _creation_error(path, error) from None
         try:
             self.append(first)
-            if replaces:
-                disk.replace(os.fspath(made), os.fspath(target))
         except OSError as error:
             disk.close(self.fd)
             disk.unlink(os.fspath(made))
             raise _creation_error(path, error) from None
+
+    def settle(self) -> None:
+        """Take the place of the file that is replaced; of no effect otherwise. Raises OSError."""
+        if not self._settled:
+            self._disk.replace(os.fspath(self._made), os.fspath(self._target))
+            self._settled = True
+
+    def discard(self) -> None:
+        """Remove the file, if its name still leads to it: another that was put there since is somebody else's."""
+        place = self._target if self._settled else self._made
+        try:
+            if os.path.samestat(os.fstat(self.fd), place.stat()):
+                self._disk.unlink(os.fspath(place))
+        except FileNotFoundError:
+            return  # it is gone already
 
     def append(self, line: bytes) -> None:
         """Write one line, its line feed included. Raises OSError when that failed and nothing was added."""
@@ -103,13 +121,17 @@ def fault_text(error: OSError) -> str:
 
 
 def _is_plain(path: Path, target: Path) -> bool:
-    """Whether there is a plain file at `target` already. Raises HettopError when something else is."""
+    """Whether there is an earlier recording at `target`. Raises HettopError when something else is."""
     if not target.exists():
         return False
     if target.is_dir():
         raise _cannot_create(path, "it is a folder")
     if not stat.S_ISREG(target.stat().st_mode):
         raise _cannot_create(path, "it is not a plain file")
+    with target.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if head and not (b'"header"' in head and b'"hettop"' in head):
+        raise _cannot_create(path, "it holds something else, and --force replaces recordings only")
     return True
 
 
@@ -120,7 +142,7 @@ def _written(count: int) -> int:
 
 
 def _creation_error(path: Path, error: OSError) -> HettopError:
-    if isinstance(error, FileExistsError) and _is_plain(path, path):
+    if isinstance(error, FileExistsError) and path.is_file():
         why = f"{clean(os.fspath(path))} exists already"
         return HettopError("io", why, "choose another name, or replace it with --force")
     if isinstance(error, FileNotFoundError):

@@ -120,6 +120,7 @@ class Writer:
         self._commit_all(self._gatherer.flush(now))
         dropped = self._session.dropped + self._losses.samples
         self._commit(events.End(t=now, why=why, samples=self._session.samples, dropped=dropped))
+        self._settle()
         answered = self._syncer.stop()
         if answered:
             self._disk.close(self._file.fd)
@@ -132,6 +133,14 @@ class Writer:
             fault=self.fault if answered else "the disk does not answer",
         )
         return self._closed
+
+    def discard(self) -> None:
+        """End without a trace: what was recorded is of no use to anybody. An earlier recording stays as it was."""
+        if self._closed is None:
+            self._closed = Closed(self.path, 0, 0, 0, 0, None)
+            self._file.discard()
+            if self._syncer.stop():
+                self._disk.close(self._file.fd)
 
     def _moment(self, live_t: int) -> int:
         """Live time on the recording's clock, which never runs backwards."""
@@ -187,7 +196,15 @@ class Writer:
         self._syncer.touch()
         self._losses.recovered()
         self._session.fold(event)
+        if isinstance(event, Samples):
+            self._settle()
         return True
+
+    def _settle(self) -> None:
+        try:
+            self._file.settle()
+        except OSError as error:
+            self._refused = f"the earlier recording could not be replaced: {fault_text(error)}"
 
     def _keyframe_when_due(self, t: int) -> None:
         if t < self._next_keyframe:

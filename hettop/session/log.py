@@ -31,7 +31,8 @@ def describe(event: AnyEvent) -> LogEntry | None:
             found = _engine(event)
         case events.Control():
             kind = "control"
-            text = _ACTIONS.get(event.action, event.action).format(units=", ".join(event.units))
+            # The action may come from a file: it is data, and only our own words have a place for the units.
+            text = _ACTIONS.get(event.action, event.action.replace("{", "(")).replace("{units}", ", ".join(event.units))
             found = ("info", text)
         case events.Load():
             kind = "load"

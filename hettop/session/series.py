@@ -97,4 +97,12 @@ class Series:
             raise ValueError("a keyframe's series contradicts itself")
         if state.n:
             series.moments = Moments(state.n, int(state.sum), int(state.sum_sq), state.min_ns, state.max_ns)
+            _check(series.moments, state)
         return series
+
+
+def _check(moments: Moments, state: SeriesState) -> None:
+    """ValueError unless some series of n values between minimum and maximum could have these sums."""
+    n, total, squares = state.n, moments.sum_ns, moments.sum_sq
+    if not (n * state.min_ns <= total <= n * state.max_ns and total**2 <= n * squares <= n * n * state.max_ns**2):
+        raise ValueError("a keyframe's sums contradict its extremes")

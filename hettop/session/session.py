@@ -60,7 +60,8 @@ class Session:
             return None
         if control.limit_ns is not None:
             return control.limit_ns
-        return round(1e9 / control.rate_hz) if control.rate_hz else None
+        slowest = 1e9 / events.LARGEST_EXACT  # below it a period is no number of nanoseconds that a line can hold
+        return round(1e9 / control.rate_hz) if control.rate_hz and control.rate_hz > slowest else None
 
     def fold(self, event: AnyEvent) -> None:
         """Take in one event. Events of one unit must come in their order; units commute."""

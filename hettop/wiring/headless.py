@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from hettop.events import Failure
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.wiring.live import LiveFeed
@@ -33,12 +34,20 @@ class Headless:
 
     @property
     def finished(self) -> bool:
-        return not self._waiting and self._have_enough()
+        return self.load_failure is not None or (not self._waiting and self._have_enough())
+
+    @property
+    def load_failure(self) -> Failure | None:
+        """Why the load that was asked for is not there: what is measured without it answers another question."""
+        return self._feed.load_failure
 
     def pump(self) -> None:
         self._feed.pump()
         if self._waiting and self._have_enough():
             self._next()
+
+    def discard_recording(self) -> None:
+        self._feed.discard_recording()
 
     def close(self, why: str) -> Closed | None:
         return self._feed.close(why)

@@ -72,6 +72,7 @@ class LiveFeed:
         self._recorder = Recorder(self._session, wall)
         self._frames = FrameTimes()
         self._notices: list[Notice] = []
+        self.load_failure: events.Failure | None = None
         self._host = HostSource()
         self._session.fold(self._header())
         if options.record is not None:
@@ -175,6 +176,8 @@ class LiveFeed:
         for source in (self._load, self._engine, self._host, self._frames):
             for event in source.drain(t):
                 self._commit(event)
+                if isinstance(event, events.Load) and event.state == "failed":
+                    self.load_failure = event.error
         self._recorder.tick(t)
 
     def _commit(self, event: AnyEvent) -> None:
@@ -204,6 +207,10 @@ class LiveFeed:
         closed = self._recorder.stop(why, self.now_ns)
         self._reaper.close()
         return closed
+
+    def discard_recording(self) -> None:
+        """End the recording without a trace; an earlier one that it was to replace stays."""
+        self._recorder.discard()
 
     # --- the controls ---------------------------------------------------------------------------------------------
 

@@ -49,6 +49,12 @@ class Recorder:
         writer, self.writer = self.writer, None
         return writer.close(why, now_ns) if writer is not None else None
 
+    def discard(self) -> None:
+        """End the recording, if there is one, without a trace."""
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            writer.discard()
+
 
 def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
     """The state of a running session as events, so that a recording begun in its middle knows what is in force."""

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from hettop import events
 from tests.commands.running import (
     HETTOP,
     PATIENCE_S,
@@ -27,6 +28,7 @@ from tests.commands.running import (
 )
 from tests.engine import faulty
 from tests.engine.processes import gone, wait_for
+from tests.streams import header
 
 SHORT = ("bench", *SIMULATED, "--runs", "70")
 
@@ -129,9 +131,13 @@ def test_recordings_are_private_and_said_to_be_there(tmp_path: Path) -> None:
 
 def test_an_existing_file_is_kept_unless_force_is_used(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
-    file.write_text("precious")
+    precious = events.encode(header()) + b"\n"
+    file.write_bytes(precious)
     assert_refused(hettop(*SHORT, "--record", "r.jsonl", cwd=tmp_path), "r.jsonl exists already")
-    assert file.read_text() == "precious"
+    assert_refused(
+        hettop("bench", "mobilenetv2", "--shape", "image=9", "--record", "r.jsonl", "--force", cwd=tmp_path), ""
+    )
+    assert file.read_bytes() == precious, "nothing was measured, so nothing replaces it"
     assert hettop(*SHORT, "--record", "r.jsonl", "--force", cwd=tmp_path).returncode == 0
     assert lines_of(file)[-1]["k"] == "end"
 
@@ -232,3 +238,23 @@ def test_help_begins_with_what_it_does_and_examples() -> None:
     assert "examples:\n  hettop bench" in done.stdout
     for promise in ("type 7", "population", "Exit codes", "--interleave", "--assert"):
         assert promise in done.stdout
+
+
+def test_a_bench_whose_load_dies_is_no_bench_under_load(tmp_path: Path) -> None:
+    process = started(
+        "bench", "mobilenetv2:32x32", "--units", "CPU_ONLY@1", "--duration", "1h", "--load", "cpu:1", "--assert",
+        "CPU_ONLY@1.p90<100s",
+    )  # fmt: skip
+    try:
+        wait_for(lambda: bool(load_workers(process.pid)), "a load worker runs")
+        load_workers(process.pid)[0].kill()
+        _, complaint = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 3
+    assert "the load failed" in complaint
+
+
+def load_workers(pid: int) -> list[psutil.Process]:
+    children = psutil.Process(pid).children(recursive=True)
+    return [child for child in children if "hettop.load.worker" in child.cmdline()]

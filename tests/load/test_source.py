@@ -184,3 +184,18 @@ def test_workers_do_not_pick_up_modules_from_the_current_folder(tmp_path: Path) 
         load.close()
     finally:
         os.chdir(here)
+
+
+@pytest.mark.parametrize("stopped_at", ["started", "confirmed"])
+def test_a_load_that_stands_still_is_no_load(load: ProcessLoad, guard: ListedGuard, stopped_at: str) -> None:
+    load.set(parse_load("cpu:1"))
+    (pid,) = guard.pids
+    if stopped_at == "confirmed":
+        drained_until(load, "confirmed")
+    os.kill(pid, signal.SIGSTOP)
+    # Session time is told, not waited for; what the worker said before it was stopped is heard in the first steps.
+    told = [event for second in range(40) for event in load.drain(second * 10**9)]
+    assert told[-1].state == "failed"
+    assert told[-1].condition == events.NO_LOAD
+    assert told[-1].error is not None
+    assert "stands still" in told[-1].error.message

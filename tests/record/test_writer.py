@@ -82,14 +82,47 @@ def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a.jsonl").stat().st_mode) == 0o600
 
 
+PRECIOUS = events.encode(header()) + b"\n"  # an earlier recording
+
+
+def test_force_replaces_nothing_but_recordings(tmp_path: Path) -> None:
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"\x08\x07 weights")
+    (tmp_path / "link.jsonl").symlink_to(model)
+    for path in (model, tmp_path / "link.jsonl"):
+        with pytest.raises(HettopError, match="replaces recordings only"):
+            Writer(path, header(), force=True)
+    assert model.read_bytes() == b"\x08\x07 weights"
+
+
+def test_the_old_recording_stays_until_there_is_a_sample_to_replace_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(PRECIOUS)
+    writer = Writer(path, header(), force=True)
+    writer.write(events.Mark(t=5))
+    assert path.read_bytes() == PRECIOUS
+    writer.discard()
+    assert path.read_bytes() == PRECIOUS
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_a_discarded_recording_takes_no_stranger_along(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    writer = Writer(path, header())
+    path.rename(tmp_path / "moved.jsonl")
+    path.write_text("somebody else's")
+    writer.discard()
+    assert path.read_text() == "somebody else's"
+
+
 def test_an_existing_file_is_replaced_only_by_force(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text("precious")
+    path.write_bytes(PRECIOUS)
     path.chmod(0o644)
     with pytest.raises(HettopError) as refusal:
         Writer(path, header())
     assert "--force" in refusal.value.hint
-    assert path.read_text() == "precious"
+    assert path.read_bytes() == PRECIOUS
     Writer(path, header(), force=True).close("done")
     assert [line["k"] for line in lines_of(path)] == ["header", "end"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -98,10 +131,10 @@ def test_an_existing_file_is_replaced_only_by_force(tmp_path: Path) -> None:
 
 def test_an_old_file_survives_when_the_disk_is_too_full_to_replace_it(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text("precious")
+    path.write_bytes(PRECIOUS)
     with pytest.raises(HettopError, match="No space left"):
         Writer(path, header(), force=True, disk=FaultyDisk(room=10).as_disk())
-    assert path.read_text() == "precious"
+    assert path.read_bytes() == PRECIOUS
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.jsonl"]
 
 
@@ -361,7 +394,7 @@ def test_a_window_no_reader_would_take_is_declared_as_dropped(tmp_path: Path) ->
 def test_a_window_longer_than_a_line_is_split(tmp_path: Path) -> None:
     number = 200 * SECOND
     whole = window(0, [number] * 20_000, gaps=[number] * 20_000, native=[number] * 20_000)
-    late = msgspec.structs.replace(whole, late_ns=np.full(20_000, 9 * 10**15))
+    late = msgspec.structs.replace(whole, late_ns=np.full(20_000, 2 * 10**15))
     record(tmp_path / "a.jsonl", [late])
     found, report = read(tmp_path / "a.jsonl")
     assert not report.skipped

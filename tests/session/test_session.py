@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop import events
 from hettop.session.condition import ConditionKey
+from hettop.session.series import Series
 from hettop.session.session import LOG_LENGTH, MOST_CONDITIONS, Session
 from tests.streams import MS, S, header, window
 
@@ -162,3 +164,33 @@ def test_a_recording_that_names_a_million_units_fills_no_memory() -> None:
     assert len(session.units) == len(session.conditions) == MOST_CONDITIONS
     assert session.samples == 2 * MOST_CONDITIONS
     assert session.dropped == 2 * 30, "and none of the rest is lost silently"
+
+
+@pytest.mark.parametrize("action", ["{0}", "{units.foo}", "{", "{units:>999999999}"])
+def test_an_action_from_a_file_is_text_and_no_format(action: str) -> None:
+    session = Session()
+    session.fold(events.Control(t=0, action=action, units=["A"]))
+    assert len(session.log[-1].text) <= events.TEXT_LIMIT
+
+
+def test_a_rate_of_next_to_nothing_sets_no_limit() -> None:
+    session = Session()
+    session.fold(events.Control(t=0, action="start", rate_hz=1e-305))
+    assert session.limit_ns is None
+    session.fold(window([MS], late=[0]))
+
+
+@pytest.mark.parametrize(
+    ("total", "squares"), [("9", "99"), ("10", "1"), ("-9" + "0" * 198, "100"), ("9" + "0" * 198, "9")]
+)
+def test_a_keyframe_whose_sums_cannot_be_is_refused(total: str, squares: str) -> None:
+    # Five values from 2 to 2: their sum is 10 and their squares sum to 20.
+    state = events.SeriesState(n=5, sum=total, sum_sq=squares, min_ns=2, max_ns=2, runs=runs_of_twos())
+    with pytest.raises(ValueError, match="contradict"):
+        Series.restored(state)
+
+
+def runs_of_twos() -> list[int]:
+    series = Series(raw_limit=0)
+    series.add(np.full(5, 2, dtype=np.int64))
+    return series.state().runs
