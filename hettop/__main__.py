@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -10,6 +11,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run hettop with these arguments (default: the process's own) and return its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     _replace_closed_streams()
+    _print_anything()
     from hettop.cli import run
 
     return run(arguments)
@@ -26,6 +28,13 @@ def _replace_closed_streams() -> None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - a descriptor, for as long as the process lives
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def _print_anything() -> None:
+    """Let what the terminal's encoding lacks be printed as `?`: a result must not be lost to a dash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ EXIT_WRONG_USE = 2
 EXIT_FAILED = 3
 EXIT_INTERRUPTED = 130
 
+DEBUG_VARIABLE = "HETTOP_DEBUG"
+
 # Kinds of error that the user can mend by asking differently; the others are failures while running.
 WRONG_USE_KINDS = frozenset(
     {"usage", "missing", "format", "input", "unsupported-unit", "unsupported-op", "recording", "io", "load-unavailable"}
@@ -72,6 +74,12 @@ def run(argv: list[str]) -> int:
         _discard_output()
         _complain(HettopError("io", f"the system refused: {error.strerror or error}"))
         return EXIT_FAILED
+    except Exception as error:
+        # A page of traceback and Python's exit 1 would pass for a failed threshold.
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        _complain(_unexpected(error))
+        return EXIT_FAILED
     return code
 
 
@@ -107,6 +115,12 @@ def _with_commands(error: HettopError, argv: list[str]) -> HettopError:
     if error.kind not in ("missing", "usage") or not argv or not argv[0].isalpha() or argv[0] in COMMANDS:
         return error
     return HettopError(error.kind, error.message, f"{error.hint}; or one of the commands {', '.join(COMMANDS)}")
+
+
+def _unexpected(error: Exception) -> HettopError:
+    """A fault of hettop's own, in words: whoever meets it should report it."""
+    hint = f"this is a fault in hettop: please report it with what {DEBUG_VARIABLE}=1 prints"
+    return HettopError("internal", f"{type(error).__name__}: {error}", hint)
 
 
 def _complain(error: HettopError) -> None:

@@ -123,10 +123,21 @@ def _read(port: Port, options: InputOptions) -> Array:
 
 
 def _read_npy(port: Port, path: Path) -> Array:
+    if path.exists() and not path.is_file():
+        raise _refused(port, f"--input {clean(str(path))} is not a plain file")
     try:
         # Mapped: the header may promise more than the file has, or than the memory holds.
         array = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError, EOFError, SyntaxError, tokenize.TokenError) as error:
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        SyntaxError,
+        tokenize.TokenError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+    ) as error:
         raise _unreadable(port, path, error) from error
     if not isinstance(array, np.ndarray):
         raise _refused(port, f"--input {clean(str(path))} is not one array")

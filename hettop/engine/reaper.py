@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
 
+PATIENCE_S = 1.0  # a reaper at the end of its pipe has milliseconds of work
+
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 
 
@@ -49,7 +51,7 @@ class Reaper:
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             process.stdin.close()
-            process.wait()
+            self._await_end(process)
 
     def _tell(self, line: str) -> None:
         if self._process is None:
@@ -61,6 +63,17 @@ class Reaper:
             self._process.wait()
             self._process = self._start()
             _write(self._process, "".join(f"+{pid}\n" for pid in self._pids))
+
+    def _await_end(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for the reaper; one that stands still is killed, and its work done here."""
+        import subprocess
+
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kill_all(self._pids)
 
     def _start(self) -> subprocess.Popen[bytes]:
         import subprocess
@@ -85,6 +98,14 @@ def _write(process: subprocess.Popen[bytes], line: str) -> None:
     os.write(process.stdin.fileno(), line.encode())
 
 
+def kill_all(pids: set[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            continue  # it had already ended
+
+
 def main() -> None:
     """The reaper process: reads `+pid` and `-pid` lines until they end, then kills what is left."""
     for ignored in IGNORED:
@@ -98,11 +119,7 @@ def main() -> None:
             pids.add(pid)
         else:
             pids.discard(pid)
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except OSError:
-            continue  # it had already ended, and its parent is gone too
+    kill_all(pids)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from hettop.text import clean
 LARGEST_FILE = (1 << 31) - 1
 """Protobuf cannot read a larger message; larger models keep their weights in files of their own."""
 
+MOST_NODES = 1_000_000  # more than any real graph has, few enough to be read
 _COPY_AGAIN = "copy or export it again"
 
 
@@ -41,7 +42,37 @@ def open_onnx(path: Path) -> Any:
         raise HettopError("format", f"{name} is cut or is no ONNX model: {clean(str(error))}", _COPY_AGAIN) from error
     if not model.ir_version or not (model.graph.node or model.graph.output):
         raise HettopError("format", f"{name} is cut or is no ONNX model: it holds no graph", _COPY_AGAIN)
-    return inliner.inline_local_functions(model) if model.functions else model
+    if not model.functions:
+        return model
+    if not expands_within(model, MOST_NODES):
+        raise HettopError("format", f"{name}: its functions call each other without end", _COPY_AGAIN)
+    return inliner.inline_local_functions(model)
+
+
+def expands_within(model: Any, most: int) -> bool:
+    """Whether the graph has at most `most` nodes once every local function stands where it is called.
+
+    Thirty functions that call the one before twice each are a billion nodes; one that calls itself is endless.
+    """
+    bodies = {(function.domain, function.name): function.node for function in model.functions}
+    sizes: dict[tuple[str, str], int] = {}
+
+    def size_of(nodes: Any, inside: frozenset[tuple[str, str]]) -> int:
+        total = 0
+        for node in nodes:
+            key = (node.domain, node.op_type)
+            if key in inside:
+                return most + 1
+            if key in bodies and key not in sizes:
+                sizes[key] = size_of(bodies[key], inside | {key})
+            total += sizes.get(key, 1)
+            for attribute in node.attribute:
+                total += sum(size_of(graph.node, inside) for graph in (*attribute.graphs, attribute.g))
+            if total > most:
+                return most + 1
+        return total
+
+    return size_of(model.graph.node, frozenset()) <= most
 
 
 def onnx_ports(model: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:

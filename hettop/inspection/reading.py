@@ -17,6 +17,9 @@ from hettop.text import clean
 
 CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel")
 
+CONTRADICTIONS = (LookupError, ArithmeticError, TypeError, ValueError, RecursionError)
+"""What reading a graph raises that leaves out, or writes in another type, what its operators must have."""
+
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -44,13 +47,19 @@ def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None = None) -> 
     inputs, outputs = onnx_ports(model)
     check_names(inputs, shapes, "--shape")
     chosen = choose_shapes(inputs, shapes, {})
-    graph = read_graph(model, chosen)
+    try:
+        graph = read_graph(model, chosen)
+        totals = add_up(graph)
+    except CONTRADICTIONS as error:
+        raise HettopError(
+            "format", f"{clean(path.name)}: its graph contradicts itself ({type(error).__name__})", "export it again"
+        ) from error
     return Inspection(
         name=path.name,
         format="onnx",
         inputs=tuple(replace(port, name=clean(port.name)) for port in inputs),
         outputs=outputs,
-        totals=add_up(graph),
+        totals=totals,
         ops=graph.ops,
         shapes={clean(name): shape for name, shape in chosen.items()},
         requires=opsets(model),

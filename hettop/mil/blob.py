@@ -115,8 +115,11 @@ class Weights:
         said = f"{self._owner}: its weights are in {name!r}".removeprefix(": ")
         if self._folder is None:
             raise HettopError("format", f"{said}, but a single-file model has no folder", "use the .mlpackage")
-        root = self._folder.resolve()
-        path = (root / name.removeprefix("@model_path/")).resolve() if "\0" not in name else root.parent
+        try:
+            root = self._folder.resolve()
+            path = (root / name.removeprefix("@model_path/")).resolve()
+        except (OSError, RuntimeError, ValueError):  # links that lead to themselves, names that no file can have
+            raise HettopError("format", f"{said}, which leads nowhere", "copy the whole package") from None
         if not path.is_relative_to(root):
             raise HettopError("format", f"{said}, outside the package", "the package is not to be trusted")
         return path

@@ -196,8 +196,11 @@ def _package_specification(path: Path) -> tuple[Path, Path]:
             "format", f"{path.name} is a folder without {_MANIFEST}: no Core ML package", "name an .mlpackage"
         )
     root = _root_entry(manifest, path.name)
-    data = (path / "Data").resolve()
-    specification = (data / root).resolve()
+    try:
+        data = (path / "Data").resolve()
+        specification = (data / root).resolve()
+    except (OSError, RuntimeError, ValueError):  # links that lead to themselves, names that no file can have
+        raise HettopError("format", f"{path.name}: {_MANIFEST} leads nowhere", "copy the whole package") from None
     if not specification.is_relative_to(data) or not data.is_relative_to(path.resolve()):
         raise HettopError(
             "format",

@@ -60,10 +60,12 @@ class ModelCache:
 
 def default_cache() -> ModelCache:
     """The cache of the user who runs this."""
-    return ModelCache(
-        cache_folder(sys.platform, os.environ, Path.home()),
-        Path(tempfile.gettempdir()) / f"hettop-{os.getuid()}",
-    )
+    fallback = Path(tempfile.gettempdir()) / f"hettop-{os.getuid()}"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without a home, as in a container
+        home = fallback
+    return ModelCache(cache_folder(sys.platform, os.environ, home), fallback)
 
 
 def cache_folder(platform: str, environ: Mapping[str, str], home: Path) -> Path:

@@ -5,6 +5,7 @@ Pure; numbers come from `session.statistics`.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -38,8 +39,11 @@ def _model(session: Session) -> dict[str, Any]:
 
 
 def to_json(document: dict[str, Any]) -> str:
-    """One line-broken JSON document, ready to print."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    """One line-broken JSON document, ready to print.
+
+    In ASCII: the escapes keep the data exact, and nothing in a file's text can reach a terminal as a control character.
+    """
+    return json.dumps(json.loads(msgspec.json.encode(document)), indent=2)
 
 
 def whole(struct: events.Host | events.ModelInfo) -> dict[str, Any]:

@@ -266,7 +266,7 @@ class LiveFeed:
     def _start_recording(self) -> None:
         name = f"hettop-{self._wall().astimezone():%Y%m%d-%H%M%S}.jsonl"
         refusals = []
-        for folder in (Path(), Path.home(), Path(tempfile.gettempdir())):
+        for folder in (Path(), Path("~").expanduser() if "HOME" in os.environ else Path(), Path(tempfile.gettempdir())):
             path = _unused(folder / name)
             try:
                 self._recorder.start(path, self.now_ns)

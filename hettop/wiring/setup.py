@@ -43,6 +43,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
 
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
+    _check_encoding(options)
     backend = options.backend or DEFAULT_BACKEND
     engine = create(backend, RealClock())
     known = engine.units()
@@ -63,6 +64,16 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
         inputs=inputs,
         function=options.function,
     )
+
+
+def _check_encoding(options: ModelOptions) -> None:
+    """Names go to the engines as UTF-8; one that is not has no place in a recording either."""
+    texts = (options.model, options.function or "", *options.shapes, *options.values)
+    for text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise HettopError("usage", f"{clean(text)!r} is not UTF-8", "rename the file, or link to it") from None
 
 
 def _available(known: Mapping[str, str | None], backend: str, cores: int) -> tuple[str, ...]:
