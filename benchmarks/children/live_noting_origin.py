@@ -11,6 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
+from hettop.commands.closing import Endings
 from hettop.commands.screen import DEFAULT_FPS, ScreenOptions, show
 from hettop.engine.clock import RealClock
 from hettop.wiring.live import LiveFeed
@@ -53,11 +54,12 @@ def main() -> int:
     rows = (unit, *(other for other in setup.units if other != unit))
     clock = NotingClock(Path(origin))
     feed = StoppableFeed(setup, MeasureOptions(record=recording), rows=rows, raw_limit=0, clock=clock)
-    try:
-        feed.switch(unit)
-        return show(lambda: feed, ScreenOptions(theme=None, fps=DEFAULT_FPS, ascii_only=False))
-    finally:
-        feed.close("quit")
+    with Endings() as endings:
+        try:
+            feed.switch(unit)
+            return show(lambda: feed, ScreenOptions(theme=None, fps=DEFAULT_FPS, ascii_only=False), endings=endings)
+        finally:
+            feed.close("quit")
 
 
 if __name__ == "__main__":

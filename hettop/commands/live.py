@@ -67,10 +67,9 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
 
 
 def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
-    from hettop.commands.closing import undisturbed
+    from hettop.commands.closing import Endings, undisturbed
     from hettop.commands.screen import show
 
-    screen = screen_options(arguments)
     opened: list[LiveFeed] = []
 
     def begin() -> LiveFeed:
@@ -78,13 +77,15 @@ def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[
         _first_units(opened[0], interleave=arguments.demo and units is None)
         return opened[0]
 
-    try:
-        code = show(begin, screen)
-    finally:
-        with undisturbed():
-            closed = [feed.close("quit") for feed in opened]
-    for recording in closed:
-        _say_recorded(recording)
+    with Endings() as endings:
+        screen = screen_options(arguments)
+        try:
+            code = show(begin, screen, endings=endings)
+        finally:
+            with undisturbed():
+                closed = [feed.close("quit") for feed in opened]
+        for recording in closed:
+            _say_recorded(recording)
     return code
 
 

@@ -69,9 +69,9 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
 
 
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
+    from hettop.commands.closing import Endings
     from hettop.commands.screen import show
 
-    screen = screen_options(arguments)
     opened: list[ReplayFeed] = []
 
     def begin() -> ReplayFeed:
@@ -80,8 +80,10 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
         opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0))
         return opened[0]
 
-    try:
-        return show(begin, screen, replaying=True)
-    finally:
-        for feed in opened:
-            feed.close()
+    with Endings() as endings:
+        screen = screen_options(arguments)
+        try:
+            return show(begin, screen, endings=endings, replaying=True)
+        finally:
+            for feed in opened:
+                feed.close()

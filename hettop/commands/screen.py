@@ -11,6 +11,7 @@ from hettop.errors import HettopError
 from hettop.text import clean
 
 if TYPE_CHECKING:
+    from hettop.commands.closing import Endings
     from hettop.tui.feed import Feed
 
 DEFAULT_FPS = 4.0
@@ -61,12 +62,21 @@ def _check_theme(name: str) -> None:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
 
 
-def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, replaying: bool = False) -> int:
-    """Run the screen until the user leaves it; returns the exit code. Raises HettopError when the feed cannot open."""
+def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endings, replaying: bool = False) -> int:
+    """Run the screen until the user or a signal ends it; returns the exit code.
+
+    Raises HettopError when the feed cannot open.
+    """
+    from hettop.commands.closing import terminal_left_as_found
     from hettop.tui.app import HettopApp
 
     app = HettopApp(open_feed, replaying=replaying, theme=options.theme, fps=options.fps, ascii=options.ascii_only)
-    app.run()
+    try:
+        with terminal_left_as_found():
+            endings.tell(app.end)
+            app.run()
+    finally:
+        endings.over()
     if app.fault is not None:
         raise app.fault
     return app.return_code or 0

@@ -6,12 +6,9 @@ Knows the feed's protocols alone; neither where samples come from nor how anythi
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
@@ -87,6 +84,8 @@ class HettopApp(Actions):
     ) -> None:
         super().__init__(replaying=replaying, ascii=ascii)
         self.fault: HettopError | None = None
+        self._ended_by: int | None = None
+        self._running_loop: asyncio.AbstractEventLoop | None = None
         self._open_feed = open_feed
         self._fps = fps
         self._look = look
@@ -132,15 +131,24 @@ class HettopApp(Actions):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Start drawing, and leave the terminal as it was when the process is told to end."""
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, return_code=128 + number))
+        """Start drawing."""
+        self._running_loop = asyncio.get_running_loop()
+        if self._ended_by is not None:  # a signal that came before there was a loop to tell
+            self._leave()
         if self._theme_faults:
             text = "\n".join(fault.message for fault in self._theme_faults)
             self.notify(clean_lines(text), severity="warning", markup=False)
         self._latency.focus()
         self.call_after_refresh(self._begin)
+
+    def end(self, signal_number: int) -> None:
+        """Leave because of a signal, in good order: from a signal handler, at any moment since the app was made."""
+        self._ended_by = signal_number
+        if self._running_loop is not None:
+            self._running_loop.call_soon_threadsafe(self._leave)
+
+    def _leave(self) -> None:
+        self.exit(return_code=128 + (self._ended_by or 0))
 
     def _begin(self) -> None:
         """Open the feed and start drawing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from hettop.tui.charts.histogram import plot_columns
 from hettop.tui.feed import Notice
 from hettop.tui.panels.panel import inner_size
 from tests.tui.fakes import EMPTY, HEADER, HOSTILE, LIVE, PAUSED, RECORDING, REPLAY, SECOND, FakeFeed, hostile_view
-from tests.tui.screens import running, screen_text, settled
+from tests.tui.screens import app_on, running, screen_text, settled
 
 LATER = replace(LIVE, header=replace(HEADER, elapsed_ns=99 * SECOND))
 
@@ -222,12 +221,20 @@ async def test_broken_theme_files_are_named_and_the_others_work(tmp_path: Path) 
         assert app.theme == "good"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_ends_the_app_in_good_order(number: signal.Signals) -> None:
     async with running(FakeFeed()) as (app, pilot):
-        os.kill(os.getpid(), number)
+        app.end(number)  # as a signal handler does
         await settled(pilot)
     assert app.return_code == 128 + number
+
+
+async def test_a_signal_that_comes_before_the_first_paint_ends_the_app_too() -> None:
+    app = app_on(FakeFeed())
+    app.end(signal.SIGINT)
+    async with app.run_test() as pilot:
+        await settled(pilot)
+    assert app.return_code == 130
 
 
 async def test_frames_come_by_themselves() -> None:
