@@ -5,6 +5,7 @@ Draws nothing. Actions whose controls the feed does not have are hidden and inac
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 
@@ -16,6 +17,7 @@ from hettop.format import NS_PER_SECOND, seconds
 from hettop.session.views import UnitRow
 from hettop.text import clean
 from hettop.tui.dialogs import HelpScreen, MarkScreen
+from hettop.tui.driver import TerminalDriver
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
 from hettop.tui.keys import KEYS, applicable
 from hettop.tui.panels.hints import Hints
@@ -32,7 +34,7 @@ class Actions(App[None]):
     """The actions of the app. Its state is how the user looks at the session: window, unit, zoom, freeze."""
 
     def __init__(self, *, replaying: bool, ascii: bool = False) -> None:  # noqa: A002 - the option's name
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver if "TEXTUAL_DRIVER" not in os.environ else None)
         self.feed: Feed | None = None
         self.ascii_only = ascii
         self.picture: Picture | None = None

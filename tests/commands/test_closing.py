@@ -91,3 +91,23 @@ def test_impatient_signals_leave_the_terminal_as_it_was(signals: list[tuple[floa
     assert restored
     assert b"Traceback" not in output
     assert output.count(b"\x1b[?1049l") >= output.count(b"\x1b[?1049h"), "the alternate screen was left"
+
+
+def test_a_terminal_that_vanishes_without_a_word_ends_hettop() -> None:
+    leader, follower = pty.openpty()
+    # No controlling terminal: closing it sends no SIGHUP.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hettop", "--demo"],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={**plain_environment(), "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(follower)
+    try:
+        assert os.read(leader, 1 << 16)
+        os.close(leader)
+        assert process.wait(60) == 128 + signal.SIGHUP
+    finally:
+        process.kill()
