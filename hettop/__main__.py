@@ -14,7 +14,9 @@ def main(argv: list[str] | None = None) -> int:
     _print_anything()
     from hettop.cli import run
 
-    return run(arguments)
+    code = run(arguments)
+    _flush_or_discard()
+    return code
 
 
 def _replace_closed_streams() -> None:
@@ -28,6 +30,15 @@ def _replace_closed_streams() -> None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - a descriptor, for as long as the process lives
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def _flush_or_discard() -> None:
+    """Print what is left; where that fails, let it go nowhere: Python would make exit code 120 of it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _print_anything() -> None:
