@@ -81,6 +81,17 @@ class LineFile:
         except FileNotFoundError:
             return  # it is gone already
 
+    def loss(self) -> str | None:
+        """Why what was written cannot be found under its name any more, or None."""
+        place = self._target if self._settled else self._made
+        try:
+            there = place.stat()
+        except OSError:
+            return "the file was deleted or moved by someone"
+        if not os.path.samestat(os.fstat(self.fd), there):
+            return "the file was replaced by someone"
+        return "the file was cut by someone" if there.st_size < self.size else None
+
     def append(self, line: bytes) -> None:
         """Write one line, its line feed included. Raises OSError when that failed and nothing was added."""
         data = b"\n" + line if self._torn else line

@@ -23,6 +23,7 @@ from hettop.session.session import Session
 
 KEYFRAME_NS = 10 * 10**9
 SYNC_EVERY_S = 1.0
+LOOK_EVERY_NS = 10**9  # whether the file is still there
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class Writer:
         self._next_keyframe = KEYFRAME_NS
         self._losses = _Losses()
         self._refused: str | None = None
+        self._lost: str | None = None
+        self._look_again = 0
         self._closed: Closed | None = None
         try:
             seen, line = readable(msgspec.structs.replace(header, t=0))
@@ -94,7 +97,7 @@ class Writer:
             return f"{self._losses.why}: {missing:,} samples not recorded" if missing else self._losses.why
         if self._syncer.fault is not None:
             return f"sync failed: {self._syncer.fault}; the recording may not survive a power cut"
-        return self._refused
+        return self._lost or self._refused
 
     def write(self, event: AnyEvent) -> None:
         """Take in a live event. Header, keyframe and end are the writer's own and ignored, as is all after close."""
@@ -109,6 +112,9 @@ class Writer:
         """Commit what has been held back long enough; to be called a few times a second with the session's time."""
         if self._closed is None:
             now = self._moment(now_ns)
+            if now >= self._look_again:
+                self._look_again = now + LOOK_EVERY_NS
+                self._lost = self._file.loss()
             self._commit_all(self._gatherer.due(now))
             self._keyframe_when_due(now)
 
@@ -121,6 +127,7 @@ class Writer:
         dropped = self._session.dropped + self._losses.samples
         self._commit(events.End(t=now, why=why, samples=self._session.samples, dropped=dropped))
         self._settle()
+        self._lost = self._file.loss()
         answered = self._syncer.stop()
         if answered:
             self._disk.close(self._file.fd)

@@ -414,3 +414,25 @@ def test_closing_twice_and_writing_after_close_change_nothing(tmp_path: Path) ->
     writer.tick(50 * SECOND)
     assert writer.close("again") == closed
     assert len(lines_of(tmp_path / "a.jsonl")) == 2
+
+
+@pytest.mark.parametrize(
+    ("harm", "word"),
+    [
+        (lambda path: path.unlink(), "deleted"),
+        (lambda path: (path.rename(path.with_name("b")), path.write_text("x")), "replaced"),
+        (lambda path: os.truncate(path, 0), "cut"),
+    ],
+    ids=["deleted", "replaced", "cut"],
+)
+def test_a_file_that_somebody_takes_away_is_told_at_once_and_at_the_end(
+    tmp_path: Path, harm: Callable[[Path], object], word: str
+) -> None:
+    path = tmp_path / "a.jsonl"
+    writer = Writer(path, header())
+    writer.tick(SECOND)
+    assert writer.fault is None
+    harm(path)
+    writer.tick(3 * SECOND)
+    assert word in (writer.fault or "")
+    assert word in (writer.close("done").fault or "")
