@@ -29,10 +29,10 @@ class ModelCache:
     fallback: Path
 
     def find(self, name: str) -> Path | None:
-        """The file or folder of that name, if it was built already."""
-        if (self.folder / name).exists():
+        """The file or folder of that name, if it was built already and is whole."""
+        if _is_whole(self.folder, name):
             return self.folder / name
-        return self.fallback / name if _is_own(self.fallback) and (self.fallback / name).exists() else None
+        return self.fallback / name if _is_own(self.fallback) and _is_whole(self.fallback, name) else None
 
     def file(self, name: str, build: Build) -> Path:
         """The file or folder of that name, built by `build(path)` under a temporary name beside it if need be.
@@ -85,13 +85,36 @@ def _build_into(folder: Path, name: str, build: Build) -> Path:
         built = temporary / name
         build(built)
         _sync(built)
+        seal = temporary / "seal"
+        seal.write_text(_sizes(built), encoding="utf-8")
+        # The seal first: what has a name and no seal that fits it is damaged, never half-way to being there.
+        seal.replace(_seal_of(folder, name))
         _put(built, folder / name)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return folder / name
 
 
+def _seal_of(folder: Path, name: str) -> Path:
+    return folder / f".{name}.seal"
+
+
+def _sizes(place: Path) -> str:
+    """Every file of it with its size: what a full disk or an interrupted copy leaves behind differs."""
+    files = sorted(each for each in (place, *place.rglob("*")) if each.is_file())
+    return "".join(f"{each.relative_to(place.parent)} {each.stat().st_size}\n" for each in files)
+
+
+def _is_whole(folder: Path, name: str) -> bool:
+    try:
+        return (folder / name).exists() and _sizes(folder / name) == _seal_of(folder, name).read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
 def _put(built: Path, place: Path) -> None:
+    if place.is_dir() and not _is_whole(place.parent, place.name):
+        shutil.rmtree(place)
     try:
         built.replace(place)
     except OSError as error:

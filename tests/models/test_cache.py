@@ -31,7 +31,8 @@ def build_model(path: Path) -> None:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    """What lies in the folder, the seals of what was built aside."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".seal")
 
 
 def test_a_file_is_built_once(cache: ModelCache) -> None:
@@ -130,3 +131,21 @@ def test_without_any_place_the_error_says_what_to_set(tmp_path: Path) -> None:
 )
 def test_the_folder_follows_the_platforms_customs(platform: str, environ: dict[str, str], folder: str) -> None:
     assert cache_folder(platform, environ, Path("/home/ada")) == Path(folder)
+
+
+@pytest.mark.parametrize("harm", ["cut", "empty", "a folder", "no seal"])
+def test_what_is_damaged_is_built_again(cache: ModelCache, harm: str) -> None:
+    path = cache.file("a.onnx", build_model)
+    match harm:
+        case "cut":
+            path.write_bytes(b"mod")
+        case "empty":
+            path.write_bytes(b"")
+        case "a folder":
+            path.unlink()
+            path.mkdir()
+            (path / "x").touch()
+        case "no seal":
+            (cache.folder / ".a.onnx.seal").unlink()
+    assert cache.find("a.onnx") is None
+    assert cache.file("a.onnx", build_model).read_bytes() == b"model"
