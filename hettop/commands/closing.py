@@ -96,10 +96,18 @@ def terminal_left_as_found() -> Iterator[None]:
         yield
         clean = True
     finally:
-        with contextlib.suppress(termios.error, OSError):  # a terminal that is gone needs nothing
-            if not clean and found is not None:
-                os.set_blocking(fd, False)
-                os.write(fd, LEAVE_SCREEN)
-                os.set_blocking(fd, True)
-            if found is not None:
+        if found is not None:
+            if not clean:
+                _leave_screen(fd)
+            with contextlib.suppress(termios.error, OSError):  # a terminal that is gone needs nothing
                 termios.tcsetattr(fd, termios.TCSANOW, found)
+
+
+def _leave_screen(fd: int) -> None:
+    """Tell the terminal, without waiting for one that takes nothing."""
+    with contextlib.suppress(OSError):
+        os.set_blocking(fd, False)
+        try:
+            os.write(fd, LEAVE_SCREEN)
+        finally:
+            os.set_blocking(fd, True)

@@ -116,6 +116,8 @@ def _read(port: Port, options: InputOptions) -> Array:
     """The array in the file that the option names."""
     path = Path(options.values[port.name])
     whose = f"--input {clean(str(path))}"
+    if path.exists() and not path.is_file():  # opening a pipe would wait for whoever may write to it
+        raise _refused(port, f"{whose} is not a plain file")
     array = _read_npy(port, path) if path.suffix.lower() == ".npy" else _read_image(port, path, options)
     if options.shapes.get(port.name, array.shape) != array.shape:
         raise _refused(port, f"{whose} and --shape disagree")
@@ -123,8 +125,6 @@ def _read(port: Port, options: InputOptions) -> Array:
 
 
 def _read_npy(port: Port, path: Path) -> Array:
-    if path.exists() and not path.is_file():
-        raise _refused(port, f"--input {clean(str(path))} is not a plain file")
     try:
         # Mapped: the header may promise more than the file has, or than the memory holds.
         array = np.load(path, allow_pickle=False, mmap_mode="r")

@@ -22,7 +22,7 @@ NS_PER_S = 10**9
 FOREVER = sys.maxsize
 
 FLUSH_NS = 50_000_000
-"""Fine enough for any screen, coarse enough that the write (about 10 us) is .02 % of the time."""
+"""Fine enough for any screen, coarse enough that flushes are a fraction of a per cent (docs/PERFORMANCE.md)."""
 
 LONG_REST_NS = 20_000_000
 """A longer rest listens for commands; a shorter one sleeps on the samples' clock, which is more punctual."""

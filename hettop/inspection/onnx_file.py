@@ -72,7 +72,10 @@ def expands_within(model: Any, most: int) -> bool:
                 return most + 1
         return total
 
-    return size_of(model.graph.node, frozenset()) <= most
+    try:
+        return size_of(model.graph.node, frozenset()) <= most
+    except RecursionError:
+        return False
 
 
 def onnx_ports(model: Any) -> tuple[tuple[Port, ...], tuple[Port, ...]]:

@@ -58,14 +58,14 @@ class ModelCache:
             ) from second
 
 
-def default_cache() -> ModelCache:
+def default_cache(environ: Mapping[str, str] = os.environ, find_home: Callable[[], Path] = Path.home) -> ModelCache:
     """The cache of the user who runs this."""
     fallback = Path(tempfile.gettempdir()) / f"hettop-{os.getuid()}"
     try:
-        home = Path.home()
+        home = find_home()
     except RuntimeError:  # a user without a home, as in a container
         home = fallback
-    return ModelCache(cache_folder(sys.platform, os.environ, home), fallback)
+    return ModelCache(cache_folder(sys.platform, environ, home), fallback)
 
 
 def cache_folder(platform: str, environ: Mapping[str, str], home: Path) -> Path:

@@ -5,6 +5,7 @@ The only place where sources meet the stream. Everything happens on the caller's
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -266,7 +267,7 @@ class LiveFeed:
     def _start_recording(self) -> None:
         name = f"hettop-{self._wall().astimezone():%Y%m%d-%H%M%S}.jsonl"
         refusals = []
-        for folder in (Path(), Path("~").expanduser() if "HOME" in os.environ else Path(), Path(tempfile.gettempdir())):
+        for folder in _places_to_record():
             path = _unused(folder / name)
             try:
                 self._recorder.start(path, self.now_ns)
@@ -287,6 +288,14 @@ def _unused(path: Path) -> Path:
     """`path`, with a number if there is such a file already: two recordings may begin in one second."""
     names = (path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 100)))
     return next((name for name in names if not name.exists()), path)
+
+
+def _places_to_record() -> list[Path]:
+    """Here, at home, or where temporary files go: the first that can be written."""
+    places = [Path(), Path(tempfile.gettempdir())]
+    with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
+        places.insert(1, Path.home())
+    return places
 
 
 def recording_notice(closed: Closed) -> Notice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -387,3 +388,11 @@ def test_what_is_no_input_is_refused(text: str) -> None:
     with pytest.raises(HettopError) as caught:
         parse_value(text)
     assert caught.value.kind == "usage"
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.png"])
+def test_a_pipe_as_an_input_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    port = Port("x", "float32", (1, 3, 4, 4))
+    with pytest.raises(HettopError, match="not a plain file"):
+        make_inputs([port], InputOptions(values={"x": str(tmp_path / name)}))

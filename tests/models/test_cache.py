@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.cache import ModelCache, cache_folder
+from hettop.models.cache import ModelCache, cache_folder, default_cache
 
 
 @pytest.fixture
@@ -149,3 +149,11 @@ def test_what_is_damaged_is_built_again(cache: ModelCache, harm: str) -> None:
             (cache.folder / ".a.onnx.seal").unlink()
     assert cache.find("a.onnx") is None
     assert cache.file("a.onnx", build_model).read_bytes() == b"model"
+
+
+def test_a_user_without_a_home_has_a_cache() -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    cache = default_cache({}, homeless)
+    assert cache.folder.is_relative_to(cache.fallback)
