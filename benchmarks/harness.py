@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,9 @@ class Busy:
         return Loaded(unit, None, 0, (), ())
 
     def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:  # noqa: ARG002 (nothing to feed)
+        return {}
+
+    def outputs(self) -> dict[str, Any]:
         return {}
 
     def native_ns(self) -> int | None:

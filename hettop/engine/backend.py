@@ -5,7 +5,7 @@ Knows no framework; each backend imports its own inside its methods, in the engi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -42,12 +42,20 @@ class Port:
         return f"{self.name} {self.dtype}[{axes}]"
 
 
+def _tell_nobody(_state: str) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How to load: `threads` is the N of `UNIT@N` (None: the framework's default), `function` one of several."""
+    """How to load: `threads` is the N of `UNIT@N` (None: the framework's default), `function` one of several.
+
+    tell: called with what the load is about to do, `compiling` or `loading`; either can take minutes.
+    """
 
     threads: int | None = None
     function: str | None = None
+    tell: Callable[[str], None] = _tell_nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,11 @@ class InputOptions:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model that is ready to run. `placed` is what is known to run it, None until that is known."""
+    """A model that is ready to run. `placed` is what is known to run it, None until that is known.
+
+    compile_ns: what compiling it took, before the load; cached: whether an earlier compilation was used instead. Both
+        None where nothing is compiled.
+    """
 
     requested: str
     placed: str | None
@@ -69,6 +81,8 @@ class Loaded:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     note: str = ""
+    compile_ns: int | None = None
+    cached: bool | None = None
 
 
 class Clock(Protocol):
@@ -96,6 +110,10 @@ class Backend(Protocol):
     def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed: ...
 
     def predict(self, feed: Feed) -> None: ...
+
+    def outputs(self) -> Mapping[str, Any]:
+        """What the last `predict` returned, as numpy arrays by name; empty where nothing was computed."""
+        ...
 
     def native_ns(self) -> int | None: ...
 

@@ -36,7 +36,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
 
 
 class StateReport(Report, frozen=True, kw_only=True, tag="state"):
-    """It is now `loading`, `warming`, `running`, `paused` or `stopped`.
+    """It is now `loading`, `compiling`, `warming`, `running`, `paused` or `stopped`.
 
     `done`: it pauses for its limit is reached. `unfinished`: paced arrivals due so far that were never started.
     """
@@ -48,7 +48,7 @@ class StateReport(Report, frozen=True, kw_only=True, tag="state"):
 
 
 class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
-    """The model is loaded and its first call made."""
+    """The model is loaded and its first call made. `qos` is the quality of service its worker thread runs with."""
 
     backend: str
     simulated: bool
@@ -59,6 +59,9 @@ class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
     note: str
     inputs: list[str]
     peak_memory_mb: float | None = None
+    compile_ns: int | None = None
+    cached: bool | None = None
+    qos: str | None = None
 
 
 class ErrorReport(Report, frozen=True, kw_only=True, tag="error"):

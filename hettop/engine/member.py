@@ -75,7 +75,7 @@ class Member:
     @property
     def loading(self) -> bool:
         """Whether it is on the way to being ready, its warm-up included."""
-        return self.child is not None and self.state in {"spawning", "loading", "warming"}
+        return self.child is not None and self.state in {"spawning", "loading", "compiling", "warming"}
 
     @property
     def may_run(self) -> bool:
@@ -207,6 +207,9 @@ class Member:
                 backend=clean(report.backend),
                 load_ns=report.load_ns,
                 first_ns=report.first_ns,
+                compile_ns=report.compile_ns,
+                cached=report.cached,
+                qos=report.qos,
                 placed=None if report.placed is None else clean(report.placed),
                 note=clean(report.note) or None,
                 pid=report.pid,

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 from hettop.engine import job as jobs
@@ -97,12 +98,11 @@ def _work(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
 
 
 def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
-    outlet.post(encode_report(StateReport(state="loading")))
-    outlet.flush()
+    _tell(outlet, "loading")
     try:
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
-        loaded = backend.load(job.model, name, LoadOptions(threads=threads, function=job.function))
+        loaded = backend.load(job.model, name, LoadOptions(threads, job.function, partial(_tell, outlet)))
         feed = backend.make_inputs(loaded.inputs, job.inputs())
     except HettopError:
         raise
@@ -131,12 +131,20 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
                 note=" · ".join(part for part in (loaded.note, chosen_axes(loaded.inputs, feed, job.inputs())) if part),
                 inputs=[fed(port, feed) for port in loaded.inputs],
                 peak_memory_mb=peak_memory_mb(),
+                compile_ns=loaded.compile_ns,
+                cached=loaded.cached,
             )
             outlet.post(encode_report(ready))
             outlet.flush()
             sampler.run()
         finally:
             sampler.flush()  # what was measured before a failing call is kept
+
+
+def _tell(outlet: Outlet, state: str) -> None:
+    """Says at once what is to come: the next call may hold this process for minutes."""
+    outlet.post(encode_report(StateReport(state=state)))
+    outlet.flush()
 
 
 if __name__ == "__main__":

@@ -29,6 +29,18 @@ def describe(event: AnyEvent) -> LogEntry | None:
         case events.Engine():
             kind = "engine"
             found = _engine(event)
+        case events.Plan():
+            kind = "plan"
+            found = _plan(event)
+        case events.Outputs():
+            kind = "outputs"
+            found = _outputs(event)
+        case events.PowerStatus():
+            kind = "power"
+            found = _power_status(event)
+        case events.Baseline():
+            kind = "baseline"
+            found = ("info", f"idle baseline taken from {event.n} power samples, load {event.load}")
         case events.Control():
             kind = "control"
             # The action may come from a file: it is data, and only our own words have a place for the units.
@@ -63,6 +75,34 @@ def _engine(event: events.Engine) -> tuple[str, str] | None:
         took = f"loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"
         return "info", f"{event.unit} {took}{note}"
     return None
+
+
+def _plan(event: events.Plan) -> tuple[str, str]:
+    if event.error is not None:
+        return "warning", f"{event.unit} has no plan: {event.error.message}"
+    where = ", ".join(f"{device.ops} on {device.device}" for device in event.devices)
+    return "info", f"{event.unit} plan (a claim): {where or 'no operation has a place'}"
+
+
+def _outputs(event: events.Outputs) -> tuple[str, str] | None:
+    if event.error is not None:
+        return "warning", f"{event.unit} outputs not compared: {event.error.message}"
+    broken = sum(output.not_finite for output in event.outputs)
+    if broken:
+        return "error", f"{event.unit} outputs: {broken} values are no numbers, unlike {event.reference}'s"
+    apart = [output for output in event.outputs if output.top1 is not None and output.top1 < 1]
+    if apart:
+        return "warning", f"{event.unit} decides otherwise than {event.reference}: output {apart[0].name}"
+    return None
+
+
+def _power_status(event: events.PowerStatus) -> tuple[str, str] | None:
+    if event.state == "running":
+        return "info", f"power from {event.source}"
+    if event.state in ("starting", "stopped"):
+        return None
+    reason = f": {event.reason}" if event.reason else ""
+    return "warning", f"power source {event.source} {event.state}{reason}"
 
 
 def _load(event: events.Load) -> tuple[str, str]:

@@ -101,6 +101,16 @@ class Session:
         self.inputs = event.inputs or self.inputs
 
     @_fold.register
+    def _(self, event: events.Plan) -> None:
+        if event.unit in self.units:
+            self.units[event.unit].plan = event
+
+    @_fold.register
+    def _(self, event: events.Outputs) -> None:
+        if event.unit in self.units:
+            self.units[event.unit].outputs = event
+
+    @_fold.register
     def _(self, event: events.Control) -> None:
         self.control = event
         if event.action == "reset":

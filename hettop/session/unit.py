@@ -5,7 +5,21 @@ Knows nothing of the distributions of its samples; those belong to conditions.
 
 from __future__ import annotations
 
-from hettop.events import Engine, Failure, Samples, UnitState
+from hettop.events import Engine, Failure, Outputs, Plan, Samples, UnitState
+
+TOLD = (
+    "backend",
+    "load_ns",
+    "first_ns",
+    "compile_ns",
+    "cached",
+    "qos",
+    "placed",
+    "note",
+    "peak_memory_mb",
+    "unfinished",
+)
+"""What an engine tells of itself once, and what then stays until it tells something else."""
 
 WARMUPS_KEPT = 1000
 
@@ -16,27 +30,35 @@ class Unit:
     def __init__(self, name: str) -> None:
         self.name = name
         self.state = "spawning"
+        self.since_ns = 0
         self.backend: str | None = None
         self.load_ns: int | None = None
         self.first_ns: int | None = None
+        self.compile_ns: int | None = None
+        self.cached: bool | None = None
+        self.qos: str | None = None
         self.warmup_ns: list[int] = []
         self.placed: str | None = None
         self.note: str | None = None
         self.peak_memory_mb: float | None = None
         self.unfinished: int | None = None
         self.error: Failure | None = None
+        self.plan: Plan | None = None
+        self.outputs: Outputs | None = None
         self.apart: dict[str, int] = {}
         self.last_end_ns: int | None = None
         self.last_condition: tuple[str, str, str | None] | None = None
 
     def engine(self, event: Engine) -> None:
         """Take in a change of state; what the event does not mention stays. A new start forgets the old failure."""
+        if event.state != self.state:
+            self.since_ns = event.t
         self.state = event.state
         if event.state == "spawning":
             self.warmup_ns = []
-            self.load_ns = self.first_ns = None
+            self.load_ns = self.first_ns = self.compile_ns = self.cached = None
         self.error = event.error
-        for name in ("backend", "load_ns", "first_ns", "placed", "note", "peak_memory_mb", "unfinished"):
+        for name in TOLD:
             value = getattr(event, name)
             if value is not None:
                 setattr(self, name, value)
@@ -63,15 +85,21 @@ class Unit:
         return UnitState(
             unit=self.name,
             state=self.state,
+            since_ns=self.since_ns,
             backend=self.backend,
             load_ns=self.load_ns,
             first_ns=self.first_ns,
+            compile_ns=self.compile_ns,
+            cached=self.cached,
+            qos=self.qos,
             warmup_ns=list(self.warmup_ns),
             placed=self.placed,
             note=self.note,
             peak_memory_mb=self.peak_memory_mb,
             unfinished=self.unfinished,
             error=self.error,
+            plan=self.plan,
+            outputs=self.outputs,
             apart=dict(self.apart),
             last_end_ns=self.last_end_ns,
             last_phase=phase,
@@ -82,17 +110,7 @@ class Unit:
     @classmethod
     def restored(cls, state: UnitState) -> Unit:
         unit = cls(state.unit)
-        for name in (
-            "state",
-            "backend",
-            "load_ns",
-            "first_ns",
-            "placed",
-            "note",
-            "peak_memory_mb",
-            "unfinished",
-            "error",
-        ):
+        for name in ("state", "since_ns", *TOLD, "error", "plan", "outputs"):
             setattr(unit, name, getattr(state, name))
         unit.warmup_ns = list(state.warmup_ns)
         unit.apart = dict(state.apart)

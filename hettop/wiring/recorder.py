@@ -59,6 +59,8 @@ class Recorder:
 def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
     """The state of a running session as events, so that a recording begun in its middle knows what is in force."""
     opening: list[AnyEvent] = [_engine_event(unit, now_ns) for unit in session.units.values()]
+    told = [event for unit in session.units.values() for event in (unit.plan, unit.outputs) if event is not None]
+    opening += [msgspec.structs.replace(event, t=now_ns) for event in told]
     if session.load != events.NO_LOAD:
         opening.append(
             events.Load(t=now_ns, what="all", state="confirmed", condition=session.load, simulated=session.simulated)
@@ -76,6 +78,9 @@ def _engine_event(unit: Unit, now_ns: int) -> events.Engine:
         backend=unit.backend,
         load_ns=unit.load_ns,
         first_ns=unit.first_ns,
+        compile_ns=unit.compile_ns,
+        cached=unit.cached,
+        qos=unit.qos,
         placed=unit.placed,
         note=unit.note,
         peak_memory_mb=unit.peak_memory_mb,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from hettop.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
 from hettop.engine.frames import AnyReport, FrameReader, SampleFrame
@@ -92,6 +93,9 @@ class FakeBackend:
     def predict(self, feed: Feed) -> None:
         self.calls += 1
         self._clock.advance(self._latencies[min(self.calls, len(self._latencies)) - 1])
+
+    def outputs(self) -> dict[str, Any]:
+        return {}
 
     def native_ns(self) -> int | None:
         return self._natives[min(self.calls, len(self._natives)) - 1]

@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port
 from hettop.errors import HettopError
@@ -51,6 +52,9 @@ class FaultyBackend:
         self._go_wrong_if_due()
         if self._call_ns:
             self.clock.sleep_until(self.clock.now() + self._call_ns)
+
+    def outputs(self) -> dict[str, Any]:
+        return {}
 
     def native_ns(self) -> int | None:
         return None

@@ -75,9 +75,10 @@ class OnnxRuntimeBackend:
     def __init__(self, clock: Clock, cache: ModelCache | None = None) -> None:
         self.clock = clock
         self._cache = default_cache() if cache is None else cache
-        self._run: Callable[[list[str], Feed], object] = _nothing_loaded
+        self._run: Callable[[list[str], Feed], list[Any]] = _nothing_loaded
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
+        self._last: list[Any] = []
 
     def units(self) -> dict[str, str | None]:
         return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
@@ -117,7 +118,7 @@ class OnnxRuntimeBackend:
     def predict(self, feed: Feed) -> None:
         """One run, outputs included. Raises HettopError: `predict`."""
         try:
-            self._run(self._outputs, feed)
+            self._last = self._run(self._outputs, feed)
         except HettopError:
             raise
         except Exception as error:
@@ -127,6 +128,9 @@ class OnnxRuntimeBackend:
                 f"the model refuses to run: {_reason(error)}",
                 clean(f"set its inputs with --shape or --input; it takes {takes}"),
             ) from error
+
+    def outputs(self) -> Mapping[str, Any]:
+        return dict(zip(self._outputs, self._last, strict=False))
 
     def native_ns(self) -> int | None:
         return None
@@ -169,7 +173,7 @@ def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
     return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated=True)
 
 
-def _nothing_loaded(_outputs: list[str], _feed: Feed) -> None:
+def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:
     raise HettopError("predict", "no model is loaded")
 
 

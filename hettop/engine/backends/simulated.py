@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class SimulatedBackend:
         if self._latencies is None:
             raise HettopError("predict", "no model is loaded")
         self._clock.advance(self._latencies.draw(self._clock.moment))
+
+    def outputs(self) -> Mapping[str, np.ndarray]:
+        return {}
 
     def native_ns(self) -> int | None:
         return None

@@ -1,0 +1,84 @@
+"""The course of a session: its header, what the user or the schedule did, what got lost, and how it ended.
+
+Knows neither samples nor what the machine was doing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hettop.events.base import Event
+from hettop.events.limits import Count, Nanoseconds, Ratio, Text
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The machine and the software on it, as far as known."""
+
+    chip: Text | None = None
+    os: Text | None = None
+    cores: Count | None = None
+    memory_mb: Count | None = None
+    python: Text | None = None
+    hettop: Text | None = None
+    frameworks: dict[Text, Text] = {}
+    power_mode: Text | None = None
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The model that ran. `inputs` are shown as `name dtype[shape]`."""
+
+    name: Text | None = None
+    sha256: Text | None = None
+    inputs: list[Text] = []
+    parameters: Count | None = None
+    macs: Count | None = None
+    backend: Text | None = None
+    note: Text | None = None
+
+
+class Header(Event, frozen=True, kw_only=True, tag="header", eq=False):
+    """First line. `wall` is RFC 3339 UTC; `settings` are the options in force, free-form."""
+
+    format: str
+    version: tuple[int, int]
+    id: Text = ""
+    wall: Text = ""
+    simulated: bool = False
+    host: Host = Host()
+    model: ModelInfo = ModelInfo()
+    settings: dict[Text, Any] = {}
+
+
+class Control(Event, frozen=True, kw_only=True, tag="control", eq=False):
+    """What the user or the schedule did (`action`), and all that is in force after it."""
+
+    action: Text
+    units: list[Text] = []
+    mode: Text = "single"
+    paused: bool = False
+    rate_hz: Ratio | None = None
+    limit_ns: Nanoseconds | None = None
+
+
+class Mark(Event, frozen=True, kw_only=True, tag="mark", eq=False):
+    """The user's note at a moment."""
+
+    text: Text = ""
+
+
+class Dropped(Event, frozen=True, kw_only=True, tag="dropped", eq=False):
+    """Samples that could not be kept: how many and why."""
+
+    n: Count
+    why: Text
+    unit: Text | None = None
+
+
+class End(Event, frozen=True, kw_only=True, tag="end", eq=False):
+    """A clean close: why, and how many samples and dropped samples there were."""
+
+    why: Text = ""
+    samples: Count | None = None
+    dropped: Count | None = None

@@ -1,0 +1,108 @@
+"""What the machine was doing meanwhile: power, host, competing load, and the screen that watches.
+
+A figure that was not measured is None, never 0.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from hettop.events.base import Event, Failure
+from hettop.events.limits import NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Share, Text
+
+
+class Cluster(msgspec.Struct, frozen=True, kw_only=True):
+    """One CPU cluster: its frequency and the share of time its cores were busy, 0..1."""
+
+    name: Text
+    mhz: Ratio | None = None
+    busy: Share | None = None
+
+
+class Gpu(msgspec.Struct, frozen=True, kw_only=True):
+    """The GPU's frequency and busy share, 0..1."""
+
+    mhz: Ratio | None = None
+    busy: Share | None = None
+
+
+class Power(Event, frozen=True, kw_only=True, tag="power", eq=False):
+    """One power sample over the `elapsed_ns` before it. A rail that was not measured is None, never 0."""
+
+    source: Text
+    elapsed_ns: Nanoseconds
+    mw: dict[Text, Milliwatts | None] = {}
+    clusters: list[Cluster] = []
+    gpu: Gpu | None = None
+    thermal: Text | None = None
+    flags: list[Text] = []
+
+
+class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False):
+    """Which source of power there is now, or why there is none, and what would mend that.
+
+    `interval_ns` is what was asked for; windows are what they are. `resolution_mj` is the step of the source's energy
+    counters, None where they are not told. `refused` maps the sources that were passed over to the reason.
+    """
+
+    source: Text
+    state: Text
+    reason: Text = ""
+    fix: Text = ""
+    interval_ns: Nanoseconds | None = None
+    resolution_mj: Ratio | None = None
+    refused: dict[Text, Text] = {}
+
+
+class Baseline(Event, frozen=True, kw_only=True, tag="baseline", eq=False):
+    """Mean power of each rail while no inference ran: what net energy is counted above.
+
+    `load` is the competing load under which it was taken, `n` the power samples it is the mean of.
+    """
+
+    source: Text
+    elapsed_ns: Nanoseconds
+    mw: dict[Text, Milliwatts | None]
+    n: Count
+    load: Text = NO_LOAD
+
+
+class HostLoad(Event, frozen=True, kw_only=True, tag="host", eq=False):
+    """What the rest of the machine was doing: CPU percent per core, memory, battery."""
+
+    cpu_percent: list[Annotated[float, msgspec.Meta(ge=0, le=100)]] = []
+    memory_percent: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    swap_mb: Ratio | None = None
+    battery_percent: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    on_battery: bool | None = None
+
+
+class Load(Event, frozen=True, kw_only=True, tag="load", eq=False):
+    """Competing load changed. `condition` is the load string in force from here on; `simulated` load moves no core."""
+
+    what: Text
+    state: Text
+    condition: Text
+    level: Count | None = None
+    duty: Share | None = None
+    simulated: bool = False
+    error: Failure | None = None
+
+
+class Canary(Event, frozen=True, kw_only=True, tag="canary", eq=False):
+    """The 60 Hz canary: frames due, missed, the worst delay; the throttle canary's kernel time."""
+
+    due: Count
+    missed: Count
+    worst_ns: Nanoseconds
+    kernel_ns: Nanoseconds | None = None
+
+
+class Frame(Event, frozen=True, kw_only=True, tag="frame", eq=False):
+    """Time that redraws of the screen took, a candidate cause of spikes."""
+
+    redraws: Count
+    total_ns: Nanoseconds
+    worst_ns: Nanoseconds
