@@ -1,0 +1,101 @@
+"""The canary as a source of events: starts its process, listens to it, and says when it is gone.
+
+Knows no session; what a missed frame means for a condition is the fold's business.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from hettop import events
+from hettop.load.source import ProcessGuard
+
+CANARY = (sys.executable, "-P", "-m", "hettop.load.canary")
+LINE_LIMIT = 4096
+
+
+class _Line(msgspec.Struct, frozen=True):
+    due: int
+    missed: int
+    worst_ns: int
+    kernel_ns: int
+
+
+class CanarySource:
+    """One canary process, begun at once. A canary that cannot start or dies leaves frames unknown, and harms nothing.
+
+    alive: whether it still reports.
+    """
+
+    def __init__(self, guard: ProcessGuard, environment: Mapping[str, str], argv: Sequence[str] = CANARY) -> None:
+        self._guard = guard
+        self._rest = b""
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._process = subprocess.Popen(
+                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+            )
+        except OSError:
+            return
+        guard.add(self._process.pid)
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for
+        os.set_blocking(self._process.stdout.fileno(), False)
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None
+
+    def drain(self, t: int) -> list[events.Canary]:
+        """What it reported since the last call, as one event: a screen that stalled must not get a heap of them."""
+        lines = self._lines()
+        if not lines:
+            return []
+        return [
+            events.Canary(
+                t=t,
+                due=sum(line.due for line in lines),
+                missed=sum(line.missed for line in lines),
+                worst_ns=max(line.worst_ns for line in lines),
+                kernel_ns=min(line.kernel_ns for line in lines),
+            )
+        ]
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        self._guard.remove(process.pid)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _lines(self) -> list[_Line]:
+        if self._process is None or self._process.stdout is None:
+            return []
+        data = self._process.stdout.read()
+        if data == b"":
+            self.close()
+            return []
+        *whole, self._rest = (self._rest + (data or b"")).split(b"\n")
+        if len(self._rest) > LINE_LIMIT:
+            self.close()  # not our canary
+            return []
+        return [line for text in whole if (line := _decoded(text)) is not None]
+
+
+def _decoded(text: bytes) -> _Line | None:
+    try:
+        line = _decoder.decode(text)
+    except msgspec.MsgspecError:
+        return None
+    return line if 0 <= line.missed <= line.due and line.worst_ns >= 0 and line.kernel_ns >= 0 else None
+
+
+_decoder = msgspec.json.Decoder(_Line)
