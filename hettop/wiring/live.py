@@ -5,14 +5,10 @@ The only place where sources meet the stream. Everything happens on the caller's
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-
-import msgspec
 
 from hettop import events
 from hettop.engine.backend import Clock
@@ -23,21 +19,21 @@ from hettop.engine.reaper import Reaper
 from hettop.engine.supervisor import Engine
 from hettop.errors import HettopError
 from hettop.events import AnyEvent
-from hettop.host import HostSource, describe_host
+from hettop.host import HostSource
 from hettop.load.parts import LoadPart, parse_load
 from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
 from hettop.record.writer import Closed
 from hettop.session.session import Session
-from hettop.text import clean
 from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus
 from hettop.wiring.frames import FrameTimes
+from hettop.wiring.heading import make_header
 from hettop.wiring.options import MeasureOptions
-from hettop.wiring.recorder import Recorder, rfc3339
+from hettop.wiring.places import places_to_record, unused
+from hettop.wiring.recorder import Recorder
 from hettop.wiring.setup import Setup
 
 # What `l` steps through on this machine: from an idle machine to one whose cores are all busy.
 LOADS_CYCLED = ("none", "cpu:1", "cpu:{cores}", "memory:1")
-SIMULATED_CHIP = "simulated Apple M2"
 
 
 def wall_clock() -> datetime:
@@ -75,7 +71,7 @@ class LiveFeed:
         self._notices: list[Notice] = []
         self.load_failure: events.Failure | None = None
         self._host = HostSource()
-        self._session.fold(self._header())
+        self._session.fold(make_header(setup, options, wall()))
         if options.record is not None:
             self._recorder.start(Path(options.record), 0, force=options.force)
         self._reaper = Reaper()
@@ -97,40 +93,6 @@ class LiveFeed:
         except HettopError:
             self.close("no load")
             raise
-
-    def _header(self) -> events.Header:
-        model, host = self._setup.model, describe_host()
-        if self._setup.simulated:
-            host = msgspec.structs.replace(host, chip=SIMULATED_CHIP)
-        return events.Header(
-            t=0,
-            format=events.FORMAT,
-            version=events.VERSION,
-            wall=rfc3339(self._wall()),
-            simulated=self._setup.simulated,
-            host=host,
-            model=events.ModelInfo(
-                name=(model.name if model.path is None or model.synthetic else clean(model.path.name))[
-                    : events.TEXT_LIMIT
-                ],
-                sha256=model.sha256,
-                parameters=model.parameters,
-                macs=model.macs,
-                backend=self._setup.backend,
-                note=model.note or None,
-            ),
-            settings={
-                "units": list(self._setup.units),
-                "absent": dict(self._setup.absent),
-                "warmup": self._options.warmup,
-                "runs": self._options.runs,
-                "duration_ns": self._options.duration_ns,
-                "rate_hz": self._options.rate_hz,
-                "seed": self._setup.inputs.seed,
-                "shapes": {name: list(shape) for name, shape in self._setup.inputs.shapes.items()},
-                "quantiles": "numpy linear (type 7); std is population std",
-            },
-        )
 
     def _make_engine(self, timeouts: Timeouts | None) -> Engine:
         setup, options = self._setup, self._options
@@ -267,8 +229,8 @@ class LiveFeed:
     def _start_recording(self) -> None:
         name = f"hettop-{self._wall().astimezone():%Y%m%d-%H%M%S}.jsonl"
         refusals = []
-        for folder in _places_to_record():
-            path = _unused(folder / name)
+        for folder in places_to_record():
+            path = unused(folder / name)
             try:
                 self._recorder.start(path, self.now_ns)
             except HettopError as error:
@@ -282,20 +244,6 @@ class LiveFeed:
         fields = {name: getattr(self._control, name) for name in ("units", "mode", "paused", "rate_hz", "limit_ns")}
         self._control = events.Control(t=self.now_ns, action=action, **{**fields, **change})
         self._commit(self._control)
-
-
-def _unused(path: Path) -> Path:
-    """`path`, with a number if there is such a file already: two recordings may begin in one second."""
-    names = (path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 100)))
-    return next((name for name in names if not name.exists()), path)
-
-
-def _places_to_record() -> list[Path]:
-    """Here, at home, or where temporary files go: the first that can be written."""
-    places = [Path(), Path(tempfile.gettempdir())]
-    with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
-        places.insert(1, Path.home())
-    return places
 
 
 def recording_notice(closed: Closed) -> Notice:
