@@ -18,6 +18,7 @@ from hettop.commands.options import (
     model_options,
     not_negative,
     positive,
+    wants_canary,
 )
 from hettop.errors import HettopError
 from hettop.text import clean
@@ -57,6 +58,7 @@ def run(argv: list[str]) -> int:
         rate_hz=arguments.rate,
         interleave=arguments.interleave,
         load=arguments.load,
+        canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
         force=arguments.force,
     )

@@ -9,7 +9,14 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hettop.commands.options import add_measure_options, add_model_options, make_parser, model_options, on_terminal
+from hettop.commands.options import (
+    add_measure_options,
+    add_model_options,
+    make_parser,
+    model_options,
+    on_terminal,
+    wants_canary,
+)
 from hettop.commands.screen import add_screen_options, screen_options
 from hettop.errors import HettopError
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
@@ -60,6 +67,7 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
         duration_ns=HEADLESS_NS // len(setup.units),
         rate_hz=arguments.rate,
         load=arguments.load,
+        canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
         force=arguments.force,
     )
@@ -97,7 +105,11 @@ def _measurement(arguments: argparse.Namespace, model: ModelOptions, units: tupl
     setup = prepare(model, units, os.cpu_count() or 1)
     setup = replace(setup, units=tuple(dict.fromkeys((setup.units[0], *setup.available))))
     measure = MeasureOptions(
-        rate_hz=arguments.rate, load=arguments.load, record=arguments.record, force=arguments.force
+        rate_hz=arguments.rate,
+        load=arguments.load,
+        canary=wants_canary(arguments, otherwise=True),
+        record=arguments.record,
+        force=arguments.force,
     )
     return LiveFeed(setup, measure, rows=setup.units, raw_limit=0)
 

@@ -100,8 +100,21 @@ def add_measure_options(parser: argparse.ArgumentParser) -> None:
         "--rate", type=rate, metavar="HZ", help="pace arrivals; response and misses then count from the planned start"
     )
     parser.add_argument("--load", default="none", metavar="LOAD", help="competing load, such as cpu:2+memory:1@50%%")
+    parser.add_argument(
+        "--canary",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="count the frames that a 60 Hz screen misses meanwhile (on in the live view, and with --load or --rate)",
+    )
     parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
     parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
+
+
+def wants_canary(arguments: argparse.Namespace, *, otherwise: bool) -> bool:
+    """Whether the canary is to run: as the user said, else where others share the machine."""
+    if arguments.canary is not None:
+        return bool(arguments.canary)
+    return otherwise or arguments.load != "none" or arguments.rate is not None
 
 
 def model_options(arguments: argparse.Namespace) -> ModelOptions:

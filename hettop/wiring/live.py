@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from hettop import events
 from hettop.engine.backend import Clock
@@ -20,6 +21,7 @@ from hettop.engine.supervisor import Engine
 from hettop.errors import HettopError
 from hettop.events import AnyEvent
 from hettop.host import HostSource
+from hettop.load.canary_source import CanarySource
 from hettop.load.parts import LoadPart, parse_load
 from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
 from hettop.record.writer import Closed
@@ -34,6 +36,12 @@ from hettop.wiring.setup import Setup
 
 # What `l` steps through on this machine: from an idle machine to one whose cores are all busy.
 LOADS_CYCLED = ("none", "cpu:1", "cpu:{cores}", "memory:1")
+
+
+class Source(Protocol):
+    """What brings events to the stream; `drain` has those since its last call, stamped with `t`, and never waits."""
+
+    def drain(self, t: int) -> Sequence[AnyEvent]: ...
 
 
 def wall_clock() -> datetime:
@@ -81,6 +89,9 @@ class LiveFeed:
             if setup.simulated
             else ProcessLoad(self._reaper, self._engine.set_load, environment_for_child(os.environ))
         )
+        # A simulated machine has no screen that could stutter.
+        wanted = options.canary and not setup.simulated
+        self._canary = CanarySource(self._reaper, environment_for_child(os.environ)) if wanted else None
         for unit in rows:
             self._commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
         self._control = events.Control(t=0, action="start", rate_hz=options.rate_hz)
@@ -136,7 +147,10 @@ class LiveFeed:
 
     def pump(self) -> None:
         t = self.now_ns
-        for source in (self._load, self._engine, self._host, self._frames):
+        sources: list[Source] = [self._load, self._engine, self._host, self._frames]
+        if self._canary is not None:
+            sources.append(self._canary)
+        for source in sources:
             for event in source.drain(t):
                 self._commit(event)
                 if isinstance(event, events.Load) and event.state == "failed":
@@ -167,6 +181,8 @@ class LiveFeed:
         self._engine.close()
         self.pump()
         self._load.close()
+        if self._canary is not None:
+            self._canary.close()
         closed = self._recorder.stop(why, self.now_ns)
         self._reaper.close()
         return closed

@@ -25,7 +25,10 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """How to measure: the limits per unit (steady samples or time), arrivals a second, competing load, recording."""
+    """How to measure: the limits per unit (steady samples or time), arrivals a second, competing load, recording.
+
+    canary: whether a process counts the frames that a 60 Hz screen misses meanwhile.
+    """
 
     warmup: int = DEFAULT_WARMUP
     runs: int | None = None
@@ -33,5 +36,6 @@ class MeasureOptions:
     rate_hz: float | None = None
     interleave: bool = False
     load: str = "none"
+    canary: bool = False
     record: str | None = None
     force: bool = False

@@ -197,3 +197,27 @@ def test_redraws_end_up_in_the_stream(tmp_path: Path) -> None:
 def test_what_became_of_a_recording_is_told(closed: Closed, severity: str, text: str) -> None:
     notice = recording_notice(closed)
     assert (notice.severity, notice.text) == (severity, text)
+
+
+def kinds_recorded(path: Path) -> set[str]:
+    return {json.loads(line)["k"] for line in path.read_text().splitlines()}
+
+
+def test_the_canary_reports_into_the_stream_of_a_real_machine(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="onnxruntime"), ("CPU_ONLY",), 2)
+    path = tmp_path / "canary.jsonl"
+    feed = LiveFeed(setup, MeasureOptions(canary=True, record=str(path)), rows=setup.units, raw_limit=0)
+    try:
+        pumped(feed, lambda: "canary" in kinds_recorded(path), "the canary has reported")
+    finally:
+        feed.close()
+
+
+def test_a_simulated_machine_has_no_canary(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    path = tmp_path / "simulated.jsonl"
+    feed = LiveFeed(setup, MeasureOptions(canary=True, warmup=0, record=str(path)), rows=setup.units, raw_limit=0)
+    feed.switch("ALL")
+    pumped(feed, lambda: feed.now_ns > 2 * S, "two seconds have passed")
+    feed.close()
+    assert "canary" not in kinds_recorded(path)
