@@ -20,6 +20,7 @@ ESTIMATED = "estimated"  # a figure was worked out from another quantity than th
 FLAGS = (SUSPECT_ZERO, PARTIAL, ESTIMATED)
 
 MILLI = 1000.0
+POWERMETRICS_STEP_MJ = 1.0  # the energy counters behind powermetrics count whole mJ
 HIGHEST_MW = 1e7  # 10 kW: an overflown counter, not a computer
 HIGHEST_MHZ = 1e6
 CLUSTER_LIMIT = 64  # eight times what the largest chip has
@@ -105,6 +106,19 @@ def as_event(sample: PowerSample, t: int, elapsed_ns: int) -> Power:
         gpu=sample.gpu,
         thermal=sample.thermal,
         flags=list(sample.flags),
+    )
+
+
+def of_event(event: Power) -> PowerSample:
+    """The sample in an event, for those who print samples wherever they come from."""
+    return PowerSample(
+        source=event.source,
+        elapsed_ns=event.elapsed_ns,
+        mw={rail: event.mw.get(rail) for rail in RAILS},
+        clusters=tuple(event.clusters),
+        gpu=event.gpu,
+        thermal=event.thermal,
+        flags=tuple(event.flags),
     )
 
 

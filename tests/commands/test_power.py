@@ -77,11 +77,8 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, shape: tuple[str, 
     assert_refused(called("power", "--replay", str(tmp_path / "nowhere"), *shape), "there is no file nowhere")
 
 
-@pytest.mark.parametrize("shape", [(), ("--json",), ("--jsonl",)])
-def test_without_a_capture_it_says_that_nothing_measures_yet(shape: tuple[str, ...]) -> None:
-    done = called("power", *shape)
-    assert_refused(done, "no live power source yet: ")
-    assert "--replay" in done.stderr
+def test_a_capture_has_its_own_times(capture: str) -> None:
+    assert_refused(called("power", "--replay", capture, "--duration", "5s"), "a capture has its own source and times")
 
 
 def test_one_shape_at_a_time(capture: str) -> None:

@@ -5,6 +5,7 @@ Schema, labels and quirks as documented in docs/POWER.md; every figure here is m
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -245,3 +246,34 @@ def _text_cluster(cluster: ClusterTruth, numbers: count[int], system: int) -> li
         down = [] if core.down is None else [f"{name} down residency: {percent(core.down)}"]
         lines += [f"{name} frequency: 3000 MHz", *([idle, active] if system <= 12 else [active, idle]), *down]
     return lines
+
+
+def virtual_machine(thermal: str = "Nominal") -> bytes:
+    """One document of a virtual machine: no processor, and no GPU of its own."""
+    return document(integer("elapsed_ns", 500_000_000) + f"<key>thermal_pressure</key><string>{thermal}</string>\n")
+
+
+def intel_text(watts: float = 8.5) -> str:
+    """One sample of an Intel Mac, which knows the power of its package only."""
+    return (
+        "\n*** Sampled system activity (Fri Jan  2 03:04:05 2026 +0100) (500.00ms elapsed) ***\n\n"
+        "**** Processor usage ****\n\n"
+        f"Intel energy model derived package power (CPUs+GT+SA): {watts:.2f}W\n\n"
+    )
+
+
+def macmon_line(truth: Truth, timestamp: str, *, new: bool = True) -> bytes:
+    """One line of `macmon pipe`, with the names of 0.8 or those before; the first and last cluster are its two."""
+    slow, fast = truth.clusters[0], truth.clusters[-1]
+    told: dict[str, object] = {f"{rail}_power": truth.mw[rail] / 1000 for rail in ("cpu", "gpu", "ane")}
+    told |= {"timestamp": timestamp, "all_power": combined(truth) / 1000, "ram_power": truth.mw["dram"] / 1000}
+    for name, mhz, busy in (
+        ("ecpu", slow.mhz, slow.busy),
+        ("pcpu", fast.mhz, fast.busy),
+        ("gpu", truth.gpu_mhz, truth.gpu_busy),
+    ):
+        if new:
+            told |= {f"{name}_freq_mhz": mhz, f"{name}_scaled_ratio": busy / 2, f"{name}_active_ratio": busy}
+        else:
+            told[f"{name}_usage"] = [mhz, busy / 2]
+    return json.dumps(told).encode() + b"\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.power.source import FileSource
+from hettop.power.file import FileSource
 from tests.power.captures import Truth, plist, stream, text, text_head
 
 WINDOWS_MS = (250, 500, 1000)

@@ -1,0 +1,32 @@
+"""The rows on a terminal: columns as rails appear, sums without samples."""
+
+from __future__ import annotations
+
+from hettop.power.sample import make_sample
+from hettop.power.stream import Stream
+
+SECOND = 10**9
+
+
+def test_mean_weighs_by_time_and_peak_is_the_highest() -> None:
+    stream = Stream()
+    stream.row(make_sample("rapl", SECOND, {"package": 10_000.0}))
+    stream.row(make_sample("rapl", 3 * SECOND, {"package": 2_000.0}))
+    assert [line.split() for line in stream.end().splitlines()] == [["mean", "4.00"], ["peak", "10.0"]]
+
+
+def test_a_rail_that_appears_later_gets_its_column_and_what_is_absent_is_not_0() -> None:
+    stream = Stream()
+    first = stream.row(make_sample("x", SECOND, {"gpu": 500.0}))
+    second = stream.row(make_sample("x", SECOND, {"cpu": 0.0}, flags=("partial",)))
+    assert [line.split() for line in (first + second).splitlines()] == [
+        ["s", "gpu", "W"],
+        ["1.0", "0.500"],
+        ["s", "cpu", "W", "gpu", "W"],
+        ["2.0", "0", "n/a", "partial"],
+    ]
+    assert [line.split() for line in stream.end().splitlines()] == [["mean", "0", "0.500"], ["peak", "0", "0.500"]]
+
+
+def test_nothing_came_so_nothing_is_summed() -> None:
+    assert Stream().end() == ""
