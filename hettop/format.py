@@ -81,6 +81,13 @@ def clock(nanoseconds: int | None, decimals: int = 0) -> str:
     return f"{sign}{text}.{fraction:0{decimals}}" if decimals else f"{sign}{text}"
 
 
+def watts(value_w: float | None) -> str:
+    """Power in W, without its unit: hundredths below 10 W, tenths above. Fixed, because rails are read as a column."""
+    if value_w is None or not math.isfinite(value_w):
+        return UNKNOWN
+    return f"{value_w:.2f}" if value_w < 9.995 else f"{value_w:.1f}"
+
+
 def seconds(nanoseconds: int | None) -> str:
     """A length of time in seconds with its unit: `30 s`, `0.5 s`."""
     if nanoseconds is None:

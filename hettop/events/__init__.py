@@ -19,7 +19,17 @@ from hettop.events.inference import (
     Samples,
     Usage,
 )
-from hettop.events.keyframe import ConditionState, Keyframe, LogEntry, SeriesState, UnitState
+from hettop.events.keyframe import (
+    ConditionState,
+    EnergyState,
+    Keyframe,
+    LogEntry,
+    PendingPower,
+    RailState,
+    SeriesState,
+    SpanState,
+    UnitState,
+)
 from hettop.events.limits import (
     ENGINE_STATES,
     FORMAT,
@@ -64,6 +74,7 @@ __all__ = [
     "Control",
     "Dropped",
     "End",
+    "EnergyState",
     "Engine",
     "Event",
     "Failure",
@@ -79,13 +90,16 @@ __all__ = [
     "ModelInfo",
     "OutputDifference",
     "Outputs",
+    "PendingPower",
     "Plan",
     "PlannedDevice",
     "PlannedOp",
     "Power",
     "PowerStatus",
+    "RailState",
     "Samples",
     "SeriesState",
+    "SpanState",
     "UnitState",
     "Usage",
     "decode",

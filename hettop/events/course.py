@@ -14,7 +14,7 @@ from hettop.events.limits import Count, Nanoseconds, Ratio, Text
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The machine and the software on it, as far as known."""
+    """The machine and the software on it, as far as known; `warnings` say what about them distorts measurements."""
 
     chip: Text | None = None
     os: Text | None = None
@@ -24,6 +24,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hettop: Text | None = None
     frameworks: dict[Text, Text] = {}
     power_mode: Text | None = None
+    warnings: list[Text] = []
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -16,9 +16,12 @@ from hettop.text import clean
 
 WIDTH = 100
 _SHORTEST_LINE = 20  # narrower, sentences fall apart
-_COLUMNS = ("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "inf/s", "spikes")
+_COLUMNS = (
+    *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s", "mJ/inf"),
+    "spikes",
+)
 # What a narrow terminal can do without, first to go first.
-_DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "P99", "inf/s", "max")
+_DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "inf/s", "mJ/inf", "max")
 
 
 def session_table(session: Session, width: int = WIDTH) -> str:
@@ -56,7 +59,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _table(rows: Sequence[Statistics], width: int) -> list[str]:
     cells = [dict(zip(_COLUMNS, _cells(row), strict=True)) for row in rows]
-    columns = [name for name in _COLUMNS if name != "load" or any(row.load != NO_LOAD or row.thermal for row in rows)]
+    columns = [name for name in _COLUMNS if _tells_something(name, rows)]
     for name in _DISPENSABLE:
         if _width_of(columns, cells) <= width:
             break
@@ -65,6 +68,18 @@ def _table(rows: Sequence[Statistics], width: int) -> list[str]:
     lines = ["  ".join(_aligned(name, name, widths[name]) for name in columns)]
     lines += ["  ".join(_aligned(name, row[name], widths[name]) for name in columns) for row in cells]
     return lines
+
+
+def _tells_something(column: str, rows: Sequence[Statistics]) -> bool:
+    """Whether a column that not every measurement has is of use in this one."""
+    match column:
+        case "load":
+            return any(row.load != NO_LOAD or row.thermal for row in rows)
+        case "native":
+            return any(row.native_mean_ms is not None for row in rows)
+        case "mJ/inf":
+            return any(row.energy_mj_per_inference is not None for row in rows)
+    return True
 
 
 def _width_of(columns: Sequence[str], cells: Sequence[dict[str, str]]) -> int:
@@ -89,7 +104,9 @@ def _cells(row: Statistics) -> tuple[str, ...]:
         _interval(row.p90_ci_ms),
         milliseconds(row.p99_ms),
         milliseconds(row.max_ms),
+        milliseconds(row.native_mean_ms),
         significant(row.throughput_per_s),
+        significant(row.energy_mj_per_inference),
         UNKNOWN if row.spikes is None or row.spikes.n is None else str(row.spikes.n),
     )
 
@@ -114,6 +131,8 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes = [f"{_name(row)}: {_modes(row)}" for row in rows if row.modes and len(row.modes) > 1]
     notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
+    notes += list(dict.fromkeys(f"{clean(row.unit, 30)}: {_outputs(row)}" for row in rows if _outputs(row)))
+    notes += _energy(rows)
     few = [f"{_name(row)} {row.p90_needs - row.n}" for row in rows if row.n and row.p90_needs]
     if few:
         notes.append("P90 is uncertain until it has more samples: " + ", ".join(few))
@@ -122,6 +141,26 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
         notes.append("P99 needs more samples: " + ", ".join(needing))
     notes.append("times in ms; quantiles as numpy's linear (type 7), std of the population, 95 % interval of P90")
     return notes
+
+
+def _energy(rows: Sequence[Statistics]) -> list[str]:
+    """What the energy is of, and how much of the running time it was measured in."""
+    known = [row for row in rows if row.energy_mj_per_inference is not None]
+    if not known:
+        return []
+    rails = dict.fromkeys("+".join(row.energy_rails or ()) for row in known)
+    covered = ", ".join(f"{_name(row)} {percent(row.energy_coverage)}" for row in known)
+    return [f"mJ/inf: CPU+GPU+ANE (estimate) from {' or '.join(rails)}; power samples cover {covered} of the time"]
+
+
+def _outputs(row: Statistics) -> str:
+    """A warning about outputs that a user must not overlook, or nothing."""
+    reference = clean(row.output_reference or "the reference", 30)
+    if row.output_not_finite:
+        return f"{row.output_not_finite} output values are no numbers, unlike those of {reference}"
+    if row.output_top1 is not None and row.output_top1 < 1:
+        return f"decides otherwise than {reference}: the same largest entry in {percent(row.output_top1)} of rows"
+    return ""
 
 
 def _name(row: Statistics) -> str:

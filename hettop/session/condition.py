@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hettop.events import Column, ConditionState, Samples
+from hettop.session.rails import RailSums
 from hettop.session.series import Series
 from hettop.session.trailing import Trailing
 from hettop.stats.spikes import fence_of_histogram
@@ -47,6 +48,7 @@ class Condition:
         self.spikes = 0
         self.recent_spikes: deque[tuple[int, int]] = deque(maxlen=RECENT_SPIKES)
         self.trailing = Trailing()
+        self.energy = RailSums()
         self._raw_limit = raw_limit
 
     @property
@@ -113,6 +115,7 @@ class Condition:
             fence_ns=self.fence_ns,
             spikes=self.spikes,
             recent_spikes=list(self.recent_spikes),
+            energy=self.energy.state(),
         )
 
     @classmethod
@@ -128,6 +131,7 @@ class Condition:
         condition.fence_ns = state.fence_ns
         condition.spikes = state.spikes
         condition.recent_spikes.extend(state.recent_spikes)
+        condition.energy = RailSums.restored(state.energy)
         return condition
 
 

@@ -14,6 +14,7 @@ _ACTIONS = {
     "interleave": "interleaving {units}",
     "pause": "inference paused",
     "resume": "inference resumed",
+    "baseline": "inference paused for an idle baseline",
     "reset": "statistics reset",
 }
 
@@ -70,6 +71,8 @@ def _engine(event: events.Engine) -> tuple[str, str] | None:
         return "error", f"{event.unit} failed: {event.error.message}{hint}"
     if event.state == "failed":
         return "error", f"{event.unit} failed"
+    if event.state == "spawning" and event.note is not None:
+        return "info", f"{event.unit} {event.note}"
     if event.first_ns is not None and event.load_ns is not None:
         note = f" · {event.note}" if event.note else ""
         took = f"loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"

@@ -12,7 +12,9 @@ from functools import singledispatchmethod
 from hettop import events
 from hettop.events import AnyEvent, Keyframe, LogEntry
 from hettop.session.condition import Condition, ConditionKey
+from hettop.session.energy import Energy
 from hettop.session.log import describe
+from hettop.session.power_history import PowerHistory
 from hettop.session.trailing import LONGEST_WINDOW_NS
 from hettop.session.unit import Unit
 
@@ -22,6 +24,7 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # A machine has a dozen units and a session a few loads; a damaged or hostile recording can name a million. Each costs
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
+MOST_BASELINES = 32  # one for each load
 LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
 
 
@@ -37,6 +40,13 @@ class Session:
         self.load = events.NO_LOAD
         self.thermal: str | None = None
         self.power: events.Power | None = None
+        self.power_history = PowerHistory()
+        self.power_status: events.PowerStatus | None = None
+        self.energy = Energy()
+        self.baselines: dict[str, events.Baseline] = {}
+        self.host: events.HostLoad | None = None
+        self.canary_due: int | None = None
+        self.canary_missed: int | None = None
         self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
         self.samples = 0
         self.dropped = 0
@@ -88,6 +98,7 @@ class Session:
         unit = self._unit(event.unit)
         ends = event.starts_ns() + event.lat_ns
         pause = unit.moved_on(event, int(ends[-1]))
+        self.energy.samples(event, ends, pause is not None)
         if event.phase != "steady":
             unit.apart_from_steady(event)
             return
@@ -116,6 +127,7 @@ class Session:
         if event.action == "reset":
             self.conditions.clear()
             self.units = {name: self._unit_without_samples(unit) for name, unit in self.units.items()}
+            self.energy.reset(self.units.values())
 
     @_fold.register
     def _(self, event: events.Load) -> None:
@@ -125,10 +137,36 @@ class Session:
     def _(self, event: events.Power) -> None:
         self.power = event
         self.thermal = event.thermal
+        self.power_history.add(event)
+        self.energy.power(event, self.units.values(), self.conditions)
+
+    @_fold.register
+    def _(self, event: events.PowerStatus) -> None:
+        self.power_status = event
+        self.energy.status(event)
+
+    @_fold.register
+    def _(self, event: events.Baseline) -> None:
+        self.baselines.pop(event.load, None)
+        self.baselines[event.load] = event
+        if len(self.baselines) > MOST_BASELINES:
+            del self.baselines[next(iter(self.baselines))]
+
+    @_fold.register
+    def _(self, event: events.HostLoad) -> None:
+        self.host = event
+
+    @_fold.register
+    def _(self, event: events.Canary) -> None:
+        self.canary_due = (self.canary_due or 0) + event.due
+        self.canary_missed = (self.canary_missed or 0) + event.missed
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
         self.dropped += event.n
+        for unit in self.units.values():
+            if event.unit is None or event.unit == unit.name:
+                unit.broke_off()
 
     @_fold.register
     def _(self, event: events.End) -> None:
@@ -155,7 +193,7 @@ class Session:
     @staticmethod
     def _unit_without_samples(unit: Unit) -> Unit:
         fresh = Unit.restored(unit.snapshot())
-        fresh.last_condition = None
+        fresh.broke_off()
         return fresh
 
     def keyframe(self, t: int, crc32: int) -> Keyframe:
@@ -171,6 +209,11 @@ class Session:
             conditions=[condition.state() for condition in self.conditions.values()],
             control=self.control,
             power=self.power,
+            power_status=self.power_status,
+            energy=self.energy.state(),
+            baselines=list(self.baselines.values()),
+            host=self.host,
+            canary=None if self.canary_due is None else (self.canary_due, self.canary_missed or 0),
             log=list(self.log),
         )
 
@@ -191,6 +234,12 @@ class Session:
         session.thermal = keyframe.thermal
         session.control = keyframe.control
         session.power = keyframe.power
+        session.power_status = keyframe.power_status
+        session.energy = Energy.restored(keyframe.energy)
+        session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
+        session.host = keyframe.host
+        if keyframe.canary is not None:
+            session.canary_due, session.canary_missed = keyframe.canary
         session.log.extend(keyframe.log)
         session.units = {state.unit: Unit.restored(state) for state in keyframe.units}
         restored = [Condition.restored(state) for state in keyframe.conditions]

@@ -5,10 +5,13 @@ Pure; unknown is None, never 0, and a percentile with too few samples behind it 
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
-from hettop.events import Failure
+from hettop.events import Failure, Outputs, Plan
 from hettop.session.condition import Condition
+from hettop.session.energy import EnergyFigures, energy_figures
 from hettop.session.series import NS_PER_MS, Series
 from hettop.session.session import Session
 from hettop.session.unit import Unit
@@ -48,8 +51,24 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     hint: str
 
 
+class PlanSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What the framework's plan claims: operations, and which share of them (and of their cost) falls back."""
+
+    accelerator: str | None
+    ops: int
+    fallback_ratio_count: float | None
+    fallback_ratio_cost: float | None
+
+
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
-    """One unit under one load. Times in ms, memory in MB, energy in mJ; std is population std."""
+    """One unit under one load. Times in ms, memory in MB, energy in mJ, power in mW; std is population std.
+
+    `energy_rails` are the rails whose sum the energy is (CPU+GPU+ANE, an estimate); `energy_by_rail_mj` and
+    `power_mean_mw` have every rail, null where it was not measured. `energy_uncertainty` is relative and is what the
+    step of the source's counter leaves open. `output_difference` is the largest absolute difference to the outputs of
+    `output_reference`, `output_top1` the lowest share of rows with the same largest entry, `output_not_finite` how many
+    values are no numbers in this unit alone. `binding_overhead_ms` is the mean wall less the mean native time.
+    """
 
     unit: str
     load: str
@@ -76,20 +95,33 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     modes_tentative: bool | None = None
     drift: dict[str, float] | None = None
     steady_from: int | None = None
+    compile_ms: float | None = None
+    cached: bool | None = None
     load_ms: float | None = None
     first_ms: float | None = None
     warmup_ms: list[float] = []
     native_mean_ms: float | None = None
     native_p90_ms: float | None = None
+    binding_overhead_ms: float | None = None
     deadline_misses: Misses | None = None
     response_p50_ms: float | None = None
     response_p90_ms: float | None = None
     energy_mj_per_inference: float | None = None
     energy_net_mj_per_inference: float | None = None
     energy_coverage: float | None = None
+    energy_by_rail_mj: dict[str, float | None] | None = None
+    energy_rails: list[str] | None = None
+    energy_uncertainty: float | None = None
+    inferences_per_joule: float | None = None
+    power_mean_mw: dict[str, float | None] | None = None
     canary_missed: int | None = None
     output_difference: float | None = None
+    output_top1: float | None = None
+    output_not_finite: int | None = None
+    output_reference: str | None = None
+    plan: PlanSummary | None = None
     peak_memory_mb: float | None = None
+    qos: str | None = None
     error: Reason | None = None
 
 
@@ -109,13 +141,11 @@ def _measured(session: Session, unit: Unit, condition: Condition) -> Statistics:
     wall = condition.wall
     moments = wall.moments
     modes = modes_of(wall)
-    return Statistics(
-        unit=unit.name,
+    energy = energy_of(session, condition)
+    return msgspec.structs.replace(
+        _of_unit(session, unit),
         load=condition.key.load,
         thermal=condition.key.thermal,
-        backend=unit.backend or (session.header.model.backend if session.header else None),
-        placed=unit.placed,
-        simulated=session.simulated,
         n=wall.n,
         exact=wall.raw() is not None,
         mean_ms=_ms(moments.mean_ns),
@@ -133,34 +163,96 @@ def _measured(session: Session, unit: Unit, condition: Condition) -> Statistics:
         spikes=spikes_of(wall),
         modes=[ModeShare(center_ms=m.center_ns / NS_PER_MS, share=m.share) for m in modes.modes],
         modes_tentative=modes.tentative,
-        load_ms=_ms(unit.load_ns),
-        first_ms=_ms(unit.first_ns),
-        warmup_ms=[value / NS_PER_MS for value in unit.warmup_ns],
         native_mean_ms=_ms(condition.native.moments.mean_ns) if condition.native else None,
         native_p90_ms=condition.native.quantile_ms(0.9) if condition.native else None,
+        binding_overhead_ms=binding_overhead_ms(condition),
         deadline_misses=_misses(unit, condition),
         response_p50_ms=condition.response.quantile_ms(0.5) if condition.response else None,
         response_p90_ms=condition.response.quantile_ms(0.9) if condition.response else None,
-        peak_memory_mb=unit.peak_memory_mb,
         error=_reason(unit.error),
+        **({} if energy is None else _energy_fields(energy)),
     )
 
 
 def _unmeasured(session: Session, unit: Unit) -> Statistics:
     error = unit.error or Failure(kind="none-measured", message="no steady sample was taken")
+    return msgspec.structs.replace(
+        _of_unit(session, unit), p90_needs=samples_needed(0.9), p99_needs=samples_needed(0.99), error=_reason(error)
+    )
+
+
+def _of_unit(session: Session, unit: Unit) -> Statistics:
+    """What is known of the unit whatever it measured."""
+    outputs = unit.outputs if unit.outputs and unit.outputs.outputs else None
     return Statistics(
         unit=unit.name,
         load=session.load,
         backend=unit.backend or (session.header.model.backend if session.header else None),
         placed=unit.placed,
         simulated=session.simulated,
-        p90_needs=samples_needed(0.9),
-        p99_needs=samples_needed(0.99),
+        compile_ms=_ms(unit.compile_ns),
+        cached=unit.cached,
         load_ms=_ms(unit.load_ns),
         first_ms=_ms(unit.first_ns),
         warmup_ms=[value / NS_PER_MS for value in unit.warmup_ns],
         peak_memory_mb=unit.peak_memory_mb,
-        error=_reason(error),
+        qos=unit.qos,
+        output_difference=output_difference(unit.outputs),
+        output_top1=min((o.top1 for o in outputs.outputs if o.top1 is not None), default=None) if outputs else None,
+        output_not_finite=sum(output.not_finite for output in outputs.outputs) if outputs else None,
+        output_reference=outputs.reference if outputs else None,
+        plan=plan_summary(unit.plan),
+    )
+
+
+def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
+    """Energy under a condition, net of the baseline taken under the same load; None while there is no power."""
+    if not session.energy.seen:
+        return None
+    return energy_figures(
+        session.energy.of(condition),
+        condition.active_ns,
+        condition.wall.n,
+        session.baselines.get(condition.key.load),
+        session.energy.resolution_mj,
+    )
+
+
+def _energy_fields(energy: EnergyFigures) -> dict[str, Any]:
+    return {
+        "energy_mj_per_inference": energy.mj,
+        "energy_net_mj_per_inference": energy.net_mj,
+        "energy_coverage": energy.coverage,
+        "energy_by_rail_mj": energy.mj_by_rail,
+        "energy_rails": list(energy.rails) or None,
+        "energy_uncertainty": energy.uncertainty,
+        "inferences_per_joule": energy.inferences_per_joule,
+        "power_mean_mw": energy.mean_mw,
+    }
+
+
+def binding_overhead_ms(condition: Condition) -> float | None:
+    """Mean wall less mean native time; None unless both are of the same samples."""
+    native = condition.native
+    if native is None or native.n != condition.wall.n or native.moments.mean_ns is None:
+        return None
+    return ((condition.wall.moments.mean_ns or 0.0) - native.moments.mean_ns) / NS_PER_MS
+
+
+def output_difference(outputs: Outputs | None) -> float | None:
+    """The largest absolute difference of any output to the reference; None where nothing was compared."""
+    return max((o.max_abs for o in outputs.outputs if o.max_abs is not None), default=None) if outputs else None
+
+
+def plan_summary(plan: Plan | None) -> PlanSummary | None:
+    """The plan in a line; None without one."""
+    if plan is None or plan.error is not None:
+        return None
+    return PlanSummary(
+        accelerator=plan.accelerator,
+        ops=plan.ops,
+        fallback_ratio_count=plan.fallback_ratio_count,
+        fallback_ratio_cost=plan.fallback_ratio_cost,
     )
 
 

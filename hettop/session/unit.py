@@ -48,6 +48,7 @@ class Unit:
         self.apart: dict[str, int] = {}
         self.last_end_ns: int | None = None
         self.last_condition: tuple[str, str, str | None] | None = None
+        self.stretch_ns: int | None = None
 
     def engine(self, event: Engine) -> None:
         """Take in a change of state; what the event does not mention stays. A new start forgets the old failure."""
@@ -77,8 +78,16 @@ class Unit:
         here = (window.phase, window.condition, window.thermal)
         continues = here == self.last_condition and self.last_end_ns is not None
         pause = max(0, window.t0 - self.last_end_ns) if continues and self.last_end_ns is not None else None
+        if window.phase != "steady":
+            self.stretch_ns = None
+        elif pause is None or self.stretch_ns is None:
+            self.stretch_ns = window.t0
         self.last_condition, self.last_end_ns = here, last_end_ns
         return pause
+
+    def broke_off(self) -> None:
+        """What comes next does not directly continue what is known: samples between them were lost or forgotten."""
+        self.last_condition = self.stretch_ns = None
 
     def snapshot(self) -> UnitState:
         phase, load, thermal = self.last_condition or (None, None, None)
@@ -105,6 +114,7 @@ class Unit:
             last_phase=phase,
             last_load=load,
             last_thermal=thermal,
+            stretch_ns=self.stretch_ns,
         )
 
     @classmethod
@@ -115,6 +125,7 @@ class Unit:
         unit.warmup_ns = list(state.warmup_ns)
         unit.apart = dict(state.apart)
         unit.last_end_ns = state.last_end_ns
+        unit.stretch_ns = state.stretch_ns
         if state.last_phase is not None and state.last_load is not None:
             unit.last_condition = (state.last_phase, state.last_load, state.last_thermal)
         return unit

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hettop.events import Column, LogEntry
+from hettop.session import details, machine_views
 from hettop.session.condition import RECENT_SPIKES, Condition, ConditionKey
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.session.statistics import energy_of
 from hettop.session.timeline import timeline
 from hettop.session.unit import Unit
 from hettop.session.views import (
@@ -29,6 +31,7 @@ from hettop.stats.quantiles import further_samples
 
 RATE_WINDOW_NS = 2 * 10**9
 # File windows gather up to a second, so in a replay the newest samples may be that old and still be the present.
+SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 STALE_AFTER_NS = 1_500_000_000
 
 
@@ -40,6 +43,8 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         latency=latency(session, unit, request),
         timeline=timeline(session, unit, request),
         units=units(session, request),
+        power=machine_views.power(session, unit, request),
+        host=machine_views.host(session),
         log=log(session, request),
     )
 
@@ -146,7 +151,7 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     low, high = _violin_axis(measured)
     active = session.control.units if session.control else []
     rows = tuple(
-        _row(unit, chosen[name], name in active, best, (low, high, request.violin_columns))
+        _row(session, request, chosen[name], unit=unit, active=name in active, best_mean=best, axis_ns=(low, high))
         for name, unit in session.units.items()
     )
     absent = session.header.settings.get("absent", {}) if session.header else {}
@@ -164,14 +169,23 @@ def current_condition(session: Session, unit: str) -> Condition | None:
 
 
 def _row(
-    unit: Unit, condition: Condition | None, active: bool, best_mean: float | None, violin: tuple[float, float, int]
+    session: Session,
+    request: ViewRequest,
+    condition: Condition | None,
+    *,
+    unit: Unit,
+    active: bool,
+    best_mean: float | None,
+    axis_ns: tuple[float, float],
 ) -> UnitRow:
     wall = condition.wall if condition is not None and condition.wall.n else None
     moments = wall.moments if wall else None
     mean = moments.mean_ns if moments else None
+    energy = energy_of(session, condition) if condition is not None and wall is not None else None
+    baseline = session.baselines.get(session.load)
     return UnitRow(
         unit=unit.name,
-        state=_state(unit),
+        state=_state(unit, request.now_ns),
         active=active,
         n=moments.n if moments else 0,
         mean_ms=_ms(mean),
@@ -185,13 +199,21 @@ def _row(
         spikes=condition.spikes if condition else 0,
         placed=unit.placed,
         error=unit.error,
-        violin=density(condition, *violin),
+        energy_mj=energy.mj if energy else None,
+        warning=details.warning(unit.outputs),
+        details=details.details(unit, condition, energy, baseline.mw if baseline else {}),
+        violin=density(condition, *axis_ns, request.violin_columns),
     )
 
 
-def _state(unit: Unit) -> str:
-    """The engine's state, in the words a row shows: one that never ran has not stopped."""
-    return "not loaded" if unit.state == "stopped" and unit.load_ns is None else unit.state
+def _state(unit: Unit, now_ns: int) -> str:
+    """The engine's state, in the words a row shows: one that never ran has not stopped; a slow one says how long."""
+    if unit.state == "stopped" and unit.load_ns is None:
+        return "not loaded"
+    if unit.state in SLOW_STATES:
+        seconds = max(0, now_ns - unit.since_ns) // 10**9
+        return f"{unit.state} {seconds // 60}:{seconds % 60:02}" if seconds else unit.state
+    return unit.state
 
 
 def _ms(nanoseconds: float | None) -> float | None:

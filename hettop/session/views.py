@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.session.machine_views import HostView, PowerView
+
 if TYPE_CHECKING:
     # The screen imports this module for its first paint, which must not wait for the codec's libraries.
     from hettop.events import Failure, LogEntry
@@ -101,7 +103,9 @@ class TimelineView:
 class UnitRow:
     """One unit under the load now in force. `difference` is the mean over the best unit's mean, minus one (0 = best).
 
-    `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
+    `energy_mj` is per inference; `warning` says that its answers are not those of the reference; `details` are its
+    first load, plan, placement and outputs in words, a line each. `violin` is the density over `violin_low_ms`..
+    `violin_high_ms` (the same axis for all rows), scaled to 0..1.
     """
 
     unit: str
@@ -119,6 +123,9 @@ class UnitRow:
     spikes: int
     placed: str | None
     error: Failure | None
+    energy_mj: float | None
+    warning: str | None
+    details: tuple[str, ...]
     violin: tuple[float, ...]
 
 
@@ -140,4 +147,6 @@ class SessionView:
     latency: LatencyView
     timeline: TimelineView
     units: UnitsView
+    power: PowerView
+    host: HostView | None
     log: tuple[LogEntry, ...]

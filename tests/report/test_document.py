@@ -18,10 +18,13 @@ STATISTICS = {
     *("unit", "load", "thermal", "backend", "placed", "simulated", "n", "exact"),
     *("mean_ms", "std_ms", "min_ms", "p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms", "p90_ci_ms"),
     *("p90_needs", "p99_needs", "throughput_per_s", "spikes", "modes", "modes_tentative", "drift", "steady_from"),
-    *("load_ms", "first_ms", "warmup_ms", "native_mean_ms", "native_p90_ms"),
+    *("compile_ms", "cached", "load_ms", "first_ms", "warmup_ms"),
+    *("native_mean_ms", "native_p90_ms", "binding_overhead_ms"),
     *("deadline_misses", "response_p50_ms", "response_p90_ms"),
-    *("energy_mj_per_inference", "energy_net_mj_per_inference", "energy_coverage"),
-    *("canary_missed", "output_difference", "peak_memory_mb", "error"),
+    *("energy_mj_per_inference", "energy_net_mj_per_inference", "energy_coverage", "energy_by_rail_mj"),
+    *("energy_rails", "energy_uncertainty", "inferences_per_joule", "power_mean_mw"),
+    *("canary_missed", "output_difference", "output_top1", "output_not_finite", "output_reference"),
+    *("plan", "peak_memory_mb", "qos", "error"),
 }
 ALWAYS_KNOWN = {"unit", "load", "simulated", "n", "warmup_ms", "error", "backend", "p90_needs", "p99_needs"}
 

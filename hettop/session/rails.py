@@ -1,0 +1,143 @@
+"""Power rails and what is summed up of them: time covered, energy, and how many power samples that was.
+
+Knows nothing of units; energy is whole picojoules (mW x ns), so that sums do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hettop.events import Power, RailState
+
+RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
+PARTS = ("cpu", "gpu", "ane")  # of which the estimate is made where the source tells no `combined`
+SUM = "sum"  # stands beside the rails where the estimate itself is summed up
+NOT_MEASURED = frozenset({"suspect-zero", "stale", "partial"})
+"""Flags of power samples that tell no power: 0 W while busy is not a measurement."""
+
+PJ_PER_MJ = 1e9
+Rails = tuple[float | None, ...]
+"""One power sample in mW, a place for each of `RAILS`; None where it was not measured."""
+
+
+class PowerWindow(NamedTuple):
+    """Mean power in mW, one place for each of `RAILS`, over the `elapsed_ns` before `end_ns`."""
+
+    end_ns: int
+    elapsed_ns: int
+    mw: Rails
+
+    @property
+    def start_ns(self) -> int:
+        return self.end_ns - self.elapsed_ns
+
+
+def measured(event: Power) -> PowerWindow | None:
+    """The window of a power sample, or None when it measured nothing."""
+    mw = rails_of(event)
+    if not event.elapsed_ns or not NOT_MEASURED.isdisjoint(event.flags) or all(value is None for value in mw):
+        return None
+    return PowerWindow(event.t, event.elapsed_ns, mw)
+
+
+def rails_of(event: Power) -> Rails:
+    """A power sample's rails in their order."""
+    return tuple(event.mw.get(rail) for rail in RAILS)
+
+
+def estimate_rails(known: Mapping[str, float | None]) -> tuple[str, ...]:
+    """Which rails the estimate of CPU+GPU+ANE is made of: `combined`, else those known of the three, else `package`."""
+    if known.get("combined") is not None:
+        return ("combined",)
+    parts = tuple(rail for rail in PARTS if known.get(rail) is not None)
+    return parts or (("package",) if known.get("package") is not None else ())
+
+
+def sum_of(values: Mapping[str, float | None], rails: Sequence[str]) -> float | None:
+    """The sum of these rails; None when one is unknown, or there is none."""
+    found = [value for rail in rails if (value := values.get(rail)) is not None]
+    return sum(found) if found and len(found) == len(rails) else None
+
+
+def estimate(mw: Rails) -> float | None:
+    """CPU+GPU+ANE of one power sample in mW."""
+    known = dict(zip(RAILS, mw, strict=True))
+    return sum_of(known, estimate_rails(known))
+
+
+class RailSum:
+    """The power samples of one rail, added up. `peak_mw` is the highest."""
+
+    __slots__ = ("covered_ns", "energy_pj", "peak_mw", "windows")
+
+    def __init__(self, covered_ns: int = 0, energy_pj: int = 0, windows: int = 0, peak_mw: float = 0.0) -> None:
+        self.covered_ns = covered_ns
+        self.energy_pj = energy_pj
+        self.windows = windows
+        self.peak_mw = peak_mw
+
+    def add(self, mw: float, elapsed_ns: int) -> None:
+        self.covered_ns += elapsed_ns
+        self.energy_pj += round(mw * elapsed_ns)
+        self.windows += 1
+        self.peak_mw = max(self.peak_mw, mw)
+
+    @property
+    def mean_mw(self) -> float | None:
+        return self.energy_pj / self.covered_ns if self.covered_ns else None
+
+    @property
+    def energy_mj(self) -> float:
+        return self.energy_pj / PJ_PER_MJ
+
+
+class RailSums:
+    """Sums of the rails that were measured at all."""
+
+    __slots__ = ("_sums",)
+
+    def __init__(self) -> None:
+        self._sums: dict[str, RailSum] = {}
+
+    def __getitem__(self, rail: str) -> RailSum:
+        """The sum of this rail; an empty one where it was never measured."""
+        return self._sums.get(rail) or RailSum()
+
+    def __bool__(self) -> bool:
+        return bool(self._sums)
+
+    def add(self, window: PowerWindow) -> None:
+        for rail, mw in zip(RAILS, window.mw, strict=True):
+            self.add_rail(rail, mw, window.elapsed_ns)
+
+    def add_rail(self, rail: str, mw: float | None, elapsed_ns: int) -> None:
+        if mw is not None:
+            self._sums.setdefault(rail, RailSum()).add(mw, elapsed_ns)
+
+    def copy(self) -> RailSums:
+        copied = RailSums()
+        copied._sums = {
+            rail: RailSum(held.covered_ns, held.energy_pj, held.windows, held.peak_mw)
+            for rail, held in self._sums.items()
+        }
+        return copied
+
+    def state(self, *, peaks: bool = False) -> dict[str, RailState]:
+        """For a keyframe; in the rails' order, so that equal sums read alike."""
+        return {
+            rail: RailState(held.covered_ns, str(held.energy_pj), held.windows, held.peak_mw if peaks else None)
+            for rail in (*RAILS, SUM)
+            if (held := self._sums.get(rail)) is not None
+        }
+
+    @classmethod
+    def restored(cls, state: Mapping[str, RailState]) -> RailSums:
+        """The sums a keyframe describes. ValueError when they are none."""
+        sums = cls()
+        for rail, held in state.items():
+            energy = int(held.energy)
+            if rail not in (*RAILS, SUM) or energy < 0 or not held.covered_ns or not held.windows:
+                raise ValueError("a keyframe's energy is none")
+            sums._sums[rail] = RailSum(held.covered_ns, energy, held.windows, held.peak_mw or 0.0)
+        return sums
