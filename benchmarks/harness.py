@@ -18,8 +18,9 @@ from benchmarks.rows import Row, Unit, at_most
 from hettop.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
 from hettop.engine.clock import RealClock
 from hettop.engine.frames import FrameReader, SampleFrame
+from hettop.engine.garbage import frozen_collector
 from hettop.engine.job import Limits, Stop
-from hettop.engine.loop import Sampler, frozen_collector
+from hettop.engine.loop import Sampler
 from hettop.engine.orders import Doing, Orders
 from hettop.engine.outlet import Outlet, widen_pipe
 from hettop.engine.usage import UsageMeter, peak_memory_mb

@@ -25,21 +25,34 @@ Run = Callable[[Sequence[str]], str]
 """Runs a command and returns what it printed; raises OSError when there is no such command."""
 
 
+PMSET = ("/usr/bin/pmset", "-g")
+PROC_TRANSLATED = ("/usr/sbin/sysctl", "-n", "sysctl.proc_translated")
+
+ROSETTA = "Python runs translated by Rosetta, which slows everything but the accelerators: install one for arm64"
+LOW_POWER = "low power mode is on: latencies are longer than they need be"
+
+
 def run_command(command: Sequence[str]) -> str:
     """The standard output of a short command."""
     return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
 
 
-def describe_host() -> events.Host:
-    """Chip, OS, cores, memory and versions of this machine; None where the platform does not tell."""
+def describe_host(system: str = sys.platform, run: Run = run_command) -> events.Host:
+    """Chip, OS, cores, memory and versions of this machine; None where the platform does not tell.
+
+    `system` as `sys.platform` names it.
+    """
+    mode = power_mode(system, run)
     return events.Host(
-        chip=chip_name(sys.platform, Path("/proc/cpuinfo"), run_command),
+        chip=chip_name(system, Path("/proc/cpuinfo"), run),
         os=clean(_operating_system()),
         cores=psutil.cpu_count(),
         memory_mb=psutil.virtual_memory().total >> 20,
         python=platform.python_version(),
         hettop=__version__,
         frameworks=_versions(),
+        power_mode=mode,
+        warnings=[ROSETTA] * is_translated(system, run) + [LOW_POWER] * (mode == "low power"),
     )
 
 
@@ -52,6 +65,31 @@ def chip_name(system: str, cpuinfo: Path, run: Run) -> str | None:
     except (OSError, subprocess.SubprocessError):
         name = ""
     return clean(name.strip() or platform.processor() or platform.machine(), 80) or None
+
+
+def power_mode(system: str, run: Run) -> str | None:
+    """`low power`, `high power` or `normal`, as `pmset` has it in use on a Mac; None elsewhere, and if it is silent."""
+    if system != "darwin":
+        return None
+    settings = {name: value for name, value, *_ in (f"{line} - -".split() for line in _said(run, PMSET).splitlines())}
+    if "1" in (settings.get("lowpowermode"), settings.get("powermode")):
+        return "low power"
+    if settings.get("highpowermode") == "1" or settings.get("powermode") == "2":
+        return "high power"
+    return "normal" if settings.keys() & {"lowpowermode", "powermode"} else None
+
+
+def is_translated(system: str, run: Run) -> bool:
+    """Whether this Python is an Intel program on an Apple chip."""
+    return system == "darwin" and _said(run, PROC_TRANSLATED).strip() == "1"
+
+
+def _said(run: Run, command: Sequence[str]) -> str:
+    """What a command printed; nothing if it could not."""
+    try:
+        return run(command)
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 def _linux_chip(cpuinfo: Path) -> str:

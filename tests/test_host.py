@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hettop import __version__, events
-from hettop.host import INTERVAL_NS, HostSource, chip_name, describe_host
+from hettop.host import INTERVAL_NS, LOW_POWER, ROSETTA, HostSource, Run, chip_name, describe_host
 from hettop.text import clean
 from tests.streams import S
 
@@ -88,3 +88,55 @@ def test_linux_tells_its_chip_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("system", ["darwin", "linux"])
 def test_a_machine_that_does_not_tell_has_at_least_an_architecture(system: str) -> None:
     assert chip_name(system, Path("/nowhere"), no_command) == (platform.processor() or platform.machine())
+
+
+PMSET = """System-wide power settings:
+Currently in use:
+ standby              1
+ Sleep On Power Button 1
+ womp                 1
+ {setting}
+ displaysleep         10
+"""
+
+
+def mac(printed: dict[str, str]) -> Run:
+    """A Mac whose commands print what is told for their last word."""
+
+    def run(command: Sequence[str]) -> str:
+        return printed.get(command[-1], "")
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("setting", "mode"),
+    [
+        ("lowpowermode         1", "low power"),
+        ("lowpowermode         0", "normal"),
+        ("powermode            1", "low power"),
+        ("powermode            2", "high power"),
+        ("highpowermode        1", "high power"),
+        ("hibernatemode        1", None),
+    ],
+)
+def test_a_mac_tells_its_power_mode(setting: str, mode: str | None) -> None:
+    host = describe_host("darwin", mac({"-g": PMSET.format(setting=setting)}))
+    assert host.power_mode == mode
+    assert [warning for warning in host.warnings if "low power mode" in warning] == [LOW_POWER] * (mode == "low power")
+
+
+def test_a_python_translated_by_rosetta_is_warned_of() -> None:
+    assert describe_host("darwin", mac({"sysctl.proc_translated": "1\n"})).warnings == [ROSETTA]
+    assert describe_host("darwin", mac({"sysctl.proc_translated": "0\n"})).warnings == []
+    assert describe_host("darwin", mac({})).warnings == []
+
+
+def test_a_mac_without_these_commands_has_nothing_to_tell() -> None:
+    host = describe_host("darwin", no_command)
+    assert (host.power_mode, host.warnings) == (None, [])
+
+
+def test_elsewhere_no_mac_is_asked() -> None:
+    host = describe_host("linux", mac({"-g": PMSET.format(setting="lowpowermode 1"), "sysctl.proc_translated": "1"}))
+    assert (host.power_mode, host.warnings) == (None, [])

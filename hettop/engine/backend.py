@@ -51,11 +51,13 @@ class LoadOptions:
     """How to load: `threads` is the N of `UNIT@N` (None: the framework's default), `function` one of several.
 
     tell: called with what the load is about to do, `compiling` or `loading`; either can take minutes.
+    hints: optimisation hints of the framework, as it names them and their values.
     """
 
     threads: int | None = None
     function: str | None = None
     tell: Callable[[str], None] = _tell_nobody
+    hints: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Loaded:
 
     compile_ns: what compiling it took, before the load; cached: whether an earlier compilation was used instead. Both
         None where nothing is compiled.
+    compiled: where the compiled model lies from which the framework's plan can be read; None where there are no plans.
+    recycle_after: after so many predictions the process had better be replaced by a new one; None: never.
     """
 
     requested: str
@@ -83,6 +87,8 @@ class Loaded:
     note: str = ""
     compile_ns: int | None = None
     cached: bool | None = None
+    compiled: str | None = None
+    recycle_after: int | None = None
 
 
 class Clock(Protocol):

@@ -1,4 +1,4 @@
-"""What an engine process says, as bytes: frames of samples in columns, and small reports as JSON.
+"""What an engine process says, as bytes: frames of samples in columns, outputs, and small reports as JSON.
 
 Knows the wire and nothing of who runs, reads or shows it; times are nanoseconds of the machine's monotonic clock.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from hettop.engine.published import OutputSet, decode_outputs, encode_outputs
 from hettop.events import PHASES
 
 Column = npt.NDArray[np.int64]
@@ -22,6 +23,7 @@ HEADER = struct.Struct("<cI")  # tag, bytes that follow
 WINDOW = struct.Struct("<BBI")  # phase, column mask, number of samples
 SAMPLES_TAG = b"S"
 REPORT_TAG = b"R"
+OUTPUTS_TAG = b"O"
 
 NATIVE = 1
 LATE = 2
@@ -48,7 +50,11 @@ class StateReport(Report, frozen=True, kw_only=True, tag="state"):
 
 
 class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
-    """The model is loaded and its first call made. `qos` is the quality of service its worker thread runs with."""
+    """The model is loaded and its first call made.
+
+    `qos` is the quality of service its worker thread runs with; `compiled` where the model lies of which a plan can be
+    made.
+    """
 
     backend: str
     simulated: bool
@@ -61,6 +67,7 @@ class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
     peak_memory_mb: float | None = None
     compile_ns: int | None = None
     cached: bool | None = None
+    compiled: str | None = None
     qos: str | None = None
 
 
@@ -78,17 +85,30 @@ class LostReport(Report, frozen=True, kw_only=True, tag="lost"):
     n: int
 
 
+class RetireReport(Report, frozen=True, kw_only=True, tag="retire"):
+    """It ends, its last words said, so that a new process goes on: after so many predictions and steady running."""
+
+    predictions: int
+    steady_ns: int
+    unfinished: int | None = None
+    peak_memory_mb: float | None = None
+
+
 class UsageReport(Report, frozen=True, kw_only=True, tag="usage"):
-    """What the operating system charged the process since the last such report."""
+    """What the operating system charged the process since the last such report.
+
+    `resident_mb` is the memory it has now, in MB (10^6 bytes); told at a low rate.
+    """
 
     minor_faults: int = 0
     major_faults: int = 0
     voluntary_switches: int = 0
     involuntary_switches: int = 0
     collections: int = 0
+    resident_mb: float | None = None
 
 
-AnyReport = StateReport | ReadyReport | ErrorReport | LostReport | UsageReport
+AnyReport = StateReport | ReadyReport | ErrorReport | LostReport | RetireReport | UsageReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +120,16 @@ class SampleFrame:
     latency: Column
     native: Column | None = None
     late: Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputsFrame:
+    """What the model answered to the first sets of seeded inputs, in the order of their seeds."""
+
+    sets: tuple[OutputSet, ...]
+
+
+AnyFrame = SampleFrame | OutputsFrame | AnyReport
 
 
 class BrokenStreamError(Exception):
@@ -122,25 +152,30 @@ def encode_report(report: AnyReport) -> bytes:
     return HEADER.pack(REPORT_TAG, len(body)) + body
 
 
+def encode_outputs_frame(sets: tuple[OutputSet, ...]) -> bytes:
+    body = encode_outputs(sets)
+    return HEADER.pack(OUTPUTS_TAG, len(body)) + body
+
+
 class FrameReader:
     """Cuts a stream of bytes, fed in pieces of any size, into frames."""
 
     def __init__(self) -> None:
         self._pending = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[SampleFrame | AnyReport]:
+    def feed(self, data: bytes) -> Iterator[AnyFrame]:
         """The frames that `data` completes, in order. Raises BrokenStreamError where the bytes make no frame."""
         self._pending += data
         while len(self._pending) >= HEADER.size:
             tag, length = HEADER.unpack_from(self._pending)
-            if tag not in (SAMPLES_TAG, REPORT_TAG) or length > LARGEST_FRAME:
+            if tag not in _decoders or length > LARGEST_FRAME:
                 raise BrokenStreamError(f"no frame begins with {tag!r}")
             end = HEADER.size + length
             if len(self._pending) < end:
                 return
             body = bytes(self._pending[HEADER.size : end])
             del self._pending[:end]
-            yield _decode_samples(body) if tag == SAMPLES_TAG else _decode_report(body)
+            yield _decoders[tag](body)
 
 
 def _decode_samples(body: bytes) -> SampleFrame:
@@ -167,5 +202,17 @@ def _decode_report(body: bytes) -> AnyReport:
         raise BrokenStreamError(f"unreadable report: {error}") from None
 
 
+def _decode_outputs(body: bytes) -> OutputsFrame:
+    try:
+        return OutputsFrame(decode_outputs(body))
+    except (ValueError, UnicodeDecodeError) as error:  # msgspec's are ValueErrors
+        raise BrokenStreamError(f"unreadable outputs: {error}") from None
+
+
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyReport] = msgspec.json.Decoder(AnyReport)
+_decoders: dict[bytes, Callable[[bytes], AnyFrame]] = {
+    SAMPLES_TAG: _decode_samples,
+    REPORT_TAG: _decode_report,
+    OUTPUTS_TAG: _decode_outputs,
+}

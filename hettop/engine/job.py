@@ -12,6 +12,9 @@ from hettop.events import NO_LOAD
 
 MIB = 1 << 20
 
+INPUT_SETS = 8
+"""So many sets of inputs tell a unit that decides otherwise from one that rounds otherwise, in little time."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """When a unit has enough: after `runs` steady samples, or `duration_ns` of steady running. None: never."""
@@ -25,6 +28,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     It loads the model, makes the first call and `warmup` calls more, and then runs or, with `run` false, waits.
     `rate_hz` paces the samples after the warm-up. `backlog_bytes` is how much it keeps for a reader that stalls.
+    Before the warm-up it publishes what the model answers to up to `input_sets` sets of inputs; with 0 nothing.
     """
 
     backend: str
@@ -34,12 +38,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     shapes: dict[str, tuple[int, ...]] = {}
     values: dict[str, str] = {}
+    hints: dict[str, str] = {}
     warmup: int = 10
     limits: Limits = Limits()
     rate_hz: float | None = None
     condition: str = NO_LOAD
     run: bool = True
     backlog_bytes: int = 4 * MIB
+    input_sets: int = INPUT_SETS
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)
@@ -75,11 +81,15 @@ class SetLoad(Command, frozen=True, tag="load"):
     condition: str
 
 
+class Retire(Command, frozen=True, tag="retire"):
+    """Hand over to a new process and end, as soon as there is more to run."""
+
+
 class Stop(Command, frozen=True, tag="stop"):
     """Say goodbye and end."""
 
 
-AnyCommand = Run | Slots | Pause | SetLimits | SetLoad | Stop
+AnyCommand = Run | Slots | Pause | SetLimits | SetLoad | Retire | Stop
 
 
 def encode(message: Job | AnyCommand) -> bytes:

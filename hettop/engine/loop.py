@@ -5,21 +5,19 @@ Runs in the worker thread of an engine process; knows no framework, no unit and 
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import repeat
 
 from hettop.engine.backend import Backend, Feed
-from hettop.engine.frames import StateReport, UsageReport
+from hettop.engine.frames import RetireReport, StateReport, UsageReport
 from hettop.engine.orders import Doing, Orders
 from hettop.engine.pacing import Pace
 from hettop.engine.publisher import NOT_REPORTED, Out, Publisher, Window
+from hettop.engine.quota import FOREVER, Quota
 from hettop.events import WINDOW_LIMIT
 
 NS_PER_S = 10**9
-FOREVER = sys.maxsize
 
 FLUSH_NS = 50_000_000
 """Fine enough for any screen, coarse enough that flushes are a fraction of a per cent (docs/PERFORMANCE.md)."""
@@ -34,8 +32,9 @@ SHORT_REST_NS = 5_000_000
 class Sampler:
     """Runs `backend.predict(feed)` as ordered, from the first call to the last.
 
-    `read_usage` is asked once per flush, `peak_memory_mb` when the unit pauses or stops. All times are of
-    `backend.clock`. What `predict` raises goes through to the caller.
+    `read_usage` is asked once per flush, `peak_memory_mb` when the unit pauses or stops. After `recycle_after`
+    predictions (None: never) it retires. All times are of `backend.clock`. What `predict` raises goes through to the
+    caller.
     """
 
     def __init__(
@@ -49,24 +48,21 @@ class Sampler:
         rate_hz: float | None,
         read_usage: Callable[[], UsageReport | None] = lambda: None,
         peak_memory_mb: Callable[[], float | None] = lambda: None,
+        recycle_after: int | None = None,
     ) -> None:
         self._backend = backend
         self._clock = backend.clock
         self._feed = feed
         self._publisher = Publisher(out, read_usage)
         self._orders = orders
-        self._warmups_left = warmup
+        self._quota = Quota(warmup, recycle_after)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
         self._peak_memory_mb = peak_memory_mb
 
         self._flush_at = 0
         self._state = ""
         self._told_done = False
-        self._after_break = False  # another unit ran, or a pause: the next sample is a `resume`
         self._slot: tuple[int, int] | None = None
-        self._steady = 0
-        self._steady_ns = 0
-        self._counted_to = 0  # steady running time is summed up to this moment
         self._condition: str | None = None
 
     def first_call(self) -> int:
@@ -74,23 +70,31 @@ class Sampler:
         self._take_orders()
         self._say("warming")
         window = self._publisher.begin("first")
-        self._counted_to = self._back_to_back(window, FOREVER, 1)
+        self._quota.account("first", 1, self._back_to_back(window, FOREVER, 1))
         latency = window.latency[0]
         self.flush()
         return latency
 
+    def predicted_apart(self, n: int) -> None:
+        """The model was run `n` times more, outside of the samples."""
+        self._quota.predictions += n
+
     def run(self) -> None:
-        """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop."""
+        """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop, or retires."""
         orders = self._orders
-        while self._warmups_left and not orders.told_to_pause and orders.doing is not Doing.STOP:
+        self._quota.begin(self._clock.now())
+        while self._quota.warmups_left and not orders.told_to_pause and orders.doing is not Doing.STOP:
             self._take_orders()
             self._stretch(FOREVER)
         while True:
             self._take_orders()
             if orders.doing is Doing.STOP:
                 break
-            if orders.doing is Doing.PAUSE or self._limit_reached():
+            if orders.doing is Doing.PAUSE or self._quota.reached(orders.limits):
                 self._stay_paused()
+            elif orders.told_to_retire or self._quota.worn:
+                self._retire()
+                return
             elif orders.doing is Doing.SLOTS:
                 self._keep_to_slots()
             else:
@@ -104,17 +108,17 @@ class Sampler:
 
     def _stretch(self, until: int) -> None:
         """Samples of one phase until a sample ends at or after `until`, something must be flushed, or orders change."""
-        phase, count = self._next_phase()
+        phase, count = self._quota.next_phase(self._orders.limits)
         window = self._publisher.begin(phase)
         count = min(count, WINDOW_LIMIT - len(window))
         if phase == "steady":
-            until = min(until, self._counted_to + self._steady_ns_left())
+            until = min(until, self._quota.steady_until(self._orders.limits))
         before = len(window)
         if self._pace is None or phase == "warmup":
             end = self._back_to_back(window, min(until, self._flush_at), count)
         else:
             end = self._paced(window, self._pace, until)
-        self._account(phase, len(window) - before, end)
+        self._quota.account(phase, len(window) - before, end)
         if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
             self.flush()
 
@@ -169,33 +173,6 @@ class Sampler:
 
         return add_native
 
-    def _next_phase(self) -> tuple[str, int]:
-        """The phase of the next samples, and how many of them may follow each other."""
-        if self._after_break:
-            return "resume", 1
-        if self._warmups_left:
-            return "warmup", self._warmups_left
-        runs = self._orders.limits.runs
-        return "steady", FOREVER if runs is None else runs - self._steady
-
-    def _account(self, phase: str, n: int, end: int) -> None:
-        if phase == "steady":
-            self._steady += n
-            self._steady_ns += end - self._counted_to
-        elif phase == "warmup":
-            self._warmups_left -= n
-        elif n:
-            self._after_break = False
-        self._counted_to = end
-
-    def _steady_ns_left(self) -> int:
-        duration = self._orders.limits.duration_ns
-        return FOREVER if duration is None else duration - self._steady_ns
-
-    def _limit_reached(self) -> bool:
-        runs = self._orders.limits.runs
-        return (runs is not None and self._steady >= runs) or self._steady_ns_left() <= 0
-
     # -- doing as ordered ---------------------------------------------------------------------------------------
 
     def _take_orders(self) -> None:
@@ -213,10 +190,11 @@ class Sampler:
             return
         last_start = self._slot[1] - self._publisher.usual_ns
         # A block's first sample runs even in a slot that seems too short: else a unit turned slow never learns.
-        if now >= last_start and not self._after_break:
+        after_break = self._quota.after_break
+        if now >= last_start and not after_break:
             self._leave_slot()
         else:
-            self._stretch(FOREVER if self._after_break else last_start)
+            self._stretch(FOREVER if after_break else last_start)
 
     def _await_slot(self, now: int) -> None:
         slot = self._orders.next_slot(now)
@@ -238,7 +216,7 @@ class Sampler:
         gc.collect()  # beside the next unit's first sample, which is a `resume`
 
     def _stay_paused(self) -> None:
-        done = self._limit_reached()
+        done = self._quota.reached(self._orders.limits)
         if self._state != "paused" or done != self._told_done:
             self._take_break()
             self._told_done = done
@@ -250,7 +228,7 @@ class Sampler:
         if self._pace is not None:
             self._pace.interrupt(self._clock.now())
         self._slot = None
-        self._after_break = True
+        self._quota.after_break = True
 
     def _wait_for_news(self) -> None:
         """Waits until orders change, writing meanwhile what the reader did not take earlier."""
@@ -271,25 +249,26 @@ class Sampler:
         if state == self._state and not again:
             return
         self._state = state
-        unfinished = self._pace.unfinished if self._pace is not None and state in {"paused", "stopped"} else None
+        unfinished = self._unfinished() if state in {"paused", "stopped"} else None
         self._publisher.report(
             StateReport(state=state, done=done, unfinished=unfinished, peak_memory_mb=peak_memory_mb)
         )
+
+    def _retire(self) -> None:
+        self._take_break()
+        self._publisher.report(
+            RetireReport(
+                predictions=self._quota.predictions,
+                steady_ns=self._quota.steady_ns,
+                unfinished=self._unfinished(),
+                peak_memory_mb=self._peak_memory_mb(),
+            )
+        )
+
+    def _unfinished(self) -> int | None:
+        return None if self._pace is None else self._pace.unfinished
 
     def flush(self) -> None:
         """Publishes what was measured so far."""
         self._publisher.flush()
         self._flush_at = self._clock.now() + FLUSH_NS
-
-
-@contextlib.contextmanager
-def frozen_collector() -> Iterator[None]:
-    """No garbage collection inside, but for the explicit ones while paused, which skip all that exists on entry."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        gc.unfreeze()

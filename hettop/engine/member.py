@@ -5,53 +5,55 @@ Knows nothing of the other units or of why this one runs; never waits for anythi
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hettop import events
 from hettop.engine.child import Child
-from hettop.engine.conditions import LoadHistory, to_events
+from hettop.engine.conditions import LoadHistory
 from hettop.engine.frames import (
+    AnyFrame,
     BrokenStreamError,
     ErrorReport,
     LostReport,
+    OutputsFrame,
     ReadyReport,
+    RetireReport,
     SampleFrame,
     StateReport,
     UsageReport,
 )
-from hettop.engine.job import AnyCommand, Limits, SetLimits, Stop
+from hettop.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
+from hettop.engine.outputs import Comparisons
+from hettop.engine.patience import NS_PER_S, Patience, Timeouts
+from hettop.engine.recycling import MemoryWatch, Succession
+from hettop.engine.tally import Tally
+from hettop.engine.told import ready_event, state_event, usage_events
 from hettop.text import clean
 
-EngineEvent = events.Engine | events.Samples | events.Dropped | events.Usage
-
-NS_PER_S = 10**9
-RECENT = 64
-"""Latest latencies that tell what is usual; the same number as in the sampling loop."""
-
-PATIENT_FACTOR = 50
-"""A sample that takes this many times the longest one so far is taken for a hang, if it also exceeds the time-out."""
-
-LOG_GRACE_NS = 500_000_000
-"""How long to wait for the last lines of a log that a grandchild may hold open."""
+EngineEvent = events.Engine | events.Samples | events.Dropped | events.Usage | events.Plan | events.Outputs
 
 LOST = "the reader of the samples was too slow"
 
+Spawn = Callable[[str, Limits, bool], Child]
+"""Starts a process for a unit that works until the limits; with the last argument true, in place of one that retired.
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """How long a unit may say nothing while its process starts, its model loads (with the first call), and it runs."""
-
-    spawn_s: float = 30.0
-    load_s: float = 900.0
-    predict_s: float = 30.0
+Raises OSError.
+"""
 
 
 class Member:
     """A unit's standing. `outbox` gathers its events, with `t` still 0."""
 
-    def __init__(self, unit: str, *, origin_ns: int, limits: Limits, timeouts: Timeouts, loads: LoadHistory) -> None:
+    def __init__(
+        self,
+        unit: str,
+        *,
+        origin_ns: int,
+        limits: Limits,
+        timeouts: Timeouts,
+        loads: LoadHistory,
+        comparisons: Comparisons,
+    ) -> None:
         self.unit = unit
         self.outbox: list[EngineEvent] = []
         self.state: str | None = None
@@ -59,17 +61,14 @@ class Member:
         self.done = False
         self.ready: ReadyReport | None = None
         self.child: Child | None = None
-        self._origin_ns = origin_ns
         self._limits = limits
-        self._timeouts = timeouts
-        self._loads = loads
+        self._comparisons = comparisons
+        self._patience = Patience(timeouts)
+        self._tally = Tally(unit, origin_ns=origin_ns, loads=loads)
+        self._succession = Succession()
+        self._memory = MemoryWatch()
         self._dying: list[Child] = []
         self._reported: ErrorReport | None = None
-        self._silent_ns = 0
-        self._largest_ns = 0
-        self._recent: deque[int] = deque(maxlen=RECENT)
-        self._previous_end: int | None = None
-        self._steady = 0
         self._runs_asked = limits.runs or 0
 
     @property
@@ -79,7 +78,17 @@ class Member:
 
     @property
     def may_run(self) -> bool:
-        return self.child is not None and self.ready is not None and not self.done
+        return self.child is not None and self.ready is not None and not self.done and not self._succession.vacant
+
+    @property
+    def vacant(self) -> bool:
+        """Whether its process retired and is gone, and a new one is to go on where it was."""
+        return self.child is None and self.failure is None and self._succession.vacant
+
+    @property
+    def being_replaced(self) -> bool:
+        """Whether its process retired, and the next one is not ready to go on."""
+        return self.failure is None and (self._succession.vacant or (self._succession.recycled and self.loading))
 
     @property
     def active(self) -> bool:
@@ -97,25 +106,40 @@ class Member:
 
     def usual_ns(self) -> int | None:
         """P90 of the latest latencies, None when there are none yet."""
-        ranked = sorted(self._recent)
-        return ranked[len(ranked) * 9 // 10] if ranked else None
+        return self._tally.usual_ns()
 
-    def start(self, spawn: Callable[[Limits], Child]) -> None:
-        """Starts a process of its own, a new one if there was one; what it still lacks of `runs` is its limit."""
+    def start(self, spawn: Spawn) -> None:
+        """Starts a process of its own, a new one if there was one; what it still lacks is its limit."""
         self.abandon()
+        if not self._succession.vacant:
+            self._succession = Succession()
+        self._succession.begin()
+        self._memory = MemoryWatch()
         self.failure, self.ready, self._reported = None, None, None
         self.done = False
-        self._previous_end, self._silent_ns = None, 0
-        runs = self._limits.runs
-        if runs is not None:
-            runs = runs - self._steady if runs > self._steady else runs
-            self._runs_asked = runs
+        self._patience.silent_ns = 0
+        self._tally.interrupted()
+        limits = self._succession.limits(self._limits, self._tally.steady)
+        self._runs_asked = limits.runs or 0
         try:
-            self.child = spawn(Limits(runs=runs, duration_ns=self._limits.duration_ns))
+            self.child = spawn(self.unit, limits, self._succession.recycled)
         except OSError as error:
             self._fail("crashed", f"no engine process could be started: {error}", "", [])
         else:
-            self._enter(events.Engine(t=0, unit=self.unit, state="spawning", pid=self.child.pid))
+            note, peak_mb = self._succession.note, self._succession.peak_memory_mb(None)
+            self._enter(
+                events.Engine(
+                    t=0, unit=self.unit, state="spawning", pid=self.child.pid, note=note, peak_memory_mb=peak_mb
+                )
+            )
+
+    def rest(self) -> None:
+        """Its process retired, and it is not to run now: a new one can wait until it is."""
+        if self.state != "stopped":
+            peak_mb = self._succession.peak_memory_mb(None)
+            self._enter(
+                events.Engine(t=0, unit=self.unit, state="stopped", note=self._succession.note, peak_memory_mb=peak_mb)
+            )
 
     def tell(self, command: AnyCommand) -> None:
         if self.child is not None:
@@ -136,14 +160,20 @@ class Member:
             self._dying.append(self.child)
             self.child = None
 
+    def discard(self) -> None:
+        """Forgets the process, what it left to another one, and that it failed."""
+        self.abandon()
+        self.failure = None
+        self._succession = Succession()
+
     def receive(self, child: Child, data: bytes) -> None:
         """Takes in bytes of frames from `child`, which need not be the present one. No bytes: its frames have ended."""
         if child is self.child and not data:
-            self._silent_ns = 0
+            self._patience.silent_ns = 0
         try:
             for frame in child.receive_frames(data):
                 if child is self.child:
-                    self._silent_ns = 0
+                    self._patience.silent_ns = 0
                     self._take_in(frame)
         except BrokenStreamError as error:
             if child is self.child:
@@ -152,29 +182,35 @@ class Member:
 
     def check(self, elapsed_ns: int, allowance_ns: int) -> None:
         """Notices an end or a hang. `elapsed_ns` since the last check; `allowance_ns` that a running unit may idle."""
-        self._silent_ns += elapsed_ns
+        self._patience.silent_ns += elapsed_ns
         self._dying = [child for child in self._dying if child.collect(0) is None]
         if self.child is None:
             return
         self.child.retry()
         if self.child.frames_ended:
             self._bury(self.child)
-        elif (limit := self._patience_ns(allowance_ns)) is not None and self._silent_ns > limit:
-            self._time_out(self.child)
+            return
+        ready, largest_ns = self.ready is not None, self._tally.largest_ns
+        doing = self._patience.exhausted(self.state, ready=ready, largest_ns=largest_ns, allowance_ns=allowance_ns)
+        if doing is not None:
+            self._time_out(self.child, doing)
 
     def end(self, patience_s: float) -> None:
         """Kills what still runs and collects everything, waiting up to `patience_s` for each process."""
-        if self.child is not None and self.state != "stopped":
-            self._enter(events.Engine(t=0, unit=self.unit, state="stopped"))
+        if self.state not in {None, "stopped", "failed"}:
+            peak_mb = self._succession.peak_memory_mb(None)
+            self._enter(events.Engine(t=0, unit=self.unit, state="stopped", peak_memory_mb=peak_mb))
         self.abandon()
         self._dying = [child for child in self._dying if child.collect(patience_s) is None]
 
     # -- what the process says ----------------------------------------------------------------------------------
 
-    def _take_in(self, frame: SampleFrame | StateReport | ReadyReport | ErrorReport | LostReport | UsageReport) -> None:
+    def _take_in(self, frame: AnyFrame) -> None:
         match frame:
             case SampleFrame():
-                self._take_samples(frame)
+                self.outbox += self._tally.take(frame)
+            case OutputsFrame():
+                self.outbox += self._comparisons.add(self.unit, frame)
             case StateReport():
                 self._take_state(frame)
             case ReadyReport():
@@ -182,77 +218,34 @@ class Member:
             case ErrorReport():
                 self._reported = frame  # told once its log is complete
             case LostReport(n=n):
-                self._previous_end = None
+                self._tally.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
+            case RetireReport():
+                self._succession.retired(frame)
             case UsageReport():
-                self.outbox.append(
-                    events.Usage(
-                        t=0,
-                        unit=self.unit,
-                        minor_faults=frame.minor_faults,
-                        major_faults=frame.major_faults,
-                        voluntary_switches=frame.voluntary_switches,
-                        involuntary_switches=frame.involuntary_switches,
-                        collections=frame.collections,
-                    )
-                )
+                self._take_usage(frame)
 
     def _take_ready(self, report: ReadyReport) -> None:
         self.ready = report
-        self._enter(
-            events.Engine(
-                t=0,
-                unit=self.unit,
-                state="warming",
-                backend=clean(report.backend),
-                load_ns=report.load_ns,
-                first_ns=report.first_ns,
-                compile_ns=report.compile_ns,
-                cached=report.cached,
-                qos=report.qos,
-                placed=None if report.placed is None else clean(report.placed),
-                note=clean(report.note) or None,
-                pid=report.pid,
-                inputs=[clean(text) for text in report.inputs],
-                peak_memory_mb=report.peak_memory_mb,
-            )
-        )
+        self._enter(ready_event(self.unit, report, self._succession))
 
-    def _take_samples(self, frame: SampleFrame) -> None:
-        windows = to_events(
-            frame,
-            t=0,
-            unit=self.unit,
-            origin_ns=self._origin_ns,
-            previous_end=self._previous_end,
-            loads=self._loads,
-        )
-        for window in windows:
-            self.outbox.append(window)
-            self._steady += window.n if window.phase == "steady" else 0
-        self._previous_end = int(frame.start[-1] + frame.latency[-1])
-        if frame.phase != "first":  # which says nothing of what is usual
-            self._recent.extend(frame.latency[-RECENT:].tolist())
-            self._largest_ns = max(self._largest_ns, int(frame.latency.max()))
+    def _take_usage(self, report: UsageReport) -> None:
+        self.outbox += usage_events(self.unit, report)
+        if report.resident_mb is not None and self._succession.asked is None:
+            self._succession.asked = self._memory.add(report.resident_mb)
+            if self._succession.asked is not None:
+                self.tell(Retire())
 
     def _take_state(self, report: StateReport) -> None:
         if report.done and self._lacks_samples():
             return
         self.done = report.done or (self.done and report.state == "stopped")
-        self._enter(
-            events.Engine(
-                t=0,
-                unit=self.unit,
-                state=report.state,
-                unfinished=report.unfinished,
-                peak_memory_mb=report.peak_memory_mb,
-            )
-        )
+        self._enter(state_event(self.unit, report, self._succession))
 
     def _lacks_samples(self) -> bool:
         """Asks for more when some samples that the process counted were not steady (the load changed) or got lost."""
-        lacking = (self._limits.runs or 0) - self._steady
-        if lacking <= 0:
+        lacking = self._succession.lacking(self._tally.steady)
+        if not lacking:
             return False
         self._runs_asked += lacking
         self.tell(SetLimits(limits=Limits(runs=self._runs_asked)))
@@ -265,13 +258,14 @@ class Member:
     # -- its end ------------------------------------------------------------------------------------------------
 
     def _bury(self, child: Child) -> None:
-        if not child.log_ended and self._silent_ns < LOG_GRACE_NS:
+        retired = self._succession.vacant  # its log tells nothing that is wanted
+        if not (child.log_ended or retired or self._patience.log_is_over):
             return
         status = child.collect(0)
         if status is None:
             return
         self.child = None
-        if self.state == "stopped":
+        if self.state == "stopped" or retired:
             return
         if self._reported is not None:
             self._fail(self._reported.kind, self._reported.message, self._reported.hint, child.log())
@@ -279,23 +273,10 @@ class Member:
             hint = "the system kills processes when memory runs out" if status.endswith("SIGKILL") else ""
             self._fail("crashed", f"engine process {status} while {self.state}", hint, child.log())
 
-    def _patience_ns(self, allowance_ns: int) -> int | None:
-        """How long it may be silent now; None: for ever."""
-        if self.state == "spawning":
-            return int(self._timeouts.spawn_s * NS_PER_S)
-        if self.ready is None:
-            return int(self._timeouts.load_s * NS_PER_S)
-        if self.active:
-            return max(int(self._timeouts.predict_s * NS_PER_S), PATIENT_FACTOR * self._largest_ns) + allowance_ns
-        return None
-
-    def _time_out(self, child: Child) -> None:
-        doing = {"spawning": "starting", "warming": "in its first call"}.get(self.state or "", self.state)
-        if self.state == "warming" and self.ready is not None:
-            doing = "warming up"
+    def _time_out(self, child: Child, doing: str) -> None:
         self._fail(
             "timeout",
-            f"engine process hung {doing}: nothing for {self._silent_ns / NS_PER_S:.1f} s, killed by SIGKILL",
+            f"engine process hung {doing}: nothing for {self._patience.silent_ns / NS_PER_S:.1f} s, killed by SIGKILL",
             "restart the unit to try again",
             child.log(),
         )

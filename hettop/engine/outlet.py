@@ -61,13 +61,17 @@ class Outlet:
 
     def close(self, patience_s: float) -> None:
         """Writes what waits, giving the reader up to `patience_s` in all, and closes the pipe."""
-        deadline = time.monotonic() + patience_s
         with contextlib.suppress(BrokenPipeError):
-            self.flush()
-            while self.pending and (left := deadline - time.monotonic()) > 0:
-                select.select([], [self._fd], [], left)
-                self.flush()
+            self.drain(patience_s)
         os.close(self._fd)
+
+    def drain(self, patience_s: float) -> None:
+        """Writes what waits, giving the reader up to `patience_s` in all: not for a moment when samples are taken."""
+        deadline = time.monotonic() + patience_s
+        self.flush()
+        while self.pending and (left := deadline - time.monotonic()) > 0:
+            select.select([], [self._fd], [], left)
+            self.flush()
 
     def _queue(self, frame: bytes) -> None:
         self._waiting.append(memoryview(frame))
@@ -91,6 +95,18 @@ class Outlet:
                 self._waiting[0] = head[written:]
             else:
                 self._waiting.popleft()
+
+
+def take_stdout() -> int:
+    """Takes stdout for a protocol and points fd 1 at the log, so that nothing printed can get into it.
+
+    Returns the descriptor that leads where stdout led.
+    """
+    out = os.dup(1)
+    os.dup2(2, 1)
+    for fd in (out, 2):
+        widen_pipe(fd)
+    return out
 
 
 def widen_pipe(fd: int) -> None:

@@ -55,7 +55,8 @@ class Rotation:
     """The turns planned so far. Decides when to plan on, and anew when other units take part."""
 
     def __init__(self, shortest_block_ns: int = BLOCK_NS) -> None:
-        self._shortest_ns = shortest_block_ns
+        self.shortest_ns = shortest_block_ns
+        """Blocks that are planned from now on are at least this long."""
         self._slots: list[Slot] = []
         self.units: tuple[str, ...] = ()
         self.round_ns = 0
@@ -75,7 +76,7 @@ class Rotation:
         if len(units) < 2:
             self._slots, self.round_ns = [], 0
             return {unit: [] for unit in units} if anew else {}
-        one_round = plan_round(units, now, self._shortest_ns)
+        one_round = plan_round(units, now, self.shortest_ns)
         self.round_ns = one_round[-1].end - now
         ahead = max(AHEAD_NS, self.round_ns)
         self._slots = [slot for slot in self._slots if slot.end > now]
@@ -96,4 +97,4 @@ class Rotation:
         in_turn = {unit: units[unit] for unit in names}
         while not self._slots or self._slots[-1].end < until:
             start = max(now + LEAD_NS, self._slots[-1].end + GUARD_NS if self._slots else 0)
-            self._slots += plan_round(in_turn, start, self._shortest_ns)
+            self._slots += plan_round(in_turn, start, self.shortest_ns)

@@ -5,38 +5,34 @@ Lives in hettop's own process and runs no inference there; knows nothing of what
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import msgspec
 
 from hettop.engine import job as jobs
 from hettop.engine.backend import Clock, InputOptions
-from hettop.engine.child import WORKER, Channel, Child, environment_for_child
+from hettop.engine.backends import has_plans
+from hettop.engine.child import Child
 from hettop.engine.clock import RealClock
 from hettop.engine.collector import UNREAD_BYTES, Collector
 from hettop.engine.conditions import LoadHistory
+from hettop.engine.crew import Crew
 from hettop.engine.job import Limits, Pause, Run, SetLoad, Slots
-from hettop.engine.member import EngineEvent, Member, Timeouts
+from hettop.engine.member import EngineEvent, Member
+from hettop.engine.outputs import Comparisons
+from hettop.engine.patience import NS_PER_S, Timeouts
+from hettop.engine.planning import Planning
 from hettop.engine.reaper import Reaper
 from hettop.engine.schedule import BLOCK_NS, Rotation
-from hettop.errors import HettopError
+from hettop.engine.starter import ENGINE, Starter
 from hettop.events import Failure
-
-NS_PER_S = 10**9
 
 SETTLE_S = 0.05
 """How long a switch waits for the other unit's running sample, so that the two seldom overlap."""
 
 LONGEST_STEP_NS = NS_PER_S
 """Silence is counted between checks, at most this much a time: a hettop that was stopped itself saw no silence."""
-
-GOODBYE_S = 1.0
-COLLECT_S = 1.0
 
 
 class Engine:
@@ -58,6 +54,7 @@ class Engine:
         clock: Clock | None = None,
         inputs: InputOptions = InputOptions(),  # noqa: B008 (immutable)
         function: str | None = None,
+        hints: Mapping[str, str] | None = None,
         warmup: int = 10,
         runs: int | None = None,
         duration_ns: int | None = None,
@@ -66,11 +63,11 @@ class Engine:
         shortest_block_ns: int = BLOCK_NS,
         backlog_bytes: int = 4 * jobs.MIB,
         unread_bytes: int = UNREAD_BYTES,
-        argv: Sequence[str] = (sys.executable, *WORKER),
+        argv: Sequence[str] = ENGINE,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._clock = clock or RealClock()
-        self._job = jobs.Job(
+        job = jobs.Job(
             backend=backend,
             model=model,
             unit="",
@@ -78,23 +75,37 @@ class Engine:
             seed=inputs.seed,
             shapes=dict(inputs.shapes),
             values=dict(inputs.values),
+            hints=dict(hints or {}),
             warmup=warmup,
             rate_hz=rate_hz,
             backlog_bytes=backlog_bytes,
         )
-        self._argv = argv
-        self._environment = environment_for_child(os.environ if environment is None else environment)
-        self._reaper = reaper
-        self._collector = Collector(unread_bytes)
+        collector = Collector(unread_bytes)
+        self._starter = Starter(job, argv=argv, environment=environment, collector=collector, reaper=reaper)
         self._loads = LoadHistory()
-        limits = Limits(runs=runs, duration_ns=duration_ns)
-        self._members = {
-            unit: Member(unit, origin_ns=origin_ns, limits=limits, timeouts=timeouts, loads=self._loads)
-            for unit in units
-        }
+        comparisons = Comparisons()
+        self._crew = Crew(
+            {
+                unit: Member(
+                    unit,
+                    origin_ns=origin_ns,
+                    limits=Limits(runs=runs, duration_ns=duration_ns),
+                    timeouts=timeouts,
+                    loads=self._loads,
+                    comparisons=comparisons,
+                )
+                for unit in units
+            },
+            collector,
+        )
+        self._has_plans = has_plans(backend)
+        self._planning = Planning(self._starter.plan, timeouts.plan_s)
+        self._held: str | None = None  # the unit that is to run alone once nothing is planned any more
+        self._period_ns = int(NS_PER_S / rate_hz) if rate_hz else 0
         self._to_load: deque[str] = deque()
         self._turns: tuple[str, ...] = ()  # the units that are to run: one, or several in turns
         self._paused = False
+        self._shortest_block_ns = shortest_block_ns
         self._rotation = Rotation(shortest_block_ns)
         self._checked_at = self._clock.now()
         self._closed = False
@@ -104,52 +115,53 @@ class Engine:
     @property
     def states(self) -> dict[str, str]:
         """The state of every unit that was ever started."""
-        return {unit: member.state for unit, member in self._members.items() if member.state is not None}
+        return {unit: member.state for unit, member in self._crew.members.items() if member.state is not None}
 
     @property
     def failures(self) -> dict[str, Failure]:
         """Why units that failed did, until they are restarted."""
-        return {unit: member.failure for unit, member in self._members.items() if member.failure is not None}
+        return {unit: member.failure for unit, member in self._crew.members.items() if member.failure is not None}
 
     @property
     def done(self) -> frozenset[str]:
         """The units that have reached their limit."""
-        return frozenset(unit for unit, member in self._members.items() if member.done)
+        return frozenset(unit for unit, member in self._crew.members.items() if member.done)
 
     @property
     def finished(self) -> bool:
         """Whether every unit has reached its limit or failed."""
-        return all(member.settled for member in self._members.values())
+        return all(member.settled for member in self._crew)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The model's inputs as `name dtype[shape]`; empty until a unit is ready."""
-        ready = next((member.ready for member in self._members.values() if member.ready is not None), None)
+        ready = self._crew.ready
         return () if ready is None else tuple(ready.inputs)
 
     @property
     def simulated(self) -> bool | None:
         """Whether what runs is a simulation; None until a unit is ready."""
-        return next((member.ready.simulated for member in self._members.values() if member.ready is not None), None)
+        ready = self._crew.ready
+        return None if ready is None else ready.simulated
 
     # -- what to do ---------------------------------------------------------------------------------------------
 
     def switch(self, unit: str) -> None:
         """Runs `unit` alone; loads it first if need be. A unit that failed stays so until `restart`."""
-        member = self._member(unit)
+        member = self._crew[unit]
         self._run_only((unit,))
         if unit in self._to_load:
             self._to_load.remove(unit)
-        self._await_rest(unit)
+        self._crew.await_rest(unit, SETTLE_S)
         if member.child is None and member.failure is None:
-            self._spawn(member)
+            member.start(self._start_child)
         else:
-            member.tell(Run())
+            self._let_run(unit)
 
     def interleave(self, units: Sequence[str]) -> None:
         """Runs `units` in turns, once all of them are loaded (one after another) or have failed."""
         for unit in units:
-            self._member(unit)
+            self._crew[unit]  # refused before anything happens
         if len(units) == 1:
             self.switch(units[0])
             return
@@ -159,7 +171,7 @@ class Engine:
     def preload(self, units: Sequence[str]) -> None:
         """Loads and warms up `units` one after another, and keeps them paused."""
         for unit in units:
-            member = self._member(unit)
+            member = self._crew[unit]
             if member.child is None and member.failure is None and unit not in self._to_load:
                 self._to_load.append(unit)
         self._advance()
@@ -173,128 +185,113 @@ class Engine:
         """Goes on with what `pause` interrupted."""
         self._paused = False
         if len(self._turns) == 1:
-            self._members[self._turns[0]].tell(Run())
+            self._let_run(self._turns[0])
         self._advance()
 
     def restart(self, unit: str) -> None:
         """A new process for `unit`, whatever became of the old one; it takes up the place the unit had."""
-        member = self._member(unit)
-        member.abandon()
-        member.failure = None
+        member = self._crew[unit]
+        member.discard()
         if self._turns == (unit,):
-            self._spawn(member)
+            member.start(self._start_child)
         else:
             self.preload([unit])
 
     def set_load(self, condition: str, *, confirmed: bool) -> None:
         """The competing load is `condition` from now on; samples are `transition` until that is confirmed."""
         self._loads.change(self._clock.now(), condition, confirmed)
-        for member in self._members.values():
+        for member in self._crew:
             member.tell(SetLoad(condition=condition))
+
+    def set_shortest_block(self, nanoseconds: int | None) -> None:
+        """Interleaved blocks planned from now on are at least this long; None: as long as is usual."""
+        self._rotation.shortest_ns = self._shortest_block_ns if nanoseconds is None else nanoseconds
 
     def drain(self, t: int) -> list[EngineEvent]:
         """What has happened since the last call, stamped with `t` (ns of the session). Never waits."""
-        self._take_in()
+        self._crew.take_in()
         if not self._closed:
             self._check()
             self._advance()
-        drained = []
-        for member in self._members.values():
-            drained += [msgspec.structs.replace(event, t=t) for event in member.outbox]
-            member.outbox.clear()
-        return drained
+        return self._crew.drain(t) + [msgspec.structs.replace(plan, t=t) for plan in self._planning.drain()]
 
     def close(self) -> None:
-        """Stops all units politely, then not; `drain` has their last samples. Takes `GOODBYE_S` if one hangs."""
-        if self._closed:
-            return
-        self._closed = True
-        for member in self._members.values():
-            member.stop()
-        deadline = time.monotonic() + GOODBYE_S
-        while (left := deadline - time.monotonic()) > 0 and not all(member.gone for member in self._members.values()):
-            self._collector.wait(left)
-            self._take_in()
-        for member in self._members.values():
-            member.end(COLLECT_S)
-        self._take_in()
-        self._collector.close()
+        """Stops all units politely, then not; `drain` has their last samples. Takes a second if one hangs."""
+        if not self._closed:
+            self._closed = True
+            self._planning.close()
+            self._crew.close()
 
     # -- how ----------------------------------------------------------------------------------------------------
 
-    def _member(self, unit: str) -> Member:
-        try:
-            return self._members[unit]
-        except KeyError:
-            raise HettopError("usage", f"unit {unit} is not among {', '.join(self._members)}") from None
+    def _start_child(self, unit: str, limits: Limits, recycled: bool) -> Child:
+        run = self._turns == (unit,) and not self._paused
+        if run and self._has_plans and not self._planning.knows(unit):
+            run, self._held = False, unit  # its plan can be read once it is ready, and is read first
+        return self._starter.inference(unit, limits, condition=self._loads.condition, run=run, recycled=recycled)
 
-    def _spawn(self, member: Member) -> None:
-        member.start(partial(self._start_child, member.unit))
-
-    def _start_child(self, unit: str, limits: Limits) -> Child:
-        job = msgspec.structs.replace(
-            self._job,
-            unit=unit,
-            limits=limits,
-            condition=self._loads.condition,
-            run=self._turns == (unit,) and not self._paused,
-        )
-        return Child(self._argv, self._environment, job, self._collector, self._reaper)
+    def _let_run(self, unit: str) -> None:
+        """The unit runs alone: now, or once no plan is being read beside it."""
+        if self._planning.holds(unit):
+            self._held = unit
+        else:
+            self._crew[unit].tell(Run())
 
     def _run_only(self, units: tuple[str, ...]) -> None:
         self._paused = False
+        self._held = None
         self._hold_all(but=units if len(units) == 1 else ())
         self._turns = units
 
     def _hold_all(self, but: Sequence[str] = ()) -> None:
         self._rotation.stop()
-        for unit, member in self._members.items():
+        for unit, member in self._crew.members.items():
             if unit not in but:
                 member.tell(Pause())
-
-    def _await_rest(self, unit: str) -> None:
-        """Gives other units a moment to finish the sample they are running."""
-        others = [member for member in self._members.values() if member.unit != unit and member.child is not None]
-        deadline = time.monotonic() + SETTLE_S
-        while any(other.active for other in others) and (left := deadline - time.monotonic()) > 0:
-            self._collector.wait(left)
-            self._take_in()
-
-    def _take_in(self) -> None:
-        for piece in self._collector.take():
-            channel: Channel = piece.source
-            if channel.is_log:
-                channel.child.receive_log(piece.data)
-            else:
-                self._members[channel.child.unit].receive(channel.child, piece.data)
 
     def _check(self) -> None:
         now = self._clock.now()
         elapsed = min(now - self._checked_at, LONGEST_STEP_NS)
         self._checked_at = now
-        period_ns = int(NS_PER_S / self._job.rate_hz) if self._job.rate_hz else 0
-        for member in self._members.values():
-            member.check(elapsed, self._rotation.round_ns + period_ns)
+        for member in self._crew:
+            member.check(elapsed, self._rotation.round_ns + self._period_ns)
+            if member.ready is not None and member.ready.compiled is not None:
+                self._planning.want(self._starter.plan_job(member.unit, member.ready.compiled))
+        self._planning.step(elapsed, quiet=self._crew.quiet)
 
     def _advance(self) -> None:
-        """Does what has become possible: the next load, or further turns."""
-        while self._to_load and not self._loading():
-            self._spawn(self._members[self._to_load.popleft()])
-        if len(self._turns) < 2 or self._paused or (self._loading() and not self._rotation.units):
+        """Does what has become possible: the next load, a plan's end to wait for, further turns."""
+        self._replace_retired()
+        while self._to_load and not self._crew.loading:
+            self._crew[self._to_load.popleft()].start(self._start_child)
+        if self._paused:
             return
-        told = self._rotation.update(self._clock.now(), self._runnable())
-        for unit, slots in told.items():
-            self._members[unit].tell(Slots(slots=slots) if slots else Run())
+        if len(self._turns) > 1:
+            self._take_turns()
+        elif self._held is not None and self._crew[self._held].may_run and not self._planning.holds(self._held):
+            self._crew[self._held].tell(Run())
+            self._held = None
 
-    def _loading(self) -> bool:
-        return any(member.loading for member in self._members.values())
+    def _replace_retired(self) -> None:
+        """A new process where one retired: at once if the unit is to run, else when it next is."""
+        for member in self._crew:
+            if not member.vacant or member.unit in self._to_load:
+                continue
+            if member.unit in self._turns:
+                self._to_load.appendleft(member.unit)
+            else:
+                member.rest()
 
-    def _runnable(self) -> dict[str, int | None]:
-        """The units that can take a turn now, with how long a sample of theirs takes up."""
-        period_ns = int(NS_PER_S / self._job.rate_hz) if self._job.rate_hz else 0
-        turns = [self._members[unit] for unit in self._turns]
-        return {
-            member.unit: None if (usual := member.usual_ns()) is None else max(usual, period_ns)
-            for member in turns
-            if member.may_run
-        }
+    def _take_turns(self) -> None:
+        turns = [self._crew[unit] for unit in self._turns]
+        # Neither a new process that takes over from an old one nor a plan is to disturb the others' samples.
+        if any(member.being_replaced or self._planning.holds(member.unit) for member in turns):
+            if self._rotation.units:
+                self._hold_all(but=[member.unit for member in turns if member.loading])
+            return
+        if self._crew.loading and not self._rotation.units:
+            return
+        for unit, slots in self._rotation.update(
+            self._clock.now(), self._crew.runnable(self._turns, self._period_ns)
+        ).items():
+            self._crew[unit].tell(Slots(slots=slots) if slots else Run())

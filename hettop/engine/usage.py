@@ -1,4 +1,4 @@
-"""What the operating system charges this process: page faults, context switches, peak memory.
+"""What the operating system charges this process: page faults, context switches, memory.
 
 Knows nothing of inference; read once per flush, never per sample.
 """
@@ -8,16 +8,29 @@ from __future__ import annotations
 import gc
 import resource
 import sys
+import time
+from collections.abc import Callable
+
+import psutil
 
 from hettop.engine.frames import UsageReport
 
 KIB = 1024
 
+RESIDENT_NS = 10 * 10**9
+"""Leaks that matter take minutes; looking at the memory takes some 30 us."""
+
 
 class UsageMeter:
-    """Differences of `getrusage(RUSAGE_SELF)`: all threads, since a framework's own threads fault and switch, too."""
+    """Differences of `getrusage(RUSAGE_SELF)`: all threads, since a framework's own threads fault and switch, too.
 
-    def __init__(self) -> None:
+    The memory in use is told with the first report and every ten seconds, by `now` (ns).
+    """
+
+    def __init__(self, now: Callable[[], int] = time.monotonic_ns) -> None:
+        self._now = now
+        self._process = psutil.Process()
+        self._resident_at: int | None = None
         self._last = _counters()
 
     def read(self) -> UsageReport | None:
@@ -26,7 +39,8 @@ class UsageMeter:
         minor, major, voluntary, involuntary, collections = (
             new - old for new, old in zip(counters, self._last, strict=True)
         )
-        if not (minor or major or involuntary or collections):
+        resident_mb = self._resident_mb()
+        if not (minor or major or involuntary or collections or resident_mb):
             return None
         self._last = counters
         return UsageReport(
@@ -35,7 +49,17 @@ class UsageMeter:
             voluntary_switches=voluntary,
             involuntary_switches=involuntary,
             collections=collections,
+            resident_mb=resident_mb,
         )
+
+    def _resident_mb(self) -> float | None:
+        """The resident memory in MB (10^6 bytes), to a tenth; None when it is not time to look."""
+        now = self._now()
+        if self._resident_at is not None and now < self._resident_at:
+            return None
+        self._resident_at = now + RESIDENT_NS
+        resident: int = self._process.memory_info().rss
+        return round(resident / 1e6, 1)
 
 
 def _counters() -> tuple[int, int, int, int, int]:

@@ -15,18 +15,24 @@ from functools import partial
 from typing import BinaryIO
 
 from hettop.engine import job as jobs
-from hettop.engine.backend import Feed, InputOptions, LoadOptions, Port, split_unit
+from hettop.engine.backend import Backend, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
 from hettop.engine.backends import create
 from hettop.engine.clock import RealClock
-from hettop.engine.frames import ErrorReport, ReadyReport, StateReport, encode_report
-from hettop.engine.loop import Sampler, frozen_collector
+from hettop.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
+from hettop.engine.garbage import frozen_collector
+from hettop.engine.input_sets import Asked, ask
+from hettop.engine.loop import Sampler
 from hettop.engine.orders import Doing, Orders
-from hettop.engine.outlet import Outlet, widen_pipe
+from hettop.engine.outlet import Outlet, take_stdout
+from hettop.engine.qos import set_worker_qos
 from hettop.engine.usage import UsageMeter, peak_memory_mb
 from hettop.errors import HettopError
 
 LAST_WORDS_S = 2.0
 """How long an engine process that ends waits for a stalled reader to take its last frames."""
+
+OUTPUTS_S = 1.0
+"""How long to wait for a stalled reader to take the outputs, so that they are not in the way of samples."""
 
 CLEAN, FAILED, PARENT_GONE = 0, 1, 2
 
@@ -34,7 +40,7 @@ CLEAN, FAILED, PARENT_GONE = 0, 1, 2
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = _private_stdout()
+    out = take_stdout()
     commands = sys.stdin.buffer
     line = commands.readline()
     if not line:
@@ -60,15 +66,6 @@ def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str
     if not left_open:
         return ""
     return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
-
-
-def _private_stdout() -> int:
-    """Takes stdout for the protocol and points fd 1 at the log, so that nothing printed can get between frames."""
-    out = os.dup(1)
-    os.dup2(2, 1)
-    for fd in (out, 2):
-        widen_pipe(fd)
-    return out
 
 
 def _read_commands(lines: BinaryIO, orders: Orders) -> None:
@@ -99,10 +96,11 @@ def _work(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
 
 def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
     _tell(outlet, "loading")
+    qos = set_worker_qos()
     try:
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
-        loaded = backend.load(job.model, name, LoadOptions(threads, job.function, partial(_tell, outlet)))
+        loaded = backend.load(job.model, name, LoadOptions(threads, job.function, partial(_tell, outlet), job.hints))
         feed = backend.make_inputs(loaded.inputs, job.inputs())
     except HettopError:
         raise
@@ -117,28 +115,54 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
         rate_hz=job.rate_hz,
         read_usage=UsageMeter().read,
         peak_memory_mb=peak_memory_mb,
+        recycle_after=loaded.recycle_after,
     )
     with frozen_collector():
         try:
             first_ns = sampler.first_call()
-            ready = ReadyReport(
-                backend=backend.name,
-                simulated=backend.simulated,
-                pid=os.getpid(),
-                load_ns=loaded.load_ns,
-                first_ns=first_ns,
-                placed=loaded.placed,
-                note=" · ".join(part for part in (loaded.note, chosen_axes(loaded.inputs, feed, job.inputs())) if part),
-                inputs=[fed(port, feed) for port in loaded.inputs],
-                peak_memory_mb=peak_memory_mb(),
-                compile_ns=loaded.compile_ns,
-                cached=loaded.cached,
-            )
-            outlet.post(encode_report(ready))
+            outlet.post(encode_report(_ready(backend, loaded, feed, job, first_ns=first_ns, qos=qos)))
             outlet.flush()
+            asked = ask(
+                backend,
+                loaded.inputs,
+                job.inputs(),
+                feed,
+                most_sets=job.input_sets,
+                first_ns=first_ns,
+                go_on=lambda: not orders.told_to_pause and orders.doing is not Doing.STOP,
+            )
+            _publish(outlet, asked)
+            sampler.predicted_apart(asked.predictions)
             sampler.run()
         finally:
             sampler.flush()  # what was measured before a failing call is kept
+
+
+def _ready(
+    backend: Backend, loaded: Loaded, feed: Feed, job: jobs.Job, *, first_ns: int, qos: str | None
+) -> ReadyReport:
+    chosen = chosen_axes(loaded.inputs, feed, job.inputs())
+    return ReadyReport(
+        backend=backend.name,
+        simulated=backend.simulated,
+        pid=os.getpid(),
+        load_ns=loaded.load_ns,
+        first_ns=first_ns,
+        placed=loaded.placed,
+        note=" · ".join(part for part in (loaded.note, chosen) if part),
+        inputs=[fed(port, feed) for port in loaded.inputs],
+        peak_memory_mb=peak_memory_mb(),
+        compile_ns=loaded.compile_ns,
+        cached=loaded.cached,
+        compiled=loaded.compiled,
+        qos=qos,
+    )
+
+
+def _publish(outlet: Outlet, asked: Asked) -> None:
+    if asked.sets:
+        outlet.post(encode_outputs_frame(asked.sets))
+        outlet.drain(OUTPUTS_S)
 
 
 def _tell(outlet: Outlet, state: str) -> None:

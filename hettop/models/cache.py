@@ -5,34 +5,55 @@ Knows nothing of models: a file has a name and a function that builds it.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.errors import HettopError
+from hettop.models.kept import LIMIT_BYTES, Kept, kept, mark_used, remove, surplus
 from hettop.text import clean
 
 Build = Callable[[Path], None]
 
+NO_INDEX = ".noindex"
+"""The end of a folder's name that keeps Spotlight out of it."""
+
+ABANDONED_S = 24 * 3600
+"""A build folder of that age belongs to a process that was killed: no build takes a day."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCache:
-    """Files go to `folder`, or to `fallback` where the first cannot be written."""
+    """Files go to `folder`, or to `fallback` where the first cannot be written.
+
+    limit_bytes: beyond it, what was used least recently goes when something is built.
+    """
 
     folder: Path
     fallback: Path
+    limit_bytes: int = LIMIT_BYTES
 
     def find(self, name: str) -> Path | None:
         """The file or folder of that name, if it was built already and is whole."""
         if _is_whole(self.folder, name):
             return self.folder / name
         return self.fallback / name if _is_own(self.fallback) and _is_whole(self.fallback, name) else None
+
+    def places(self) -> tuple[Path, ...]:
+        """The folders that are there and may hold files."""
+        return tuple(
+            place
+            for place in (self.folder, self.fallback)
+            if place.is_dir() and (place == self.folder or _is_own(place))
+        )
 
     def file(self, name: str, build: Build) -> Path:
         """The file or folder of that name, built by `build(path)` under a temporary name beside it if need be.
@@ -42,20 +63,60 @@ class ModelCache:
         written.
         """
         if found := self.find(name):
+            mark_used(found)
             return found
         try:
-            return _build_into(self.folder, name, build)
+            return self._tidied(_build_into(self.folder, name, build))
         except OSError as error:
             first = error
         try:
             _make_private(self.fallback)
-            return _build_into(self.fallback, name, build)
+            return self._tidied(_build_into(self.fallback, name, build))
         except OSError as second:
             raise HettopError(
                 "io",
                 f"the model cache cannot be written: {_reason(first)}; nor the temporary folder: {_reason(second)}",
                 "set XDG_CACHE_HOME or TMPDIR to a folder that can be written",
             ) from second
+
+    def area(self, kind: str, name: str) -> Path | None:
+        """A folder that a framework may fill as it likes, marked as used; None where no folder can be written.
+
+        kind: what fills it; its areas together are bounded as the cache itself is. Spotlight stays out.
+        """
+        for root in (self.folder, self.fallback):
+            try:
+                if root == self.fallback:
+                    _make_private(root)
+                place = root / f"{kind}{NO_INDEX}" / name
+                place.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                continue
+            if os.access(place, os.W_OK):
+                mark_used(place)
+                remove(surplus(_present(place.parent.iterdir()), self.limit_bytes, {place}))
+                return place
+        return None
+
+    def entries(self) -> tuple[Kept, ...]:
+        """All that lies in either folder, largest first: built files, and areas that frameworks filled."""
+        roots = [self.folder, *([self.fallback] if _is_own(self.fallback) else [])]
+        areas = [area for root in dict.fromkeys(roots) for area in _listed(root) if area.name.endswith(NO_INDEX)]
+        found = [entry for root in dict.fromkeys(roots) for entry in _built(root)]
+        found += [entry for area in areas for entry in _present(_listed(area))]
+        return tuple(sorted(found, key=lambda entry: (-entry.size_bytes, entry.path)))
+
+    def clear(self) -> tuple[Kept, ...]:
+        """Remove all that `entries` lists; returns what is gone. What is in use by a process goes on being usable."""
+        return remove(self.entries(), _break_seal)
+
+    def _tidied(self, built: Path) -> Path:
+        """`built`, after what is too much, and what killed builders left, has gone from the folder it lies in."""
+        remove(surplus(_built(built.parent), self.limit_bytes, {built}), _break_seal)
+        deadline_ns = time.time_ns() - ABANDONED_S * 10**9
+        left = [path for path in _listed(built.parent) if path.name.startswith(".") and path.is_dir()]
+        remove(entry for entry in _present(left) if entry.used_ns < deadline_ns)
+        return built
 
 
 def default_cache(environ: Mapping[str, str] = os.environ, find_home: Callable[[], Path] = Path.home) -> ModelCache:
@@ -95,8 +156,35 @@ def _build_into(folder: Path, name: str, build: Build) -> Path:
     return folder / name
 
 
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _present(paths: Iterable[Path]) -> list[Kept]:
+    return [entry for path in paths if (entry := kept(path)) is not None]
+
+
+def _built(folder: Path) -> list[Kept]:
+    """What was built into the folder, damaged or not: seals, builds under way and areas are none of it."""
+    names = (path for path in _listed(folder) if not path.name.startswith(".") and not path.name.endswith(NO_INDEX))
+    return _present(names)
+
+
+def seal_name(name: str) -> str:
+    """The file beside what is called `name` that lists its files and their sizes."""
+    return f".{name}.seal"
+
+
 def _seal_of(folder: Path, name: str) -> Path:
-    return folder / f".{name}.seal"
+    return folder / seal_name(name)
+
+
+def _break_seal(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        _seal_of(path.parent, path.name).unlink(missing_ok=True)
 
 
 def _sizes(place: Path) -> str:
@@ -106,8 +194,10 @@ def _sizes(place: Path) -> str:
 
 
 def _is_whole(folder: Path, name: str) -> bool:
+    """Whether all that was built is there; a file more does no harm, such as the ones a file browser leaves."""
     try:
-        return (folder / name).exists() and _sizes(folder / name) == _seal_of(folder, name).read_text(encoding="utf-8")
+        sealed = _seal_of(folder, name).read_text(encoding="utf-8").splitlines()
+        return (folder / name).exists() and {*sealed} <= {*_sizes(folder / name).splitlines()}
     except OSError:
         return False
 

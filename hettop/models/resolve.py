@@ -20,6 +20,9 @@ from hettop.text import clean
 
 CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel")
 COMPILED_SUFFIX = ".mlmodelc"
+COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
+"""Of these a compiled model has one or both."""
+
 KNOWN_MODELS = f"give an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
 TRANSLATED_NOTE = "ML Program translated to ONNX, CPU"
 SYNTHETIC_NOTE = "synthetic weights"
@@ -49,14 +52,15 @@ class ResolvedModel:
 def resolve(name: str, cache: ModelCache, *, translated: bool = True) -> ResolvedModel:
     """The model that `name` means: the default model by its name, or a file.
 
-    translated: whether what will run it runs an ML Program by its translation; the note then says so. Raises
+    translated: whether what will run it runs an ML Program by its translation; the note then says so, and a compiled
+    model (`.mlmodelc`), which only Core ML can read, is refused. Raises
     HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
     is no model or a damaged one, `io` for one that cannot be read.
     """
     if not is_default_name(name):
-        path = _checked_file(name)
+        path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
         sha256 = content_sha256(path)
-        if not is_core_ml(path):
+        if not is_core_ml(path) and not _is_compiled(name):
             return ResolvedModel(name=clean(name), path=path, format="onnx", sha256=sha256)
         note = TRANSLATED_NOTE if translated else ""
         return ResolvedModel(name=clean(name), path=path, format="coreml", sha256=sha256, note=note)
@@ -105,6 +109,25 @@ def model_package(name: str, cache: ModelCache) -> Path:
     return cache.file(_cached_name(variant, ".mlpackage"), build)
 
 
+def core_ml_file(name: str, cache: ModelCache) -> Path:
+    """What Core ML itself loads for `name`: the default model's package, or a package, a file or a compiled model.
+
+    Raises HettopError: as `resolve` and `model_package` do, `format` for a model of another kind.
+    """
+    if is_default_name(name):
+        return model_package(name, cache)
+    if _is_compiled(name):
+        return _checked_compiled(name)
+    path = _checked_file(name)
+    if not is_core_ml(path):
+        raise HettopError(
+            "format",
+            f"{clean(path.name)} is an ONNX model, which Core ML cannot load",
+            "convert it to an .mlpackage, or use --backend onnxruntime",
+        )
+    return path
+
+
 def is_core_ml(path: Path) -> bool:
     """Whether a path is named as Core ML files are."""
     return path.suffix.lower() in CORE_ML_SUFFIXES
@@ -123,7 +146,7 @@ def _checked_file(name: str) -> Path:
         raise HettopError(
             "format",
             f"{clean(name)} is a compiled model, which has no public format",
-            "name the .mlpackage it was compiled from",
+            "name the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
         )
     if suffix in CORE_ML_SUFFIXES:
         return _checked_core_ml(path, name, status)
@@ -132,6 +155,19 @@ def _checked_file(name: str) -> Path:
     _check_regular(status, name)
     if suffix != ".onnx":
         raise HettopError("format", f"{clean(name)}: unknown kind of model", KNOWN_MODELS)
+    return path
+
+
+def _is_compiled(name: str) -> bool:
+    return Path(name).suffix.lower() == COMPILED_SUFFIX
+
+
+def _checked_compiled(name: str) -> Path:
+    """The path, if there is a folder with what every compiled model has in it."""
+    path = Path(name)
+    status = _status(path, name)
+    if not stat.S_ISDIR(status.st_mode) or not any((path / each).is_file() for each in COMPILED_CONTENT):
+        raise HettopError("format", f"{clean(name)} is no compiled model", "name the folder that Xcode or Core ML made")
     return path
 
 

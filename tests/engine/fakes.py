@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hettop.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
-from hettop.engine.frames import AnyReport, FrameReader, SampleFrame
+from hettop.engine.frames import AnyFrame, AnyReport, FrameReader, SampleFrame
 from hettop.engine.job import AnyCommand, Limits, Stop
 from hettop.engine.orders import Doing, Orders
 
@@ -108,7 +108,7 @@ class ListedOut:
     """Keeps frames, decoded, in order."""
 
     def __init__(self) -> None:
-        self.frames: list[SampleFrame | AnyReport] = []
+        self.frames: list[AnyFrame] = []
         self.pending = False
         self.flushes = 0
         self._reader = FrameReader()
@@ -139,4 +139,4 @@ class ListedOut:
         return [late for frame in self.samples if frame.late is not None for late in frame.late.tolist()]
 
     def reports(self, kind: type) -> list[AnyReport]:
-        return [frame for frame in self.frames if not isinstance(frame, SampleFrame) and isinstance(frame, kind)]
+        return [frame for frame in self.frames if isinstance(frame, AnyReport) and isinstance(frame, kind)]

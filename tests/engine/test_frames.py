@@ -8,18 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.engine.frames import (
+    AnyFrame,
     AnyReport,
     BrokenStreamError,
     ErrorReport,
     FrameReader,
     LostReport,
+    OutputsFrame,
     ReadyReport,
+    RetireReport,
     SampleFrame,
     StateReport,
     UsageReport,
+    encode_outputs_frame,
     encode_report,
     encode_samples,
 )
+from hettop.engine.published import thin
 from hettop.events import PHASES
 
 Plain = tuple[str, list[int], list[int], list[int] | None, list[int] | None]
@@ -45,7 +50,8 @@ reports = (
     st.builds(StateReport, state=st.text(), done=st.booleans(), unfinished=st.none() | natural)
     | st.builds(ErrorReport, kind=st.text(), message=st.text(), hint=st.text())
     | st.builds(LostReport, n=natural)
-    | st.builds(UsageReport, minor_faults=natural, involuntary_switches=natural)
+    | st.builds(RetireReport, predictions=natural, steady_ns=natural, unfinished=st.none() | natural)
+    | st.builds(UsageReport, minor_faults=natural, involuntary_switches=natural, resident_mb=st.none() | st.just(1.5))
     | st.builds(
         ReadyReport,
         backend=st.text(),
@@ -73,7 +79,8 @@ def encode(message: Plain | AnyReport) -> bytes:
     )
 
 
-def plain(frame: SampleFrame | AnyReport) -> Plain | AnyReport:
+def plain(frame: AnyFrame) -> Plain | AnyReport:
+    assert not isinstance(frame, OutputsFrame)
     if not isinstance(frame, SampleFrame):
         return frame
     native = None if frame.native is None else frame.native.tolist()
@@ -114,6 +121,7 @@ def test_columns_are_64_bit_integers_of_numpy() -> None:
         b"S\x16\x00\x00\x00" + b"\x09\x00\x01\x00\x00\x00" + bytes(16),  # no such phase
         b"S\x16\x00\x00\x00" + b"\x00\x04\x01\x00\x00\x00" + bytes(16),  # no such column
         b"S\x01\x00\x00\x00" + b"\x00",
+        b"O\x02\x00\x00\x00" + b"{}",
         b"R\x02\x00\x00\x00" + b"{}",
         b'R\x0d\x00\x00\x00{"k":"strange"}'[:18],
     ],
@@ -121,3 +129,13 @@ def test_columns_are_64_bit_integers_of_numpy() -> None:
 def test_bytes_that_are_no_frame_are_refused(garbage: bytes) -> None:
     with pytest.raises(BrokenStreamError):
         list(FrameReader().feed(garbage))
+
+
+def test_outputs_travel_among_the_samples() -> None:
+    outputs = thin({"y": np.array([1.5, 2.5], np.float32)}, 10)
+    sample = encode_samples("steady", array("q", [1]), array("q", [2]), None, None)
+    frames = list(FrameReader().feed(sample + encode_outputs_frame((outputs, outputs)) + sample))
+    assert [type(frame) for frame in frames] == [SampleFrame, OutputsFrame, SampleFrame]
+    (_, found, _) = frames
+    assert isinstance(found, OutputsFrame)
+    assert [[each.values.tolist() for each in each_set] for each_set in found.sets] == [[[1.5, 2.5]], [[1.5, 2.5]]]

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from hettop.engine.frames import StateReport, UsageReport
-from hettop.engine.job import AnyCommand, Limits, Pause, Run, SetLimits, SetLoad, Slots, Stop
+from hettop.engine.frames import RetireReport, StateReport, UsageReport
+from hettop.engine.job import AnyCommand, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
 from hettop.engine.loop import FLUSH_NS, Sampler
 from hettop.engine.orders import Doing
 
@@ -21,6 +21,7 @@ def sample(
     warmup: int = 0,
     rate_hz: float | None = None,
     natives: tuple[int | None, ...] = (),
+    recycle_after: int | None = None,
 ) -> tuple[ListedOut, FakeBackend]:
     """Runs a sampler to its end; script times are in ms."""
     clock, out = FakeClock(), ListedOut()
@@ -28,10 +29,15 @@ def sample(
     orders = ScriptedOrders(
         clock, [(moment * MS, command) for moment, command in script or []], doing=doing, limits=limits
     )
-    sampler = Sampler(backend, {}, out, orders, warmup=warmup, rate_hz=rate_hz)
+    sampler = Sampler(backend, {}, out, orders, warmup=warmup, rate_hz=rate_hz, recycle_after=recycle_after)
     sampler.first_call()
     sampler.run()
     return out, backend
+
+
+def last_words(out: ListedOut) -> RetireReport:
+    assert isinstance(out.frames[-1], RetireReport)
+    return out.frames[-1]
 
 
 def starts_ms(out: ListedOut, phase: str) -> list[float]:
@@ -246,3 +252,73 @@ def test_usage_is_published_beside_the_samples_only_when_there_is_some() -> None
     sampler.first_call()
     sampler.run()
     assert out.reports(UsageReport) == [UsageReport(major_faults=2)]
+
+
+@pytest.mark.parametrize("rate_hz", [None, 100.0])
+def test_a_worn_process_retires_after_exactly_so_many_predictions(rate_hz: float | None) -> None:
+    out, backend = sample([10], warmup=3, recycle_after=20, rate_hz=rate_hz)
+    assert backend.calls == 20
+    assert [len(out.of_phase(phase)) for phase in ("first", "warmup", "steady")] == [1, 3, 16]
+    assert (last_words(out).predictions, last_words(out).steady_ns) == (20, 160 * MS)
+
+
+def test_a_limit_that_is_reached_with_the_last_prediction_is_reached() -> None:
+    out, _ = sample([10], recycle_after=20, limits=Limits(runs=19))
+    assert [s.state for s in out.reports(StateReport) if isinstance(s, StateReport)][-2:] == ["paused", "stopped"]
+    assert out.reports(RetireReport) == []
+
+
+def test_a_worn_process_that_is_paused_retires_when_it_is_to_run_again() -> None:
+    out, backend = sample([10], recycle_after=10, script=[(95, Pause()), (500, Run())])
+    assert backend.calls == 10
+    assert last_words(out).predictions == 10
+
+
+def test_predictions_that_are_no_samples_wear_a_process_too() -> None:
+    clock, out = FakeClock(), ListedOut()
+    backend = FakeBackend(clock, [MS])
+    sampler = Sampler(backend, {}, out, ScriptedOrders(clock), warmup=0, rate_hz=None, recycle_after=20)
+    sampler.first_call()
+    sampler.predicted_apart(7)
+    sampler.run()
+    assert (backend.calls, last_words(out).predictions) == (13, 20)
+
+
+def test_a_warm_up_longer_than_a_process_lives_leaves_half_of_it_for_samples() -> None:
+    out, _ = sample([10], warmup=1000, recycle_after=20)
+    assert [len(out.of_phase(phase)) for phase in ("first", "warmup", "steady")] == [1, 10, 9]
+
+
+def test_a_process_that_would_wear_out_at_once_takes_a_sample_all_the_same() -> None:
+    out, _ = sample([10], warmup=1, recycle_after=1)
+    assert len(out.of_phase("steady")) == 1
+    assert last_words(out).predictions == 2
+
+
+def test_a_process_that_is_told_to_retire_does_so_after_the_sample_that_runs() -> None:
+    out, _ = sample([10], script=[(45, Retire())])
+    assert starts_ms(out, "steady") == [10, 20, 30, 40]
+    assert last_words(out).steady_ns == 40 * MS
+
+
+def test_a_process_that_retires_tells_what_arrived_and_was_not_served() -> None:
+    out, _ = sample([20], rate_hz=100, recycle_after=4)
+    # From 20 to 80 ms seven arrivals were due (20, 30, ... 80), three were started.
+    assert last_words(out).unfinished == 4
+
+
+def test_an_order_to_retire_outlasts_later_orders() -> None:
+    slots = [(100 * MS, 155 * MS)]
+    out, _ = sample([10], script=[(25, Pause()), (50, Retire()), (60, Slots(slots=slots))])
+    assert starts_ms(out, "resume") == []
+    assert last_words(out).predictions == 3
+
+
+def test_time_spent_before_sampling_is_no_running_time() -> None:
+    clock, out = FakeClock(), ListedOut()
+    orders = ScriptedOrders(clock, limits=Limits(duration_ns=95 * MS))
+    sampler = Sampler(FakeBackend(clock, [10 * MS]), {}, out, orders, warmup=0, rate_hz=None)
+    sampler.first_call()
+    clock.advance(500 * MS)
+    sampler.run()
+    assert len(out.of_phase("steady")) == 10

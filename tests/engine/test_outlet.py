@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from hettop.engine.frames import (
-    AnyReport,
+    AnyFrame,
     FrameReader,
     LostReport,
     SampleFrame,
@@ -32,7 +32,7 @@ class Reader:
     def __init__(self, fd: int) -> None:
         os.set_blocking(fd, False)
         self.fd = fd
-        self.frames: list[SampleFrame | AnyReport] = []
+        self.frames: list[AnyFrame] = []
         self._reader = FrameReader()
 
     def read(self, size: int = 1 << 22) -> None:

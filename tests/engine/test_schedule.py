@@ -96,3 +96,11 @@ def test_every_unit_gets_its_turn_in_every_round() -> None:
     order = [turns[start] for start in sorted(turns)]
     assert order[:6] == ["CPU_ONLY", "CPU_AND_NE", "ALL"] * 2
     assert len(set(Counter(order).values())) == 1
+
+
+def test_blocks_that_are_planned_after_power_came_are_long_enough_for_it() -> None:
+    rotation = Rotation()
+    rotation.update(0, {"A": MS, "B": MS})
+    rotation.shortest_ns = 2_000 * MS
+    told = rotation.update(10_000 * MS, {"A": MS, "B": MS})
+    assert {end - start for slots in told.values() for start, end in slots} == {2_000 * MS}

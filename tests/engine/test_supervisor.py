@@ -6,97 +6,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import psutil
 import pytest
 
 from hettop import events
-from hettop.engine.member import EngineEvent, Timeouts
-from hettop.engine.reaper import Reaper
-from hettop.engine.supervisor import Engine
+from hettop.engine.patience import Timeouts
 from hettop.errors import HettopError
 
 from .faulty import NAME as FAULTY
 from .processes import environment, gone, wait_for
-
-ORIGIN_NS = time.monotonic_ns()
-
-Start = Callable[..., "Session"]
-
-
-class Session:
-    """An engine and all the events it has given so far."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.events: list[EngineEvent] = []
-
-    def drain(self) -> None:
-        self.events += self.engine.drain(time.monotonic_ns() - ORIGIN_NS)
-
-    def until(self, condition: Callable[[], bool], what: str) -> None:
-        def met() -> bool:
-            self.drain()
-            return condition()
-
-        wait_for(met, what)
-
-    def until_state(self, unit: str, state: str) -> None:
-        self.until(lambda: self.engine.states.get(unit) == state, f"{unit} is {state}")
-
-    def until_steady(self, unit: str, n: int) -> None:
-        self.until(lambda: self.count(unit) >= n, f"{unit} has {n} steady samples")
-
-    def windows(self, unit: str, phase: str | None = None) -> list[events.Samples]:
-        return [
-            event
-            for event in self.events
-            if isinstance(event, events.Samples) and event.unit == unit and phase in {None, event.phase}
-        ]
-
-    def count(self, unit: str, phase: str = "steady") -> int:
-        return sum(window.n for window in self.windows(unit, phase))
-
-    def states(self, unit: str) -> list[str]:
-        """The states of a unit in order, without repetitions."""
-        told = [event.state for event in self.events if isinstance(event, events.Engine) and event.unit == unit]
-        return [state for state, _ in itertools.groupby(told)]
-
-    def pid(self, unit: str) -> int:
-        return next(
-            event.pid
-            for event in reversed(self.events)
-            if isinstance(event, events.Engine) and event.unit == unit and event.pid is not None
-        )
-
-
-@pytest.fixture
-def start(reaper: Reaper) -> Iterator[Start]:
-    """Makes engines that are closed, and found to leave nothing behind, at the end of the test."""
-    made: list[Session] = []
-
-    def begin(*units: str, model: str = "", backend: str = FAULTY, **options: Any) -> Session:
-        engine = Engine(
-            model,
-            backend,
-            units or ["CPU_ONLY"],
-            reaper=reaper,
-            origin_ns=ORIGIN_NS,
-            environment=environment(),
-            **{"warmup": 2, **options},
-        )
-        made.append(Session(engine))
-        return made[-1]
-
-    yield begin
-    for session in made:
-        session.drain()
-        session.engine.close()
-        session.drain()
-        pids = {e.pid for e in session.events if isinstance(e, events.Engine) and e.pid is not None}
-        assert gone(pids)
+from .sessions import Start
 
 
 def test_a_unit_loads_warms_up_and_runs_exactly_as_often_as_asked(start: Start) -> None:

@@ -32,3 +32,16 @@ def test_peak_memory_is_that_of_a_python_process_in_mb() -> None:
 
 def test_macos_counts_peak_memory_in_bytes_and_linux_in_kib() -> None:
     assert peak_memory_mb("linux") > 500 * peak_memory_mb("darwin")
+
+
+def test_memory_in_use_is_told_at_first_and_every_ten_seconds() -> None:
+    moments = iter([0, 1, 9_999_999_999, 10_000_000_000, 10_000_000_001])
+    meter = UsageMeter(lambda: next(moments))
+    told = []
+    for _ in range(5):
+        gc.collect()  # so that there is something to report each time
+        report = meter.read()
+        assert report is not None
+        told.append(report.resident_mb)
+    assert [value is not None for value in told] == [True, False, False, True, False]
+    assert all(5 < value < 5_000 for value in told if value is not None)

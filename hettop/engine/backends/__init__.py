@@ -6,17 +6,26 @@ Knows no framework and no backend's options: a backend is made from a clock and 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from hettop.engine.backend import Backend, Clock
+from hettop.engine.placement import OpFacts
 from hettop.errors import HettopError
 from hettop.text import clean
 
 BACKENDS = {
+    "coreml": "hettop.engine.backends.coreml:CoreMLBackend",
     "onnxruntime": "hettop.engine.backends.onnxruntime:OnnxRuntimeBackend",
     "simulated": "hettop.engine.backends.simulated:SimulatedBackend",
 }
+
+
+PLANS = {"coreml": "hettop.engine.coreml.plan:read_plan"}
+"""Of the backends whose frameworks tell where they would run what: the function that asks them."""
+
+PlanReader = Callable[[str, str, str | None], Sequence[OpFacts]]
+"""The operations of a compiled model, on a unit, of one of its functions. For a process that may be lost."""
 
 
 def create(name: str, clock: Clock) -> Backend:
@@ -24,15 +33,37 @@ def create(name: str, clock: Clock) -> Backend:
 
     Raises HettopError: `usage` for a name that is unknown or leads to no class.
     """
-    module_name, colon, class_name = BACKENDS.get(name, name).partition(":")
+    return cast(Callable[[Clock], Backend], _found(name, BACKENDS.get(name, name)))(clock)
+
+
+def has_plans(name: str) -> bool:
+    """Whether the backend of that name has plans to read; a class of another package has, if it has a `read_plan`."""
+    if name in BACKENDS:
+        return name in PLANS
+    try:
+        return hasattr(_found(name, name), "read_plan")
+    except HettopError:
+        return False
+
+
+def plan_reader(name: str) -> PlanReader:
+    """What reads the plans of that backend. Raises HettopError: `usage`, if it has none."""
+    if name in BACKENDS and name not in PLANS:
+        raise HettopError("usage", f"backend {name} has no plans")
+    found = _found(name, PLANS.get(name, name))
+    return cast(PlanReader, found if name in PLANS else found.read_plan)
+
+
+def _found(name: str, place: str) -> Any:
+    """What is named as `module:name`; `name` is how the user knows the backend."""
+    module_name, colon, attribute = place.partition(":")
     if not colon:
         raise HettopError("usage", f"unknown backend {clean(name)!r}", f"known backends: {', '.join(BACKENDS)}")
     try:
-        make = getattr(importlib.import_module(module_name), class_name)
+        return getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise HettopError(
             "usage",
             f"backend {clean(name)!r} cannot be imported: {clean(str(error))}",
             f"known backends: {', '.join(BACKENDS)}; another is named as package.module:Class",
         ) from error
-    return cast(Callable[[Clock], Backend], make)(clock)

@@ -1,0 +1,97 @@
+"""Which compute units Core ML has on this machine, found out without importing coremltools, which takes seconds.
+
+Knows systems and where modules lie, and nothing of models; what devices there really are, the framework says later.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hettop.engine.backend import CORE_ML_UNITS
+
+PACKAGE = "coremltools"
+NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"
+"""The binding to Core ML; coremltools has it on macOS only."""
+
+NEWEST_PYTHON = (3, 13)
+"""coremltools 9 has wheels up to this one."""
+
+NEURAL_ENGINE_MACOS = (13,)
+"""The configuration CPU_AND_NE exists from this macOS on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """system: as `sys.platform`; processor: as `uname -m`; kernel: as `uname -v`; macos: its version, () elsewhere."""
+
+    system: str
+    processor: str
+    kernel: str
+    macos: tuple[int, ...]
+    python: tuple[int, int]
+
+    @property
+    def is_mac(self) -> bool:
+        return self.system == "darwin"
+
+    @property
+    def is_intel_mac(self) -> bool:
+        """Not an Apple chip whose Python runs translated by Rosetta: the kernel still tells the chip."""
+        return self.is_mac and self.processor == "x86_64" and "ARM64" not in self.kernel
+
+
+def this_host() -> Host:
+    system, version = os.uname(), platform.mac_ver()[0]
+    macos = tuple(int(part) for part in version.split(".") if part.isdecimal())
+    return Host(sys.platform, system.machine, system.version, macos, (sys.version_info.major, sys.version_info.minor))
+
+
+def core_ml_units(host: Host, native_is_here: Callable[[], bool | None]) -> dict[str, str | None]:
+    """Every unit with None if it may run here, else why not. `native_is_here` as `find_native`."""
+    missing = _missing(host, native_is_here())
+    return {unit: missing or _why_not(unit, host) for unit in CORE_ML_UNITS}
+
+
+def find_native(finders: Iterable[Any] | None = None) -> bool | None:
+    """Whether coremltools has its native part; None if coremltools is not installed. Nothing is imported.
+
+    Every finder of modules is asked as an import would ask it; `find_spec` would import the package first.
+    """
+    try:
+        package = importlib.util.find_spec(PACKAGE)
+    except (ImportError, ValueError):  # a module half imported
+        return None
+    if package is None:
+        return None
+    places = package.submodule_search_locations
+    asked = list(sys.meta_path if finders is None else finders)
+    return any(finder.find_spec(NATIVE_MODULE, places) is not None for finder in asked)
+
+
+def _missing(host: Host, native: bool | None) -> str | None:
+    if native:
+        return None
+    if not host.is_mac:
+        return "Core ML needs macOS"
+    if native is not None:
+        return f"this {PACKAGE} lacks its native part: pip install --force-reinstall {PACKAGE}"
+    if host.python > NEWEST_PYTHON:
+        newest, this = (".".join(map(str, version)) for version in (NEWEST_PYTHON, host.python))
+        return f"Core ML is run through {PACKAGE}, which has no release for Python {this}: use {newest}"
+    return f"Core ML is run through {PACKAGE}: pip install {PACKAGE}"
+
+
+def _why_not(unit: str, host: Host) -> str | None:
+    if unit != "CPU_AND_NE" or not host.is_mac:
+        return None
+    if host.is_intel_mac:
+        return "an Intel Mac has no Neural Engine"
+    if host.macos and host.macos < NEURAL_ENGINE_MACOS:
+        return "CPU_AND_NE needs macOS 13"
+    return None

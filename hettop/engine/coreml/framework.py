@@ -1,0 +1,143 @@
+"""coremltools as hettop uses it: imported without a word, asked for devices, told to compile and to load.
+
+The one module that touches coremltools' API; it knows nothing of timing, inputs or caches. Only for processes that may
+be lost: what it calls holds the GIL throughout, and has been seen to hang, abort and be killed.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hettop.errors import HettopError
+from hettop.text import clean
+
+DEVICES = {
+    "MLCPUComputeDevice": "CPU",
+    "MLGPUComputeDevice": "GPU",
+    "MLNeuralEngineComputeDevice": "Neural Engine",
+}
+"""coremltools' classes of devices, in words."""
+
+NEEDS = {"CPU_AND_GPU": "GPU", "CPU_AND_NE": "Neural Engine"}
+
+LOW_PRECISION = "allowLowPrecisionAccumulationOnGPU"
+RESHAPE = "reshapeFrequency"
+STRATEGY = "specializationStrategy"
+TRUTH = {"true": True, "false": False}
+
+
+class Framework:
+    """coremltools, once it is imported. Making one imports it, which takes a second or two."""
+
+    def __init__(self) -> None:
+        """Raises HettopError: `missing`, if coremltools cannot be imported."""
+        self._coremltools = _imported()
+
+    def devices(self) -> tuple[str, ...]:
+        """`CPU`, `GPU`, `Neural Engine`, as far as Core ML may use them; empty where it cannot say."""
+        try:
+            found = self._coremltools.models.MLModel.get_available_compute_devices()
+        except Exception:  # noqa: BLE001 (how a system before macOS 14 says that it does not know)
+            return ()
+        return tuple(dict.fromkeys(DEVICES.get(type(device).__name__, "") for device in found or ()))
+
+    def hints(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        """Optimisation hints as coremltools takes them. Raises HettopError: `usage`, naming what there is."""
+        known: dict[str, Mapping[str, Any]] = {
+            LOW_PRECISION: TRUTH,
+            RESHAPE: self._coremltools.ReshapeFrequency.__members__,
+            STRATEGY: self._coremltools.SpecializationStrategy.__members__,
+        }
+        return {name: _hint(name, value, known) for name, value in asked.items()}
+
+    def compile_model(self, source: Path, destination: Path) -> None:
+        """Compiles to `destination`, which ends in `.mlmodelc`. Points fd 1 at /dev/null meanwhile.
+
+        Raises HettopError: `load`.
+        """
+        try:
+            self._coremltools.models.utils.compile_model(str(source), str(destination))
+        except Exception as error:
+            raise HettopError("load", f"{clean(source.name)} cannot be compiled: {reason(error)}") from error
+
+    def load(self, compiled: Path, unit: str, function: str | None, hints: Mapping[str, Any]) -> Any:
+        """A CompiledMLModel. Raises HettopError: `load`."""
+        ct = self._coremltools
+        try:
+            return ct.models.CompiledMLModel(str(compiled), ct.ComputeUnit[unit], function, dict(hints) or None)
+        except Exception as error:
+            hint = "leave out the optimisation hints" if hints else ""
+            raise HettopError("load", f"{clean(compiled.name)} cannot be loaded: {reason(error)}", hint) from error
+
+    def plan(self, compiled: Path, unit: str) -> Any:
+        """An MLComputePlan of what lies compiled there. Raises HettopError: `plan`."""
+        if compiled.suffix.lower() != ".mlmodelc":
+            raise HettopError(
+                "plan", f"{clean(compiled.name)} is not compiled: asked for its plan, Core ML would abort"
+            )
+        from coremltools.models.compute_plan import MLComputePlan
+
+        try:
+            return MLComputePlan.load_from_path(str(compiled), self._coremltools.ComputeUnit[unit])
+        except Exception as error:
+            raise HettopError("plan", f"{clean(compiled.name)} has no plan: {reason(error)}") from error
+
+
+def check_device(unit: str, devices: tuple[str, ...]) -> None:
+    """Raises HettopError: `unsupported-unit`, if Core ML has no such device. A machine that cannot tell may have it.
+
+    Loading for a device that is not there has been seen to hang in compilation.
+    """
+    needed = NEEDS.get(unit)
+    if needed is None or not devices or needed in devices:
+        return
+    has = ", ".join(filter(None, devices))
+    raise HettopError(
+        "unsupported-unit", f"{unit}: Core ML has no {needed} here", f"it has: {has}; use CPU_ONLY or ALL"
+    )
+
+
+def native_duration(model: Any) -> Callable[[], int | None]:
+    """The function that gives the framework's own time of the last call in ns, for a loaded CompiledMLModel.
+
+    Only MLModel makes it public; both hold the same native object.
+    """
+    found: Callable[[], int | None] | None = getattr(
+        getattr(model, "_proxy", None), "get_last_predict_duration_in_nano_seconds", None
+    )
+    return found if found is not None else lambda: None
+
+
+def reason(error: Exception) -> str:
+    """What the framework says, without the wrapping of an NSError."""
+    text = str(error)
+    if found := re.search(r'NSLocalizedDescription\s*=\s*"((?:[^"\\]|\\.)*)"', text):
+        text = found[1]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return clean(lines[0] if lines else type(error).__name__)
+
+
+def _imported() -> Any:
+    # Off a Mac it says eight times what it lacks, on a Mac which other packages it has not been tried with.
+    logging.getLogger("coremltools").addHandler(logging.NullHandler())
+    try:
+        import coremltools
+    except Exception as error:
+        raise HettopError(
+            "missing", f"coremltools cannot be imported: {reason(error)}", "pip install --force-reinstall coremltools"
+        ) from error
+    return coremltools
+
+
+def _hint(name: str, value: str, known: Mapping[str, Mapping[str, Any]]) -> Any:
+    values = known.get(name)
+    if values is None:
+        raise HettopError("usage", f"unknown optimisation hint {clean(name)!r}", f"there are: {', '.join(known)}")
+    for word, meaning in values.items():
+        if word.lower() == value.lower():
+            return meaning
+    raise HettopError("usage", f"{name} cannot be {clean(value)!r}", f"it can be: {', '.join(values)}")

@@ -1,0 +1,64 @@
+"""A short-lived process that reads one plan: `python -m hettop.engine.plan_child`, job on stdin, result on stdout.
+
+Apart from everything else because frameworks have been seen to hang and abort in it. The job is one line of JSON, the
+result one event of kind `plan`; what goes wrong is told in that event.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import msgspec
+
+from hettop import events
+from hettop.engine.backends import plan_reader
+from hettop.engine.outlet import take_stdout
+from hettop.engine.placement import ACCELERATORS, make_plan
+from hettop.errors import HettopError
+from hettop.text import clean
+
+
+class PlanJob(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose plan: the compiled model, the unit, and one of the model's functions (None: its own choice)."""
+
+    backend: str
+    compiled: str
+    unit: str
+    function: str | None = None
+
+
+def encode_job(job: PlanJob) -> bytes:
+    """One line, line feed included."""
+    return msgspec.json.encode(job) + b"\n"
+
+
+def read(job: PlanJob) -> events.Plan:
+    """The plan, or an event that says why there is none; `t` is 0."""
+    try:
+        return make_plan(job.unit, plan_reader(job.backend)(job.compiled, job.unit, job.function))
+    except HettopError as error:
+        return no_plan(job.unit, error.kind, error.message, error.hint)
+    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
+        return no_plan(job.unit, "plan", f"{type(error).__name__}: {error}")
+
+
+def no_plan(unit: str, kind: str, message: str, hint: str = "", log: list[str] | None = None) -> events.Plan:
+    error = events.Failure(kind=kind, message=clean(message), hint=clean(hint), log=log or [])
+    return events.Plan(t=0, unit=unit, accelerator=ACCELERATORS.get(unit.partition("@")[0]), error=error)
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    out = take_stdout()
+    plan = read(msgspec.json.decode(sys.stdin.buffer.readline(), type=PlanJob))
+    with open(out, "wb") as stdout:  # noqa: PTH123 (a descriptor)
+        stdout.write(events.encode(plan))
+    sys.stderr.flush()
+    os._exit(0)  # frameworks' exit handlers have been seen to hang
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""Real engine processes whose Core ML goes wrong: each fault ends as a unit that says so, and nothing else suffers."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from hettop import events
+from hettop.engine.member import EngineEvent
+from hettop.engine.reaper import Reaper
+from hettop.engine.supervisor import Engine
+from tests.clocks import FakeClock
+from tests.engine.processes import environment, gone, wait_for
+
+from .bench import Bench
+
+pytest.importorskip("coremltools", reason="coremltools is not installed")
+
+NS_PER_S = 10**9
+UNIT = "CPU_AND_NE"
+
+
+class Run:
+    """An engine on the bench. Its clock stands still until a test lets time pass: no fault waits for a time-out."""
+
+    def __init__(self, engine: Engine, clock: FakeClock) -> None:
+        self.engine = engine
+        self.events: list[EngineEvent] = []
+        self._clock = clock
+        self._origin_ns = time.monotonic_ns()
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        def met() -> bool:
+            self.drain()
+            return condition()
+
+        wait_for(met, what)
+
+    def drain(self) -> None:
+        self.events += self.engine.drain(time.monotonic_ns() - self._origin_ns)
+
+    def finish(self) -> None:
+        self.until(lambda: self.engine.finished, "the end of every unit")
+
+    def states(self, unit: str = UNIT) -> list[str]:
+        told = [event.state for event in self.events if isinstance(event, events.Engine) and event.unit == unit]
+        return [state for state, _ in itertools.groupby(told)]
+
+    def told(self, state: str) -> int:
+        return sum(isinstance(event, events.Engine) and event.state == state for event in self.events)
+
+    def let_it_hang(self) -> events.Failure:
+        """Silence without an end, as the engine's clock sees it."""
+
+        def failed() -> bool:
+            for _ in range(100):
+                self._clock.pass_time(NS_PER_S)
+                self.drain()
+                if self.engine.failures:
+                    return True
+            return False
+
+        wait_for(failed, "the time-out")
+        return self.engine.failures[UNIT]
+
+    def failure(self) -> events.Failure:
+        self.finish()
+        return self.engine.failures[UNIT]
+
+    def windows(self, phase: str = "steady", unit: str = UNIT) -> list[events.Samples]:
+        return [
+            event
+            for event in self.events
+            if isinstance(event, events.Samples) and (event.unit, event.phase) == (unit, phase)
+        ]
+
+    def last(self, field: str) -> Any:
+        """The latest value of a field of the units' events."""
+        values = [getattr(event, field) for event in self.events if isinstance(event, events.Engine)]
+        return next(value for value in reversed(values) if value is not None)
+
+
+Begin = Callable[..., Run]
+
+
+@pytest.fixture
+def begin(bench: Bench, reaper: Reaper, package: Path, tmp_path: Path) -> Iterator[Begin]:
+    made: list[Run] = []
+
+    def start(*units: str, runs: int = 20, model: Path | None = None, **options: Any) -> Run:
+        clock = FakeClock()
+        engine = Engine(
+            str(model or package),
+            "coreml",
+            units or (UNIT,),
+            reaper=reaper,
+            origin_ns=time.monotonic_ns(),
+            clock=clock,
+            runs=runs,
+            warmup=2,
+            environment={**bench.environment(environment()), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)},
+            **options,
+        )
+        run = Run(engine, clock)
+        made.append(run)
+        engine.switch((units or (UNIT,))[0])
+        return run
+
+    yield start
+    for run in made:
+        run.engine.close()
+        run.drain()
+        assert gone({event.pid for event in run.events if isinstance(event, events.Engine) and event.pid is not None})
+
+
+@pytest.fixture
+def reaper() -> Iterator[Reaper]:
+    made = Reaper()
+    yield made
+    made.close()
+
+
+# -- when all is well ---------------------------------------------------------------------------------------------
+
+
+def test_a_unit_compiles_loads_and_runs_and_the_next_process_finds_it_compiled(begin: Begin, bench: Bench) -> None:
+    bench.behave(native_ns=123_456)
+    first = begin()
+    first.finish()
+    held = "paused"  # until its plan is read: that must not run beside the measurement
+    assert first.states() == ["spawning", "loading", "compiling", "loading", "warming", held, "running", "paused"]
+    assert (first.last("cached"), first.last("backend"), first.engine.simulated) == (False, "coreml", False)
+    assert first.last("compile_ns") > 0
+    assert first.engine.inputs == ("x float32[1,4]",)
+    assert sum(window.n for window in first.windows()) == 20
+    assert {int(ns) for window in first.windows() if window.native_ns is not None for ns in window.native_ns} == {
+        123_456
+    }
+    second = begin()
+    second.finish()
+    assert second.states() == ["spawning", "loading", "warming", "running", "paused"]
+    assert second.last("cached") is True
+
+
+def test_the_time_a_load_takes_while_it_holds_the_gil_is_the_loads(begin: Begin, bench: Bench) -> None:
+    bench.set(compile_ms=60).behave(load_ms=40, latency_ms=5)
+    run = begin(runs=3)
+    run.finish()
+    assert run.last("compile_ns") >= 60_000_000
+    assert run.last("load_ns") >= 40_000_000
+    assert all(int(window.lat_ns.min()) >= 5_000_000 for window in run.windows())
+
+
+# -- when it goes wrong -------------------------------------------------------------------------------------------
+
+
+def test_a_compilation_that_never_ends_is_ended_and_said(begin: Begin, bench: Bench) -> None:
+    bench.set(hang_in_compile=True)
+    run = begin()
+    run.until(lambda: run.told("compiling") == 1, "it compiles")
+    failure = run.let_it_hang()
+    assert failure.kind == "timeout"
+    assert failure.message.startswith("engine process hung compiling: nothing for 901.0 s")
+    assert failure.message.endswith("killed by SIGKILL")
+
+
+def test_a_load_that_never_ends_is_ended_and_said(begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, hang_in_load=True)
+    run = begin()
+    run.until(lambda: run.told("loading") == 2, "it loads")
+    assert run.let_it_hang().message.startswith("engine process hung loading")
+
+
+@pytest.mark.parametrize(("call", "doing"), [(1, "in its first call"), (40, "running")])
+def test_a_call_that_never_ends_is_ended_and_said(call: int, doing: str, begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, hang_in_predict=True, at_call=call)
+    run = begin(runs=100)
+    run.until(lambda: run.told("warming" if call == 1 else "running") >= 1, "it is about to hang")
+    assert f"hung {doing}" in run.let_it_hang().message
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGABRT", "SIGSEGV"])
+def test_a_death_at_load_is_told_by_its_signal(name: str, begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, die_in_load=name)
+    failure = begin().failure()
+    assert (failure.kind, failure.message) == ("crashed", f"engine process killed by {name} while loading")
+
+
+def test_a_model_that_loads_but_dies_at_its_first_call_says_so(begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, die_in_predict="SIGKILL")
+    failure = begin().failure()
+    assert (failure.kind, failure.message) == ("crashed", "engine process killed by SIGKILL while warming")
+    assert "memory" in failure.hint
+
+
+def test_other_units_go_on_when_one_aborts_and_a_restart_brings_it_back(begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, die_in_predict="SIGABRT", noise=True)
+    run = begin("CPU_ONLY", UNIT)
+    run.engine.preload([UNIT])
+    run.finish()
+    failure = run.engine.failures[UNIT]
+    assert failure.message == "engine process killed by SIGABRT while warming"
+    assert any("in predict" in line for line in failure.log)  # where it was
+    assert all(line.isprintable() for line in failure.log)
+    assert sum(window.n for window in run.windows(unit="CPU_ONLY")) == 20
+    bench.behave(UNIT)
+    run.engine.restart(UNIT)
+    run.engine.switch(UNIT)
+    run.finish()
+    assert run.engine.done == {"CPU_ONLY", UNIT}
+
+
+def test_what_the_framework_raises_is_told_in_its_words(begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, raise_in_predict="Unable to compute the prediction", at_call=40)
+    run = begin(runs=100)
+    failure = run.failure()
+    assert (failure.kind, failure.message) == (
+        "predict",
+        "Core ML refuses to run the model: Unable to compute the prediction",
+    )
+    assert 0 < sum(window.n for window in run.windows()) < 40  # what was measured before is kept
+
+
+def test_a_unit_whose_device_is_missing_says_so_at_once(begin: Begin, bench: Bench) -> None:
+    bench.set(devices=["cpu", "gpu"], hang_in_compile=True)
+    failure = begin().failure()
+    assert (failure.kind, failure.message) == ("unsupported-unit", f"{UNIT}: Core ML has no Neural Engine here")
+
+
+def test_noise_on_stdout_gets_between_no_samples(begin: Begin, bench: Bench) -> None:
+    bench.set(noise_in_compile=True, stdout_lost=True).behave(noise=True, clears_inputs=True)
+    run = begin(runs=40)
+    run.finish()
+    assert run.engine.failures == {}
+    assert sum(window.n for window in run.windows()) == 40
+
+
+def test_inputs_outlive_the_calls_that_use_them(begin: Begin, bench: Bench, tmp_path: Path) -> None:
+    from .models import half, picture
+
+    bench.behave(needs_inputs=30.0)
+    for model in (half(tmp_path / "half.mlpackage"), picture(tmp_path / "picture.mlpackage", "RGB")):
+        run = begin(model=model, runs=10)
+        run.finish()
+        assert run.engine.failures == {}
+
+
+def test_memory_that_the_framework_leaks_shows_in_the_peak(begin: Begin, bench: Bench) -> None:
+    bench.behave(leak_mb=4)
+    run = begin(runs=50)
+    run.finish()
+    peaks = [event.peak_memory_mb for event in run.events if isinstance(event, events.Engine) and event.peak_memory_mb]
+    assert peaks[-1] - peaks[0] > 150  # 50 calls and more came between, each of which kept 4 MB
+
+
+def test_hettops_own_process_goes_on_while_a_child_holds_its_gil(begin: Begin, bench: Bench) -> None:
+    bench.behave(UNIT, hang_in_load=True)
+    run = begin(UNIT, "CPU_ONLY")
+    run.until(lambda: run.told("loading") == 2, "it loads")
+    run.engine.close()
+    run.drain()
+    pids = {event.pid for event in run.events if isinstance(event, events.Engine) and event.pid is not None}
+    assert not any(psutil.pid_exists(pid) for pid in pids)

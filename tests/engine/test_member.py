@@ -1,0 +1,153 @@
+"""One unit's standing, with a stand-in for its process that says what a test wants it to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hettop import events
+from hettop.engine.conditions import LoadHistory
+from hettop.engine.frames import AnyFrame, AnyReport, FrameReader, ReadyReport, RetireReport, UsageReport, encode_report
+from hettop.engine.job import AnyCommand, Limits, Retire
+from hettop.engine.member import Member
+from hettop.engine.outputs import Comparisons
+from hettop.engine.patience import Timeouts
+
+
+class SaidChild:
+    """A process that is told things, and has ended when the test says so."""
+
+    pid = 7
+    frames_ended = False
+    log_ended = False
+
+    def __init__(self, limits: Limits, recycled: bool) -> None:
+        self.limits, self.recycled = limits, recycled
+        self.told: list[AnyCommand] = []
+        self._reader = FrameReader()
+
+    def receive_frames(self, data: bytes) -> Iterator[AnyFrame]:
+        return self._reader.feed(data)
+
+    def tell(self, command: AnyCommand) -> None:
+        self.told.append(command)
+
+    def retry(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        pass
+
+    def collect(self, _patience_s: float) -> str | None:
+        return "exited with status 0" if self.frames_ended else None
+
+    def log(self) -> list[str]:
+        return []
+
+
+class Standing:
+    """A member that was started, with its processes in order."""
+
+    def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 (immutable)
+        self.children: list[SaidChild] = []
+        self.member = Member(
+            "ALL",
+            origin_ns=0,
+            limits=limits,
+            timeouts=Timeouts(),
+            loads=LoadHistory(),
+            comparisons=Comparisons(),
+        )
+        self.start()
+
+    def start(self) -> None:
+        def spawn(_unit: str, limits: Limits, recycled: bool) -> SaidChild:
+            self.children.append(SaidChild(limits, recycled))
+            return self.children[-1]
+
+        self.member.start(spawn)  # type: ignore[arg-type]
+
+    def say(self, *reports: AnyReport) -> None:
+        child = self.children[-1]
+        self.member.receive(child, b"".join(map(encode_report, reports)))  # type: ignore[arg-type]
+
+    def end(self) -> None:
+        self.children[-1].frames_ended = True
+        self.member.check(1, 0)
+
+    def told(self) -> list[events.Engine]:
+        return [event for event in self.member.outbox if isinstance(event, events.Engine)]
+
+
+def ready(peak_memory_mb: float) -> ReadyReport:
+    return ReadyReport(
+        backend="b",
+        simulated=False,
+        pid=7,
+        load_ns=1,
+        first_ns=1,
+        placed=None,
+        note="",
+        inputs=[],
+        peak_memory_mb=peak_memory_mb,
+    )
+
+
+def leak(*resident_mb: float) -> list[UsageReport]:
+    return [UsageReport(resident_mb=value) for value in resident_mb]
+
+
+def test_a_process_that_leaks_is_told_to_retire_once() -> None:
+    standing = Standing()
+    standing.say(ready(300), *leak(*range(300, 900, 100)))
+    assert standing.children[-1].told == []
+    standing.say(*leak(900, 1000, 1100))
+    assert standing.children[-1].told == [Retire()]
+    assert not [event for event in standing.member.outbox if isinstance(event, events.Usage)]
+
+
+def test_a_process_that_leaked_is_replaced_and_the_reason_told() -> None:
+    standing = Standing(Limits(duration_ns=1000))
+    standing.say(ready(350), *leak(*range(300, 1000, 100)))
+    standing.say(RetireReport(predictions=5000, steady_ns=400, peak_memory_mb=950))
+    assert (standing.member.may_run, standing.member.being_replaced, standing.member.vacant) == (False, True, False)
+    standing.end()
+    assert (standing.member.failure, standing.member.vacant) == (None, True)
+    standing.start()
+    assert (standing.children[-1].recycled, standing.children[-1].limits.duration_ns) == (True, 600)
+    assert standing.told()[-1].note == "recycled after 5,000 predictions: its memory grew from 300 to 900 MB"
+    standing.say(ready(340))
+    assert [event.peak_memory_mb for event in standing.told() if event.state == "warming"] == [350, 950]
+
+
+def test_a_unit_that_is_not_to_run_rests_once_its_process_retired() -> None:
+    standing = Standing()
+    standing.say(ready(300), RetireReport(predictions=900, steady_ns=0, peak_memory_mb=320))
+    standing.end()
+    standing.member.rest()
+    standing.member.rest()
+    rests = [event for event in standing.told() if event.state == "stopped"]
+    assert [event.peak_memory_mb for event in rests] == [320]
+    standing.start()
+    assert standing.children[-1].recycled
+
+
+def test_what_is_discarded_leaves_nothing_to_the_next_process() -> None:
+    standing = Standing()
+    standing.say(ready(900), RetireReport(predictions=900, steady_ns=0, peak_memory_mb=900))
+    standing.member.discard()
+    standing.start()
+    standing.say(ready(100))
+    assert not standing.children[-1].recycled
+    assert standing.told()[-1].peak_memory_mb == 100
+
+
+def test_a_process_that_hangs_while_it_retires_has_failed() -> None:
+    standing = Standing()
+    standing.say(ready(300))
+    standing.member.state = "running"
+    standing.say(RetireReport(predictions=900, steady_ns=0))
+    for _ in range(40):
+        standing.member.check(10**9, 0)
+    assert standing.member.failure is not None
+    assert standing.member.failure.kind == "timeout"
+    assert (standing.member.vacant, standing.member.being_replaced) == (False, False)
