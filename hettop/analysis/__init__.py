@@ -1,0 +1,1 @@
+"""What measurements mean: the verdict, the comparison of recordings, the table of conditions. Pure."""

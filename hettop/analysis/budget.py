@@ -1,0 +1,198 @@
+"""A budget, and whether units are proven to meet it: a percentile of the latency, or energy an inference.
+
+Pure. `None` means that nobody knows yet: a yes or a no is only said when the evidence excludes the other.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hettop.analysis.material import NATIVE, RESPONSE, WALL, Measured
+from hettop.errors import HettopError
+from hettop.stats.dependence import quantile_bounds
+from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed
+
+DEFAULT_QUANTILE = 0.99
+
+LEAST_EFFECTIVE = 20
+"""Independent samples that a `no` needs: with fewer, nobody can tell how much the samples depend on each other."""
+
+LEAST_COVERAGE = 0.8
+"""Share of the samples' time that power readings must cover before an energy budget is judged."""
+
+ENERGY_MARGIN = 0.05
+"""Power sources state no error; a figure this near to its limit, relatively, is on neither side of it."""
+
+FURTHEST = 10_000_000
+"""More samples than this are as good as never: nobody is told to wait for them."""
+
+_TIME = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>s|ms|us|µs|μs)(?:@p(?P<percentile>[0-9]{1,4}(?:\.[0-9]+)?))?")
+_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3}  # micro sign and Greek mu
+_ENERGY = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>J|mJ|uJ|µJ|μJ)")
+_MJ = {"J": 1e3, "mJ": 1.0, "uJ": 1e-3, "µJ": 1e-3, "μJ": 1e-3}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The `quantile` of latencies is to be at most `limit_ms`; with `rate_hz`, of response times at that rate."""
+
+    limit_ms: float
+    quantile: float = DEFAULT_QUANTILE
+    rate_hz: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One unit against a budget. `met` None: unproven, for the reason in `why`.
+
+    `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
+    `n` are worth. `needs` is how many further samples might settle it, None if that is settled or nobody can tell.
+    """
+
+    unit: str
+    series: str
+    met: bool | None
+    why: str
+    n: int
+    effective: int
+    quantile_ms: float | None = None
+    low_ms: float | None = None
+    high_ms: float | None = None
+    needs: int | None = None
+
+
+def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
+    """`16ms@p99`, `16ms`, or nothing but a rate, whose period is the limit. Raises HettopError (`usage`)."""
+    if text is None:
+        return None if rate_hz is None else Budget(1e3 / rate_hz, rate_hz=rate_hz)
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        raise HettopError("usage", f"{text[:60]!r} is no budget", "write 16ms@p99, or 500us@p90")
+    level = DEFAULT_QUANTILE if found["percentile"] is None else _level(found["percentile"])
+    limit = float(found["value"]) * _MS[found["suffix"]]
+    if not (0 < limit < math.inf and 0 < level <= 0.9999):
+        raise HettopError("usage", f"{text[:60]!r} is no budget", "a time above 0, at a percentile up to p99.99")
+    return Budget(limit, level, rate_hz)
+
+
+def _level(percentile: str) -> float:
+    """`99` and `99.9` in percent; `999` and `9999` as P99.9 and P99.99 are often written."""
+    if percentile in ("999", "9999"):
+        return float(f"0.{percentile}")
+    return round(float(percentile) / 100, 8)
+
+
+def parse_energy(text: str) -> float:
+    """`5mJ` in mJ. Raises HettopError (`usage`)."""
+    found = _ENERGY.fullmatch(text.strip())
+    limit = float(found["value"]) * _MJ[found["suffix"]] if found else 0.0
+    if not 0 < limit < math.inf:
+        raise HettopError("usage", f"{text[:60]!r} is no energy budget", "write 5mJ: millijoules an inference")
+    return limit
+
+
+def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence: float = CONFIDENCE) -> Judgement:
+    """Whether the unit is proven to meet the budget. `paced_at` is the rate at which its samples were taken, if any.
+
+    yes: the upper bound of the quantile is within the limit, from as many independent samples as that percentile needs
+    (`samples_needed`); no: the lower bound is beyond it.
+    """
+    if not unit.samples_ms.size:
+        return Judgement(unit.unit, unit.series, None, "its samples are not there to be judged", unit.n, 0)
+    bounds = quantile_bounds(unit.samples_ms, budget.quantile, confidence)
+    needed = samples_needed(budget.quantile)
+    met: bool | None = None
+    why = ""
+    if bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE:
+        met = False
+    elif not _right_series(unit, budget, paced_at):
+        why = f"it was not measured at {budget.rate_hz:g} inferences a second"
+    elif bounds.effective < needed:
+        why = f"{bounds.effective} independent samples of the {needed} that this percentile needs"
+    elif bounds.high is not None and bounds.high <= budget.limit_ms:
+        met = True
+    else:
+        why = "the limit lies within the interval"
+    level = float(np.quantile(unit.samples_ms, budget.quantile))
+    needs = None
+    if met is None and _right_series(unit, budget, paced_at):
+        needs = _further(unit.samples_ms, budget, bounds.time, confidence)
+    elif met is None:
+        needs = needed  # all of them at that rate
+    return Judgement(
+        unit=unit.unit,
+        series=unit.series,
+        met=met,
+        why=why,
+        n=unit.n,
+        effective=bounds.effective,
+        quantile_ms=level if bounds.n >= needed else None,
+        low_ms=bounds.low,
+        high_ms=bounds.high,
+        needs=needs,
+    )
+
+
+def judge_paced(
+    response: Measured, service: Measured, budget: Budget, *, paced_at: float | None, confidence: float = CONFIDENCE
+) -> Judgement:
+    """As `judge`, by response times; where those prove nothing, service times may still prove a `no`.
+
+    A response takes at least as long as its service. A growing backlog makes responses so dependent on each other that
+    they are worth few independent samples, when their services alone are over the limit all the time.
+    """
+    judged = judge(response, budget, paced_at=paced_at, confidence=confidence)
+    if judged.met is None and judge(service, budget, paced_at=paced_at, confidence=confidence).met is False:
+        return replace(judged, met=False, why="service alone takes longer", needs=None)
+    return judged
+
+
+def judge_energy(energy_mj: float | None, coverage: float | None, limit_mj: float) -> bool | None:
+    """Whether energy an inference is within the limit; None when it is unknown, badly covered, or too near to it."""
+    if energy_mj is None or coverage is None or coverage < LEAST_COVERAGE:
+        return None
+    if abs(energy_mj - limit_mj) <= ENERGY_MARGIN * limit_mj:
+        return None
+    return energy_mj < limit_mj
+
+
+def series_for(budget: Budget | None, *, paced: bool, by: str) -> str:
+    """What a budget is about: paced samples have a response time, the others the latency that was asked for."""
+    if budget is not None and paced and by == WALL:
+        return RESPONSE
+    return NATIVE if by == NATIVE else WALL
+
+
+def _right_series(unit: Measured, budget: Budget, paced_at: float | None) -> bool:
+    if budget.rate_hz is None:
+        return True
+    return unit.series == RESPONSE and paced_at is not None and math.isclose(paced_at, budget.rate_hz, rel_tol=1e-3)
+
+
+def _further(samples: npt.NDArray[np.float64], budget: Budget, time: float, confidence: float) -> int | None:
+    """Samples still to take, if they go on as they did, before the limit is outside the quantile's interval."""
+    n = samples.size
+    share_within = float((samples <= budget.limit_ms).mean())
+
+    def settles(effective: int) -> bool:
+        if effective < samples_needed(budget.quantile):
+            return False
+        low, high = quantile_interval(effective, budget.quantile, confidence)
+        within = share_within * effective
+        return (high is not None and within >= high) or (low is not None and within < low - 1)
+
+    enough = max(1, int(n / time))
+    while not settles(enough):
+        enough *= 2
+        if enough > FURTHEST:
+            return None
+    too_few = enough // 2
+    while enough - too_few > 1:
+        middle = (enough + too_few) // 2
+        enough, too_few = (middle, too_few) if settles(middle) else (enough, middle)
+    return max(1, math.ceil(enough * time) - n)

@@ -1,0 +1,182 @@
+"""Two sessions against each other: where quantiles differ, how sure that is, and whether the comparison is fair.
+
+Pure. A regression is a slowdown proven to be beyond the tolerance, never one that merely looks so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hettop.analysis.fairness import Difference, differences, thermal_difference
+from hettop.analysis.material import WALL, InOrder, Measured, loads_of, measured
+from hettop.session.session import Session
+from hettop.stats.compare import MIN_SAMPLES
+from hettop.stats.dependence import dependence_time
+from hettop.stats.quantiles import CONFIDENCE, samples_needed
+from hettop.stats.resampling import block_length, resampled_levels, resamples_for
+
+LEVELS: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+DEFAULT_TOLERANCE = 0.05
+
+LEAST_EFFECTIVE = 15
+"""Independent samples a side: resampled intervals of fewer are known to be too narrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two sessions, with what keeps its samples in order. `on_battery` are the states there were."""
+
+    session: Session
+    in_order: InOrder
+    on_battery: frozenset[bool] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileDifference:
+    """`b_ms` - `a_ms`, with its 95 % interval. `slower`, `faster`: the interval excludes 0. `regressed`: see module.
+
+    `beyond` is the least relative slowdown that the samples prove, for the decision on the regression.
+    """
+
+    a_ms: float
+    b_ms: float
+    diff_ms: float
+    ci_ms: tuple[float, float]
+    beyond: float
+    regressed: bool
+
+    @property
+    def slower(self) -> bool:
+        return self.ci_ms[0] > 0
+
+    @property
+    def faster(self) -> bool:
+        return self.ci_ms[1] < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One unit under one load, in both sessions. `why` says why quantiles are missing, or what else regressed."""
+
+    unit: str
+    load: str
+    n: tuple[int, int]
+    quantiles: Mapping[str, QuantileDifference] = field(default_factory=dict)
+    failed: bool = False
+    why: str = ""
+    thermal: Difference | None = None
+
+    @property
+    def regression(self) -> bool:
+        return self.failed or any(quantile.regressed for quantile in self.quantiles.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`only_a`, `only_b`: unit and load measured on one side only. `differences` make the comparison unfair."""
+
+    tolerance: float
+    conditions: tuple[Compared, ...]
+    differences: tuple[Difference, ...]
+    only_a: tuple[tuple[str, str], ...]
+    only_b: tuple[tuple[str, str], ...]
+
+    @property
+    def regressions(self) -> int:
+        return sum(condition.regression for condition in self.conditions)
+
+    @property
+    def fair(self) -> bool:
+        return not self.differences and not any(condition.thermal for condition in self.conditions)
+
+
+def compare(
+    a: Side, b: Side, rng: np.random.Generator, *, tolerance: float = DEFAULT_TOLERANCE, by: str = WALL
+) -> Comparison:
+    """Compare all conditions that both sessions have; thermal states are pooled, and told apart in words."""
+    first, second = _measured(a, by), _measured(b, by)
+    conditions = [
+        _compared(first[key], second[key], tolerance, rng) if key in second else _gone(first[key], b.session)
+        for key in first
+        if key in second or _failed_in(b.session, key)
+    ]
+    return Comparison(
+        tolerance=tolerance,
+        conditions=tuple(conditions),
+        differences=tuple(differences(a.session, b.session, a.on_battery, b.on_battery)),
+        only_a=tuple(key for key in first if key not in second and not _failed_in(b.session, key)),
+        only_b=tuple(key for key in second if key not in first),
+    )
+
+
+def _measured(side: Side, by: str) -> dict[tuple[str, str], Measured]:
+    found = [unit for load in loads_of(side.session) for unit in measured(side.session, load, side.in_order, by)]
+    return {(unit.unit, unit.load): unit for unit in found}
+
+
+def _failed_in(session: Session, key: tuple[str, str]) -> bool:
+    return key[0] in session.units and session.units[key[0]].error is not None
+
+
+def _gone(unit: Measured, session: Session) -> Compared:
+    """Measured before, failed now: the gravest of regressions."""
+    error = session.units[unit.unit].error
+    why = f"it failed in B: {error.message if error else 'no reason told'}"
+    return Compared(unit.unit, unit.load, (unit.n, 0), failed=True, why=why)
+
+
+def _compared(a: Measured, b: Measured, tolerance: float, rng: np.random.Generator) -> Compared:
+    thermal = thermal_difference(a, b)
+    why = _too_few(a, b)
+    if why:
+        return Compared(a.unit, a.load, (a.n, b.n), why=why, thermal=thermal)
+    names = [
+        name
+        for name, level in LEVELS.items()
+        if name == "p50" or min(a.samples_ms.size, b.samples_ms.size) >= samples_needed(level)
+    ]
+    quantiles = quantile_differences(a, b, names, tolerance, rng)
+    return Compared(a.unit, a.load, (a.n, b.n), quantiles=quantiles, thermal=thermal)
+
+
+def _too_few(a: Measured, b: Measured) -> str:
+    for name, side in (("A", a), ("B", b)):
+        n = side.samples_ms.size
+        if n < MIN_SAMPLES:
+            return f"{name} has {n} samples to compare, fewer than {MIN_SAMPLES}"
+        effective = int(n / dependence_time(side.samples_ms, 0.5))
+        if effective < LEAST_EFFECTIVE:
+            return f"the {n} samples of {name} are worth {effective} independent ones, fewer than {LEAST_EFFECTIVE}"
+    return ""
+
+
+def quantile_differences(
+    a: Measured, b: Measured, names: Sequence[str], tolerance: float, rng: np.random.Generator
+) -> dict[str, QuantileDifference]:
+    """Differences from resamples of each side in blocks.
+
+    The decision shares its 2.5 % among the quantiles (Bonferroni), or the more of them are looked at, the more often
+    one would look slower by chance.
+    """
+    levels = [LEVELS[name] for name in names]
+    resamples = resamples_for(a.samples_ms.size, b.samples_ms.size)
+    before, after = (
+        resampled_levels(side.samples_ms, levels, block_length(side.samples_ms), resamples, rng) for side in (a, b)
+    )
+    error = (1 - CONFIDENCE) / 2
+    found = {}
+    for index, name in enumerate(names):
+        low, high = np.quantile(after[:, index] - before[:, index], (error, 1 - error))
+        ratios = after[:, index] / np.maximum(before[:, index], 1e-6)  # a latency of 0 is below any clock's tick
+        beyond = float(np.quantile(ratios, error / len(names))) - 1
+        a_ms, b_ms = (_level(side, levels[index]) for side in (a, b))
+        regressed = beyond > tolerance
+        found[name] = QuantileDifference(a_ms, b_ms, b_ms - a_ms, (float(low), float(high)), beyond, regressed)
+    return found
+
+
+def _level(side: Measured, level: float) -> float:
+    return float(np.quantile(side.samples_ms, level))

@@ -1,0 +1,225 @@
+"""The verdict on a session: ranks, advice, what they rest on, and whether a budget is proven to be met.
+
+Pure; says nothing that the samples do not carry. How it is worded and printed is not its business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
+from hettop.analysis.few_samples import FewSamples, decided_by_few
+from hettop.analysis.flips import Flip, flips
+from hettop.analysis.material import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
+from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
+from hettop.session.session import Session
+from hettop.session.statistics import Reason, Statistics, statistics
+from hettop.stats.dependence import quantile_bounds
+from hettop.stats.quantiles import CONFIDENCE, samples_needed
+
+NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody ran
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a verdict is asked: by which latency (`wall`, `native`), under which load (None: none, or the first).
+
+    `energy_mj` is the most an inference may take. `confidence` is of the budget's bounds.
+    """
+
+    by: str = WALL
+    load: str | None = None
+    budget: Budget | None = None
+    energy_mj: float | None = None
+    confidence: float = CONFIDENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What else is known of a unit: times in ms, energy in mJ an inference, None where unknown.
+
+    `fallback` is the share of operations that a plan does not give to the wanted accelerator. `difference` is the
+    largest output difference, relative to the reference's largest value; `top1` the least agreement on the largest
+    entry; `reference` the unit compared with.
+    """
+
+    placed: str | None = None
+    load_ms: float | None = None
+    first_ms: float | None = None
+    energy_mj: float | None = None
+    energy_coverage: float | None = None
+    fallback: float | None = None
+    reference: str | None = None
+    difference: float | None = None
+    top1: float | None = None
+    not_finite: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`units` were measured under `load`, `unmeasured` were not; `failed` maps units to the reason.
+
+    Maps have a unit's name as key.
+    """
+
+    question: Question
+    load: str
+    loads: tuple[str, ...]
+    units: tuple[Measured, ...]
+    facts: Mapping[str, Facts]
+    ranks: Ranks
+    advice: Advice
+    few: tuple[FewSamples, ...]
+    order: tuple[Neighbours, ...]
+    flips: tuple[Flip, ...]
+    judgements: Mapping[str, Judgement]
+    energy_met: Mapping[str, bool | None] | None
+    needs: Mapping[str, int]
+    failed: Mapping[str, Reason]
+    unmeasured: tuple[str, ...]
+    rows: tuple[Statistics, ...]
+
+    @property
+    def asked_for_proof(self) -> bool:
+        return self.question.budget is not None or self.question.energy_mj is not None
+
+    @property
+    def meeting(self) -> tuple[str, ...]:
+        """The units proven to meet all that was asked for, best mean first."""
+        return tuple(unit for unit in self.ranks.latency if self.asked_for_proof and self._meets(unit))
+
+    @property
+    def settled(self) -> bool:
+        """Whether more samples would add nothing: all units judged, or the fastest one proven."""
+        if not self.units:
+            return False
+        if self.question.budget is not None:
+            return all(judgement.met is not None for judgement in self.judgements.values())
+        return not self.needs and all(pair.proven for pair in self.order[:1])
+
+    def _meets(self, unit: str) -> bool:
+        in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
+        return in_time and (self.energy_met is None or self.energy_met.get(unit) is True)
+
+
+def verdict(session: Session, question: Question, in_order: InOrder, rng: np.random.Generator) -> Verdict:
+    """The verdict on what the session holds. `rng` draws the resamples: the same seed gives the same verdict."""
+    load = question.load or main_load(session)
+    rows = statistics(session)
+    units = measured(session, load, in_order, question.by)
+    facts = {unit: _facts(session, unit, load, rows) for unit in session.units}
+    ranks = rank(units, {name: fact.energy_mj for name, fact in facts.items()})
+    judgements = _judgements(session, question, load, in_order)
+    loads = loads_of(session)
+    others = {other: measured(session, other, in_order, question.by) for other in loads if other != load}
+    return Verdict(
+        question=question,
+        load=load,
+        loads=tuple(loads),
+        units=tuple(units),
+        facts=facts,
+        ranks=ranks,
+        advice=advise(units, ranks),
+        few=decided_by_few(units),
+        order=neighbours(ranks, Resampled(units, rng)),
+        flips=flips(units, others, rng),
+        judgements=judgements,
+        energy_met=_energy_met(units, facts, question.energy_mj),
+        needs=_needs(units, judgements, question),
+        failed=_failed(rows),
+        unmeasured=_unmeasured(session, units),
+        rows=tuple(rows),
+    )
+
+
+def _judgements(session: Session, question: Question, load: str, in_order: InOrder) -> dict[str, Judgement]:
+    budget = question.budget
+    if budget is None:
+        return {}
+    paced = any(key.load == load and condition.paced for key, condition in session.conditions.items())
+    series = series_for(budget, paced=paced, by=question.by)
+    units = measured(session, load, in_order, series)
+    rate, confidence = _rate(session), question.confidence
+    if series != RESPONSE:
+        return {unit.unit: judge(unit, budget, paced_at=rate, confidence=confidence) for unit in units}
+    services = {unit.unit: unit for unit in measured(session, load, in_order, WALL)}
+    return {
+        unit.unit: judge_paced(unit, services[unit.unit], budget, paced_at=rate, confidence=confidence)
+        for unit in units
+    }
+
+
+def _rate(session: Session) -> float | None:
+    """Arrivals a second, as the session's last control said or its settings do."""
+    if session.control is not None and session.control.rate_hz is not None:
+        return session.control.rate_hz
+    told = session.header.settings.get("rate_hz") if session.header else None
+    return float(told) if isinstance(told, (int, float)) and not isinstance(told, bool) else None
+
+
+def _energy_met(
+    units: Sequence[Measured], facts: Mapping[str, Facts], limit_mj: float | None
+) -> dict[str, bool | None] | None:
+    if limit_mj is None:
+        return None
+    known = {unit.unit: facts[unit.unit] for unit in units}
+    return {name: judge_energy(fact.energy_mj, fact.energy_coverage, limit_mj) for name, fact in known.items()}
+
+
+def _needs(units: Sequence[Measured], judgements: Mapping[str, Judgement], question: Question) -> dict[str, int]:
+    """Further samples of the units that lack some: for the budget, or for a P90 one may rely on."""
+    if question.budget is not None:
+        return {name: judged.needs for name, judged in judgements.items() if judged.needs is not None}
+    found = {}
+    for unit in units:
+        if unit.samples_ms.size:
+            bounds = quantile_bounds(unit.samples_ms, 0.9)
+            lacking = math.ceil(samples_needed(0.9) * bounds.time) - unit.n
+            if bounds.effective < samples_needed(0.9) and lacking > 0:
+                found[unit.unit] = lacking
+    return found
+
+
+def _failed(rows: Sequence[Statistics]) -> dict[str, Reason]:
+    return {row.unit: row.error for row in rows if row.error is not None and row.error.kind != NONE_MEASURED}
+
+
+def _unmeasured(session: Session, units: Sequence[Measured]) -> tuple[str, ...]:
+    """The units that did not fail and yet have no samples under the verdict's load."""
+    there = {unit.unit for unit in units}
+    return tuple(name for name, unit in session.units.items() if name not in there and unit.error is None)
+
+
+def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -> Facts:
+    mine = [row for row in rows if row.unit == unit and row.load == load]
+    known = session.units[unit]
+    outputs = known.outputs.outputs if known.outputs is not None and known.outputs.error is None else []
+    relative = [o.max_abs / o.largest for o in outputs if o.max_abs is not None and o.largest]
+    agreements = [output.top1 for output in outputs if output.top1 is not None]
+    told = mine[0] if mine else next(row for row in rows if row.unit == unit)
+    plan = known.plan if known.plan is not None and known.plan.error is None else None
+    return Facts(
+        placed=told.placed,
+        load_ms=told.load_ms,
+        first_ms=told.first_ms,
+        energy_mj=_mean_over(mine, [row.energy_mj_per_inference for row in mine]),
+        energy_coverage=_mean_over(mine, [row.energy_coverage for row in mine]),
+        fallback=plan.fallback_ratio_count if plan else None,
+        reference=known.outputs.reference if known.outputs is not None and outputs else None,
+        difference=max(relative, default=None),
+        top1=min(agreements, default=None),
+        not_finite=sum(output.not_finite for output in outputs),
+    )
+
+
+def _mean_over(rows: Sequence[Statistics], values: Sequence[float | None]) -> float | None:
+    """Mean over thermal states by their samples; None as soon as one is unknown."""
+    known = [value for value in values if value is not None]
+    total = sum(row.n for row in rows)
+    if not known or len(known) < len(values) or not total:
+        return None
+    return sum(row.n * value for row, value in zip(rows, known, strict=True)) / total

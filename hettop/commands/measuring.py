@@ -1,0 +1,73 @@
+"""What the commands share that measure without a screen: the loop, its end, and what is said of the recording.
+
+Knows nothing of what is measured; a signal ends the loop, and what was measured stays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from hettop.errors import HettopError
+
+if TYPE_CHECKING:
+    from hettop.record.writer import Closed
+    from hettop.session.session import Session
+
+PUMP_EVERY_S = 0.05
+
+
+class Measurement(Protocol):
+    """What can be pumped until it has enough, and then closed."""
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    def pump(self) -> None: ...
+
+    def discard_recording(self) -> None: ...
+
+    def close(self, why: str) -> Closed | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a measurement ended."""
+
+    interrupted: bool
+    closed: Closed | None
+
+
+def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Callable[[], None]) -> Outcome:
+    """Pump until it is finished, `each_time` says that it is enough, or a signal comes; close it in good order.
+
+    Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.
+    """
+    from hettop.commands.bench import wrong_use
+    from hettop.commands.closing import undisturbed
+
+    interrupted = False
+    wrong: HettopError | None = None
+    try:
+        while not measurement.finished:
+            measurement.pump()
+            if each_time():
+                break
+            time.sleep(PUMP_EVERY_S)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        wrong = wrong_use(measurement.session)
+        with undisturbed():
+            if wrong is not None:
+                measurement.discard_recording()
+            closed = measurement.close("interrupted" if interrupted else "done")
+        clear()
+    if wrong is not None:
+        raise wrong
+    return Outcome(interrupted, closed)

@@ -1,0 +1,181 @@
+"""`hettop sweep`: measure a model over a range of something, unattended. What it can range over so far: loads."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from hettop.commands.options import add_model_options, duration_ns, make_parser, model_options, not_negative, positive
+from hettop.errors import HettopError
+from hettop.text import clean
+from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
+
+if TYPE_CHECKING:
+    from hettop.load.parts import LoadPart
+    from hettop.wiring.setup import Setup
+    from hettop.wiring.sweep import Sweep, SweepOptions
+
+SUMMARY = "Measure a model on some units under one competing load after another, and tell what each load does."
+EXAMPLE = """\
+  hettop sweep --loads none,cpu:1,cpu:2,memory:1     units interleaved, each load in turn, with rests
+  hettop sweep model.onnx --units CPU_ONLY@1,CPU_ONLY@2 --loads none,cpu:1+memory:1 --duration 10s
+  hettop sweep --backend simulated --loads none,cpu:4,gpu:1 --record m2-loads.jsonl --json"""
+NOTES = """\
+A comma parts loads, a plus joins them. --runs and --duration count steady samples, or steady time, of each unit under
+each load; samples taken before a load is confirmed count for none. Between loads nothing runs for --rest. Quantiles are
+numpy's linear (type 7). Exit codes: 0 measured, 2 wrong use, 3 everything failed while running, 130 interrupted (what
+was measured is printed)."""
+DEFAULT_LOADS = "none,cpu:1,memory:1"
+DEFAULT_RUNS = 100
+DEFAULT_REST_NS = 2 * 10**9
+MOST_LOADS = 64
+
+
+def run(argv: list[str]) -> int:
+    arguments = _parser().parse_args(argv)
+    from hettop.wiring.setup import prepare
+    from hettop.wiring.sweep import SweepOptions
+
+    units = tuple(unit.strip() for unit in arguments.units.split(","))
+    options = SweepOptions(
+        loads=_loads(arguments.loads),
+        runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
+        duration_ns=arguments.duration,
+        rest_ns=arguments.rest,
+    )
+    setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    _check_loads(setup, options)
+    measure = MeasureOptions(
+        warmup=arguments.warmup, interleave=True, canary=True, record=arguments.record, force=arguments.force
+    )
+    return _sweep(setup, measure, options, as_json=arguments.as_json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("sweep", SUMMARY, EXAMPLE, NOTES)
+    add_model_options(parser)
+    parser.add_argument("--units", default="all", metavar="U,V", help="units to measure, or all (the default)")
+    parser.add_argument(
+        "--loads", default=DEFAULT_LOADS, metavar="L,M", help=f"competing loads, one after another ({DEFAULT_LOADS})"
+    )
+    parser.add_argument("--rest", type=_rest, default=DEFAULT_REST_NS, metavar="2s", help="pause between loads (2s)")
+    parser.add_argument(
+        "--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls that do not count (10)"
+    )
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and load (100)")
+    limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and load")
+    parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
+    parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def _rest(text: str) -> int:
+    return 0 if text.strip() in ("0", "0s") else duration_ns(text)
+
+
+def _loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
+    """The loads of a comma list, each once, in the order given. Raises HettopError (`usage`)."""
+    from hettop.load.parts import parse_load
+
+    loads = tuple(dict.fromkeys(parse_load(part.strip()) for part in text.split(",")))
+    if len(loads) > MOST_LOADS:
+        raise HettopError("usage", f"{len(loads)} loads are too many", f"give {MOST_LOADS} at most")
+    return loads
+
+
+def _check_loads(setup: Setup, options: SweepOptions) -> None:
+    """Refuses loads that this machine cannot run before anything starts: a sweep may take hours."""
+    from hettop.load.source import unavailable
+
+    if setup.simulated:
+        return
+    for parts in options.loads:
+        why = unavailable(parts)
+        if why is not None:
+            raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
+
+
+def _sweep(setup: Setup, measure_options: MeasureOptions, options: SweepOptions, *, as_json: bool) -> int:
+    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
+    from hettop.commands.bench import say_recorded
+    from hettop.commands.closing import undisturbed
+    from hettop.commands.measuring import measure
+    from hettop.session.session import RAW_LIMIT
+    from hettop.wiring.sweep import Sweep
+
+    sweep = Sweep(setup, measure_options, options, raw_limit=RAW_LIMIT)
+    line = _Line(sweep, len(options.loads), time.monotonic_ns())
+    outcome = measure(sweep, line.show, line.clear)
+    with undisturbed():
+        _print(sweep, as_json=as_json)
+        if outcome.closed is not None:
+            say_recorded(outcome.closed)
+    if outcome.interrupted:
+        return EXIT_INTERRUPTED
+    if any(condition.wall.n for condition in sweep.session.conditions.values()):
+        return 0
+    for unit in sweep.session.units.values():
+        sys.stderr.write(
+            f"hettop: {unit.name}: {clean(unit.error.message if unit.error else 'nothing measured', 400)}\n"
+        )
+    for load, why in sweep.failed_loads.items():
+        sys.stderr.write(f"hettop: load {load}: {clean(why, 400)}\n")
+    return EXIT_FAILED
+
+
+class _Line:
+    """How far the sweep is and how long it will take, on a terminal's stderr."""
+
+    def __init__(self, sweep: Sweep, loads: int, began_ns: int) -> None:
+        from hettop.commands.progress import width_of
+
+        self._sweep, self._loads, self._began_ns = sweep, loads, began_ns
+        self._width = width_of(sys.stderr, os.environ.get("TERM", ""))
+
+    def show(self) -> bool:
+        if self._width:
+            shown = progress_line(self._sweep.share_done, self._sweep.load, time.monotonic_ns() - self._began_ns)
+            sys.stderr.write(f"\r\x1b[K{shown[: self._width - 1]}")
+            sys.stderr.flush()
+        return False
+
+    def clear(self) -> None:
+        if self._width:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def progress_line(share_done: float, load: str, elapsed_ns: int) -> str:
+    """A bar, the share done, the time left if one can tell, and the load in turn."""
+    from hettop.commands.progress import BAR_WIDTH
+    from hettop.format import clock
+    from hettop.wiring.sweep import time_left_ns
+
+    filled = round(share_done * BAR_WIDTH)
+    left = time_left_ns(elapsed_ns, share_done)
+    remaining = "" if left is None else f"  {clock(left)} left"
+    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  load {load}"
+
+
+def _print(sweep: Sweep, *, as_json: bool) -> None:
+    from hettop.report.conditions import conditions_document, conditions_text
+    from hettop.report.document import session_document, to_json
+    from hettop.report.grid import wrapped
+    from hettop.report.verdict_words import provenance
+
+    session = sweep.session
+    if as_json:
+        more = {**conditions_document(session), "failed_loads": sweep.failed_loads}
+        sys.stdout.write(to_json({**session_document(session), **more}) + "\n")
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        title = wrapped(" · ".join(provenance(session)), width)
+        sys.stdout.write("\n".join([*title, "", ""]))
+        sys.stdout.write(conditions_text(session, sweep.failed_loads, width))
+    sys.stdout.flush()

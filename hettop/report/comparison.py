@@ -1,0 +1,184 @@
+"""A comparison of two recordings as a page for a terminal, as a JSON document, and as JUnit XML for CI.
+
+Pure; whatever came from a file is cleaned here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+from hettop import __version__
+from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
+from hettop.analysis.fairness import Difference
+from hettop.format import UNKNOWN, count, milliseconds, percent
+from hettop.report.grid import grid, wrapped
+from hettop.text import clean
+
+HEADING = ("unit", "load", "n of A", "n of B", "", "A", "B", "change", "95 % of the difference", "so it is")
+_LEFT = ("unit", "load", "", "so it is")
+_DISPENSABLE = ("n of A", "n of B", "A")
+
+
+def comparison_text(comparison: Comparison, names: tuple[str, str], width: int) -> str:
+    """What differs besides, a row for each quantile, what is missing, and the result; ends with a line feed."""
+    lines = wrapped(f"A is {clean(names[0], 80)}, B is {clean(names[1], 80)}", width)
+    for text in _unfair(comparison):
+        lines += wrapped(text, width)
+    rows = [row for condition in comparison.conditions for row in _rows(condition)]
+    if rows:
+        lines += ["", *grid(HEADING, rows, left=_LEFT, width=width, drop=_DISPENSABLE)]
+    lines.append("")
+    for text in (*_apart(comparison), _result(comparison)):
+        lines += wrapped(text, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """`compare --json`; times in ms, ratios as shares."""
+    return {
+        "hettop": __version__,
+        "tolerance": comparison.tolerance,
+        "fair": comparison.fair,
+        "differences": [_plain(difference) for difference in comparison.differences],
+        "conditions": [_condition(condition) for condition in comparison.conditions],
+        "only_a": [{"unit": unit, "load": load} for unit, load in comparison.only_a],
+        "only_b": [{"unit": unit, "load": load} for unit, load in comparison.only_b],
+        "regressions": comparison.regressions,
+    }
+
+
+def comparison_junit(comparison: Comparison) -> bytes:
+    """A test case for each condition: failed if it regressed, skipped if it could not be compared."""
+    skipped = [condition for condition in comparison.conditions if _uncomparable(condition)]
+    suite = ElementTree.Element(
+        "testsuite",
+        name="hettop compare",
+        tests=str(len(comparison.conditions) + len(comparison.only_a)),
+        failures=str(comparison.regressions),
+        errors="0",
+        skipped=str(len(skipped) + len(comparison.only_a)),
+    )
+    properties = ElementTree.SubElement(suite, "properties")
+    for text in _unfair(comparison):
+        ElementTree.SubElement(properties, "property", name="unfair", value=text)
+    for condition in comparison.conditions:
+        case = _case(suite, condition.unit, condition.load)
+        if condition.regression:
+            failure = ElementTree.SubElement(case, "failure", type="regression", message=_said(condition))
+            failure.text = "\n".join(" ".join(row).strip() for row in _rows(condition))
+        elif _uncomparable(condition):
+            ElementTree.SubElement(case, "skipped", message=clean(condition.why))
+    for unit, load in comparison.only_a:
+        ElementTree.SubElement(_case(suite, unit, load), "skipped", message="not measured in B")
+    ElementTree.indent(suite)
+    return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _case(suite: ElementTree.Element, unit: str, load: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", classname=f"load {clean(load, 60)}", name=clean(unit, 30))
+
+
+def _uncomparable(condition: Compared) -> bool:
+    return not condition.quantiles and not condition.failed
+
+
+def _said(condition: Compared) -> str:
+    if condition.failed:
+        return clean(condition.why)
+    told = [
+        f"{name.upper()} {percent(_change(quantile), signed=True)}, proven: {percent(quantile.beyond, signed=True)}"
+        for name, quantile in condition.quantiles.items()
+        if quantile.regressed
+    ]
+    return "; ".join(told)
+
+
+def _rows(condition: Compared) -> Iterator[tuple[str, ...]]:
+    start = clean(condition.unit, 30), clean(condition.load, 30), *map(count, condition.n)
+    if not condition.quantiles:
+        word = "REGRESSION" if condition.failed else "not compared"
+        yield *start, "", "", "", "", "", f"{word}: {clean(condition.why, 90)}"
+    for index, (name, quantile) in enumerate(condition.quantiles.items()):
+        low, high = (milliseconds(end) for end in quantile.ci_ms)
+        yield (
+            *(start if index == 0 else ("", "", "", "")),
+            name.upper(),
+            milliseconds(quantile.a_ms),
+            milliseconds(quantile.b_ms),
+            percent(_change(quantile), signed=True),
+            f"{low} to {high} ms",
+            _word(quantile),
+        )
+
+
+def _word(quantile: QuantileDifference) -> str:
+    if quantile.regressed:
+        return "REGRESSION"
+    if quantile.slower:
+        return "slower, within tolerance or not proven beyond it"
+    return "faster" if quantile.faster else "no proven difference"
+
+
+def _change(quantile: QuantileDifference) -> float | None:
+    return quantile.diff_ms / quantile.a_ms if quantile.a_ms else None
+
+
+def _unfair(comparison: Comparison) -> Iterator[str]:
+    for difference in comparison.differences:
+        yield f"not like for like: {_difference(difference)}"
+    for condition in comparison.conditions:
+        if condition.thermal is not None:
+            where = f"{clean(condition.unit, 30)} under {clean(condition.load, 30)}"
+            yield f"not like for like: {where}: {_difference(condition.thermal)}"
+
+
+def _difference(difference: Difference) -> str:
+    a, b = (UNKNOWN if side is None else clean(side, 70) for side in (difference.a, difference.b))
+    return f"{clean(difference.what, 40)} is {a} in A, {b} in B"
+
+
+def _apart(comparison: Comparison) -> Iterator[str]:
+    for name, keys in (("A", comparison.only_a), ("B", comparison.only_b)):
+        if keys:
+            listed = ", ".join(f"{clean(unit, 30)} under {clean(load, 30)}" for unit, load in keys[:8])
+            yield f"only in {name}: {listed}{' …' if len(keys) > 8 else ''}"
+
+
+def _result(comparison: Comparison) -> str:
+    n = comparison.regressions
+    beyond = f"slower by more than {percent(comparison.tolerance)}"
+    if n == 0:
+        return f"no regression: nothing is proven to be {beyond}"
+    return f"{n} regression{'s' if n > 1 else ''}: proven to be {beyond}, or failed"
+
+
+def _condition(condition: Compared) -> dict[str, Any]:
+    return {
+        "unit": condition.unit,
+        "load": condition.load,
+        "n": list(condition.n),
+        "quantiles": {name: _quantile(quantile) for name, quantile in condition.quantiles.items()},
+        "regression": condition.regression,
+        "failed": condition.failed,
+        "why": condition.why or None,
+        "thermal": None if condition.thermal is None else _plain(condition.thermal),
+    }
+
+
+def _quantile(quantile: QuantileDifference) -> dict[str, Any]:
+    return {
+        "a_ms": quantile.a_ms,
+        "b_ms": quantile.b_ms,
+        "diff_ms": quantile.diff_ms,
+        "ci_ms": list(quantile.ci_ms),
+        "proven_slower_by": quantile.beyond if quantile.beyond > 0 else None,
+        "slower": quantile.slower,
+        "faster": quantile.faster,
+        "regression": quantile.regressed,
+    }
+
+
+def _plain(difference: Difference) -> dict[str, str | None]:
+    return {"what": difference.what, "a": difference.a, "b": difference.b}

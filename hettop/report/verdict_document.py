@@ -1,0 +1,113 @@
+"""The JSON document of a verdict.
+
+Pure; unknown is null.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from hettop.analysis.budget import Judgement
+from hettop.analysis.material import Measured
+from hettop.analysis.ranking import spread, tail
+from hettop.analysis.verdict import Verdict
+from hettop.report.document import session_document
+from hettop.report.verdict import verdict_text
+from hettop.session.session import Session
+
+DOCUMENT_WIDTH = 100
+
+
+def verdict_document(
+    verdict: Verdict, session: Session, *, swift: str | None = None, skipped: dict[str, int] | None = None
+) -> dict[str, Any]:
+    """`decide --json`: ranks, advice, proofs and all statistics; `text` is what is printed without `--json`."""
+    whole = session_document(session, skipped)
+    question = verdict.question
+    return {
+        **{name: whole[name] for name in ("hettop", "simulated", "host", "model")},
+        "load": verdict.load,
+        "by": question.by,
+        "ranks": {
+            "latency": list(verdict.ranks.latency),
+            "stability": list(verdict.ranks.stability),
+            "efficiency": list(verdict.ranks.efficiency),
+            "consistency": list(verdict.ranks.consistency),
+        },
+        "efficiency_by": verdict.ranks.efficiency_by,
+        "advice": {
+            "real_time": verdict.advice.real_time,
+            "predictable": verdict.advice.predictable,
+            "batch": verdict.advice.batch,
+            "avoid": list(verdict.advice.avoid),
+        },
+        "decided_by_few_samples": [_plain(pair) for pair in verdict.few],
+        "order": [{**_plain(pair), "proven": pair.proven} for pair in verdict.order],
+        "flips": [_plain(flip) for flip in verdict.flips],
+        "budget": _budget(verdict),
+        "energy_budget": None
+        if verdict.energy_met is None
+        else {"limit_mj": question.energy_mj, "met": dict(verdict.energy_met)},
+        "meeting": list(verdict.meeting),
+        "needs_samples": dict(verdict.needs),
+        "failed": {unit: msgspec.to_builtins(reason) for unit, reason in verdict.failed.items()},
+        "unmeasured": list(verdict.unmeasured),
+        "units": {unit.unit: _unit(verdict, unit) for unit in verdict.units},
+        "conditions": whole["conditions"],
+        **({"skipped": skipped} if skipped is not None else {}),
+        "swift": swift,
+        "text": verdict_text(verdict, session, DOCUMENT_WIDTH),
+    }
+
+
+def _budget(verdict: Verdict) -> dict[str, Any] | None:
+    budget = verdict.question.budget
+    if budget is None:
+        return None
+    return {
+        "limit_ms": budget.limit_ms,
+        "quantile": budget.quantile,
+        "rate_hz": budget.rate_hz,
+        "confidence": verdict.question.confidence,
+        "met": {unit: judged.met for unit, judged in verdict.judgements.items()},
+        "evidence": {unit: _evidence(judged) for unit, judged in verdict.judgements.items()},
+    }
+
+
+def _evidence(judged: Judgement) -> dict[str, Any]:
+    return {
+        "of": judged.series,
+        "n": judged.n,
+        "independent": judged.effective,
+        "quantile_ms": judged.quantile_ms,
+        "ci_ms": [judged.low_ms, judged.high_ms],
+        "why": judged.why or None,
+    }
+
+
+def _unit(verdict: Verdict, unit: Measured) -> dict[str, Any]:
+    facts = verdict.facts[unit.unit]
+    return {
+        "n": unit.n,
+        "mean_ms": unit.mean_ms,
+        "p50_ms": unit.p50_ms,
+        "p90_ms": unit.p90_ms,
+        "min_ms": unit.min_ms,
+        "max_ms": unit.max_ms,
+        "max_over_min": _finite(spread(unit)),
+        "p90_over_min": _finite(tail(unit)),
+        "thermal": list(unit.thermal),
+        **_plain(facts),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _plain(value: object) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(value)
+    return found

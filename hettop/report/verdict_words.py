@@ -1,0 +1,248 @@
+"""A verdict in sentences and cells: the same words for the terminal and for Markdown.
+
+Pure; whatever came from a file is cleaned here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from hettop import __version__
+from hettop.analysis.budget import Judgement
+from hettop.analysis.material import NATIVE, RESPONSE, Measured
+from hettop.analysis.ranking import BY_ENERGY, spread, tail
+from hettop.analysis.verdict import Facts, Verdict
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.session.session import Session
+from hettop.stats.quantiles import CONFIDENCE
+from hettop.text import clean
+
+HEADING = (
+    "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load", "first",
+    "runs on", "outputs",
+)  # fmt: skip
+LEFT = ("unit", "budget", "energy", "runs on", "outputs")
+# What a narrow terminal can do without, first to go first.
+DISPENSABLE = ("first", "load", "P50", "outputs", "runs on", "min", "max", "mJ", "P90/min", "max/min")
+UNITS_NAMED = 12  # of pairs and failures; a damaged recording can name hundreds
+_ANSWER = {True: "yes", False: "no", None: "not proven"}
+_SERIES = {RESPONSE: "response time", NATIVE: "native latency"}
+
+
+def provenance(session: Session) -> list[str]:
+    """What was measured, where, with which versions; SIMULATED first where that is so."""
+    if session.header is None:
+        return ["SIMULATED"] if session.simulated else []
+    host, model = session.header.host, session.header.model
+    frameworks = [] if session.simulated else [f"{name} {version}" for name, version in host.frameworks.items()]
+    told = [
+        f"{model.name or 'model'} ({model.note})" if model.note else model.name or "model",
+        f"sha256 {model.sha256[:12]}" if model.sha256 else None,
+        host.chip,
+        host.os,
+        None if model.backend in host.frameworks else model.backend,
+        *frameworks,
+        f"power mode {host.power_mode}" if host.power_mode else None,
+        f"recorded by hettop {host.hettop}" if host.hettop not in (None, __version__) else None,
+        f"judged by hettop {__version__}",
+    ]
+    return (["SIMULATED"] if session.simulated else []) + [clean(text, 80) for text in told if text]
+
+
+def conditions_line(verdict: Verdict) -> str:
+    """Under what the samples were taken."""
+    states = list(dict.fromkeys(state for unit in verdict.units for state in unit.thermal))
+    thermal = ", ".join(clean(state, 20) if state else "unknown" for state in states) or "unknown"
+    latency = "the framework's own time" if verdict.question.by == NATIVE else "wall time"
+    rate = verdict.question.budget.rate_hz if verdict.question.budget else None
+    paced = f"; asked at {rate:g} inferences a second" if rate else ""
+    return f"load {clean(verdict.load, 40)}; thermal state {thermal}; {latency}{paced}"
+
+
+def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
+    """Purpose, unit, reason."""
+    units = {unit.unit: unit for unit in verdict.units}
+    found = []
+    given = verdict.advice
+    if given.real_time:
+        found.append(
+            ("real time", given.real_time, f"lowest mean, {_ms(units[given.real_time].mean_ms)}{_lead(verdict)}")
+        )
+    if given.predictable:
+        unit = units[given.predictable]
+        found.append(("predictable", unit.unit, f"lowest max/min, {_ratio(spread(unit))}"))
+    if given.batch:
+        unit = units[given.batch]
+        found.append(("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)}: rare spikes forgiven"))
+    for name in given.avoid:
+        unit = units[name]
+        found.append(("avoid", name, f"highest mean, {_ms(unit.mean_ms)}, and highest max/min, {_ratio(spread(unit))}"))
+    return [(purpose, clean(unit, 30), why) for purpose, unit, why in found]
+
+
+def _lead(verdict: Verdict) -> str:
+    if not verdict.order:
+        return "; no other unit was measured"
+    first = verdict.order[0]
+    ahead = f"; {_ms(first.difference_ms)} ahead of {clean(first.worse, 30)}"
+    if first.interval_ms is None:
+        return f"{ahead}, with too few samples to tell how surely"
+    low, high = (milliseconds(end) for end in first.interval_ms)
+    surely = "" if first.proven else "not proven: "
+    return f"{ahead} ({surely}95 % interval {low} to {high})"
+
+
+def warnings(verdict: Verdict) -> Iterator[str]:
+    """What makes the advice weak."""
+    for pair in verdict.few[:UNITS_NAMED]:
+        samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"
+        better, worse = clean(pair.better, 30), clean(pair.worse, 30)
+        yield (
+            f"{samples} that {better} comes before {worse}: without {'it' if pair.samples == 1 else 'them'} {worse} "
+            f"averages {_ms(pair.without_ms)}, {better} {_ms(pair.better_ms)}"
+        )
+    if len(verdict.few) > UNITS_NAMED:
+        yield f"{len(verdict.few) - UNITS_NAMED} more pairs are decided by few samples"
+    states = {unit.thermal for unit in verdict.units}
+    if len(states) > 1:
+        yield "the units were not measured in the same thermal states: heat, not the unit, may have decided"
+    thinned = [clean(unit.unit, 30) for unit in verdict.units if not unit.complete]
+    if thinned:
+        yield f"intervals of {', '.join(thinned[:UNITS_NAMED])} are of evenly spaced stretches of the samples"
+
+
+def order_lines(verdict: Verdict) -> Iterator[str]:
+    """The four ranks with their formulas."""
+    ranks = verdict.ranks
+    efficiency = BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/min, for energy is not known of all units"
+    for name, formula, units in (
+        ("latency", "mean", ranks.latency),
+        ("stability", "max/min", ranks.stability),
+        ("efficiency", efficiency, ranks.efficiency),
+        ("consistency", "P90/min", ranks.consistency),
+    ):
+        shown = " < ".join(clean(unit, 30) for unit in units[:UNITS_NAMED])
+        yield f"{name} ({formula}): {shown}"
+
+
+def flip_lines(verdict: Verdict) -> Iterator[str]:
+    for flip in verdict.flips[:UNITS_NAMED]:
+        surely = "" if flip.proven else ", not proven"
+        yield (
+            f"under {clean(flip.load, 40)} the order flips: {clean(flip.faster, 30)} is faster than "
+            f"{clean(flip.slower, 30)}, by {_ms(flip.difference_ms)}{surely}"
+        )
+    if len(verdict.flips) > UNITS_NAMED:
+        yield f"{len(verdict.flips) - UNITS_NAMED} more pairs flip under other loads"
+    if len(verdict.loads) > 1 and not verdict.flips:
+        others = ", ".join(clean(load, 40) for load in verdict.loads if load != verdict.load)
+        yield f"the order by mean is the same under {others}"
+
+
+def budget_lines(verdict: Verdict) -> Iterator[str]:
+    """The budget, and each unit's standing; no `yes` and no `no` without proof."""
+    budget = verdict.question.budget
+    if budget is not None:
+        rate = f", at {budget.rate_hz:g} inferences a second" if budget.rate_hz else ""
+        sure = f"{100 * verdict.question.confidence:.4g} %"
+        yield f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure} confidence"
+        for judged in list(verdict.judgements.values())[:UNITS_NAMED]:
+            yield _judged(judged)
+    if verdict.energy_met is not None:
+        yield f"energy budget: at most {significant(verdict.question.energy_mj)} mJ an inference"
+        for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]:
+            fact = verdict.facts[unit]
+            covered = f", power known for {percent(fact.energy_coverage)} of the time" if fact.energy_coverage else ""
+            yield f"  {clean(unit, 30)}: {_ANSWER[met]} ({significant(fact.energy_mj)} mJ{covered})"
+    if budget is None and verdict.needs:
+        lacking = ", ".join(
+            f"{clean(unit, 30)} {count(needs)}" for unit, needs in list(verdict.needs.items())[:UNITS_NAMED]
+        )
+        yield f"more samples for a P90 one can rely on: {lacking}"
+
+
+def _judged(judged: Judgement) -> str:
+    low, high = (milliseconds(end) if end is not None else "?" for end in (judged.low_ms, judged.high_ms))
+    of = f" of the {_SERIES[judged.series]}" if judged.series in _SERIES else ""
+    why = f": {judged.why}" if judged.why else ""
+    more = f"; about {count(judged.needs)} more samples" if judged.needs else ""
+    return (
+        f"  {clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
+        f"{count(judged.n)} samples worth {count(judged.effective)} independent ones)"
+    )
+
+
+def failure_lines(verdict: Verdict) -> Iterator[str]:
+    for unit, reason in list(verdict.failed.items())[:UNITS_NAMED]:
+        hint = f" ({clean(reason.hint)})" if reason.hint else ""
+        yield f"{clean(unit, 30)}: {clean(reason.message)}{hint}"
+    if verdict.unmeasured:
+        named = ", ".join(clean(unit, 30) for unit in verdict.unmeasured[:UNITS_NAMED])
+        yield f"not measured under load {clean(verdict.load, 40)}: {named}"
+
+
+def method_line() -> str:
+    return (
+        f"times in ms; quantiles as numpy's linear (type 7); {percent(CONFIDENCE)} intervals allow for samples that "
+        "depend on each other (docs/VERDICT.md)"
+    )
+
+
+def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
+    """Cells in the order of `HEADING`, best mean first, the failed ones last; empty where nothing was asked."""
+    units = {unit.unit: unit for unit in verdict.units}
+    rows = [_row(verdict, units[name]) for name in verdict.ranks.latency]
+    failed = [
+        (clean(unit, 30), "0", *[""] * (len(HEADING) - 4), "failed", "") for unit in verdict.failed if unit not in units
+    ]
+    return rows + failed[:UNITS_NAMED]
+
+
+def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
+    facts = verdict.facts[unit.unit]
+    judged = verdict.judgements.get(unit.unit)
+    energy = verdict.energy_met
+    return (
+        clean(unit.unit, 30),
+        count(unit.n),
+        milliseconds(unit.mean_ms),
+        milliseconds(unit.p50_ms),
+        milliseconds(unit.p90_ms),
+        milliseconds(unit.min_ms),
+        milliseconds(unit.max_ms),
+        _ratio(spread(unit)),
+        _ratio(tail(unit)),
+        significant(facts.energy_mj) if facts.energy_mj is not None else "",
+        "" if verdict.question.budget is None else _ANSWER[judged.met if judged else None],
+        "" if energy is None else _ANSWER[energy.get(unit.unit)],
+        milliseconds(facts.load_ms) if facts.load_ms is not None else "",
+        milliseconds(facts.first_ms) if facts.first_ms is not None else "",
+        _placed(facts),
+        _outputs(facts),
+    )
+
+
+def _placed(facts: Facts) -> str:
+    placed = clean(facts.placed, 40) if facts.placed else ""
+    if not facts.fallback:
+        return placed
+    fallback = f"plan: {percent(facts.fallback)} of operations fall back"
+    return f"{placed}; {fallback}" if placed else fallback
+
+
+def _outputs(facts: Facts) -> str:
+    if facts.reference is None:
+        return ""
+    if facts.not_finite:
+        return f"{facts.not_finite} values are no numbers"
+    decided = "" if facts.top1 is None or facts.top1 == 1 else f", decides otherwise in {percent(1 - facts.top1)}"
+    return f"{percent(facts.difference)} off {clean(facts.reference, 30)}{decided}"
+
+
+def _ms(value: float) -> str:
+    return f"{milliseconds(value)} ms"
+
+
+def _ratio(value: float) -> str:
+    return significant(value) if math.isfinite(value) else UNKNOWN

@@ -1,0 +1,131 @@
+"""A budget is met, or missed, when the samples prove it; else nobody knows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hettop.analysis.budget import Budget, judge, judge_energy, judge_paced, parse_budget, parse_energy
+from hettop.analysis.material import RESPONSE
+from hettop.errors import HettopError
+from tests.analysis.material import correlated, latencies, unit_of
+from tests.analysis.table_4 import TABLE_4
+
+P90_OF_NORMAL = 1.2815515655446004
+
+
+@pytest.mark.parametrize(
+    ("text", "rate", "wanted"),
+    [
+        ("16ms@p99", None, Budget(16.0, 0.99)),
+        ("16ms", None, Budget(16.0, 0.99)),
+        ("500us@p90", None, Budget(0.5, 0.9)),
+        ("1.5s@p99.9", None, Budget(1500.0, 0.999)),
+        ("2ms@p999", None, Budget(2.0, 0.999)),
+        (None, 50.0, Budget(20.0, 0.99, 50.0)),
+        ("10ms@p90", 50.0, Budget(10.0, 0.9, 50.0)),
+        (None, None, None),
+    ],
+)
+def test_budgets_are_read(text: str | None, rate: float | None, wanted: Budget | None) -> None:
+    assert parse_budget(text, rate) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "16", "16ms@99", "0ms", "5ms@p0", "5ms@p100", "-5ms", "fast", "5mJ", "1e9ms"])
+def test_what_is_no_budget_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(HettopError) as caught:
+        parse_budget(text, None)
+    assert caught.value.kind == "usage"
+
+
+def test_energy_is_read_in_millijoules() -> None:
+    assert (parse_energy("5mJ"), parse_energy("0.5J"), parse_energy("200uJ")) == (5.0, 500.0, 0.2)
+    with pytest.raises(HettopError):
+        parse_energy("5ms")
+
+
+def test_a_hundred_samples_prove_no_p99_and_say_how_many_are_missing() -> None:
+    judged = judge(unit_of(TABLE_4["CPU_ONLY"]), Budget(16.0, 0.99), paced_at=None)
+    assert judged.met is None
+    assert judged.needs is not None
+    assert judged.needs >= 662 - 100
+    assert judged.quantile_ms is None, "a P99 of 100 samples is not shown"
+
+
+def test_table_4_proves_a_p90() -> None:
+    assert judge(unit_of(TABLE_4["CPU_AND_NE"]), Budget(1.0, 0.9), paced_at=None).met is True
+    assert judge(unit_of(TABLE_4["CPU_ONLY"]), Budget(1.0, 0.9), paced_at=None).met is False
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 40, 63])
+def test_there_is_no_yes_below_the_samples_a_percentile_needs(n: int) -> None:
+    samples = np.random.default_rng(n).uniform(1, 1.1, n)
+    judged = judge(unit_of(samples), Budget(1000.0, 0.9), paced_at=None)
+    assert judged.met is None
+    assert judged.needs is not None
+    assert judged.needs + n >= 64
+
+
+@pytest.mark.parametrize("n", [1, 5, 19])
+def test_there_is_no_hasty_no_either(n: int) -> None:
+    samples = np.random.default_rng(n).uniform(1, 1.1, n)
+    assert judge(unit_of(samples), Budget(0.1, 0.9), paced_at=None).met is None
+
+
+def test_correlated_samples_seldom_give_a_false_yes_or_no_at_the_very_limit() -> None:
+    """The limit is the true P90: every yes is false. The naive interval would say so in about 10 % of the runs."""
+    rng = np.random.default_rng(12)
+    answers = [
+        judge(unit_of(np.exp(correlated(rng, 800, 0.6))), Budget(np.exp(P90_OF_NORMAL), 0.9), paced_at=None).met
+        for _ in range(200)
+    ]
+    assert answers.count(True) <= 6
+    assert answers.count(False) <= 10
+
+
+def test_the_samples_it_asks_for_are_about_enough() -> None:
+    rng = np.random.default_rng(13)
+    # 2.5 % above the true P90 of a distribution 10 % wide: 2.5 * exp(.1 * 1.28) = 2.84 ms
+    few = judge(unit_of(latencies(rng, 200, 0.3)), Budget(2.91, 0.9), paced_at=None)
+    assert few.met is None
+    assert few.needs is not None
+    assert 10 <= few.needs <= 2000
+    assert judge(unit_of(latencies(rng, 4000, 0.3)), Budget(2.91, 0.9), paced_at=None).met is True
+
+
+def test_a_rate_is_proven_by_samples_taken_at_that_rate_only() -> None:
+    fast = np.random.default_rng(14).normal(2.0, 0.1, 2000)
+    budget = Budget(20.0, 0.99, 50.0)
+    back_to_back = judge(unit_of(fast), budget, paced_at=None)
+    assert (back_to_back.met, back_to_back.needs) == (None, 662)
+    assert "not measured at 50" in back_to_back.why
+    assert judge(unit_of(fast, series=RESPONSE), budget, paced_at=60.0).met is None
+    assert judge(unit_of(fast, series=RESPONSE), budget, paced_at=50.0).met is True
+    assert judge(unit_of(fast + 30), budget, paced_at=None).met is False, "a response takes as long as its service"
+
+
+def test_a_backlog_is_missed_by_its_services_alone() -> None:
+    services = np.random.default_rng(15).normal(2.5, 0.1, 300)
+    backlog = np.cumsum(services - 2.0) + 2.5
+    budget = Budget(2.0, 0.9, 500.0)
+    response = unit_of(backlog, series=RESPONSE)
+    assert judge(response, budget, paced_at=500.0).met is None, "one long wave is worth few samples"
+    assert judge_paced(response, unit_of(services), budget, paced_at=500.0).met is False
+
+
+@pytest.mark.parametrize(
+    ("energy", "coverage", "wanted"),
+    [
+        (4.0, 0.9, True),
+        (6.0, 0.9, False),
+        (4.9, 0.9, None),
+        (5.1, 0.9, None),
+        (4.0, 0.5, None),
+        (None, None, None),
+        (4.0, None, None),
+    ],
+)
+def test_energy_is_judged_when_it_is_well_covered_and_not_near_the_limit(
+    energy: float | None, coverage: float | None, wanted: bool | None
+) -> None:
+    assert judge_energy(energy, coverage, 5.0) is wanted

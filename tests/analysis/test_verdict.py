@@ -1,0 +1,106 @@
+"""The whole verdict on a folded session."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hettop import events
+from hettop.analysis.budget import Budget
+from hettop.analysis.material import in_order_of
+from hettop.analysis.verdict import Question, Verdict, verdict
+from hettop.session.session import Session
+from tests.analysis.material import latencies, session_of, stream_of
+from tests.analysis.table_4 import TABLE_4
+from tests.report.sessions import failure
+from tests.streams import MS, window
+
+
+def judged(session: Session, question: Question = Question()) -> Verdict:  # noqa: B008 (immutable)
+    return verdict(session, question, in_order_of(session), np.random.default_rng(0))
+
+
+def test_nothing_measured_gives_nothing() -> None:
+    found = judged(session_of([]), Question(budget=Budget(1.0)))
+    assert (found.units, found.advice.real_time, found.meeting, found.settled) == ((), None, (), False)
+
+
+def test_table_4_within_a_millisecond_at_p90() -> None:
+    found = judged(session_of(stream_of(TABLE_4)), Question(budget=Budget(1.0, 0.9)))
+    assert {unit: judgement.met for unit, judgement in found.judgements.items()} == {
+        "CPU_AND_NE": True,
+        "ALL": True,
+        "CPU_ONLY": False,
+        "CPU_AND_GPU": False,
+    }
+    assert found.meeting == ("CPU_AND_NE", "ALL")
+    assert found.needs == {}
+    assert found.settled
+
+
+def test_thermal_states_are_pooled_and_known() -> None:
+    session = session_of([window([1 * MS] * 5, thermal="Nominal"), window([3 * MS] * 5, thermal="Fair", t0=10**9)])
+    (unit,) = judged(session).units
+    assert (unit.n, unit.mean_ms, unit.thermal) == (10, 2.0, ("Nominal", "Fair"))
+
+
+def test_failed_and_unmeasured_units_are_told_apart() -> None:
+    session = session_of(
+        [failure("CPU_AND_NE", "no such unit"), events.Engine(t=0, unit="ALL", state="stopped")],
+        stream_of({"CPU_ONLY": [1.0] * 30}),
+    )
+    found = judged(session)
+    assert {unit: reason.message for unit, reason in found.failed.items()} == {"CPU_AND_NE": "no such unit"}
+    assert found.unmeasured == ("ALL",)
+
+
+def test_the_load_without_load_is_judged_unless_another_is_asked_for() -> None:
+    idle, busy = {"NE": [1.0] * 30, "CPU": [2.0] * 30}, {"NE": [4.0] * 30, "CPU": [3.0] * 30}
+    session = session_of(stream_of(busy, load="ane:1"), stream_of(idle, t0=10**10))
+    assert judged(session).ranks.latency == ("NE", "CPU")
+    assert [(flip.load, flip.faster) for flip in judged(session).flips] == [("ane:1", "CPU")]
+    assert judged(session, Question(load="ane:1")).ranks.latency == ("CPU", "NE")
+    assert judged(session_of(stream_of(busy, load="ane:1"))).load == "ane:1", "it is all there is"
+
+
+def test_native_times_are_judged_when_asked_for() -> None:
+    session = session_of([window([2 * MS] * 30, native=[1 * MS] * 30), window([2 * MS] * 9, unit="ALL", t0=10**9)])
+    found = judged(session, Question(by="native"))
+    assert [(unit.unit, unit.mean_ms) for unit in found.units] == [("CPU_ONLY", 1.0)]
+    assert found.unmeasured == ("ALL",)
+
+
+def test_paced_samples_are_judged_by_their_response() -> None:
+    control = events.Control(t=0, action="start", mode="paced", rate_hz=100.0)
+    late = [9 * MS if i % 5 == 0 else 0 for i in range(800)]
+    session = session_of([control, window([2 * MS] * 800, late=late)])
+    answers = [
+        judged(session, Question(budget=Budget(limit, 0.9, 100.0))).judgements["CPU_ONLY"] for limit in (10.0, 12.0)
+    ]
+    assert [answer.series for answer in answers] == ["response", "response"]
+    assert [answer.met for answer in answers] == [False, True], "one in five responses takes 11 ms"
+
+
+def test_more_samples_are_asked_for_while_p90_is_not_sure() -> None:
+    found = judged(session_of(stream_of({"CPU_ONLY": np.random.default_rng(1).normal(2, 0.1, 40)})))
+    assert found.needs["CPU_ONLY"] >= 24
+    assert not found.settled
+
+
+def test_a_proven_lead_settles_it() -> None:
+    rng = np.random.default_rng(2)
+    session = session_of(stream_of({"A": latencies(rng, 400, 0.2, 1.0), "B": latencies(rng, 400, 0.2, 2.0)}))
+    assert judged(session).settled
+
+
+def test_plans_and_outputs_stand_beside_the_times() -> None:
+    plan = events.Plan(t=0, unit="CPU_ONLY", ops=10, fallback_ratio_count=0.3)
+    difference = events.OutputDifference(name="logits", values=10, max_abs=0.5, largest=10.0, top1=0.9, not_finite=0)
+    outputs = events.Outputs(t=0, unit="CPU_ONLY", reference="ALL", inputs=1, outputs=[difference])
+    session = session_of(
+        [events.Engine(t=0, unit="CPU_ONLY", state="running", load_ns=300 * MS, placed="CPU"), plan, outputs],
+        stream_of({"CPU_ONLY": [1.0] * 10}),
+    )
+    facts = judged(session).facts["CPU_ONLY"]
+    assert (facts.placed, facts.load_ms, facts.fallback) == ("CPU", 300.0, 0.3)
+    assert (facts.reference, facts.difference, facts.top1) == ("ALL", 0.05, 0.9)
+    assert facts.energy_mj is None

@@ -1,0 +1,74 @@
+"""A comparison as a page, a document and JUnit XML."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+
+from hettop.analysis.comparison import Comparison, Side, compare
+from hettop.analysis.material import in_order_of
+from hettop.report.comparison import comparison_document, comparison_junit, comparison_text
+from hettop.session.session import Session
+from tests.analysis.material import session_of, stream_of
+from tests.report.sessions import failure, widest
+
+NORMAL = np.random.default_rng(1).normal(2.0, 0.1, 100)
+
+
+def compared(a: Session, b: Session) -> Comparison:
+    return compare(Side(a, in_order_of(a)), Side(b, in_order_of(b)), np.random.default_rng(0))
+
+
+def mixed() -> Comparison:
+    """One unit that regressed, one that did not, one with too few samples, one that failed, one that is gone."""
+    a = {"SLOW": NORMAL, "SAME": NORMAL, "FEW": NORMAL[:5], "BROKEN": NORMAL, "GONE": NORMAL}
+    b = {"SLOW": 1.5 * NORMAL, "SAME": NORMAL, "FEW": NORMAL[:5]}
+    return compared(session_of(stream_of(a)), session_of(stream_of(b), [failure("BROKEN", "a\x1b[31m & b < c")]))
+
+
+def test_the_page_names_regressions_and_what_was_not_compared() -> None:
+    text = comparison_text(mixed(), ("old.jsonl", "new.jsonl"), 160)
+    assert text.startswith("A is old.jsonl, B is new.jsonl")
+    assert "+50%" in text
+    assert text.count("REGRESSION") == 3, "P50 and P90 of one unit, and the failure"
+    assert "not compared: A has 5 samples" in text
+    assert "only in A: GONE under none" in text
+    assert "2 regressions" in text
+    assert "\x1b" not in text
+
+
+def test_the_page_is_as_wide_as_it_is_told() -> None:
+    session = session_of(stream_of({"CPU_ONLY": NORMAL}))
+    assert widest(comparison_text(compared(session, session), ("a", "b"), 100).splitlines()) <= 100
+
+
+def test_the_document_has_the_agreed_form() -> None:
+    document = comparison_document(mixed())
+    assert document["regressions"] == 2
+    rows = {row["unit"]: row for row in document["conditions"]}
+    assert set(rows["SLOW"]["quantiles"]) == {"p50", "p90"}
+    p50 = rows["SLOW"]["quantiles"]["p50"]
+    assert {"a_ms", "b_ms", "diff_ms", "ci_ms"} <= set(p50)
+    assert p50["ci_ms"][0] <= p50["diff_ms"] <= p50["ci_ms"][1]
+    assert {unit: row["regression"] for unit, row in rows.items()} == {
+        "SLOW": True,
+        "SAME": False,
+        "FEW": False,
+        "BROKEN": True,
+    }
+    assert document["only_a"] == [{"unit": "GONE", "load": "none"}]
+
+
+def test_junit_has_a_case_for_each_condition() -> None:
+    suite = ElementTree.fromstring(comparison_junit(mixed()))
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "5",
+        "failures": "2",
+        "skipped": "2",
+    }
+    cases = {case.get("name"): [child.tag for child in case] for case in suite.iter("testcase")}
+    assert cases == {"SLOW": ["failure"], "SAME": [], "FEW": ["skipped"], "BROKEN": ["failure"], "GONE": ["skipped"]}
+    (message,) = [case[0].get("message") for case in suite.iter("testcase") if case.get("name") == "SLOW"]
+    assert message is not None
+    assert message.startswith("P50 +50%, proven")

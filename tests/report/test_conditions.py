@@ -1,0 +1,31 @@
+"""The contention matrix in words."""
+
+from __future__ import annotations
+
+from hettop.report.conditions import conditions_document, conditions_text
+from tests.analysis.material import session_of, stream_of
+from tests.report.sessions import failure, widest
+
+
+def test_the_matrix_has_units_as_rows_and_loads_as_columns() -> None:
+    session = session_of(
+        stream_of({"CPU_ONLY": [2.0] * 70, "ALL": [1.0] * 70}),
+        stream_of({"CPU_ONLY": [3.0] * 70}, load="cpu:1", t0=10**10),
+        [failure("CPU_AND_NE", "not here")],
+    )
+    text = conditions_text(session, {"gpu:1": "no such load"}, 120)
+    lines = text.splitlines()
+    assert lines[0].split() == ["P90", "in", "ms", "none", "cpu:1"]
+    assert lines[1].split() == ["CPU_ONLY", "2.00", "3.00", "(+50%)"]
+    assert lines[2].split() == ["ALL", "1.00", "n/a"]
+    assert "CPU_ONLY under cpu:1 +50% (33% off)" in text
+    assert "CPU_AND_NE: not here" in text
+    assert "load gpu:1: no such load" in text
+    assert widest(lines) <= 120
+    document = conditions_document(session)
+    assert [cell["change"].get("p90_ms") for cell in document["matrix"]] == [None, 0.5, None]
+    assert document["estimation_error"][0]["unit"] == "CPU_ONLY"
+
+
+def test_nothing_measured_is_said() -> None:
+    assert conditions_text(session_of([]), {}, 80).startswith("nothing was measured")

@@ -1,0 +1,128 @@
+"""The verdict in words, in Markdown and as a document."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import numpy as np
+
+from hettop import events
+from hettop.analysis.budget import Budget
+from hettop.analysis.material import in_order_of
+from hettop.analysis.verdict import Question, Verdict, verdict
+from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.document import to_json
+from hettop.report.verdict import NOTHING, verdict_markdown, verdict_text
+from hettop.report.verdict_document import verdict_document
+from hettop.session.session import Session
+from tests.analysis.material import session_of, stream_of
+from tests.analysis.table_4 import TABLE_4
+from tests.report.sessions import failure, named, widest
+from tests.streams import header
+
+TABLE = session_of(stream_of(TABLE_4))
+HOSTILE = "evil\x1b[31m|`<b>`@octocat\n# heading"
+
+
+def judged(session: Session, question: Question = Question()) -> Verdict:  # noqa: B008 (immutable)
+    return verdict(session, question, in_order_of(session), np.random.default_rng(0))
+
+
+def test_the_page_says_what_to_use_and_why_that_is_weak() -> None:
+    text = verdict_text(judged(TABLE), TABLE, 100)
+    assert "real time    CPU_AND_NE   lowest mean, 0.640 ms" in text
+    assert "avoid        CPU_AND_GPU" in text
+    assert "careful: 1 sample decides that CPU_AND_NE comes before ALL: without it ALL averages 0.617 ms" in text
+    assert "stability (max/min): CPU_ONLY < CPU_AND_NE < ALL < CPU_AND_GPU" in text
+    assert "1/min, for energy is not known of all units" in text
+
+
+def test_it_is_as_wide_as_it_is_told() -> None:
+    for width in (50, 72, 100, 140):
+        text = verdict_text(judged(TABLE, Question(budget=Budget(1.0, 0.9))), TABLE, width)
+        assert widest(text.splitlines()) <= width
+
+
+def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
+    text = verdict_text(judged(TABLE, Question(budget=Budget(16.0, 0.99))), TABLE, 200)
+    assert "budget: P99 at most 16.0 ms, at 95 % confidence" in text
+    assert "CPU_ONLY: not proven" in text
+    assert "to ? ms" in text, "no upper bound of a P99 from 100 samples"
+
+
+def test_no_samples_make_no_verdict() -> None:
+    empty = session_of([])
+    assert NOTHING in verdict_text(judged(empty), empty, 80)
+    assert NOTHING in verdict_markdown(judged(empty), empty)
+
+
+def test_simulated_comes_first() -> None:
+    session = session_of(stream_of({"ALL": [1.0] * 20}), opening=header(simulated=True))
+    assert verdict_text(judged(session), session, 80).startswith("SIMULATED")
+    assert "SIMULATED" in verdict_markdown(judged(session), session)
+    assert verdict_document(judged(session), session)["simulated"] is True
+
+
+def test_text_from_a_file_is_shown_as_text_everywhere() -> None:
+    opening = named(header(), model=HOSTILE, chip=HOSTILE)
+    session = session_of(stream_of({HOSTILE: [1.0] * 20}), [failure("ALL", HOSTILE)], opening=opening)
+    found = judged(session)
+    page, markdown = verdict_text(found, session, 100), verdict_markdown(found, session)
+    assert not [c for c in page + markdown if ord(c) < 32 and c != "\n"]
+    assert "<b>" not in markdown
+    assert "@octocat" not in markdown
+    assert "\n# heading" not in markdown
+    (row,) = [line for line in markdown.splitlines() if line.startswith("| evil")]
+    assert row.count("\\|") == 1
+
+
+def test_the_document_has_what_programs_rely_on() -> None:
+    document = json.loads(to_json(verdict_document(judged(TABLE, Question(budget=Budget(1.0, 0.9))), TABLE)))
+    assert set(document["ranks"]) == {"latency", "stability", "efficiency", "consistency"}
+    assert document["advice"] == {
+        "real_time": "CPU_AND_NE",
+        "predictable": "CPU_ONLY",
+        "batch": "ALL",
+        "avoid": ["CPU_AND_GPU"],
+    }
+    assert [(pair["better"], pair["worse"], pair["samples"]) for pair in document["decided_by_few_samples"]] == [
+        ("CPU_AND_NE", "ALL", 1),
+        ("CPU_ONLY", "CPU_AND_GPU", 1),
+    ]
+    assert (document["budget"]["limit_ms"], document["budget"]["quantile"]) == (1.0, 0.9)
+    assert document["budget"]["met"]["CPU_ONLY"] is False
+    assert (document["needs_samples"], document["failed"], len(document["conditions"])) == ({}, {}, 4)
+    assert "real time" in document["text"]
+    assert verdict_document(judged(TABLE), TABLE)["budget"] is None
+
+
+def test_markdown_carries_code_for_the_unit_when_there_is_some() -> None:
+    assert "```swift\nlet x = 1\n```" in verdict_markdown(judged(TABLE), TABLE, swift="let x = 1\n")
+
+
+def test_paths_ids_and_names_go_and_what_judges_need_stays() -> None:
+    text = (
+        "ann on ann-mac.local: /Users/ann/My.mlpackage failed, id 0123456789abcdef0123, Apple M2, max/min 3, n/a, 1/s"
+    )
+    assert (
+        anonymous(text, ["ann-mac.local", "ann"]) == "… on …: My.mlpackage failed, id …, Apple M2, max/min 3, n/a, 1/s"
+    )
+    assert anonymous(r"C:\Users\ann\m.onnx, ~/m.onnx and file:///tmp/x.onnx") == "m.onnx, m.onnx and x.onnx"
+    assert anonymous("CPU_ONLY 12.5 ms at 2026", ["me"]) == "CPU_ONLY 12.5 ms at 2026"
+
+
+def test_a_document_is_made_anonymous_to_its_last_text() -> None:
+    opening = msgspec.structs.replace(
+        header(), model=events.ModelInfo(name="/home/ann/secret.onnx", sha256="ab" * 32, note="by ann")
+    )
+    session = session_of(
+        stream_of({"ALL": [1.0] * 20}), [failure("CPU_ONLY", "cannot read /home/ann/x")], opening=opening
+    )
+    document = anonymous_document(verdict_document(judged(session), session), ["ann"])
+    whole = to_json(document)
+    assert "/home" not in whole
+    assert '"ann' not in whole
+    assert "ab" * 8 not in whole
+    assert document["model"]["name"] == "secret.onnx"
+    assert document["host"]["chip"] == "Test chip"

@@ -1,0 +1,45 @@
+"""A sweep over loads on the simulated machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hettop.load.parts import parse_load
+from hettop.session.session import RAW_LIMIT
+from hettop.wiring.options import MeasureOptions, ModelOptions
+from hettop.wiring.setup import prepare
+from hettop.wiring.sweep import Sweep, SweepOptions, time_left_ns
+from tests.engine.processes import wait_for
+
+
+def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("CPU_AND_NE", "ALL"), 2)
+    file = tmp_path / "sweep.jsonl"
+    loads = tuple(parse_load(text) for text in ("none", "cpu:4", "gpu:1"))
+    options = SweepOptions(loads=loads, runs=40, rest_ns=30_000_000)
+    sweep = Sweep(setup, MeasureOptions(warmup=0, interleave=True, record=str(file)), options, raw_limit=RAW_LIMIT)
+    shares = []
+
+    def finished() -> bool:
+        sweep.pump()
+        shares.append(sweep.share_done)
+        return sweep.finished
+
+    wait_for(finished, "the sweep is finished")
+    sweep.close("done")
+    counts = {(key.unit, key.load): condition.wall.n for key, condition in sweep.session.conditions.items()}
+    assert set(counts) == {(unit, load) for unit in ("CPU_AND_NE", "ALL") for load in ("none", "cpu:4", "gpu:1")}
+    assert min(counts.values()) >= 40
+    assert shares == sorted(shares)
+    assert (shares[-1], sweep.failed_loads) == (1.0, {})
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    told = [line["condition"] for line in lines if line["k"] == "load"]
+    assert told == ["cpu:4", "none", "gpu:1"], "rests are without load"
+    assert sum(line["k"] == "control" and line["action"] == "pause" for line in lines) == 2
+
+
+def test_time_left_is_told_once_something_is_done() -> None:
+    assert time_left_ns(10, 0.0) is None
+    assert time_left_ns(10, 0.25) == 30
+    assert time_left_ns(10, 1.0) == 0
