@@ -18,6 +18,7 @@ from hettop.commands.options import (
     model_options,
     not_negative,
     positive,
+    power_source,
     wants_canary,
 )
 from hettop.errors import HettopError
@@ -40,7 +41,8 @@ NOTES = """\
 Only steady samples count: the first call and the warm-up are kept apart. Quantiles are numpy's linear (type 7), std is
 the population's; P99 is not shown below 662 samples. JSON statistics are exact up to 100,000 samples a condition,
 beyond that within 0.5 %. Exit codes: 0 measured, 1 a threshold failed, 2 wrong use, 3 everything failed while running,
-130 interrupted (what was measured is printed)."""
+130 interrupted (what was measured is printed). Power is measured with --duration, or where --power names a source:
+a hundred runs are over before the second power sample, and blocks long enough for power leave nothing to interleave."""
 DEFAULT_RUNS = 100
 PUMP_EVERY_S = 0.05
 
@@ -58,6 +60,7 @@ def run(argv: list[str]) -> int:
         rate_hz=arguments.rate,
         interleave=arguments.interleave,
         load=arguments.load,
+        power=power_source(arguments),
         canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
         force=arguments.force,

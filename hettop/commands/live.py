@@ -67,6 +67,7 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
         duration_ns=HEADLESS_NS // len(setup.units),
         rate_hz=arguments.rate,
         load=arguments.load,
+        power=arguments.power,
         canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
         force=arguments.force,
@@ -77,7 +78,9 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
 def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
     from hettop.commands.closing import Endings, undisturbed
     from hettop.commands.screen import show
+    from hettop.engine.qos import set_screen_qos
 
+    set_screen_qos()  # this thread draws; what is measured goes first
     opened: list[LiveFeed] = []
 
     def begin() -> LiveFeed:
@@ -107,6 +110,7 @@ def _measurement(arguments: argparse.Namespace, model: ModelOptions, units: tupl
     measure = MeasureOptions(
         rate_hz=arguments.rate,
         load=arguments.load,
+        power=arguments.power,
         canary=wants_canary(arguments, otherwise=True),
         record=arguments.record,
         force=arguments.force,

@@ -99,6 +99,11 @@ def add_measure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate", type=rate, metavar="HZ", help="pace arrivals; response and misses then count from the planned start"
     )
+    parser.add_argument(
+        "--power",
+        metavar="SRC",
+        help="source of power: powermetrics, macmon, zeus, rapl, hwmon, file:PATH or none (the best there is)",
+    )
     parser.add_argument("--load", default="none", metavar="LOAD", help="competing load, such as cpu:2+memory:1@50%%")
     parser.add_argument(
         "--canary",
@@ -106,7 +111,9 @@ def add_measure_options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="count the frames that a 60 Hz screen misses meanwhile (on in the live view, and with --load or --rate)",
     )
-    parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
+    parser.add_argument(
+        "--record", metavar="FILE", help="record the session as JSON Lines; FILE.jsonl.zst is compressed after its end"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
 
 
@@ -115,6 +122,11 @@ def wants_canary(arguments: argparse.Namespace, *, otherwise: bool) -> bool:
     if arguments.canary is not None:
         return bool(arguments.canary)
     return otherwise or arguments.load != "none" or arguments.rate is not None
+
+
+def power_source(arguments: argparse.Namespace) -> str | None:
+    """The source for a measurement without a screen: the best there is where it runs by time, else only if asked."""
+    return arguments.power or (None if arguments.duration else "none")
 
 
 def model_options(arguments: argparse.Namespace) -> ModelOptions:

@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from textual.app import App
+from textual.app import App, SuspendNotSupported
 from textual.screen import Screen
 
 from hettop.errors import HettopError
 from hettop.format import NS_PER_SECOND, seconds
 from hettop.session.views import UnitRow
 from hettop.text import clean
+from hettop.tui.asking import run_on_terminal
 from hettop.tui.dialogs import HelpScreen, MarkScreen
 from hettop.tui.driver import TerminalDriver
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
@@ -71,8 +72,7 @@ class Actions(App[None]):
         try:
             control()
         except HettopError as error:
-            text = " · ".join(clean(part) for part in (error.message, error.hint) if part)
-            self.notify(text, severity="error", markup=False)
+            self.notify(_words(error), severity="error", markup=False)
         self.draw()
 
     # Measuring
@@ -129,6 +129,30 @@ class Actions(App[None]):
             self.notify("no unit has failed", markup=False)
         elif self.live is not None:
             self.tell(partial(self.live.restart, chosen.unit))
+
+    def action_baseline(self) -> None:
+        if self.live is not None:
+            self.tell(self.live.take_baseline)
+
+    def action_power_access(self) -> None:
+        """Ask for the password on the plain terminal, where sudo asks itself; then look for power again."""
+        if self.live is None:
+            return
+        try:
+            asking = self.live.power_access()
+        except HettopError as error:
+            self.notify(_words(error), severity="warning", markup=False)
+            return
+        try:
+            with self.suspend():
+                granted = run_on_terminal(asking)
+        except SuspendNotSupported:
+            self.notify("this terminal cannot be left for a moment; run sudo -v before hettop", markup=False)
+            return
+        if granted:
+            self.tell(self.live.retry_power)
+        else:
+            self.notify("no access to power figures was given", severity="warning", markup=False)
 
     def action_mark(self) -> None:
         self.push_screen(MarkScreen(), self._mark)
@@ -210,9 +234,12 @@ class Actions(App[None]):
 
     def _zoom(self, panel: Panel | None) -> None:
         self._main.query("Panel.-zoomed").remove_class("-zoomed")
+        self._main.query("Container.-zoomed").remove_class("-zoomed")
         self._main.set_class(panel is not None, "-zoomed")
         if panel is not None:
             panel.add_class("-zoomed")
+            if panel.parent is not None:
+                panel.parent.add_class("-zoomed")
             panel.focus()
 
     @property
@@ -241,3 +268,7 @@ class Actions(App[None]):
 
     async def on_hints_pressed(self, message: Hints.Pressed) -> None:
         await self.run_action(message.action)
+
+
+def _words(error: HettopError) -> str:
+    return " · ".join(clean(part) for part in (error.message, error.hint) if part)

@@ -27,7 +27,9 @@ from hettop.tui.keys import bindings, hinted
 from hettop.tui.panels.events import EventLine, EventsPanel
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.hints import Hints
+from hettop.tui.panels.host import HostPanel
 from hettop.tui.panels.latency import LatencyPanel
+from hettop.tui.panels.power import PowerPanel
 from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
@@ -96,6 +98,8 @@ class HettopApp(Actions):
         self._timeline = TimelinePanel(ascii=ascii)
         self._units = UnitsPanel(ascii=ascii)
         self._events = EventsPanel(ascii=ascii)
+        self._power = PowerPanel(ascii=ascii)
+        self._host = HostPanel(ascii=ascii)
         self._header = Header(ascii=ascii)
         self._event_line = EventLine(ascii=ascii)
         self._scrub = ScrubBar(ascii=ascii) if replaying else None
@@ -115,16 +119,21 @@ class HettopApp(Actions):
 
     @property
     def _showing(self) -> list[Shows]:
-        parts = (self._header, self._latency, self._timeline, self._units, self._events, self._event_line, self._scrub)
+        panels = (self._latency, self._timeline, self._units, self._events, self._power, self._host)
+        parts = (self._header, *panels, self._event_line, self._scrub)
         return [part for part in parts if part is not None]
 
     def compose(self) -> ComposeResult:
         yield self._header
         with Container(id="body"):
-            yield self._latency
-            yield self._timeline
-            yield self._units
-            yield self._events
+            with Container(id="main"):
+                yield self._latency
+                yield self._timeline
+                yield self._units
+            with Container(id="side"):
+                yield self._power
+                yield self._host
+                yield self._events
         yield self._event_line
         if self._scrub is not None:
             yield self._scrub

@@ -41,6 +41,14 @@ class Notice:
     severity: str = "information"
 
 
+@dataclass(frozen=True, slots=True)
+class AccessRequest:
+    """A command that gives access to power figures, and what is to be said before it asks for a password."""
+
+    command: tuple[str, ...]
+    explanation: str
+
+
 class LiveControls(Protocol):
     """What a live measurement can be told."""
 
@@ -59,6 +67,14 @@ class LiveControls(Protocol):
     def restart(self, unit: str) -> None: ...
 
     def cycle_load(self) -> None: ...
+
+    def take_baseline(self) -> None: ...
+
+    def power_access(self) -> AccessRequest:
+        """What would give access to power figures. Raises HettopError where nothing would, or nobody can be asked."""
+        ...
+
+    def retry_power(self) -> None: ...
 
 
 class ReplayControls(Protocol):

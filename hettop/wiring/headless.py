@@ -14,6 +14,9 @@ from hettop.wiring.live import LiveFeed
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.setup import Setup
 
+LONGEST_WAIT_NS = 5 * 10**9
+"""For the first power sample; a source that is slower joins in the middle."""
+
 
 class Headless:
     """Pump it until it is `finished`, then close it."""
@@ -22,11 +25,8 @@ class Headless:
         self._feed = LiveFeed(setup, options, rows=setup.units, raw_limit=raw_limit)
         self._waiting: deque[str] = deque()
         self._running: tuple[str, ...] = setup.units
-        if options.interleave:
-            self._feed.interleave(setup.units)
-        else:
-            self._waiting.extend(setup.units)
-            self._next()
+        self._interleave = options.interleave
+        self._begun = False
 
     @property
     def session(self) -> Session:
@@ -34,7 +34,7 @@ class Headless:
 
     @property
     def finished(self) -> bool:
-        return self.load_failure is not None or (not self._waiting and self._have_enough())
+        return self.load_failure is not None or (self._begun and not self._waiting and self._have_enough())
 
     @property
     def load_failure(self) -> Failure | None:
@@ -43,7 +43,9 @@ class Headless:
 
     def pump(self) -> None:
         self._feed.pump()
-        if self._waiting and self._have_enough():
+        if not self._begun:
+            self._begin_in_time()
+        elif self._waiting and self._have_enough():
             self._next()
 
     def discard_recording(self) -> None:
@@ -51,6 +53,17 @@ class Headless:
 
     def close(self, why: str) -> Closed | None:
         return self._feed.close(why)
+
+    def _begin_in_time(self) -> None:
+        """Begin once it is known whether there is power: it tells the thermal state that samples are labelled with."""
+        if not self._feed.power.settled and self._feed.now_ns < LONGEST_WAIT_NS:
+            return
+        self._begun = True
+        if self._interleave:
+            self._feed.interleave(self._running)
+        else:
+            self._waiting.extend(self._running)
+            self._next()
 
     def _have_enough(self) -> bool:
         engine = self._feed.engine

@@ -1,58 +1,42 @@
-"""A live measurement: joins the engine, the competing load and the host to one session and its recording.
+"""The live feed: a measurement that a screen can watch and steer.
 
-The only place where sources meet the stream. Everything happens on the caller's thread, when it pumps.
+What is measured, and how sources meet the stream, is known by `measurement`; this is what each control does to it.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Protocol
+from datetime import datetime
+from enum import Enum, auto
 
 from hettop import events
 from hettop.engine.backend import Clock
-from hettop.engine.child import environment_for_child
-from hettop.engine.clock import RealClock
-from hettop.engine.member import Timeouts
-from hettop.engine.reaper import Reaper
-from hettop.engine.supervisor import Engine
+from hettop.engine.patience import Timeouts
 from hettop.errors import HettopError
-from hettop.events import AnyEvent
-from hettop.host import HostSource
-from hettop.load.canary_source import CanarySource
 from hettop.load.parts import LoadPart, parse_load
-from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
+from hettop.power.access import access_command, explanation, root_warning
 from hettop.record.writer import Closed
-from hettop.session.session import Session
-from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus
-from hettop.wiring.frames import FrameTimes
-from hettop.wiring.heading import make_header
+from hettop.tui.feed import AccessRequest, Notice, RecordingStatus, ReplayStatus
+from hettop.wiring.measurement import Measurement, wall_clock
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.places import places_to_record, unused
-from hettop.wiring.recorder import Recorder
 from hettop.wiring.setup import Setup
 
 # What `l` steps through on this machine: from an idle machine to one whose cores are all busy.
 LOADS_CYCLED = ("none", "cpu:1", "cpu:{cores}", "memory:1")
 
 
-class Source(Protocol):
-    """What brings events to the stream; `drain` has those since its last call, stamped with `t`, and never waits."""
+class Rest(Enum):
+    """What becomes of inference after the rest that an idle baseline needs: it stays paused, or goes on."""
 
-    def drain(self, t: int) -> Sequence[AnyEvent]: ...
-
-
-def wall_clock() -> datetime:
-    return datetime.now(UTC)
+    STAYS = auto()
+    GOES_ON = auto()
 
 
-class LiveFeed:
-    """Runs units and folds what they publish. Offers the screen `live` controls, and headless commands `finished`.
-
-    rows: the units that have a row from the start; the others appear when they are first run.
-    """
+class LiveFeed(Measurement):
+    """Offers the screen `live` controls; its parameters are those of a measurement."""
 
     def __init__(
         self,
@@ -65,65 +49,13 @@ class LiveFeed:
         wall: Callable[[], datetime] = wall_clock,
         timeouts: Timeouts | None = None,
     ) -> None:
-        """Raises HettopError before any process starts if the load or the recording cannot be had."""
-        parts = parse_load(options.load)
-        why = unavailable(parts) if not setup.simulated else None
-        if why is not None:
-            raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
-        self._setup, self._options, self._wall = setup, options, wall
-        self._clock = clock or RealClock()
-        self._origin = self._clock.now()
-        self._session = Session(raw_limit)
-        self._recorder = Recorder(self._session, wall)
-        self._frames = FrameTimes()
         self._notices: list[Notice] = []
-        self.load_failure: events.Failure | None = None
-        self._host = HostSource()
-        self._session.fold(make_header(setup, options, wall()))
-        if options.record is not None:
-            self._recorder.start(Path(options.record), 0, force=options.force)
-        self._reaper = Reaper()
-        self._engine = self._make_engine(timeouts)
-        self._load: CompetingLoad = (
-            SimulatedLoad(self._engine.set_load)
-            if setup.simulated
-            else ProcessLoad(self._reaper, self._engine.set_load, environment_for_child(os.environ))
-        )
-        # A simulated machine has no screen that could stutter.
-        wanted = options.canary and not setup.simulated
-        self._canary = CanarySource(self._reaper, environment_for_child(os.environ)) if wanted else None
-        for unit in rows:
-            self._commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
-        self._control = events.Control(t=0, action="start", rate_hz=options.rate_hz)
-        if parts:
-            self._begin_load(parts)
-
-    def _begin_load(self, parts: tuple[LoadPart, ...]) -> None:
-        try:
-            self._load.set(parts)
-        except HettopError:
-            self.close("no load")
-            raise
-
-    def _make_engine(self, timeouts: Timeouts | None) -> Engine:
-        setup, options = self._setup, self._options
-        return Engine(
-            model=setup.model.name if setup.model.path is None else str(setup.model.path),
-            backend=setup.backend,
-            units=setup.units,
-            clock=self._clock,
-            origin_ns=self._origin,
-            inputs=setup.inputs,
-            function=setup.function,
-            warmup=options.warmup,
-            runs=options.runs,
-            duration_ns=options.duration_ns,
-            rate_hz=options.rate_hz,
-            timeouts=timeouts or Timeouts(),
-            reaper=self._reaper,
-        )
-
-    # --- the feed -------------------------------------------------------------------------------------------------
+        self._rest: Rest | None = None
+        super().__init__(setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts)
+        if (warning := root_warning(os.geteuid(), sys.platform)) is not None and not setup.simulated:
+            self._notices.append(Notice(warning, "warning"))
+        header = self._session.header
+        self._notices += [Notice(text, "warning") for text in (header.host.warnings if header else [])]
 
     @property
     def live(self) -> LiveFeed:
@@ -133,33 +65,9 @@ class LiveFeed:
     def replay(self) -> None:
         return None
 
-    @property
-    def session(self) -> Session:
-        return self._session
-
-    @property
-    def engine(self) -> Engine:
-        return self._engine
-
-    @property
-    def now_ns(self) -> int:
-        return self._clock.now() - self._origin
-
     def pump(self) -> None:
-        t = self.now_ns
-        sources: list[Source] = [self._load, self._engine, self._host, self._frames]
-        if self._canary is not None:
-            sources.append(self._canary)
-        for source in sources:
-            for event in source.drain(t):
-                self._commit(event)
-                if isinstance(event, events.Load) and event.state == "failed":
-                    self.load_failure = event.error
-        self._recorder.tick(t)
-
-    def _commit(self, event: AnyEvent) -> None:
-        self._session.fold(event)
-        self._recorder.write(event)
+        super().pump()
+        self._mind_baseline(self.now_ns)
 
     def recording_status(self) -> RecordingStatus | None:
         writer = self._recorder.writer
@@ -172,43 +80,73 @@ class LiveFeed:
         found, self._notices = self._notices, []
         return found
 
-    def drew_frame(self, duration_ns: int) -> None:
-        self._frames.add(duration_ns)
+    def _mind_baseline(self, t: int) -> None:
+        """Goes on with inference once the baseline is taken, or waited for in vain."""
+        if self._rest is None or (self._power.baseline is not None and not self._power.baseline.expired(t)):
+            return
+        taken, goes_on = self._power.baseline is None, self._rest is Rest.GOES_ON
+        self._forget_baseline()
+        words = "idle baseline taken" if taken else "no idle baseline: the power source gave no usable sample"
+        self._notices.append(Notice(words, "information" if taken else "error"))
+        if goes_on:
+            self.toggle_pause()
 
-    def close(self, why: str = "closed") -> Closed | None:
-        """End load, engine and recording; returns what became of the recording. May be called twice."""
-        # The load outlasts the inference, whose last samples are labelled with it.
-        self._engine.close()
-        self.pump()
-        self._load.close()
-        if self._canary is not None:
-            self._canary.close()
-        closed = self._recorder.stop(why, self.now_ns)
-        self._reaper.close()
-        return closed
-
-    def discard_recording(self) -> None:
-        """End the recording without a trace; an earlier one that it was to replace stays."""
-        self._recorder.discard()
+    def _forget_baseline(self) -> None:
+        self._power.baseline = self._rest = None
 
     # --- the controls ---------------------------------------------------------------------------------------------
 
     def switch(self, unit: str) -> None:
+        self._forget_baseline()
         self._engine.switch(unit)
         self._steer("switch", units=[unit], mode="paced" if self._options.rate_hz else "single", paused=False)
 
     def interleave(self, units: Sequence[str] | None = None) -> None:
         """Run these units (default: all that this session measures) in blocks, in turn."""
+        self._forget_baseline()
         chosen = list(units or self._setup.units)
         self._engine.interleave(chosen)
         self._steer("interleave", units=chosen, mode="interleave", paused=False)
 
     def toggle_pause(self) -> None:
+        self._forget_baseline()
         if self._control.paused:
             self._engine.resume()
         else:
             self._engine.pause()
         self._steer("resume" if self._control.paused else "pause", paused=not self._control.paused)
+
+    def take_baseline(self) -> None:
+        """Pause inference for some seconds to measure what an idle machine draws; asked again, break that off."""
+        if self._rest is not None:
+            self._notices.append(Notice("idle baseline broken off"))
+            self.toggle_pause()
+            return
+        if not self._power.running:
+            status = self._power.status
+            why = f": {status.reason}" if status is not None and status.reason else ""
+            self._notices.append(Notice(f"no baseline without power{why}", "warning"))
+            return
+        rest = Rest.STAYS if self._control.paused else Rest.GOES_ON
+        self._engine.pause()
+        self._steer("baseline", paused=True)
+        self._power.begin_baseline(self.now_ns, self._session.load)
+        self._rest = rest
+
+    def power_access(self) -> AccessRequest:
+        """The command that gives access to powermetrics.
+
+        Raises HettopError (`usage`) where it would change nothing, and without a terminal.
+        """
+        if not self._power.could_ask:
+            status = self._power.status
+            raise HettopError("usage", "asking for access would change nothing here", status.reason if status else "")
+        on_terminal = sys.stdin is not None and sys.stdin.isatty()
+        return AccessRequest(tuple(access_command(on_terminal=on_terminal)), explanation())
+
+    def retry_power(self) -> None:
+        """Look for a source again, now that access was given."""
+        self._power.retry()
 
     def reset(self) -> None:
         self.pump()
@@ -260,6 +198,8 @@ class LiveFeed:
         fields = {name: getattr(self._control, name) for name in ("units", "mode", "paused", "rate_hz", "limit_ns")}
         self._control = events.Control(t=self.now_ns, action=action, **{**fields, **change})
         self._commit(self._control)
+        if self._control.paused:
+            self._power.told_rest(self._session.load)
 
 
 def recording_notice(closed: Closed) -> Notice:

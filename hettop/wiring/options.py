@@ -28,6 +28,7 @@ class MeasureOptions:
     """How to measure: the limits per unit (steady samples or time), arrivals a second, competing load, recording.
 
     canary: whether a process counts the frames that a 60 Hz screen misses meanwhile.
+    power: the source of power by name, `none`, or None for the best there is.
     """
 
     warmup: int = DEFAULT_WARMUP
@@ -37,5 +38,6 @@ class MeasureOptions:
     interleave: bool = False
     load: str = "none"
     canary: bool = False
+    power: str | None = None
     record: str | None = None
     force: bool = False

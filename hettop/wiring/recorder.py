@@ -1,10 +1,11 @@
-"""Starts and stops the recording of a live session, also in its middle.
+"""Starts and stops the recording of a live session, also in its middle, and compresses it at last where that is wanted.
 
 Knows the session and the writer; what a recording opens with is made from the session's folded state.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -13,7 +14,9 @@ from pathlib import Path
 import msgspec
 
 from hettop import events
+from hettop.errors import HettopError
 from hettop.events import AnyEvent
+from hettop.record import pack
 from hettop.record.writer import Closed, Writer
 from hettop.session.session import Session
 from hettop.session.unit import Unit
@@ -25,10 +28,19 @@ class Recorder:
     def __init__(self, session: Session, wall: Callable[[], datetime]) -> None:
         self._session = session
         self._wall = wall
+        self._packed: tuple[Path, bool] | None = None
         self.writer: Writer | None = None
 
     def start(self, path: Path, now_ns: int, *, force: bool = False) -> None:
-        """Begin a recording whose clock starts now. Raises HettopError (`io`)."""
+        """Begin a recording whose clock starts now. Raises HettopError (`io`, `missing`).
+
+        One that shall be compressed in the end is written beside it until then, under the name without `.zst`.
+        """
+        self._packed = None
+        if path.suffix == pack.SUFFIX:
+            pack.check_place(path, force=force)
+            self._packed = path, force
+            path = pack.plain_path(path)
         header = self._session.header
         if header is None:
             raise ValueError("a session begins with its header")
@@ -47,13 +59,28 @@ class Recorder:
     def stop(self, why: str, now_ns: int) -> Closed | None:
         """Close the recording, if there is one, and tell what became of it."""
         writer, self.writer = self.writer, None
-        return writer.close(why, now_ns) if writer is not None else None
+        if writer is None:
+            return None
+        closed = writer.close(why, now_ns)
+        return self._compressed(closed) if self._packed is not None and closed.fault is None else closed
 
     def discard(self) -> None:
         """End the recording, if there is one, without a trace."""
         writer, self.writer = self.writer, None
         if writer is not None:
             writer.discard()
+
+    def _compressed(self, closed: Closed) -> Closed:
+        """What became of the recording once it is compressed; where that failed, it stays as it is and says why."""
+        assert self._packed is not None  # noqa: S101 - asked for
+        path, force = self._packed
+        plain = Path(closed.path)
+        try:
+            packed = pack.pack(plain, path, force=force)
+            plain.unlink()
+        except (HettopError, OSError) as error:
+            return dataclasses.replace(closed, fault=f"not compressed: {error}")
+        return dataclasses.replace(closed, path=packed.path, size_bytes=packed.size_bytes)
 
 
 def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
@@ -65,6 +92,8 @@ def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
         opening.append(
             events.Load(t=now_ns, what="all", state="confirmed", condition=session.load, simulated=session.simulated)
         )
+    machine = (session.power_status, *session.baselines.values(), session.host)
+    opening += [msgspec.structs.replace(event, t=now_ns) for event in machine if event is not None]
     if session.control is not None:
         opening.append(msgspec.structs.replace(session.control, t=now_ns, action="start"))
     return opening

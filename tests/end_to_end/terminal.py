@@ -7,7 +7,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -21,9 +21,19 @@ SHELL = "{command}; echo LEFT:$?; stty -a | tr ' ;' '\\n\\n' | grep -x -e icanon
 
 
 class Terminal:
-    """hettop with `arguments` in a terminal of `width` x `height` cells; `folder` is its current folder."""
+    """hettop with `arguments` in a terminal of `width` x `height` cells; `folder` is its current folder.
 
-    def __init__(self, folder: Path, arguments: Sequence[str], width: int = 120, height: int = 40) -> None:
+    environment: what it has beside the usual.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        arguments: Sequence[str],
+        width: int = 120,
+        height: int = 40,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._socket = str(folder / "tmux")
         command = SHELL.format(command=shlex.join([*HETTOP, *arguments]))
         size = ["-x", str(width), "-y", str(height)]
@@ -31,7 +41,7 @@ class Terminal:
             ["tmux", "-S", self._socket, "-f", "/dev/null", "new-session", "-d", "-s", "t", *size, command],
             check=True,
             cwd=folder,
-            env=plain_environment(SHELL="/bin/sh"),
+            env=plain_environment(SHELL="/bin/sh", **(environment or {})),
         )
         self.shell = int(self._tmux("list-panes", "-t", "t", "-F", "#{pane_pid}"))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from hettop.errors import HettopError
-from hettop.events import Failure, LogEntry
+from hettop.events import Cluster, Failure, Gpu, LogEntry
+from hettop.session.machine_views import HostView, PowerView, RailRow
 from hettop.session.session import Session
 from hettop.session.views import (
     HeaderView,
@@ -17,7 +18,7 @@ from hettop.session.views import (
     UnitsView,
     ViewRequest,
 )
-from hettop.tui.feed import LiveControls, Notice, RecordingStatus, ReplayControls, ReplayStatus
+from hettop.tui.feed import AccessRequest, LiveControls, Notice, RecordingStatus, ReplayControls, ReplayStatus
 from hettop.tui.picture import Picture
 
 SECOND = 10**9
@@ -103,6 +104,9 @@ def row(unit: str, mean_ms: float | None = None, *, state: str = "paused", **cha
         spikes=3 if known else 0,
         placed=None,
         error=None,
+        energy_mj=None,
+        warning=None,
+        details=(),
         violin=(),
     )
     return replace(built, **changes)  # type: ignore[arg-type]
@@ -128,12 +132,93 @@ LOG = (
     LogEntry(t=52_770_000_000, level="error", text="ALL failed: the plan could not be compiled for this device"),
 )
 
-LIVE = SessionView(header=HEADER, latency=LATENCY, timeline=TIMELINE, units=UNITS, log=LOG)
+NO_POWER = PowerView(
+    rails=(),
+    estimate=None,
+    top_w=None,
+    source="none",
+    state="unavailable",
+    reason="powermetrics: macOS tells power to root only: /usr/bin/sudo -v (press p)",
+    fix="press p",
+    interval_ns=None,
+    thermal=None,
+    flags=(),
+    clusters=(),
+    gpu=None,
+    baseline_w=None,
+    energy_mj=None,
+    net_mj=None,
+)
+
+
+def rail(name: str, now_w: float | None, mean_w: float, peak_w: float) -> RailRow:
+    """A rail that was measured for half of the window: a little around its mean, up to its peak once."""
+    wave = [mean_w * (0.9 + 0.1 * (i % 3)) for i in range(29)]
+    return RailRow(name, now_w, mean_w, peak_w, (*[None] * 30, peak_w, *wave))
+
+
+POWER = PowerView(
+    rails=(rail("cpu", 1.31, 1.2, 2.4), rail("gpu", 6.23, 6.1, 7.9), rail("ane", 0.03, 0.02, 0.1)),
+    estimate=rail("sum", 7.57, 7.3, 9.8),
+    top_w=9.8,
+    source="powermetrics",
+    state="running",
+    reason="",
+    fix="",
+    interval_ns=SECOND // 2,
+    thermal="Nominal",
+    flags=(),
+    clusters=(Cluster(name="E-Cluster", mhz=1_210.0, busy=0.17), Cluster(name="P-Cluster", mhz=3_300.0, busy=0.62)),
+    gpu=Gpu(mhz=1_398.0, busy=0.9),
+    baseline_w=0.2,
+    energy_mj=17.8,
+    net_mj=16.9,
+)
+HOST = HostView(
+    cores=(0.1, 0.35, 0.9, 0.05, 0.6, 0.2, 0.0, 0.4),
+    memory=0.61,
+    swap_mb=1_234.0,
+    battery=0.8,
+    on_battery=True,
+    canary_missed=6,
+    canary_due=600,
+)
+
+LIVE = SessionView(header=HEADER, latency=LATENCY, timeline=TIMELINE, units=UNITS, power=NO_POWER, host=None, log=LOG)
+ENERGIES_MJ = (5.5, 17.8, 31.0, None)
+POWERED = replace(
+    LIVE,
+    power=POWER,
+    host=HOST,
+    units=replace(
+        UNITS, rows=tuple(replace(row, energy_mj=mj) for row, mj in zip(UNITS.rows, ENERGIES_MJ, strict=True))
+    ),
+)
+DOUBTFUL = replace(
+    POWERED,
+    units=replace(
+        UNITS,
+        rows=(
+            replace(
+                UNITS.rows[0],
+                warning="decides otherwise",
+                details=(
+                    "compiled in 41.2 s, loaded in 412 ms, first call 9.8 ms",
+                    "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran",
+                    "outputs against CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%",
+                ),
+            ),
+            *UNITS.rows[1:],
+        ),
+    ),
+)
 EMPTY = SessionView(
     header=replace(HEADER, model="", units=(), rate_per_s=None, samples=0, elapsed_ns=0, chip=None, simulated=False),
     latency=LatencyView(None, 30 * SECOND, 0, (0,) * 60, 0.0, 1.0, 0, None, None, None, None, None),
     timeline=TimelineView(30 * SECOND, SECOND // 2, (None,) * 60, None, 0, ()),
     units=UnitsView((), 0.0, 1.0, ()),
+    power=replace(NO_POWER, state=None, reason="", fix=""),
+    host=None,
     log=(),
 )
 PAUSED = replace(LIVE, header=replace(HEADER, paused=True, rate_per_s=None))
@@ -159,7 +244,11 @@ def hostile_view() -> SessionView:
     """Every text of a view as an attacker would write it."""
     failure = Failure(kind=HOSTILE, message=HOSTILE, hint=HOSTILE)
     rows = (
-        row(HOSTILE, 2.2, state=HOSTILE, active=True, placed=HOSTILE, violin=NE_VIOLIN),
+        replace(
+            row(HOSTILE, 2.2, state=HOSTILE, active=True, placed=HOSTILE, violin=NE_VIOLIN),
+            warning=HOSTILE,
+            details=(HOSTILE, HOSTILE),
+        ),
         row("CPU_ONLY", state="failed", error=failure),
     )
     return SessionView(
@@ -167,6 +256,18 @@ def hostile_view() -> SessionView:
         latency=replace(LATENCY, unit=HOSTILE),
         timeline=replace(TIMELINE, marks=((30, "\x1b"), (31, HOSTILE)), slots=(slot(2.0, 3.0),) * 60),
         units=replace(UNITS, rows=rows, absent=((HOSTILE, HOSTILE),)),
+        power=replace(
+            POWER,
+            rails=(rail(HOSTILE, 1.0, 1.0, 1.0),),
+            source=HOSTILE,
+            state=HOSTILE,
+            reason=HOSTILE,
+            fix=HOSTILE,
+            thermal=HOSTILE,
+            flags=(HOSTILE,),
+            clusters=(Cluster(name=HOSTILE, mhz=1.0, busy=1.0),),
+        ),
+        host=HOST,
         log=(LogEntry(t=0, level=HOSTILE, text=HOSTILE), LogEntry(t=1, level="error", text=HOSTILE)),
     )
 
@@ -227,6 +328,16 @@ class Told:
 
     def cycle_load(self) -> None:
         self._note("cycle_load")
+
+    def take_baseline(self) -> None:
+        self._note("take_baseline")
+
+    def power_access(self) -> AccessRequest:
+        self._note("power_access")
+        return AccessRequest(("true",), "access to power figures")
+
+    def retry_power(self) -> None:
+        self._note("retry_power")
 
     def toggle_play(self) -> None:
         self._note("toggle_play")

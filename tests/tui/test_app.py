@@ -65,7 +65,7 @@ async def test_a_frozen_display_stands_still_while_the_feed_goes_on() -> None:
         await pilot.press("f")
         await settled(pilot)
         frozen = screen_text(app)
-        assert frozen.count("FROZEN") == 5, "in the header and on every panel"
+        assert frozen.count("FROZEN") == 7, "in the header and on every panel"
         feed.shown = LATER
         pumped = feed.pumped
         app.frame()
@@ -80,7 +80,7 @@ async def test_a_frozen_display_stands_still_while_the_feed_goes_on() -> None:
 
 async def test_paused_inference_cannot_be_overlooked() -> None:
     async with running(FakeFeed(PAUSED)) as (app, _):
-        assert screen_text(app).count("PAUSED") == 5
+        assert screen_text(app).count("PAUSED") == 7
 
 
 @pytest.mark.parametrize("feed", [FakeFeed(), FakeFeed(EMPTY), FakeFeed(hostile_view(), replay=REPLAY)])

@@ -14,7 +14,7 @@ import pytest
 from textual.pilot import Pilot
 
 from hettop.tui.app import HettopApp
-from tests.tui.fakes import FAILED, LIVE, PAUSED, RECORDING, REPLAY, FakeFeed
+from tests.tui.fakes import DOUBTFUL, FAILED, LIVE, PAUSED, POWERED, RECORDING, REPLAY, FakeFeed
 from tests.tui.screens import app_on, screen_text, settled
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -24,6 +24,8 @@ FEEDS: dict[str, Callable[[], FakeFeed]] = {
     "paused": lambda: FakeFeed(PAUSED),
     "failed": lambda: FakeFeed(replace(FAILED, header=replace(FAILED.header, load="cpu:2+memory:1"))),
     "replay": lambda: FakeFeed(LIVE, replay=REPLAY),
+    "power": lambda: FakeFeed(POWERED),
+    "doubtful": lambda: FakeFeed(DOUBTFUL),
 }
 CASES = [(name, size) for name in FEEDS for size in SIZES]
 

@@ -58,7 +58,8 @@ def test_units_run_one_after_another_with_exactly_the_samples_asked_for(setup: S
 
 def test_interleaved_units_take_turns_and_reach_the_same_count(setup: Setup, tmp_path: Path) -> None:
     file = tmp_path / "turns.jsonl"
-    session = measured(setup, MeasureOptions(warmup=0, runs=900, interleave=True, record=str(file)))
+    options = MeasureOptions(warmup=0, runs=900, interleave=True, power="none", record=str(file))
+    session = measured(setup, options)
     assert {unit: row.n for unit, row in rows_of(session).items()} == {"CPU_AND_NE": 900, "ALL": 900}
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     steady = sorted(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hettop import events
+from hettop.errors import HettopError
 from hettop.record.writer import Closed
 from hettop.wiring.live import LiveFeed, recording_notice
 from hettop.wiring.options import MeasureOptions, ModelOptions
@@ -143,7 +144,8 @@ def test_recordings_are_named_after_the_time_and_never_overwrite_each_other(feed
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{local}-2.jsonl", f"{local}.jsonl"]
     for path in tmp_path.iterdir():
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        assert [line["k"] for line in lines[:4]] == ["header", "engine", "engine", "control"]
+        opening = [line["k"] for line in lines if line["t"] == 0 and line["k"] not in ("power-source", "host")]
+        assert opening[:4] == ["header", "engine", "engine", "control"]
         assert lines[-1] == {
             "k": "end",
             "t": lines[-1]["t"],
@@ -221,3 +223,51 @@ def test_a_simulated_machine_has_no_canary(tmp_path: Path) -> None:
     pumped(feed, lambda: feed.now_ns > 2 * S, "two seconds have passed")
     feed.close()
     assert "canary" not in kinds_recorded(path)
+
+
+def test_a_simulated_machine_tells_its_power_and_a_baseline_rests_inference_and_goes_on(feed: LiveFeed) -> None:
+    feed.switch("CPU_AND_NE")
+    pumped(feed, lambda: feed.session.power is not None and steady(feed, "CPU_AND_NE") > 0, "there is power")
+    feed.take_baseline()
+    assert (control(feed).action, control(feed).paused) == ("baseline", True)
+    pumped(feed, lambda: "none" in feed.session.baselines, "the baseline is taken")
+    assert (control(feed).action, control(feed).paused) == ("resume", False)
+    # The simulated M2 idles at 110 mW on its CPU and 0 on its Neural Engine, give or take noise and whole mJ.
+    baseline = feed.session.baselines["none"]
+    assert baseline.mw["cpu"] == pytest.approx(110, abs=8)
+    assert baseline.mw["ane"] == 0
+    assert [notice.text for notice in feed.notices()] == ["idle baseline taken"]
+
+
+def test_a_baseline_needs_power(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    feed = LiveFeed(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0)
+    try:
+        pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
+        feed.take_baseline()
+        assert [notice.text for notice in feed.notices()] == ["no baseline without power: not asked for (--power none)"]
+        assert feed.session.control is None, "nothing was paused"
+    finally:
+        feed.close()
+
+
+def test_switching_breaks_a_baseline_off(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: feed.session.power is not None, "there is power")
+    feed.take_baseline()
+    feed.switch("CPU_AND_NE")
+    assert not control(feed).paused
+    assert feed.session.baselines == {}
+
+
+def test_samples_carry_the_thermal_state_that_the_power_source_tells(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: any(key.thermal == "Nominal" for key in feed.session.conditions), "the state is known")
+
+
+def test_an_unknown_source_of_power_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    path = tmp_path / "none.jsonl"
+    with pytest.raises(HettopError, match="simulated power"):
+        LiveFeed(setup, MeasureOptions(power="rapl", record=str(path)), rows=setup.units, raw_limit=0)
+    assert not path.exists()

@@ -78,6 +78,32 @@ def test_folding_the_opening_gives_the_state_that_was() -> None:
     assert again.samples == 0
 
 
+def test_what_was_told_of_units_and_power_is_told_again() -> None:
+    session = in_the_middle()
+    told: list[events.AnyEvent] = [
+        events.Plan(t=6 * S, unit="CPU_ONLY", ops=3),
+        events.Outputs(t=6 * S, unit="CPU_ONLY", reference="ALL", inputs=2),
+        events.PowerStatus(t=7 * S, source="macmon", state="running", interval_ns=S),
+        events.Baseline(t=8 * S, source="macmon", elapsed_ns=3 * S, mw={"cpu": 100.0}, n=6),
+        events.HostLoad(t=9 * S, cpu_percent=[10.0]),
+    ]
+    for event in told:
+        session.fold(event)
+    again = Session()
+    for event in (header(), *opening_events(session, 30 * S)):
+        again.fold(event)
+    unit = again.units["CPU_ONLY"]
+    assert unit.plan is not None
+    assert unit.plan.ops == 3
+    assert unit.outputs is not None
+    assert unit.outputs.inputs == 2
+    assert again.power_status is not None
+    assert (again.power_status.source, again.power_status.t) == ("macmon", 30 * S)
+    assert again.baselines["none"].mw == {"cpu": 100.0}
+    assert again.host is not None
+    assert again.host.cpu_percent == [10.0]
+
+
 def test_every_recording_has_an_id_of_its_own(tmp_path: Path) -> None:
     recorder = Recorder(in_the_middle(), lambda: WALL)
     ids = set()
@@ -107,3 +133,44 @@ def test_a_file_that_cannot_be_made_leaves_it_without_a_recording(tmp_path: Path
 def test_wall_time_is_told_in_utc() -> None:
     local = datetime(2026, 1, 31, 13, 30, 0, 1999, tzinfo=timezone(timedelta(hours=1, minutes=30)))
     assert rfc3339(local) == "2026-01-31T12:00:00.001Z"
+
+
+def test_one_that_shall_be_compressed_is_plain_until_its_close(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    recorder = Recorder(in_the_middle(), lambda: WALL)
+    recorder.start(tmp_path / "a.jsonl.zst", 30 * S)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+    closed = recorder.stop("done", 32 * S)
+    assert closed is not None
+    assert closed.path == str(tmp_path / "a.jsonl.zst")
+    assert closed.size_bytes == (tmp_path / "a.jsonl.zst").stat().st_size
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl.zst"]
+
+
+def test_where_it_cannot_be_compressed_the_plain_one_stays_and_that_is_said(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    recorder = Recorder(in_the_middle(), lambda: WALL)
+    recorder.start(tmp_path / "a.jsonl.zst", 30 * S)
+    (tmp_path / "a.jsonl.zst").write_text("somebody else's")
+    closed = recorder.stop("done", 32 * S)
+    assert closed is not None
+    assert closed.path == str(tmp_path / "a.jsonl")
+    assert "exists already" in (closed.fault or "")
+    assert (tmp_path / "a.jsonl.zst").read_text() == "somebody else's"
+    assert lines_of(tmp_path / "a.jsonl")[-1]["k"] == "end"
+
+
+def test_a_compressed_recording_that_exists_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    (tmp_path / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    with pytest.raises(HettopError, match="exists already"):
+        Recorder(in_the_middle(), lambda: WALL).start(tmp_path / "a.jsonl.zst", 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl.zst"]
+
+
+def test_one_that_is_discarded_leaves_nothing_compressed_either(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    recorder = Recorder(in_the_middle(), lambda: WALL)
+    recorder.start(tmp_path / "a.jsonl.zst", 30 * S)
+    recorder.discard()
+    assert list(tmp_path.iterdir()) == []

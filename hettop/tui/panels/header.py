@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hettop.format import clock, count, per_second, size, unit_name
+from hettop.format import UNKNOWN, clock, count, per_second, size, unit_name
+from hettop.session.machine_views import PowerView
 from hettop.session.views import HeaderView
 from hettop.text import clean
 from hettop.tui.charts import glyphs
@@ -85,11 +86,18 @@ def _items(picture: Picture, *, short: bool) -> list[Item]:
         Item(3, line((f"paced {per_second(view.rate_hz)}", "muted"))) if view.rate_hz else None,
         Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "paced", "") else None,
         Item(8, line((clean(view.chip, 28), "muted"))) if view.chip else None,
+        Item(2, _watts(picture.session.power)) if short and picture.session.power.rails else None,
         Item(2, line(("load ", "muted"), (clean(view.load, 28), "accent"))) if view.load != "none" else None,
         _recording(picture.recording),
         Item(9, line((f"{picture.fps:g} fps", "muted")), right=True),
     ]
     return [item for item in found if item is not None]
+
+
+def _watts(view: PowerView) -> Line:
+    """Watts now, for screens that have no room for the panel."""
+    named = [(row.rail.upper(), UNKNOWN if row.now_w is None else f"{row.now_w:.1f}") for row in view.rails[:3]]
+    return line(*(span for name, now in named for span in ((name, "muted"), (f"{now} ", "text"))), ("W", "muted"))
 
 
 def _state(picture: Picture) -> Line:

@@ -44,6 +44,7 @@ def _difference(row: UnitRow) -> str:
     return "best" if row.difference == 0 else percent(row.difference, signed=True)
 
 
+ENERGY = "mJ/inf"
 COLUMNS = (
     Column("n", 7, 7, lambda row: short_count(row.n)),
     Column("mean", 7, 9, lambda row: milliseconds(row.mean_ms)),
@@ -53,6 +54,7 @@ COLUMNS = (
     Column("std", 7, 4, lambda row: milliseconds(row.std_ms)),
     Column("inf/s", 7, 5, lambda row: significant(row.throughput_per_s)),
     Column("Δ best", 8, 8, _difference),
+    Column(ENERGY, 8, 6, lambda row: significant(row.energy_mj)),
     Column("spikes", 7, 2, lambda row: short_count(row.spikes)),
 )
 
@@ -67,38 +69,39 @@ class Arrangement:
     own_line: bool
 
 
-def arrange(width: int, height: int, rows: int) -> Arrangement:
+def arrange(width: int, height: int, rows: int, *, energy: bool = False) -> Arrangement:
     """The best arrangement for a table of this size: as many columns as fit, then the violin.
 
     The violin has a line of its own where there is height for it, else it stands behind the columns, if need be in
-    the place of the less important ones.
+    the place of the less important ones. `energy`: whether there is any to show.
     """
+    wanted = tuple(column for column in COLUMNS if energy or column.title != ENERGY)
     name = _NAME if width >= _NARROW else _SHORT_NAME
     room = width - _MARKER - name
-    if room - sum(c.width for c in COLUMNS) > _COMFORTABLE_VIOLIN:
-        return Arrangement(COLUMNS, name, room - sum(c.width for c in COLUMNS) - 2, own_line=False)
+    if room - sum(c.width for c in wanted) > _COMFORTABLE_VIOLIN:
+        return Arrangement(wanted, name, room - sum(c.width for c in wanted) - 2, own_line=False)
     if height >= 2 * rows + 2 and width - _INDENT > _COMFORTABLE_VIOLIN:
-        return Arrangement(_fitting(room), name, width - _INDENT, own_line=True)
+        return Arrangement(_fitting(wanted, room), name, width - _INDENT, own_line=True)
     violin = _SMALLEST_VIOLIN if width >= 60 else 0
-    columns = _fitting(room - violin - 2 * bool(violin))
+    columns = _fitting(wanted, room - violin - 2 * bool(violin))
     left = room - sum(c.width for c in columns) - 2
     return Arrangement(columns, name, left if violin else 0, own_line=False)
 
 
-def _fitting(room: int) -> tuple[Column, ...]:
+def _fitting(wanted: tuple[Column, ...], room: int) -> tuple[Column, ...]:
     """The most important columns that fit, in their order."""
     kept: set[str] = set()
-    for column in sorted(COLUMNS, key=lambda c: -c.rank):
+    for column in sorted(wanted, key=lambda c: -c.rank):
         if column.width > room:
             break
         room -= column.width
         kept.add(column.title)
-    return tuple(column for column in COLUMNS if column.title in kept)
+    return tuple(column for column in wanted if column.title in kept)
 
 
 def draw_units(view: UnitsView, width: int, height: int) -> tuple[list[Line], list[str | None]]:
     """The table's lines, and beside each the unit it belongs to."""
-    table = _Table(view, arrange(width, height, len(view.rows)), width)
+    table = _Table(view, arrange(width, height, len(view.rows), energy=_has_energy(view)), width)
     rows: list[tuple[Line, str | None]] = [(table.heading(), None)] if height > 1 else []
     for row in view.rows:
         rows += [(drawn, row.unit) for drawn in table.row(row, spare=height - len(view.rows) - 1)]
@@ -121,6 +124,10 @@ def _with_active(rows: list[tuple[Line, str | None]], view: UnitsView, height: i
     return (head + rows[start + len(head) :])[:height]
 
 
+def _has_energy(view: UnitsView) -> bool:
+    return any(row.energy_mj is not None for row in view.rows)
+
+
 class _Table:
     """Draws the rows of one view in one arrangement."""
 
@@ -128,6 +135,12 @@ class _Table:
         self.view = view
         self.plan = plan
         self.width = width
+
+    @property
+    def details_room(self) -> int:
+        """Lines beyond one a row that it takes to tell every unit's details."""
+        lines = [len(row.details) + self.plan.own_line for row in self.view.rows]
+        return max(1, sum(lines) + 1) if sum(len(row.details) for row in self.view.rows) else 10**9
 
     def heading(self) -> Line:
         titles = "".join(f"{c.title:>{c.width}}" for c in self.plan.columns)
@@ -147,7 +160,14 @@ class _Table:
         rows = [self._numbers(row)]
         if failed:
             return [*rows, fit(line((" " * _MARKER + self._why(row), "error")), self.width)]
-        return [*rows, self._violin_line(row)] if self.plan.own_line else rows
+        if self.plan.own_line:
+            rows.append(self._violin_line(row))
+        if spare >= self.details_room:
+            rows += [
+                fit(line((" " * (_MARKER + 2) + clean(text, 400), "warning" if row.warning else "muted")), self.width)
+                for text in row.details
+            ]
+        return rows
 
     def _failure(self, row: UnitRow, spare: int) -> list[Line]:
         """The error in place of numbers, on two lines where there is room for it."""
@@ -171,6 +191,8 @@ class _Table:
     def _mark(row: UnitRow) -> Span:
         if row.state == "failed" or row.error is not None:
             return glyphs.FAILED, "error"
+        if row.warning:
+            return "!", "warning"
         return (glyphs.ACTIVE, "active") if row.active else (" ", "text")
 
     def _why(self, row: UnitRow) -> str:
@@ -204,7 +226,8 @@ class _Table:
 
     def _violin_line(self, row: UnitRow) -> Line:
         placed = f" on {clean(row.placed, 24)}" if row.placed else ""
-        words = fit(line((" " * _MARKER, "text"), (f"{clean(row.state)}{placed}", "muted")), _INDENT - 1)
+        told = (clean(row.warning), "warning") if row.warning else (f"{clean(row.state)}{placed}", "muted")
+        words = fit(line((" " * _MARKER, "text"), told), _INDENT - 1)
         return fit((*words, (" ", "text"), *self._strip(row)), self.width)
 
     def violin_foot(self) -> Line:
@@ -255,7 +278,11 @@ class UnitsPanel(Panel):
     def violin_columns(self) -> int:
         """How wide the violin strips are."""
         width, height = inner_size(self.size.width, self.size.height)
-        return max(1, arrange(width, height, self._count).violin)
+        return max(1, arrange(width, height, self._count, energy=self._energy).violin)
+
+    @property
+    def _energy(self) -> bool:
+        return self.picture is not None and _has_energy(self.picture.session.units)
 
     @property
     def _count(self) -> int:
@@ -275,7 +302,9 @@ class UnitsPanel(Panel):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         rows, absent = self._wanted_rows(self.picture)
         inside, _ = inner_size(width, viewport.height)
-        two_lines = viewport.height >= _ROOMY_SCREEN and arrange(inside, viewport.height, rows).own_line
+        two_lines = (
+            viewport.height >= _ROOMY_SCREEN and arrange(inside, viewport.height, rows, energy=self._energy).own_line
+        )
         lines = 2 * rows + 1 if two_lines else rows
         return max(4, lines + absent + 3)
 

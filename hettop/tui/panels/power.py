@@ -1,0 +1,116 @@
+"""Panel 5: watts per rail, over the time axis of the timeline, and what an inference costs; or why there is none."""
+
+from __future__ import annotations
+
+from hettop.format import UNKNOWN, percent, seconds, significant, watts
+from hettop.session.machine_views import PowerView, RailRow
+from hettop.text import clean
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
+from hettop.tui.charts.scale import nice_ceiling, resampled
+from hettop.tui.panels.snug import SnugPanel
+from hettop.tui.picture import Picture
+
+_NAME = 5
+_NUMBER = 6
+_SMALLEST_SPARK = 8
+_WIDE = 52  # from here on, mean and peak have columns of their own
+_LEVELS = len(glyphs.EIGHTHS) - 1
+_NAMES = {"package": "PKG", "sum": "sum"}
+
+
+class PowerPanel(SnugPanel):
+    """Power, in absolute watts on a printed scale."""
+
+    NUMBER = 5
+
+    def title(self, picture: Picture) -> Line:
+        view = picture.session.power
+        thermal = f" · {clean(view.thermal, 20)}" if view.thermal else ""
+        doubt = f" · {', '.join(clean(flag, 20) for flag in view.flags)}" if view.flags else ""
+        return line(("power W", "title"), (thermal, "muted"), (doubt, "warning"))
+
+    def foot(self, picture: Picture) -> Line:
+        view = picture.session.power
+        if not view.rails:
+            return ()
+        every = f" every {seconds(view.interval_ns)}" if view.interval_ns else ""
+        scale = f"0–{nice_ceiling(view.top_w):g} W" if view.top_w else ""
+        return line((" ", "text"), (scale, "muted"), (f" · {clean(view.source or '', 16)}{every}", "muted"))
+
+    def rows(self, picture: Picture, width: int) -> list[Line]:
+        return draw_power(picture.session.power, width)
+
+
+def draw_power(view: PowerView, width: int) -> list[Line]:
+    """The panel's lines, most important first: rails, their sum, energy, the source's trouble, clusters."""
+    rows = [_rail(row, view.top_w, width) for row in view.rails]
+    if view.estimate is not None:
+        rows.append(_rail(view.estimate, view.top_w, width, ink="strong"))
+    if rows and width >= _WIDE:
+        rows.insert(0, _heading(width))
+    if view.energy_mj is not None:
+        rows.append(_energy(view, width))
+    if not rows or view.state != "running":
+        rows += _trouble(view, width)
+    return [*rows, *_clusters(view, width)]
+
+
+def _heading(width: int) -> Line:
+    titles = "".join(f"{title:>{_NUMBER}}" for title in ("now", "mean", "peak"))
+    return fit(line((f"{'':{_NAME}}{titles}", "muted")), width)
+
+
+def _rail(row: RailRow, top_w: float | None, width: int, ink: str = "text") -> Line:
+    numbers = [row.now_w, row.mean_w, row.peak_w] if width >= _WIDE else [row.now_w]
+    name = _NAMES.get(row.rail, clean(row.rail, _NAME - 1).upper())
+    spans: list[Span] = [(f"{name:<{_NAME}}", "muted")]
+    for at, value_w in enumerate(numbers):
+        spans.append((f"{watts(value_w):>{_NUMBER}}", ink if value_w is not None and not at else "muted"))
+    room = width - _NAME - _NUMBER * len(numbers) - 1
+    if room >= _SMALLEST_SPARK:
+        spans += [(" ", "text"), (_spark(row.slots, top_w, room), "low")]
+    return fit(tuple(spans), width)
+
+
+def _spark(slots: tuple[float | None, ...], top_w: float | None, columns: int) -> str:
+    """One cell a slot, scaled to the panel's one scale; a blank where nothing was measured."""
+    scale = nice_ceiling(top_w or 1.0)
+    values = resampled(tuple(-1.0 if value_w is None else value_w for value_w in slots), columns)
+    return "".join(" " if value_w < 0 else glyphs.EIGHTHS[_level(value_w / scale)] for value_w in values)
+
+
+def _level(share: float) -> int:
+    """At least the lowest bar for whatever was drawn: 0 W is a bar, too, and not a gap."""
+    return min(_LEVELS, max(1, round(share * _LEVELS)))
+
+
+def _energy(view: PowerView, width: int) -> Line:
+    net = f", net {significant(view.net_mj)}" if view.net_mj is not None else ""
+    hint = "" if view.net_mj is not None or width < _WIDE else " (b: idle baseline, for net)"
+    return fit(
+        line((f"{significant(view.energy_mj)} mJ", "strong"), (f" an inference{net}", "text"), (hint, "muted")), width
+    )
+
+
+def _trouble(view: PowerView, width: int) -> list[Line]:
+    """Why there is none, and what mends it."""
+    if view.state in (None, "starting"):
+        return [fit(line(("looking for a source …", "muted")), width)]
+    words = f"{UNKNOWN} ({view.reason})" if view.reason else f"{UNKNOWN} ({view.state})"
+    rows = [fit(line((text, "warning")), width) for text in wrapped(clean(words), width)]
+    return rows + [fit(line((text, "muted")), width) for text in wrapped(clean(view.fix), width)]
+
+
+def _clusters(view: PowerView, width: int) -> list[Line]:
+    found = [(each.name, each.mhz, each.busy) for each in view.clusters]
+    if view.gpu is not None:
+        found.append(("GPU", view.gpu.mhz, view.gpu.busy))
+    rows = []
+    for name, mhz, busy in found:
+        head = f"{clean(name.removesuffix('-Cluster'), _NAME - 1):<{_NAME}}{percent(busy):>{_NUMBER}}"
+        room = width - len(head) - 10
+        bar = glyphs.FULL * round((busy or 0.0) * room) if room >= _SMALLEST_SPARK else ""
+        clock = UNKNOWN if mhz is None else f"{mhz / 1000:.2f} GHz"
+        rows.append(fit(line((head, "muted"), (f" {clock:>8} ", "muted"), (bar, "low")), width))
+    return rows

@@ -1,0 +1,205 @@
+"""A measurement: joins engine, power, competing load, canary and host to one session and its recording.
+
+The only place where sources meet the stream. Everything happens on the caller's thread, when it pumps.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from hettop import events
+from hettop.engine.awake import Awake
+from hettop.engine.backend import Clock
+from hettop.engine.child import environment_for_child
+from hettop.engine.clock import RealClock
+from hettop.engine.patience import Timeouts
+from hettop.engine.reaper import Reaper
+from hettop.engine.supervisor import Engine
+from hettop.errors import HettopError
+from hettop.events import AnyEvent
+from hettop.host import HostSource
+from hettop.load.canary_source import CanarySource
+from hettop.load.parts import LoadPart, parse_load
+from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
+from hettop.record.writer import Closed
+from hettop.session.session import Session
+from hettop.wiring.frames import FrameTimes
+from hettop.wiring.heading import make_header
+from hettop.wiring.options import MeasureOptions
+from hettop.wiring.power import LivePower
+from hettop.wiring.recorder import Recorder
+from hettop.wiring.setup import Setup
+
+
+class Source(Protocol):
+    """What brings events to the stream; `drain` has those since its last call, stamped with `t`, and never waits."""
+
+    def drain(self, t: int) -> Sequence[AnyEvent]: ...
+
+
+def wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Measurement:
+    """Runs units and folds what all sources publish.
+
+    rows: the units that have a row from the start; the others appear when they are first run.
+    load_failure: why the load that was asked for is not there.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        options: MeasureOptions,
+        *,
+        rows: Sequence[str],
+        raw_limit: int,
+        clock: Clock | None = None,
+        wall: Callable[[], datetime] = wall_clock,
+        timeouts: Timeouts | None = None,
+    ) -> None:
+        """Raises HettopError, and leaves nothing behind, if load, power source or recording cannot be had."""
+        parts = parse_load(options.load)
+        why = unavailable(parts) if not setup.simulated else None
+        if why is not None:
+            raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
+        self._setup, self._options, self._wall = setup, options, wall
+        self._clock = clock or RealClock()
+        self._origin = self._clock.now()
+        self._session = Session(raw_limit)
+        self._recorder = Recorder(self._session, wall)
+        self._control = events.Control(t=0, action="start", rate_hz=options.rate_hz)
+        self.load_failure: events.Failure | None = None
+        header = make_header(setup, options, wall())
+        self._session.fold(header)
+        self._power = LivePower(
+            options.power, simulated=setup.simulated, chip=header.host.chip, now=self._clock.now, origin_ns=self._origin
+        )
+        self._begin_recording()
+        self._start(timeouts)
+        for unit in rows:
+            self._commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
+        if parts:
+            self._begin_load(parts)
+
+    def _begin_recording(self) -> None:
+        if self._options.record is None:
+            return
+        try:
+            self._recorder.start(Path(self._options.record), 0, force=self._options.force)
+        except HettopError:
+            self._power.close()
+            raise
+
+    def _start(self, timeouts: Timeouts | None) -> None:
+        """The processes; from here on `close` ends them all."""
+        simulated, environment = self._setup.simulated, environment_for_child(os.environ)
+        self._reaper = Reaper()
+        self._awake = Awake()
+        self._engine = self._make_engine(timeouts or Timeouts())
+        self._load: CompetingLoad = (
+            SimulatedLoad(self._engine.set_load)
+            if simulated
+            else ProcessLoad(self._reaper, self._engine.set_load, environment)
+        )
+        # A simulated machine has no screen that could stutter.
+        wanted = self._options.canary and not simulated
+        self._canary = CanarySource(self._reaper, environment) if wanted else None
+        self._frames = FrameTimes()
+        self._sources: list[Source] = [self._power, self._load, self._engine, HostSource(), self._frames]
+        if self._canary is not None:
+            self._sources.append(self._canary)
+
+    def _begin_load(self, parts: tuple[LoadPart, ...]) -> None:
+        try:
+            self._load.set(parts)
+        except HettopError:
+            self.close("no load")
+            raise
+
+    def _make_engine(self, timeouts: Timeouts) -> Engine:
+        setup, options = self._setup, self._options
+        return Engine(
+            model=setup.model.name if setup.model.path is None else str(setup.model.path),
+            backend=setup.backend,
+            units=setup.units,
+            clock=self._clock,
+            origin_ns=self._origin,
+            inputs=setup.inputs,
+            function=setup.function,
+            warmup=options.warmup,
+            runs=options.runs,
+            duration_ns=options.duration_ns,
+            rate_hz=options.rate_hz,
+            timeouts=timeouts,
+            reaper=self._reaper,
+        )
+
+    @property
+    def session(self) -> Session:
+        return self._session
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine
+
+    @property
+    def power(self) -> LivePower:
+        return self._power
+
+    @property
+    def now_ns(self) -> int:
+        return self._clock.now() - self._origin
+
+    def pump(self) -> None:
+        """Take in what all sources have."""
+        t = self.now_ns
+        for source in self._sources:
+            for event in source.drain(t):
+                self._take_in(event)
+        self._recorder.tick(t)
+
+    def drew_frame(self, duration_ns: int) -> None:
+        self._frames.add(duration_ns)
+
+    def close(self, why: str = "closed") -> Closed | None:
+        """End inference, load, power and recording; returns what became of the recording. May be called twice."""
+        # The load outlasts the inference, whose last samples are labelled with it.
+        self._engine.close()
+        self._power.close()
+        self.pump()
+        self._awake.close()
+        self._load.close()
+        if self._canary is not None:
+            self._canary.close()
+        closed = self._recorder.stop(why, self.now_ns)
+        self._reaper.close()
+        return closed
+
+    def discard_recording(self) -> None:
+        """End the recording without a trace; an earlier one that it was to replace stays."""
+        self._recorder.discard()
+
+    def _take_in(self, event: AnyEvent) -> None:
+        match event:
+            case events.Samples():
+                if not self._control.paused:  # the last samples before a pause arrive after it
+                    self._power.told_samples(event)
+                if self._session.thermal is not None:
+                    event = msgspec.structs.replace(event, thermal=self._session.thermal)
+            case events.Load(state="failed"):
+                self.load_failure = event.error
+            case events.PowerStatus():
+                self._engine.set_shortest_block(self._power.shortest_block_ns)
+        self._commit(event)
+
+    def _commit(self, event: AnyEvent) -> None:
+        self._session.fold(event)
+        self._recorder.write(event)

@@ -1,0 +1,106 @@
+"""Power in a live session: the feed of the chosen source, and the idle baseline taken from it.
+
+Tells what to do with inference meanwhile; does nothing to it itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hettop.events import Baseline, Power, PowerStatus, Samples
+from hettop.power.choice import chooser
+from hettop.power.feed import PowerFeed
+from hettop.power.machine import this_machine
+from hettop.power.simulated import SimulatedSource
+from hettop.wiring.baseline import BaselineRun
+
+INTERVALS_A_BLOCK = 4
+"""The first and the last power sample of an interleaved block straddle units: two or three are left to count."""
+
+
+POWERMETRICS = "powermetrics"
+ASK = "press p"
+"""What the reason of powermetrics says where access is all that it lacks."""
+
+
+class LivePower:
+    """What the live feed asks of power. `now` is the machine's monotonic clock; the session began at `origin_ns` of it.
+
+    baseline: the one being taken, None otherwise.
+    """
+
+    def __init__(
+        self, name: str | None, *, simulated: bool, chip: str | None, now: Callable[[], int], origin_ns: int
+    ) -> None:
+        """`name` as given to `--power`, `chip` by its maker's name. Raises HettopError (`usage`) for unknown names."""
+        self._simulated = SimulatedSource(now) if simulated else None
+        self._feed = PowerFeed(chooser(name, this_machine(chip=chip), self._simulated), now=now, origin_ns=origin_ns)
+        self._status: PowerStatus | None = None
+        self._heard = False
+        self.baseline: BaselineRun | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a source gives samples now."""
+        return self._status is not None and self._status.state == "running"
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known if there is power: a sample has come, or no source works."""
+        return self._heard or (self._status is not None and self._status.state not in ("starting", "running"))
+
+    @property
+    def status(self) -> PowerStatus | None:
+        """What the source said last of itself."""
+        return self._status
+
+    @property
+    def could_ask(self) -> bool:
+        """Whether powermetrics lacks nothing but the user's password."""
+        told = self._status
+        if told is None or self._simulated is not None:
+            return False
+        why = told.reason if told.source == POWERMETRICS else told.refused.get(POWERMETRICS, "")
+        return told.state == "expired" or ASK in why
+
+    @property
+    def shortest_block_ns(self) -> int | None:
+        """How long interleaved blocks must be for power to be attributed to units; None while there is no power."""
+        return INTERVALS_A_BLOCK * self._feed.interval_ns if self.running else None
+
+    def drain(self, t: int) -> list[Power | PowerStatus | Baseline]:
+        found: list[Power | PowerStatus | Baseline] = []
+        for event in self._feed.drain(t):
+            found.append(event)
+            if isinstance(event, PowerStatus):
+                self._status = event
+                continue
+            self._heard = True
+            if self.baseline is not None and (taken := self.baseline.take(event, t)) is not None:
+                self.baseline = None
+                found.append(taken)
+        return found
+
+    def begin_baseline(self, t: int, load: str) -> None:
+        """Inference was told to pause at `t`."""
+        self.baseline = BaselineRun(t, load)
+
+    def told_samples(self, window: Samples) -> None:
+        """A simulated machine draws power for what runs on it."""
+        if self._simulated is not None:
+            rests_ns = int(window.gap_ns[1:].sum())
+            served_ns = int(window.lat_ns.sum())
+            busy = served_ns / (served_ns + rests_ns) if served_ns else 0.0
+            self._simulated.told_running(window.unit, window.condition, busy)
+
+    def told_rest(self, load: str) -> None:
+        """No inference runs."""
+        if self._simulated is not None:
+            self._simulated.told_running(None, load)
+
+    def retry(self) -> None:
+        """Choose the source again: the user has given access."""
+        self._feed.retry()
+
+    def close(self) -> None:
+        self._feed.close()
