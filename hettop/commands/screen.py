@@ -47,11 +47,12 @@ def add_screen_options(parser: argparse.ArgumentParser) -> None:
 def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     """Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded."""
     if arguments.theme is not None:
-        _check_theme(arguments.theme)
+        check_theme(arguments.theme)
     return ScreenOptions(arguments.theme, arguments.fps, arguments.ascii)
 
 
-def _check_theme(name: str) -> None:
+def check_theme(name: str) -> None:
+    """Raises HettopError (`usage`) for a theme that there is not."""
     from textual.theme import BUILTIN_THEMES
 
     from hettop.resources import themes_folder

@@ -56,6 +56,15 @@ class Report:
         return self.skipped[UNKNOWN_KIND]
 
     @property
+    def blank(self) -> int:
+        return self.skipped[BLANK]
+
+    @property
+    def joined(self) -> int:
+        """1 when a second recording follows, of which nothing is read."""
+        return self.skipped[JOINED]
+
+    @property
     def backwards(self) -> int:
         return self.skipped[BACKWARDS]
 

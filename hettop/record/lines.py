@@ -5,12 +5,12 @@ Knows bytes alone: a line is committed when it ends with a line feed; what follo
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from hettop.events import LINE_LIMIT
+from hettop.record.bytes import Bytes
 
 SKIP_BYTES = 1 << 16
 FIRST_TRY_BYTES = 1 << 13
@@ -75,12 +75,12 @@ class Lines:
             self.crc32 = zlib.crc32(data, self.crc32)
 
 
-def line_at(fd: int, offset: int) -> bytes | None:
+def line_at(file: Bytes, offset: int) -> bytes | None:
     """The line that starts at `offset`, without its line feed; None when it is not committed or over 1 MiB."""
     length = FIRST_TRY_BYTES
     while True:
         # Most lines are short, and some files hold a million of them: do not read 1 MiB for each.
-        line, feed, _ = os.pread(fd, length, offset).partition(b"\n")
+        line, feed, _ = file.pread(length, offset).partition(b"\n")
         if feed:
             return line
         if len(line) < length or length > LINE_LIMIT:

@@ -6,7 +6,6 @@ Knows no wall clock: whoever plays says up to which moment. All memory is bounde
 from __future__ import annotations
 
 import io
-import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,6 +184,6 @@ class Player:
         """The sound lines before the line start `until`, a block at a time, backwards."""
         while until > 0:
             begin = line_start_before(self._file, until - LOOK_BACK_BYTES) if until > LOOK_BACK_BYTES else 0
-            part = io.BytesIO(os.pread(self._file.fileno(), until - begin, begin))
+            part = io.BytesIO(self._file.pread(until - begin, begin))
             yield list(read_placed(part, Report()))
             until = begin

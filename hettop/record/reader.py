@@ -16,19 +16,20 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.events import FORMAT, LINE_LIMIT, VERSION, AnyEvent, Header, Keyframe, Samples
+from hettop.record.bytes import PlainBytes, RecordingFile
 from hettop.record.defects import BACKWARDS, BAD_LINE, BLANK, JOINED, OVERSIZE, TORN, UNKNOWN_KIND, Report
 from hettop.record.limits import clock_fault
 from hettop.record.lines import Lines
 from hettop.record.order import in_order
+from hettop.record.zst import MAGIC as ZSTD_MAGIC
+from hettop.record.zst import open_compressed
 from hettop.text import clean
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 KEYFRAME_START = b'{"k":"keyframe"'
-BUFFER_BYTES = 1 << 18
 # First bytes of what is often mistaken for plain text, and what unpacks it.
 COMPRESSED = (
     (b"\x1f\x8b", "gzip", "gunzip -k"),
-    (b"\x28\xb5\x2f\xfd", "zstd", "zstd -d"),
     (b"\xfd7zXZ\x00", "xz", "xz -dk"),
     (b"BZh", "bzip2", "bunzip2 -k"),
     (b"PK\x03\x04", "zip", "unzip"),
@@ -47,8 +48,11 @@ class Placed(NamedTuple):
         return self.event.t
 
 
-def open_recording(path: Path) -> tuple[BinaryIO, Header]:
-    """The opened file and its header. Raises HettopError `recording` when it is no recording this hettop reads."""
+def open_recording(path: Path) -> tuple[RecordingFile, Header]:
+    """The opened file, which may be compressed by zstd, and its header.
+
+    Raises HettopError `recording` when it is no recording this hettop reads.
+    """
     file = _open(path)
     try:
         return file, _read_header(file, path)
@@ -75,6 +79,7 @@ def read_placed(
     """As `read_events`, with the place of each event."""
     sound = _sound(file, report, start, end, check_crc)
     for placed in in_order(sound, last_t, lambda dropped: report.skip(dropped.offset, BACKWARDS)):
+        report.ended = False  # by an end that something follows
         match placed.event:
             case Samples():
                 report.samples += placed.event.n
@@ -134,7 +139,7 @@ def _event(line: bytes, offset: int, report: Report) -> AnyEvent | None:
     return event
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path) -> RecordingFile:
     shown = clean(os.fspath(path))
     try:
         # Looked at before it is opened: opening a named pipe would wait for ever.
@@ -142,15 +147,22 @@ def _open(path: Path) -> BinaryIO:
         if not stat.S_ISREG(mode):
             what = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
             raise HettopError("recording", f"{shown} is {what}", "name a recording (.jsonl)")
-        return path.open("rb", buffering=BUFFER_BYTES)
+        file = PlainBytes(path, "rb")
     except FileNotFoundError:
         raise HettopError("recording", f"there is no file {shown}", "check the name") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise HettopError("recording", f"cannot read {shown}: {why}", "check the name and its permissions") from None
+    if file.pread(len(ZSTD_MAGIC), 0) != ZSTD_MAGIC:
+        return RecordingFile(file)
+    try:
+        return RecordingFile(open_compressed(file, path))
+    except BaseException:
+        file.close()
+        raise
 
 
-def _read_header(file: BinaryIO, path: Path) -> Header:
+def _read_header(file: RecordingFile, path: Path) -> Header:
     shown = clean(os.fspath(path))
     line = file.readline(LINE_LIMIT + 1)
     for magic, name, unpack in COMPRESSED:

@@ -5,14 +5,13 @@ Knows bytes and two kinds of line. A seam is a second header: two recordings wer
 
 from __future__ import annotations
 
-import os
 from bisect import insort
 from collections.abc import Iterator
 from itertools import islice
-from typing import BinaryIO
 
 from hettop import events
 from hettop.events import AnyEvent
+from hettop.record.bytes import Bytes
 from hettop.record.lines import line_at
 
 MARK_START = b'\n{"k":"mark"'
@@ -26,10 +25,10 @@ MARKS_KEPT = 10_000
 class Scan:
     """Grows as `look` is called: the times of the marks found so far, and where the recording ends."""
 
-    def __init__(self, file: BinaryIO, end: int) -> None:
+    def __init__(self, file: Bytes, end: int) -> None:
         self.end = end
         self.marks_ns: list[int] = []
-        self._fd = file.fileno()
+        self._file = file
         self._position = 0
 
     @property
@@ -41,7 +40,7 @@ class Scan:
         until = self._position + budget_bytes
         while self._position < min(until, self.end):
             # The overlap finds a line that begins at the seam of two pieces, and none twice.
-            piece = os.pread(self._fd, PIECE_BYTES + OVERLAP, self._position)
+            piece = self._file.pread(PIECE_BYTES + OVERLAP, self._position)
             for offset in self._starts(piece, HEADER_START):
                 if isinstance(self._event_at(offset), events.Header):
                     self.end = offset
@@ -59,7 +58,7 @@ class Scan:
             at = piece.find(start, at + 1)
 
     def _event_at(self, offset: int) -> AnyEvent | None:
-        line = line_at(self._fd, offset)
+        line = line_at(self._file, offset)
         try:
             return None if line is None else events.decode(line)
         except ValueError:

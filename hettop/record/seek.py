@@ -6,13 +6,13 @@ halving, and the keyframes before it by reading backwards.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from hettop import events
 from hettop.events import LINE_LIMIT, Header, Keyframe
+from hettop.record.bytes import Bytes, RecordingFile
 from hettop.record.defects import Report
 from hettop.record.limits import CLOCK_SLACK_NS
 from hettop.record.lines import line_at
@@ -48,7 +48,7 @@ class _Found(NamedTuple):
     keyframe: Keyframe
 
 
-def session_at(file: BinaryIO, header: Header, t: int, raw_limit: int = 0) -> Session:
+def session_at(file: RecordingFile, header: Header, t: int, raw_limit: int = 0) -> Session:
     """The session after all events up to `t`, the same as folding from the start.
 
     Raw samples are not in keyframes: with a `raw_limit` above 0 the file is folded from its start.
@@ -62,13 +62,19 @@ def session_at(file: BinaryIO, header: Header, t: int, raw_limit: int = 0) -> Se
     return start.session
 
 
-def beginning(file: BinaryIO, end: int, report: Report, raw_limit: int = 0) -> Start:
+def beginning(file: RecordingFile, end: int, report: Report, raw_limit: int = 0) -> Start:
     """The empty session, and all events up to byte `end`."""
     return Start(Session(raw_limit), read_placed(file, report, end=end))
 
 
 def start_before(
-    file: BinaryIO, header: Header, t: int, end: int, report: Report, *, folded_bytes: int = FOLDED_FROM_START_BYTES
+    file: RecordingFile,
+    header: Header,
+    t: int,
+    end: int,
+    report: Report,
+    *,
+    folded_bytes: int = FOLDED_FROM_START_BYTES,
 ) -> Start:
     """A session from which folding on to `t` gives what folding from the start gives, trailing window included.
 
@@ -79,12 +85,12 @@ def start_before(
     oldest_needed = t - LONGEST_WINDOW_NS - CLOCK_SLACK_NS
     if oldest_needed <= 0:
         return beginning(file, end, report)
-    near = _place_of(file.fileno(), oldest_needed, end)
+    near = _place_of(file, oldest_needed, end)
     if near <= folded_bytes:
         return beginning(file, end, report)
-    later = _keyframe_before(file.fileno(), near, oldest_needed)
+    later = _keyframe_before(file, near, oldest_needed)
     for _ in range(KEYFRAMES_TRIED):
-        earlier = later and _keyframe_before(file.fileno(), later.offset, oldest_needed)
+        earlier = later and _keyframe_before(file, later.offset, oldest_needed)
         if later is None or earlier is None:
             break
         confirmed = _confirmed(file, header, earlier, later, end=end, report=report)
@@ -94,26 +100,26 @@ def start_before(
     return beginning(file, end, report)
 
 
-def committed_end(file: BinaryIO) -> int:
+def committed_end(file: Bytes) -> int:
     """The byte after the last line feed: what a writer has committed by now."""
-    position = os.fstat(file.fileno()).st_size
+    position = file.size()
     while position > 0:
         begin = max(0, position - BACKWARD_BYTES)
-        at = os.pread(file.fileno(), position - begin, begin).rfind(b"\n")
+        at = file.pread(position - begin, begin).rfind(b"\n")
         if at >= 0:
             return begin + at + 1
         position = begin
     return 0
 
 
-def line_start_before(file: BinaryIO, offset: int) -> int:
+def line_start_before(file: Bytes, offset: int) -> int:
     """The start of the last line that begins at or before `offset`, or 1 MiB before it where there is none so near."""
     begin = max(0, offset - LINE_LIMIT)
-    return begin + os.pread(file.fileno(), offset - begin, begin).rfind(b"\n") + 1
+    return begin + file.pread(offset - begin, begin).rfind(b"\n") + 1
 
 
 def _confirmed(
-    file: BinaryIO, header: Header, earlier: _Found, later: _Found, *, end: int, report: Report
+    file: RecordingFile, header: Header, earlier: _Found, later: _Found, *, end: int, report: Report
 ) -> Start | None:
     try:
         session = Session.restored(header, earlier.keyframe)
@@ -134,12 +140,12 @@ def _agrees(session: Session, keyframe: Keyframe) -> bool:
     return events.encode(session.keyframe(keyframe.t, keyframe.crc32)) == events.encode(keyframe)
 
 
-def _place_of(fd: int, t: int, end: int) -> int:
+def _place_of(file: Bytes, t: int, end: int) -> int:
     """A byte shortly after the last line whose time is at most `t`, unless damage led the search astray."""
     low, high = 0, end
     while high - low > NEAR_ENOUGH_BYTES:
         middle = (low + high) // 2
-        probe = _line_head_after(fd, middle, high)
+        probe = _line_head_after(file, middle, high)
         if probe is None or probe[1] > t:
             high = middle
         else:
@@ -147,37 +153,37 @@ def _place_of(fd: int, t: int, end: int) -> int:
     return high
 
 
-def _line_head_after(fd: int, position: int, end: int) -> tuple[int, int] | None:
+def _line_head_after(file: Bytes, position: int, end: int) -> tuple[int, int] | None:
     """Offset and time of the first sound line that starts after `position` and before `end`."""
     give_up = min(end, position + PROBE_BYTES)
     tried = 0
     while position < give_up and tried < PROBE_LINES:
-        block = os.pread(fd, BLOCK_BYTES, position)
+        block = file.pread(BLOCK_BYTES, position)
         at = block.find(b"\n")
         if at < 0:
             position += max(1, len(block))
             continue
         position += at + 1
         tried += 1
-        head = LINE_HEAD.match(os.pread(fd, HEAD_BYTES, position))
+        head = LINE_HEAD.match(file.pread(HEAD_BYTES, position))
         if head is not None and position < end:
             return position, int(head[2])
     return None
 
 
-def _keyframe_before(fd: int, before: int, earlier_than: int) -> _Found | None:
+def _keyframe_before(file: Bytes, before: int, earlier_than: int) -> _Found | None:
     """The last readable keyframe line that starts before byte `before` and whose time is below `earlier_than`."""
     marker = b"\n" + KEYFRAME_START
     searched_to = before - 1 + len(marker) - 1
     tried = 0
     while searched_to > 0 and tried < PROBE_LINES:
         begin = max(0, searched_to - BACKWARD_BYTES)
-        at = os.pread(fd, searched_to - begin, begin).rfind(marker)
+        at = file.pread(searched_to - begin, begin).rfind(marker)
         if at < 0:
             # Blocks overlap by all but one byte of the marker, so that one across the seam is found.
             searched_to = begin + len(marker) - 1 if begin else 0
             continue
-        found = _keyframe_at(fd, begin + at + 1, earlier_than)
+        found = _keyframe_at(file, begin + at + 1, earlier_than)
         if found is not None:
             return found
         tried += 1
@@ -185,11 +191,11 @@ def _keyframe_before(fd: int, before: int, earlier_than: int) -> _Found | None:
     return None
 
 
-def _keyframe_at(fd: int, offset: int, earlier_than: int) -> _Found | None:
-    head = LINE_HEAD.match(os.pread(fd, HEAD_BYTES, offset))
+def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> _Found | None:
+    head = LINE_HEAD.match(file.pread(HEAD_BYTES, offset))
     if head is None or int(head[2]) >= earlier_than:
         return None
-    line = line_at(fd, offset)
+    line = line_at(file, offset)
     try:
         event = None if line is None else events.decode(line)
     except ValueError:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hettop import events
 from hettop.errors import HettopError
 from hettop.events import AnyEvent, Samples
+from hettop.record.bytes import PlainBytes, RecordingFile
 from hettop.record.player import Player
 from hettop.record.seek import session_at
 from hettop.session.session import Session
@@ -259,7 +260,7 @@ def test_seeking_in_a_damaged_file_shows_what_folding_it_shows(
 
 
 def test_session_at_gives_raw_samples_when_asked(recording: Path, told: list[AnyEvent]) -> None:
-    with recording.open("rb") as file:
+    with RecordingFile(PlainBytes(recording, "rb")) as file:
         session = session_at(file, Player(recording).header, 200 * SECOND, raw_limit=1_000_000)
         sought = session_at(file, Player(recording).header, 200 * SECOND)
     assert session.samples == sought.samples == sum(e.n for e in told if isinstance(e, Samples) and e.t <= 200 * SECOND)

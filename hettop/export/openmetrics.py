@@ -1,0 +1,149 @@
+"""OpenMetrics text of a session: what Prometheus and its like read.
+
+Knows the folded session alone, so that a live session can be told in the same words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from hettop.export.formats import Target
+from hettop.record.opened import Recording
+from hettop.session.condition import Condition
+from hettop.session.session import Session
+from hettop.session.statistics import Statistics, statistics
+from hettop.stats.histogram import SUB_BUCKET_BITS, SUB_BUCKETS
+from hettop.text import clean
+
+LATENCY = "hettop_latency_seconds"
+LOWEST_NS, HIGHEST_NS = 1 << 14, 1 << 36  # 16 µs to a minute, two bounds an octave: 45 buckets
+
+# Of each statistic: metric, unit, help, and the factor that makes base units of it.
+GAUGES = (
+    ("p50_ms", "hettop_latency_p50_seconds", "Median latency of the steady samples", 1e-3),
+    ("p90_ms", "hettop_latency_p90_seconds", "P90 latency of the steady samples", 1e-3),
+    ("p99_ms", "hettop_latency_p99_seconds", "P99 latency, where there are samples enough", 1e-3),
+    ("min_ms", "hettop_latency_min_seconds", "Lowest latency", 1e-3),
+    ("max_ms", "hettop_latency_max_seconds", "Highest latency", 1e-3),
+    ("throughput_per_s", "hettop_inferences_per_second", "Inferences a second", 1.0),
+    ("energy_mj_per_inference", "hettop_energy_per_inference_joules", "CPU+GPU+ANE (estimate) per inference", 1e-3),
+    ("load_ms", "hettop_load_seconds", "Time the load of the model took", 1e-3),
+    ("first_ms", "hettop_first_call_seconds", "Latency of the first call after the load", 1e-3),
+)
+
+Labels = Mapping[str, str]
+
+
+def export(recording: Recording, target: Target) -> None:
+    target.main().write(openmetrics_text(recording.session).encode())
+
+
+def openmetrics_text(session: Session) -> str:
+    """The whole exposition, `# EOF` included."""
+    lines = [*_info(session), *_latencies(session), *_gauges(session), *_power(session), *_losses(session), "# EOF"]
+    return "\n".join(lines) + "\n"
+
+
+def _info(session: Session) -> Iterator[str]:
+    opening = session.header
+    about = {
+        "model": opening.model.name if opening else None,
+        "backend": opening.model.backend if opening else None,
+        "chip": opening.host.chip if opening else None,
+        "os": opening.host.os if opening else None,
+        "simulated": _word(session.simulated),
+    }
+    yield from _family("hettop_session", "info", "What was measured, and on what")
+    yield _line("hettop_session_info", {name: text for name, text in about.items() if text}, 1)
+
+
+def _latencies(session: Session) -> Iterator[str]:
+    yield from _family(LATENCY, "histogram", "Latency of the steady samples", "seconds")
+    bounds = _bounds()
+    for condition in session.conditions.values():
+        if condition.wall.n:
+            yield from _histogram(condition, _labels(session, condition.key), bounds)
+
+
+def _histogram(condition: Condition, labels: Labels, bounds: Sequence[int]) -> Iterator[str]:
+    """Cumulative counts at bounds that are also those of the fold's buckets, so that they are exact."""
+    indices, counts = condition.wall.histogram.nonzero()
+    places = [_bucket_from(bound) for bound in bounds]
+    below = np.concatenate(([0], np.cumsum(counts)))[np.searchsorted(indices, places)]
+    for bound, count in zip(bounds, below.tolist(), strict=True):
+        # Latencies are whole ns: below the bound is up to the ns before it.
+        yield _line(f"{LATENCY}_bucket", {**labels, "le": _number((bound - 1) / 1e9)}, count)
+    yield _line(f"{LATENCY}_bucket", {**labels, "le": "+Inf"}, condition.wall.n)
+    yield _line(f"{LATENCY}_count", labels, condition.wall.n)
+    yield _line(f"{LATENCY}_sum", labels, condition.wall.moments.sum_ns / 1e9)
+
+
+def _bounds() -> list[int]:
+    octaves = range(LOWEST_NS.bit_length() - 1, HIGHEST_NS.bit_length())
+    bounds = [step << octave >> 1 for octave in octaves for step in (2, 3)]
+    return [bound for bound in bounds if bound <= HIGHEST_NS]
+
+
+def _bucket_from(bound_ns: int) -> int:
+    """The histogram bucket that begins at this power of two, or at one and a half of one."""
+    exponent = bound_ns.bit_length() - 1
+    mantissa = (bound_ns - (1 << exponent)) * SUB_BUCKETS >> exponent
+    return (exponent << SUB_BUCKET_BITS) + mantissa
+
+
+def _gauges(session: Session) -> Iterator[str]:
+    rows = [row for row in statistics(session) if row.n]
+    for field, name, about, factor in GAUGES:
+        known = [(row, value) for row in rows if (value := getattr(row, field)) is not None]
+        if known:
+            unit = next((unit for unit in ("seconds", "joules") if name.endswith(f"_{unit}")), None)
+            yield from _family(name, "gauge", about, None if name.endswith("per_second") else unit)
+            yield from (_line(name, _labels(session, row), value * factor) for row, value in known)
+
+
+def _power(session: Session) -> Iterator[str]:
+    power = session.power
+    known = [] if power is None else [(rail, mw) for rail, mw in power.mw.items() if mw is not None]
+    if known and power is not None:
+        yield from _family("hettop_power_watts", "gauge", "The last power sample, by rail", "watts")
+        for rail, mw in known:
+            labels = {"rail": rail, "source": power.source, "simulated": _word(session.simulated)}
+            yield _line("hettop_power_watts", labels, mw / 1e3)
+
+
+def _losses(session: Session) -> Iterator[str]:
+    yield from _family("hettop_dropped_samples", "counter", "Samples that could not be kept")
+    yield _line("hettop_dropped_samples_total", {"simulated": _word(session.simulated)}, session.dropped)
+
+
+def _labels(session: Session, of: Statistics | tuple[str, str, str | None]) -> dict[str, str]:
+    unit, load, thermal = (of.unit, of.load, of.thermal) if isinstance(of, Statistics) else of
+    heat = {} if thermal is None else {"thermal": thermal}
+    return {"unit": unit, "load": load, **heat, "simulated": _word(session.simulated)}
+
+
+def _family(name: str, kind: str, about: str, unit: str | None = None) -> Iterator[str]:
+    yield f"# TYPE {name} {kind}"
+    if unit:
+        yield f"# UNIT {name} {unit}"
+    yield f"# HELP {name} {about}"
+
+
+def _line(name: str, labels: Labels, value: float) -> str:
+    told = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+    return f"{name}{{{told}}} {_number(value)}"
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) or math.isfinite(value) else "NaN"
+
+
+def _escaped(text: str) -> str:
+    return clean(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _word(simulated: bool) -> str:
+    return str(simulated).lower()

@@ -1,0 +1,215 @@
+"""Mends a recording into a new file: every committed, valid line is kept as it is, and what is missing is said.
+
+Knows the reader, the fold and lines of bytes; the damaged file is only read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from hettop import events
+from hettop.errors import HettopError
+from hettop.events import LINE_LIMIT, WINDOW_LIMIT, AnyEvent, Dropped, End, Header, Keyframe
+from hettop.record.bytes import RecordingFile
+from hettop.record.defects import Report
+from hettop.record.lines import Lines
+from hettop.record.newfile import NewFile
+from hettop.record.reader import BYTE_ORDER_MARK, Placed, open_recording, read_placed
+from hettop.record.verify import contradiction
+from hettop.session.session import Session
+from hettop.text import clean
+
+BEGINNINGS = (b'{"k":"header"',)
+CRC = re.compile(rb'"crc32":\d{1,16}')
+
+
+@dataclass(slots=True)
+class Repaired:
+    """What was done. `left_out` maps kinds of defect to lines; `dropped` samples were found missing and declared."""
+
+    path: str
+    lines: int = 0
+    samples: int = 0
+    dropped: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    torn_bytes: int = 0
+    checksums_renewed: int = 0
+    keyframes_renewed: int = 0
+    keyframes_left_out: int = 0
+    end_added: bool = False
+    end_renewed: bool = False
+    joined_at: int | None = None
+    """Where a second recording begins, of which nothing was taken."""
+
+
+def repair(path: Path, out: Path, *, force: bool = False) -> Repaired:
+    """Write to `out` what of `path` can be used. Raises HettopError (`recording`, `io`, `usage`)."""
+    if out.suffix == ".zst":
+        hint = f"name a .jsonl, then: hettop export {clean(out.stem)} --to zst"
+        raise HettopError("usage", "a repaired recording is written as plain lines", hint)
+    file, _ = open_recording(path)
+    with file:
+        if out.exists() and out.samefile(path):
+            raise HettopError("usage", "the damaged file itself is never written to", "name another file with -o")
+        again, _ = open_recording(path)
+        with again, NewFile(out, force=force, beginnings=BEGINNINGS) as made:
+            report = Report()
+            mending = _Mending(made.file, report, Repaired(os.fspath(out)))
+            return _mend(file, again, report, mending)
+
+
+def _mend(file: RecordingFile, again: RecordingFile, report: Report, mending: _Mending) -> Repaired:
+    done = mending.done
+    after = 0
+    for placed in read_placed(file, report):
+        if placed.offset > after:
+            _take_between(again, after, placed.offset, mending)
+        mending.take(placed, _line(file, placed))
+        after = placed.after
+    done.joined_at = _take_between(again, after, None, mending)
+    done.torn_bytes = report.torn_bytes
+    done.left_out = {
+        kind: lines for kind, lines in sorted(report.skipped.items()) if kind not in ("unknown kind", "blank line")
+    }
+    mending.close()
+    return done
+
+
+def _line(file: RecordingFile, placed: Placed) -> bytes:
+    line = file.pread(placed.after - placed.offset, placed.offset).rstrip(b"\r\n")
+    return line.removeprefix(BYTE_ORDER_MARK) if placed.offset == 0 else line
+
+
+def _take_between(file: RecordingFile, start: int, end: int | None, mending: _Mending) -> int | None:
+    """Of lines that the reader skipped, keep the kinds that a newer hettop knows, and count the damaged ones.
+
+    Returns where a second recording begins, if one does.
+    """
+    for offset, line in Lines(file, start, end):
+        if line is None:
+            mending.damaged += 1
+            continue
+        try:
+            event = events.decode(line)
+        except ValueError:
+            mending.damaged += 1 if line.strip() else 0
+            continue
+        if isinstance(event, Header) and offset > 0:
+            return offset
+        if event is None:
+            mending.write(line.rstrip(b"\r"))
+        else:
+            mending.damaged += 1  # its time contradicts those around it
+    return None
+
+
+class _Mending:
+    """Writes the lines of the new recording, and folds them as it goes."""
+
+    def __init__(self, out: BinaryIO, report: Report, done: Repaired) -> None:
+        self.done = done
+        self._out = out
+        self._report = report
+        self._session = Session(raw_limit=0)
+        self.damaged = 0
+        """Lines left out since something told how many samples there were."""
+        self._crc32 = 0
+        self._last: AnyEvent | None = None
+
+    def take(self, placed: Placed, line: bytes) -> None:
+        event = placed.event
+        match event:
+            case Keyframe():
+                self._declare(event.samples, event.t)
+                self._take_keyframe(event, line)
+            case End():
+                self._declare(event.samples, event.t)
+                self._take_end(event, line)
+            case _:
+                self._put(event, line)
+
+    def write(self, line: bytes) -> None:
+        self._out.write(line + b"\n")
+        self._crc32 = zlib.crc32(line + b"\n", self._crc32)
+        self.done.lines += 1
+
+    def close(self) -> None:
+        """Say what is missing at the end, and end the recording if it was not."""
+        if not isinstance(self._last, End):
+            for why in self._unaccounted():
+                self._put_new(Dropped(t=self._session.t, n=0, why=why))
+            self._put_new(self._end("repaired: the recording was not closed"))
+            self.done.end_added = True
+        self.done.samples = self._session.samples
+
+    def _put(self, event: AnyEvent, line: bytes) -> None:
+        self.write(line)
+        self._session.fold(event)
+        self._last = event
+
+    def _put_new(self, event: AnyEvent) -> None:
+        self._put(event, events.encode(event))
+
+    def _unaccounted(self) -> Iterator[str]:
+        if self.damaged:
+            yield f"{self.damaged} damaged lines were left out; how many samples they held is not known"
+        if self._report.torn_bytes:
+            yield f"the last line was unfinished ({self._report.torn_bytes} bytes)"
+
+    def _declare(self, told: int | None, t: int) -> None:
+        """Say how many samples are missing, by what a keyframe or the end tells of those that there were."""
+        if told is None:
+            return
+        missing = told - self._session.samples - self.done.dropped
+        # More than the damaged lines can have held is a damaged number.
+        if 0 <= missing <= self.damaged * WINDOW_LIMIT:
+            self.damaged = 0
+            self.done.dropped += missing
+            if missing:
+                self._put_new(Dropped(t=t, n=missing, why="in damaged lines, left out by repair"))
+
+    def _take_keyframe(self, keyframe: Keyframe, line: bytes) -> None:
+        crc32 = self._crc32
+        if contradiction(self._session, keyframe) is not None:
+            fresh = events.encode(self._session.keyframe(keyframe.t, crc32))
+            if len(fresh) > LINE_LIMIT:
+                self.done.keyframes_left_out += 1
+                return
+            line = fresh
+            self.done.keyframes_renewed += 1
+        elif keyframe.crc32 != crc32:
+            line = _with_crc(keyframe, line, crc32)
+            self.done.checksums_renewed += 1
+        self._put(keyframe, line)
+        self._crc32 = 0
+
+    def _take_end(self, end: End, line: bytes) -> None:
+        if end.samples in (None, self._session.samples) and end.dropped in (None, self._session.dropped):
+            self._put(end, line)
+            return
+        self._put_new(self._end(end.why, end.t))
+        self.done.end_renewed = True
+
+    def _end(self, why: str, t: int | None = None) -> End:
+        session = self._session
+        return End(t=session.t if t is None else t, why=why, samples=session.samples, dropped=session.dropped)
+
+
+def _with_crc(keyframe: Keyframe, line: bytes, crc32: int) -> bytes:
+    """The keyframe with another checksum; if possible the same line, for a newer hettop's fields are in it, too."""
+    changed = CRC.sub(b'"crc32":%d' % crc32, line, count=1)
+    try:
+        found = events.decode(changed)
+    except ValueError:
+        found = None
+    if isinstance(found, Keyframe) and found.crc32 == crc32:
+        return changed
+    return events.encode(msgspec.structs.replace(keyframe, crc32=crc32))

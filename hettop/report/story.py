@@ -1,0 +1,292 @@
+"""What a recording tells, as sections of a page: provenance, latency, course, power, method.
+
+Pure; numbers come from the fold and the course, and what is not known is `n/a`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hettop import __version__
+from hettop.events import NO_LOAD, Header
+from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.course import Course
+from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
+from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
+from hettop.session.session import Session
+from hettop.session.statistics import Statistics, statistics
+
+LATENCY = ("unit", "load", "thermal", "n", "mean", "std", "min", "P50", "P90", "95 % of P90", "P99", "P99.9", "max")
+PACE = ("unit", "load", "n", "inf/s", "spikes", "fence", "native mean", "response P50", "response P90", "misses")
+STARTS = ("unit", "loading", "first call", "warm-up calls", "slowest warm-up", "peak memory, MB", "runs on")
+WORDS = ("unit", "load", "thermal", "runs on", "rail")
+SIDE_BY_SIDE = ("unit", "load")
+HAPPENINGS_SHOWN = 40
+LONGEST_SETTING = 120
+
+
+@dataclass(slots=True)
+class Told:
+    """One recording, read to its end: its name, the folded session, its course, and what was skipped of it."""
+
+    name: str
+    session: Session = field(default_factory=Session)
+    course: Course = field(default_factory=Course)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    verdict: Section | None = None
+    """What to do, if somebody has judged: it comes first."""
+
+
+def page_of(told: Sequence[Told]) -> Page:
+    """One recording's story, or several beside each other and then one after the other."""
+    simulated = any(one.session.simulated for one in told)
+    if len(told) == 1:
+        return Page(_title(told[0].session), simulated, list(_chapter(told[0], 2)))
+    sections = [_side_by_side(told)]
+    for one in told:
+        mark = "SIMULATED: " if one.session.simulated else ""
+        sections += [Section(f"{mark}{one.name}", [Paragraph(_title(one.session))]), *_chapter(one, 3)]
+    return Page(f"{len(told)} recordings", simulated, sections)
+
+
+def _chapter(told: Told, level: int) -> Iterator[Section]:
+    session = told.session
+    rows = statistics(session)
+    if told.verdict is not None:
+        yield Section(told.verdict.title, told.verdict.blocks, level)
+    yield Section("Latency", list(_latency(session, rows)), level)
+    yield Section("Course", list(_course(told)), level)
+    yield Section("Starts and placement", list(_starts(rows)), level)
+    yield Section("Power and energy", list(_power(told, rows)), level)
+    yield Section("What was measured", [_provenance(told)], level)
+    yield Section("Method", list(_method(told)), level)
+
+
+def _title(session: Session) -> str:
+    header = session.header
+    if header is None:
+        return "a session without a header"
+    told = [header.model.name or "model", header.host.chip, header.host.os]
+    return " · ".join(text for text in told if text)
+
+
+def _provenance(told: Told) -> Facts:
+    session = told.session
+    header = session.header or Header(t=0, format="", version=(1, 0))
+    host, model = header.host, header.model
+    known = {
+        "model": model.name,
+        "note": model.note,
+        "sha256": model.sha256,
+        "inputs": ", ".join(session.inputs or model.inputs),
+        "parameters": None if model.parameters is None else count(model.parameters),
+        "MACs": None if model.macs is None else count(model.macs),
+        "backend": model.backend,
+        "chip": host.chip,
+        "cores": None if host.cores is None else count(host.cores),
+        "memory": None if host.memory_mb is None else f"{count(host.memory_mb)} MB",
+        "OS": host.os,
+        "power mode": host.power_mode,
+        "hettop": host.hettop,
+        "Python": host.python,
+        "frameworks": ", ".join(f"{name} {version}" for name, version in host.frameworks.items()),
+        "recorded": header.wall,
+        "lasted": clock(session.t),
+        "samples": count(session.samples),
+        "settings": _settings(header),
+        "recording": f"{told.name} (format {header.version[0]}.{header.version[1]}, id {header.id or UNKNOWN})",
+    }
+    return Facts([(name, text) for name, text in known.items() if text])
+
+
+def _settings(header: Header) -> str:
+    told = [
+        f"{name} {value}"[:LONGEST_SETTING] for name, value in header.settings.items() if value not in (None, {}, [])
+    ]
+    return "; ".join(told)
+
+
+def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
+    measured = [row for row in rows if row.n]
+    for row in rows:
+        if row.error is not None:
+            hint = f" ({row.error.hint})" if row.error.hint else ""
+            yield Paragraph(f"{row.unit}: {row.error.message}{hint}", warning=True)
+    if not measured:
+        yield Paragraph("No steady sample was taken.", warning=True)
+        return
+    yield Paragraph("Milliseconds, of the steady samples. Intervals are 95 %.")
+    yield _table(LATENCY, [_latency_row(row) for row in measured])
+    yield from violin_figure(session)
+    yield _table(PACE, [_pace_row(row) for row in measured])
+    notes = [*_modes(measured), *_needs(measured)]
+    if notes:
+        yield Items(notes)
+    yield from histogram_figures(session)
+
+
+def _latency_row(row: Statistics) -> tuple[str, ...]:
+    low, high = row.p90_ci_ms or (None, None)
+    interval = f"{'?' if low is None else milliseconds(low)}–{'?' if high is None else milliseconds(high)}"
+    figures = (row.mean_ms, row.std_ms, row.min_ms, row.p50_ms, row.p90_ms)
+    return (
+        *(row.unit, row.load, row.thermal or "", count(row.n)),
+        *(milliseconds(value) for value in figures),
+        interval,
+        *(milliseconds(value) for value in (row.p99_ms, row.p999_ms, row.max_ms)),
+    )
+
+
+def _pace_row(row: Statistics) -> tuple[str, ...]:
+    spikes, misses = row.spikes, row.deadline_misses
+    return (
+        *(row.unit, row.load, count(row.n), significant(row.throughput_per_s)),
+        UNKNOWN if spikes is None else count(spikes.n),
+        UNKNOWN if spikes is None else milliseconds(spikes.fence_ms),
+        _known(row.native_mean_ms),
+        _known(row.response_p50_ms),
+        _known(row.response_p90_ms),
+        "" if misses is None else f"{count(misses.n)} over {milliseconds(misses.limit_ms)} ms",
+    )
+
+
+def _known(value: float | None) -> str:
+    """Empty where it is unknown: a column that nobody fills is left out."""
+    return "" if value is None else significant(value)
+
+
+def _modes(rows: Sequence[Statistics]) -> Iterator[str]:
+    for row in rows:
+        if row.modes and len(row.modes) > 1:
+            shares = ", ".join(f"{milliseconds(mode.center_ms)} ms ({percent(mode.share)})" for mode in row.modes)
+            tentative = " (tentative)" if row.modes_tentative else ""
+            yield f"{_name(row)} has {len(row.modes)} modes{tentative}: {shares}"
+
+
+def _needs(rows: Sequence[Statistics]) -> Iterator[str]:
+    for row in rows:
+        short = [(name, needs) for name, needs in (("P90", row.p90_needs), ("P99", row.p99_needs)) if needs]
+        if short:
+            told = ", ".join(f"{name} needs {count(needs - row.n)} more samples" for name, needs in short)
+            yield f"{_name(row)}: {told}"
+
+
+def _course(told: Told) -> Iterator[Block]:
+    course = told.course
+    shown = course.happenings[:HAPPENINGS_SHOWN]
+    yield from course_figure(course, len(shown))
+    if course.not_drawn:
+        yield Paragraph(f"{len(course.not_drawn)} more units are not drawn.")
+    yield Items([f"{clock(each.t, 1)} {each.text}" for each in shown], numbered=True)
+    more = course.more_happened + len(course.happenings) - len(shown)
+    if more:
+        yield Paragraph(f"{count(more)} more events are in the recording.")
+    if told.session.dropped:
+        yield Paragraph(f"{count(told.session.dropped)} samples were dropped: they are in no figure.", warning=True)
+
+
+def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
+    table = [
+        (
+            *(row.unit, milliseconds(row.load_ms), milliseconds(row.first_ms), count(len(row.warmup_ms))),
+            milliseconds(max(row.warmup_ms, default=None)),
+            significant(row.peak_memory_mb),
+            row.placed or "not known",
+        )
+        for row in {row.unit: row for row in rows}.values()
+    ]
+    yield Paragraph("Load of the model and first call, in milliseconds; neither enters the distribution.")
+    yield Table(STARTS, table, left=("unit", "runs on"))
+
+
+def _power(told: Told, rows: Sequence[Statistics]) -> Iterator[Block]:
+    session = told.session
+    status = session.power_status
+    if session.power is None:
+        why = f": {status.reason}" if status is not None and status.reason else ""
+        yield Paragraph(f"Power: {UNKNOWN}{why}. No power sample is in this recording.")
+        return
+    yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}, never 0 W.")
+    yield from power_figure(told.course)
+    known = [row for row in rows if row.energy_mj_per_inference is not None]
+    if not known:
+        yield Paragraph(f"Energy per inference: {UNKNOWN}: no power sample covers steady samples of one unit.")
+        return
+    heading = ("unit", "load", "mJ/inference", "net of idle", "covered", "inferences/J", "rails")
+    table = [
+        (
+            *(row.unit, row.load, significant(row.energy_mj_per_inference)),
+            *(significant(row.energy_net_mj_per_inference), percent(row.energy_coverage)),
+            *(significant(row.inferences_per_joule), "+".join(row.energy_rails or ()) or UNKNOWN),
+        )
+        for row in known
+    ]
+    yield Table(heading, table, left=("unit", "load", "rails"))
+    yield Paragraph(
+        "CPU+GPU+ANE (estimate), never the whole machine; `covered` is the share of time with power samples."
+    )
+
+
+def _method(told: Told) -> Iterator[Block]:
+    rows = statistics(told.session)
+    exact = all(row.exact for row in rows if row.n)
+    yield Items(
+        [
+            "First call, warm-up, the first sample after a pause and samples during a change of load are kept apart; "
+            "only steady samples enter the distribution.",
+            "Quantiles are numpy's linear (type 7), "
+            + ("on raw samples." if exact else "on raw samples up to 100,000 a condition, else within 0.4 %."),
+            "Intervals come from order statistics; P99 is shown from 662 samples on, P99.9 from 6,636.",
+            "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median.",
+            "Std is that of the population; times are wall times of one call, in the process that runs the model.",
+            f"Made by hettop {__version__}.",
+        ]
+    )
+    if told.skipped:
+        lost = ", ".join(f"{kind}: {lines}" for kind, lines in told.skipped.items())
+        yield Paragraph(f"Lines of the recording that could not be used: {lost}.", warning=True)
+
+
+def _side_by_side(told: Sequence[Told]) -> Section:
+    """The medians and P90 of each condition in every recording; which differences are proven is another question."""
+    by_condition: dict[tuple[str, str], dict[int, Statistics]] = {}
+    for place, one in enumerate(told):
+        for row in statistics(one.session):
+            if row.n:
+                by_condition.setdefault((row.unit, row.load), {})[place] = row
+    letters = [chr(ord("A") + place) if place < 26 else str(place + 1) for place in range(len(told))]
+    heading = (*SIDE_BY_SIDE, *(f"{figure} of {letter}" for figure in ("P50", "P90", "max") for letter in letters))
+    rows = [
+        (
+            *key,
+            *(
+                milliseconds(getattr(found[place], figure)) if place in found else UNKNOWN
+                for figure in ("p50_ms", "p90_ms", "max_ms")
+                for place in range(len(told))
+            ),
+        )
+        for key, found in by_condition.items()
+    ]
+    names = [
+        f"{letter}: {'SIMULATED: ' if one.session.simulated else ''}{one.name} · {_title(one.session)}"
+        for letter, one in zip(letters, told, strict=True)
+    ]
+    note = Paragraph(
+        "Milliseconds. Chance is not told from change here: `hettop compare A B` does that, with intervals."
+    )
+    mixed = len({one.session.simulated for one in told}) > 1
+    warning = [Paragraph("Some of these are SIMULATED: they cannot be compared with the others.", warning=True)]
+    return Section("Side by side", [Items(names), *(warning if mixed else []), _table(heading, rows), note])
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Without the columns in which no row has anything to say."""
+    kept = [place for place in range(len(heading)) if any(row[place] for row in rows)]
+    if all(row[1] == NO_LOAD for row in rows) and heading[1] == "load":
+        kept = [place for place in kept if place != 1]
+    return Table([heading[place] for place in kept], [[row[place] for place in kept] for row in rows], left=WORDS)
+
+
+def _name(row: Statistics) -> str:
+    return row.unit if row.load == NO_LOAD else f"{row.unit} under {row.load}"
