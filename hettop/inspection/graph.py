@@ -66,6 +66,7 @@ class Layer:
 
     macs: multiply-accumulates of convolutions, matrix products and recurrent cells; 0 for every other operation.
     dtype: of its first output.
+    reads, writes: values with their bytes, weights aside; empty where the format does not tell how values flow.
     """
 
     name: str
@@ -75,6 +76,8 @@ class Layer:
     weight_bytes: int
     output_bytes: int | None
     dtype: str
+    reads: tuple[tuple[str, int | None], ...] = ()
+    writes: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def moved_bytes(self) -> int | None:

@@ -6,7 +6,7 @@ Knows nothing of ONNX Runtime: what is said here is said of the file. Weights ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,6 +122,10 @@ class _Scope:
     def is_fixed(self, name: str) -> bool:
         return name in self.constants or name in self.derived
 
+    def sized(self, names: Iterable[str]) -> tuple[tuple[str, int | None], ...]:
+        """Values with their bytes."""
+        return tuple((name, self.types.get(name, UNKNOWN).nbytes) for name in names)
+
 
 class _Reader:
     """Walks a graph and the graphs inside it, gathering weights."""
@@ -159,17 +163,18 @@ class _Reader:
         stored += sum(scope.derived.get(each, 0) for each in set(node.input))
         if node.input and all(scope.is_fixed(each) for each in node.input if each):
             scope.derived.update((each, stored) for each in node.output)
-            return Layer(name, op, 0, 0, 0, 0, dtype)
+            return Layer(name, op, 0, 0, 0, 0, dtype, writes=tuple((each, 0) for each in node.output if each))
+        flowing = [each for each in node.input if each and not scope.is_fixed(each)]
         return Layer(
             name=name,
             op=op,
             macs=count(Node(op, inputs, outputs, attributes)),
-            input_bytes=total_bytes(
-                scope.types.get(each, UNKNOWN) for each in node.input if each and not scope.is_fixed(each)
-            ),
+            input_bytes=total_bytes(scope.types.get(each, UNKNOWN) for each in flowing),
             weight_bytes=stored,
             output_bytes=total_bytes(outputs),
             dtype=dtype,
+            reads=scope.sized(dict.fromkeys(flowing)),
+            writes=scope.sized(each for each in node.output if each),
         )
 
     def _weights(self, node: Any, op: str, attributes: Mapping[str, Any], scope: _Scope) -> Iterator[Weight]:
