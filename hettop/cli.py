@@ -30,9 +30,19 @@ WRONG_USE_KINDS = frozenset(
 
 COMMANDS = {
     "bench": "measure without a screen and print the statistics",
+    "compare": "tell whether one recording is slower than another, with intervals",
+    "decide": "say which unit to use, with the evidence, by a recording or a model",
+    "export": "write a recording as CSV, Parquet, a trace, a page, a picture, or compressed",
     "inspect": "tell what a model holds and what one call of it costs",
-    "power": "tell the power samples in a capture of powermetrics or macmon",
+    "layers": "measure each layer of a model, and tell what limits it",
+    "plan": "cut a model into slices for several devices, by a table of costs",
+    "power": "tell power as it is drawn, or the samples in a capture of powermetrics or macmon",
+    "repair": "mend a damaged recording into a new file",
     "replay": "play a recording in the same screen, or print its statistics",
+    "report": "tell the story of recordings, as Markdown or as a page",
+    "roofline": "measure what this machine can do, and how near to it each layer comes",
+    "sweep": "measure under one competing load after another",
+    "verify": "check whether a recording is whole",
 }
 
 _HELP = """\
