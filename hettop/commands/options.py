@@ -92,6 +92,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="value of an input: a number, a .npy file or an image",
     )
+    parser.add_argument(
+        "--hint",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="optimisation hint for Core ML, such as specializationStrategy=FastPrediction",
+    )
     parser.add_argument("--seed", type=not_negative, default=0, metavar="N", help="seed of made-up inputs (0)")
 
 
@@ -136,6 +143,7 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
         function=arguments.function,
         shapes=tuple(arguments.shape),
         values=tuple(arguments.input),
+        hints=tuple(arguments.hint),
         seed=arguments.seed,
     )
 

@@ -134,6 +134,7 @@ class Measurement:
             origin_ns=self._origin,
             inputs=setup.inputs,
             function=setup.function,
+            hints=setup.hints,
             warmup=options.warmup,
             runs=options.runs,
             duration_ns=options.duration_ns,

@@ -20,6 +20,7 @@ class ModelOptions:
     function: str | None = None
     shapes: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
     seed: int = 0
 
 

@@ -6,7 +6,7 @@ Imports no framework; wrong use ends here, with a hint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hettop.engine.backend import InputOptions, split_unit
 from hettop.engine.backends import create
@@ -36,6 +36,7 @@ class Setup:
     absent: Mapping[str, str]
     inputs: InputOptions
     function: str | None
+    hints: Mapping[str, str] = field(default_factory=dict)
 
 
 def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) -> Setup:
@@ -45,6 +46,8 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
     """
     _check_encoding(options)
     backend = options.backend or DEFAULT_BACKEND
+    if options.hints and backend == DEFAULT_BACKEND:
+        raise HettopError("usage", "ONNX Runtime takes no optimisation hints", "--hint is for --backend coreml")
     engine = create(backend, RealClock())
     known = engine.units()
     available = _available(known, backend, cores)
@@ -63,12 +66,20 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
         absent={unit: why for unit, why in known.items() if why is not None},
         inputs=inputs,
         function=options.function,
+        hints=dict(map(_hint, options.hints)),
     )
+
+
+def _hint(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise HettopError("usage", f"{clean(text)!r} is no hint", "write --hint reshapeFrequency=Infrequent")
+    return name, value
 
 
 def _check_encoding(options: ModelOptions) -> None:
     """Names go to the engines as UTF-8; one that is not has no place in a recording either."""
-    texts = (options.model, options.function or "", *options.shapes, *options.values)
+    texts = (options.model, options.function or "", *options.shapes, *options.values, *options.hints)
     for text in texts:
         try:
             text.encode("utf-8")

@@ -98,3 +98,16 @@ def test_a_file_is_taken_for_a_model_by_its_name(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(model=str(file)), None, 2)
     assert setup.model.path == file
     assert len(setup.model.sha256) == 64
+
+
+def test_hints_are_taken_apart_and_what_is_none_is_refused() -> None:
+    setup = prepare(ModelOptions(backend="simulated", hints=("reshapeFrequency=Infrequent", "a=b=c")), None, 2)
+    assert setup.hints == {"reshapeFrequency": "Infrequent", "a": "b=c"}
+    for text in ("reshapeFrequency", "=x", "x="):
+        with pytest.raises(HettopError, match="is no hint"):
+            prepare(ModelOptions(backend="simulated", hints=(text,)), None, 2)
+
+
+def test_hints_that_nothing_would_take_are_refused() -> None:
+    with pytest.raises(HettopError, match="takes no optimisation hints"):
+        prepare(ModelOptions(backend="onnxruntime", hints=("reshapeFrequency=Infrequent",)), None, 2)
