@@ -144,6 +144,7 @@ def test_a_unit_compiles_loads_and_runs_and_the_next_process_finds_it_compiled(b
     }
     second = begin()
     second.finish()
+    assert "compiling" not in second.states()
     assert second.states() == ["spawning", "loading", "warming", "running", "paused"]
     assert second.last("cached") is True
 

@@ -14,7 +14,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
-from hettop.models.resolve import model_file, resolve
+from hettop.models.resolve import core_ml_file, model_file, resolve
 
 
 @pytest.fixture
@@ -118,6 +118,19 @@ def test_a_compiled_model_has_no_public_format(cache: ModelCache, tmp_path: Path
     error = refused(str(tmp_path / "net.mlmodelc"), cache)
     assert (error.kind, "compiled" in error.message) == ("format", True)
     assert ".mlpackage" in error.hint
+
+
+def test_a_compiled_model_is_taken_where_core_ml_itself_runs_it(tmp_path: Path, cache: ModelCache) -> None:
+    folder = tmp_path / "net.mlmodelc"
+    folder.mkdir()
+    for look in (lambda: resolve(str(folder), cache, translated=False), lambda: core_ml_file(str(folder), cache)):
+        with pytest.raises(HettopError, match="no compiled model"):
+            look()
+    (folder / "coremldata.bin").write_bytes(b"compiled")
+    model = resolve(str(folder), cache, translated=False)
+    assert (model.format, model.path, model.note) == ("coreml", folder, "")
+    assert core_ml_file(str(folder), cache) == folder
+    assert "--backend coreml" in refused(str(folder), cache).hint
 
 
 @pytest.mark.parametrize("suffix", [".mlpackage", ".mlmodel"])

@@ -92,6 +92,13 @@ class TestByHand:
         found = row([steady(0, 10 * S), power(8 * S, 6 * S, cpu=1000.0)])
         assert found.energy_coverage == pytest.approx(0.6, rel=1e-3)
 
+    def test_the_rest_between_rare_arrivals_is_a_part_of_the_stretch(self) -> None:
+        # An arrival every 20 s, told of one by one: the spans of work in between are long forgotten otherwise.
+        rare = cut(window([20 * MS] * 4, t0=0, gap=20 * S, late=[0] * 4, unit="A"), [1, 2, 3])
+        meter = [power(k * S, S, ["stale"] if 20 < k < 30 else [], cpu=1000.0) for k in range(1, 63)]
+        found = row([engine(0, "A", "running"), *rare, *meter])
+        assert found.energy_coverage == pytest.approx(51 / 60.08)
+
 
 class TestWhichSum:
     STRETCH = steady(0, 10 * S)
@@ -247,6 +254,10 @@ class TestWhatNeverCounts:
         other = window([30 * MS], t0=3 * S, unit="B", phase=phase)
         ticks = [power(k * S, S, cpu=1000.0) for k in range(2, 6)]  # the third is from 3 to 4 s
         assert self.coverage(steady(0, 5 * S + 2 * MS), other, *ticks) == pytest.approx(0.6, rel=1e-2)
+
+    def test_a_window_that_two_units_shared_from_end_to_end(self) -> None:
+        found = rows([steady(0, 5 * S, unit="A"), steady(0, 5 * S, unit="B"), power(3 * S, S, cpu=1.0)])
+        assert (found["A"].energy_coverage, found["B"].energy_coverage) == (0.0, 0.0)
 
     @pytest.mark.parametrize("flag", ["suspect-zero", "stale", "partial"])
     def test_a_window_that_measured_nothing(self, flag: str) -> None:
