@@ -32,6 +32,7 @@ COMMANDS = {
     "bench": "measure without a screen and print the statistics",
     "compare": "tell whether one recording is slower than another, with intervals",
     "decide": "say which unit to use, with the evidence, by a recording or a model",
+    "doctor": "tell what works on this machine, what does not, and what mends it",
     "export": "write a recording as CSV, Parquet, a trace, a page, a picture, or compressed",
     "inspect": "tell what a model holds and what one call of it costs",
     "layers": "measure each layer of a model, and tell what limits it",

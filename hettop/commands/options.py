@@ -80,7 +80,9 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]], with seeded weights (the default)",
     )
-    parser.add_argument("--backend", metavar="B", help="onnxruntime or simulated (an Apple M2, marked SIMULATED)")
+    parser.add_argument(
+        "--backend", metavar="B", help="coreml (on a Mac), onnxruntime, or simulated (an Apple M2, marked SIMULATED)"
+    )
     parser.add_argument("--function", metavar="NAME", help="function of a multifunction model")
     parser.add_argument(
         "--shape", action="append", default=[], metavar="NAME=1,3,640,640", help="shape of an input with dynamic axes"

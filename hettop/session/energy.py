@@ -73,8 +73,7 @@ class Energy:
             self.resolution_mj = event.resolution_mj
 
     def reset(self, units: Iterable[Unit]) -> None:
-        """Forget what was attributed and summed up; that there is power stays known."""
-        self.total = RailSums()
+        """Forget what was attributed to conditions; what the session drew in all stays."""
         self._attribution = Attribution()
         if self._seen:
             self._attribution.begin(units)

@@ -225,6 +225,14 @@ class Actions(App[None]):
             at = shown.index(self._main.focused) if self._main.focused in shown else -direction
             shown[(at + direction) % len(shown)].focus()
 
+    def action_scroll_panel(self, direction: int) -> None:
+        if isinstance(panel := self._main.focused, Panel):
+            panel.scroll(direction)
+
+    def action_details(self) -> None:
+        if isinstance(panel := self._main.focused, Panel):
+            panel.toggle_details()
+
     def action_zoom(self) -> None:
         focused = self._main.focused
         if self._main.has_class("-zoomed"):

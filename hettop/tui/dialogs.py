@@ -12,10 +12,23 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from hettop.tui.charts import glyphs
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.keys import Key, grouped
 
 _KEY_WIDTH = 11
+LEGEND = (
+    (glyphs.MARK + "50 90 99", "P50, P90 and P99 in the histogram; below, bars change colour there"),
+    (f"{glyphs.GUIDE} {glyphs.ABOVE}", "where P90 and P99 stand; samples beyond the right end"),
+    (f"{glyphs.SHADE} {glyphs.FULL} {glyphs.FENCE}", "P90 and maximum of a slot of time; the fence for spikes"),
+    (glyphs.CLIPPED, "a maximum beyond the top of the scale"),
+    (f"{glyphs.NOTE} {glyphs.LOAD} {glyphs.CONTROL}", "your mark, a change of load, a change of units"),
+    (f"{glyphs.ACTIVE} {glyphs.VIEWED}", "the unit that runs; the one that is looked at"),
+    (glyphs.MEDIAN, "the median in a unit's distribution"),
+    (f"{glyphs.FAILED} !", "failed; doubtful, such as outputs that differ from the reference's"),
+    ("n/a", "not measured: never 0"),
+)
+"""The glyphs of the panels, and what they say."""
 
 
 class HelpScreen(ModalScreen[None]):
@@ -40,9 +53,17 @@ class HelpScreen(ModalScreen[None]):
             parts.append((f"{name}\n", "bold $primary"))
             for key in keys:
                 parts += [(f"  {key.display:<{_KEY_WIDTH}}", "bold"), (f"{key.words}\n", "")]
-        parts.append(("\nClick a unit to choose it. ↑ ↓ scroll, Escape closes this help.", "$foreground 62%"))
+        parts.append(("On the screen\n", "bold $primary"))
+        for shown, words in LEGEND:
+            parts += [(f"  {shown:<{_KEY_WIDTH}}", "bold"), (f"{words}\n", "")]
+        parts.append(
+            (
+                "\nClick a unit to choose it, twice for all that is known of it. ↑ ↓ scroll, Escape closes this help.",
+                "$foreground 62%",
+            )
+        )
         if self._ascii:
-            parts = [(to_ascii(text).replace("^ v", "up, down"), style) for text, style in parts]
+            parts = [(to_ascii(text), style) for text, style in parts]
         return Content.assemble(*parts)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hettop.engine.backend import InputOptions, split_unit
 from hettop.engine.backends import create
@@ -15,7 +16,8 @@ from hettop.engine.clock import RealClock
 from hettop.engine.inputs import parse_shape, parse_value
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
-from hettop.models.resolve import ResolvedModel, resolve
+from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.resolve import COMPILED_SUFFIX, ResolvedModel, is_core_ml, resolve
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
 
@@ -45,7 +47,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
     _check_encoding(options)
-    backend = options.backend or DEFAULT_BACKEND
+    backend = options.backend or _usual_backend(options.model, units)
     if options.hints and backend == DEFAULT_BACKEND:
         raise HettopError("usage", "ONNX Runtime takes no optimisation hints", "--hint is for --backend coreml")
     engine = create(backend, RealClock())
@@ -68,6 +70,16 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
         function=options.function,
         hints=dict(map(_hint, options.hints)),
     )
+
+
+def _usual_backend(model: str, units: tuple[str, ...] | None) -> str:
+    """Core ML for what it can run, where it is; a unit with a number of threads is ONNX Runtime's own."""
+    path = Path(model)
+    if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+        return DEFAULT_BACKEND
+    threaded = any("@" in unit for unit in units or ())
+    here = None in create("coreml", RealClock()).units().values()
+    return "coreml" if here and not threaded else DEFAULT_BACKEND
 
 
 def _hint(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from tests.engine.processes import gone, wait_for
 
 
 def _runs(terminal: Terminal, unit: str) -> None:
-    row = re.compile(rf"[▶!] {unit}  +[1-9][\d\u2009.kM]* +[\d.]+ +[\d.]+ ")
+    row = re.compile(rf"▶[ !]{unit}  +[1-9][\d\u2009.kM]* +[\d.]+ +[\d.]+ ")
     terminal.until_so(lambda shown: row.search(shown) is not None, f"{unit} runs")
 
 
@@ -38,7 +38,7 @@ def test_a_walk_through_all_units_of_a_mac(tmp_path: Path) -> None:
         terminal.press("c")
         terminal.until("✗ CPU_AND_NE", "SIGSEGV")
         terminal.press("c")
-        terminal.until("! ALL", "✗ CPU_AND_NE")  # whose row stays
+        terminal.until("!ALL", "✗ CPU_AND_NE")  # whose row stays
         family = terminal.family()
         terminal.press("q")
         terminal.assert_left(0)

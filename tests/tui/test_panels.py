@@ -20,7 +20,8 @@ from hettop.tui.panels.latency import LatencyPanel
 from hettop.tui.panels.panel import Panel
 from hettop.tui.panels.scrub import moment_at, scrub_line
 from hettop.tui.panels.timeline import TimelinePanel
-from hettop.tui.panels.units import UnitsPanel, arrange, draw_units
+from hettop.tui.panels.unit_table import arrange, draw_units
+from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.picture import Picture
 from tests.tui.fakes import (
     EMPTY,

@@ -29,11 +29,13 @@ TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT = "╭╮╰╯"
 EDGE, SIDE = "─", "│"
 
 ACTIVE = "▶"
+VIEWED = "▷"
 PLAY = "▶"
 PAUSE = "❚❚"
 RECORD = "●"
 OF = "▸"
 DOT = "·"
+UP_DOWN = "↕"
 FAILED = "✗"
 MORE = "…"
 TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
@@ -59,10 +61,12 @@ _ASCII = {
     "╰": "+",
     "╯": "+",
     ACTIVE: ">",
+    VIEWED: ")",
     "❚": "|",
     RECORD: "o",
     OF: ">",
     DOT: ".",
+    UP_DOWN: "^",
     FAILED: "x",
     MORE: "~",
     TRACK_DONE: "=",
@@ -70,6 +74,8 @@ _ASCII = {
     "\u2009": " ",
     "←": "<",
     "→": ">",
+    "↑": "^",
+    "↓": "v",
     "Δ": "d",
     "–": "-",
     "σ": "s",

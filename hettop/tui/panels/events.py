@@ -24,21 +24,30 @@ class EventsPanel(Panel):
 
     NUMBER = 4
 
+    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(ascii=ascii)
+        self._back = 0  # lines between the newest and the last one shown
+        self._above = 0
+
     def title(self, picture: Picture) -> Line:  # noqa: ARG002 - one title for all
         return line(("events", "title"))
 
     def foot(self, picture: Picture) -> Line:
-        return line((" load ", "muted"), (clean(picture.session.header.load), "strong"))
+        more = f" {glyphs.UP_DOWN} {self._above} above, {self._back} below " if self._above or self._back else ""
+        return line((more, "muted"), (" load ", "muted"), (clean(picture.session.header.load), "strong"))
 
     def body(self, picture: Picture, width: int, height: int) -> list[Line]:
-        rows: list[Line] = []
-        for entry in reversed(picture.session.log):
-            rows[:0] = entry_lines(entry, width)
-            if len(rows) >= height:
-                break
+        rows = [row for entry in picture.session.log for row in entry_lines(entry, width)]
+        self._back = min(self._back, max(0, len(rows) - height))
         if not rows:
             return [fit(line(("nothing yet", "muted")), width)]
-        return rows[-height:]
+        shown = rows[: len(rows) - self._back][-height:]
+        self._above = len(rows) - self._back - len(shown)
+        return shown
+
+    def scroll(self, direction: int) -> None:
+        self._back = max(0, self._back - direction)
+        self.redraw()
 
 
 @lru_cache(maxsize=256)  # entries do not change and cleaning is the dearest part of a frame

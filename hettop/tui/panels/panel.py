@@ -41,6 +41,12 @@ class Panel(Chart, can_focus=True):
         """What stands in the lower edge."""
         return ()
 
+    def scroll(self, direction: int) -> None:
+        """Show what lies above (-1) or below (1), for panels that may have more than fits."""
+
+    def toggle_details(self) -> None:
+        """Open or close what there is to tell beyond the panel's lines, for panels that have such."""
+
     def body(self, picture: Picture, width: int, height: int) -> list[Line]:
         """The content, `height` lines of `width` cells."""
         raise NotImplementedError

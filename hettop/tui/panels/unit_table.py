@@ -1,0 +1,299 @@
+"""Draws the table of units: a row each with its statistics and violin strip, below it what is known of it in words.
+
+Pure: a `UnitsView` and a size in, lines out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, unit_name
+from hettop.session.views import UnitRow, UnitsView
+from hettop.text import clean
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.lines import Line, Span, fit, line, width_of, wrapped
+from hettop.tui.charts.violin import violin_axis, violin_strip
+
+_MARKER = 2
+_NAME = 12
+_SHORT_NAME = 6
+_NARROW = 50
+_SMALLEST_VIOLIN = 12
+_COMFORTABLE_VIOLIN = 24
+_DETAIL_INDENT = 4
+_INDENT = 30  # of the violin on a line of its own: leaves the state and placement their room
+_DIFFERS = "differs"  # in the place of a comparison that a unit with wrong answers has no part in
+_PER_JOULE = 1000.0  # mJ
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table. Those of the lowest `rank` go first when room is short."""
+
+    title: str
+    width: int
+    rank: int
+    text: Callable[[UnitRow], str]
+
+
+def _difference(row: UnitRow) -> str:
+    if row.warning:
+        return _DIFFERS
+    if row.difference is None:
+        return UNKNOWN
+    return "best" if row.difference == 0 else percent(row.difference, signed=True)
+
+
+ENERGY = "mJ/inf"
+PER_JOULE = "inf/J"
+COLUMNS = (
+    Column("n", 7, 7, lambda row: short_count(row.n)),
+    Column("mean", 7, 9, lambda row: milliseconds(row.mean_ms)),
+    Column("P90", 7, 10, lambda row: milliseconds(row.p90_ms)),
+    Column("min", 7, 3, lambda row: milliseconds(row.min_ms)),
+    Column("max", 7, 6, lambda row: milliseconds(row.max_ms)),
+    Column("std", 7, 4, lambda row: milliseconds(row.std_ms)),
+    Column("inf/s", 7, 5, lambda row: significant(row.throughput_per_s)),
+    Column("Δ best", 8, 8, _difference),
+    Column(ENERGY, 8, 6, lambda row: significant(row.energy_mj)),
+    Column(PER_JOULE, 7, 1, lambda row: significant(_PER_JOULE / row.energy_mj if row.energy_mj else None)),
+    Column("spikes", 7, 2, lambda row: short_count(row.spikes)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What fits: which columns, how long the names, where the violin goes and how wide it is (0: nowhere)."""
+
+    columns: tuple[Column, ...]
+    name: int
+    violin: int
+    own_line: bool
+
+
+def arrange(width: int, height: int, rows: int, *, energy: bool = False) -> Arrangement:
+    """The best arrangement for a table of this size: as many columns as fit, then the violin.
+
+    The violin has a line of its own where there is height for it, else it stands behind the columns, if need be in
+    the place of the less important ones. `energy`: whether there is any to show.
+    """
+    wanted = tuple(column for column in COLUMNS if energy or column.title not in (ENERGY, PER_JOULE))
+    name = _NAME if width >= _NARROW else _SHORT_NAME
+    room = width - _MARKER - name
+    if room - sum(c.width for c in wanted) > _COMFORTABLE_VIOLIN:
+        return Arrangement(wanted, name, room - sum(c.width for c in wanted) - 2, own_line=False)
+    if height >= 2 * rows + 2 and width - _INDENT > _COMFORTABLE_VIOLIN:
+        return Arrangement(_fitting(wanted, room), name, width - _INDENT, own_line=True)
+    violin = _SMALLEST_VIOLIN if width >= 60 else 0
+    columns = _fitting(wanted, room - violin - 2 * bool(violin))
+    left = room - sum(c.width for c in columns) - 2
+    return Arrangement(columns, name, left if violin else 0, own_line=False)
+
+
+def _fitting(wanted: tuple[Column, ...], room: int) -> tuple[Column, ...]:
+    """The most important columns that fit, in their order."""
+    kept: set[str] = set()
+    for column in sorted(wanted, key=lambda c: -c.rank):
+        if column.width > room:
+            break
+        room -= column.width
+        kept.add(column.title)
+    return tuple(column for column in wanted if column.title in kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointing:
+    """Which unit is looked at, on which the cursor stands, and whose details are open."""
+
+    viewed: str | None = None
+    cursor: str | None = None
+    opened: str | None = None
+
+
+class Drawn(NamedTuple):
+    """The table's lines, beside each the unit it belongs to, and how many lines found no room."""
+
+    lines: list[Line]
+    units: list[str | None]
+    hidden: int
+
+
+def draw_units(view: UnitsView, width: int, height: int, pointing: Pointing = Pointing()) -> Drawn:
+    """The table as exactly `height` lines of `width` cells; the unit pointed at, else the active one, is in sight."""
+    table = _Table(view, arrange(width, height, len(view.rows), energy=has_energy(view)), width, pointing)
+    rows: list[tuple[Line, str | None]] = [(table.heading(), None)] if height > 1 else []
+    for row in view.rows:
+        rows += [(drawn, row.unit) for drawn in table.row(row, spare=height - len(view.rows) - 1)]
+    if table.plan.own_line and len(rows) < height and view.rows:
+        rows.append((table.violin_foot(), None))
+    rows += [(drawn, None) for drawn in table.absent(height - len(rows))]
+    hidden = max(0, len(rows) - height)
+    rows = _in_sight(rows, height, pointing.cursor or next((row.unit for row in view.rows if row.active), None))
+    rows += [(fit((), width), None)] * (height - len(rows))
+    return Drawn([drawn for drawn, _ in rows], [unit for _, unit in rows], hidden)
+
+
+def _in_sight(rows: list[tuple[Line, str | None]], height: int, unit: str | None) -> list[tuple[Line, str | None]]:
+    """At most `height` rows; the heading stays, and of this unit's rows as many as possible from the first one on."""
+    if len(rows) <= height:
+        return rows
+    head = rows[:1] if height > 1 else []
+    room = height - len(head)
+    own = [i for i, (_, owner) in enumerate(rows) if owner == unit and unit is not None] or [0]
+    start = max(len(head), min(own[0], own[-1] - room + 1 if own[-1] - room + 1 > len(head) else len(head)))
+    return (head + rows[start : start + room])[:height]
+
+
+def has_energy(view: UnitsView) -> bool:
+    return any(row.energy_mj is not None for row in view.rows)
+
+
+class _Table:
+    """Draws the rows of one view in one arrangement."""
+
+    def __init__(self, view: UnitsView, plan: Arrangement, width: int, pointing: Pointing) -> None:
+        self.view = view
+        self.pointing = pointing
+        self.plan = plan
+        self.width = width
+
+    @property
+    def details_room(self) -> float:
+        """Lines beyond one a row that it takes to tell every unit's details; never enough while there are none."""
+        room = max(1, self.width - _DETAIL_INDENT)
+        lines = sum(len(wrapped(clean(text, 400), room)) for row in self.view.rows for text in row.details)
+        return lines + len(self.view.rows) * self.plan.own_line + 1 if lines else math.inf
+
+    def heading(self) -> Line:
+        titles = "".join(f"{c.title:>{c.width}}" for c in self.plan.columns)
+        spans = line((f"{'':{_MARKER}}{'unit':{self.plan.name}}{titles}", "muted"))
+        if self.plan.violin and not self.plan.own_line:
+            axis = violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
+            spans = (*spans, ("  ", "text"), *axis)
+        return fit(spans, self.width)
+
+    def row(self, row: UnitRow, spare: int) -> list[Line]:
+        """The row's numbers, then violin, error and details where there is room (`spare` lines) or they were opened."""
+        opened = row.unit == self.pointing.opened
+        rows = self._head(row, spare)
+        if opened or spare >= self.details_room:
+            rows += self._details(row)
+        return rows if not opened or len(rows) > 1 else [*rows, self._indented("nothing is known of it yet", "muted")]
+
+    def _head(self, row: UnitRow, spare: int) -> list[Line]:
+        """One or two lines."""
+        failed = row.error is not None or row.state == "failed"
+        if failed and (spare < 1 or not row.n):
+            return self._failure(row, spare)
+        if not row.n and not self.plan.own_line:
+            return [fit((*self._name(row), *line((f"  {clean(row.state)}", "muted"))), self.width)]
+        rows = [self._numbers(row)]
+        if failed:
+            return [*rows, fit(line((" " * _MARKER + self._why(row), "error")), self.width)]
+        return [*rows, self._violin_line(row)] if self.plan.own_line else rows
+
+    def _details(self, row: UnitRow) -> list[Line]:
+        """Everything that is known in words, in as many lines as that takes; the last words of a unit that failed."""
+        room = max(1, self.width - _DETAIL_INDENT)
+        rows = [
+            self._indented(text, "warning" if row.warning and text.startswith("outputs") else "muted")
+            for detail in row.details
+            for text in wrapped(clean(detail, 400), room)
+        ]
+        if row.error is not None and row.unit == self.pointing.opened:
+            rows += [self._indented(text, "error") for text in wrapped(self._why(row), room)]
+            rows += [self._indented(clean(text), "muted") for text in row.error.log]
+        return rows
+
+    def _indented(self, text: str, ink: str) -> Line:
+        return fit(line((" " * _DETAIL_INDENT, "text"), (text, ink)), self.width)
+
+    def _failure(self, row: UnitRow, spare: int) -> list[Line]:
+        """The error in place of numbers, on two lines where there is room for it."""
+        name = self._name(row)
+        margin = width_of(name) + 2
+        words = wrapped(self._why(row), self.width - margin) if spare > 0 else [self._why(row)]
+        if len(words) > 2:
+            words = [words[0], " ".join(words[1:])]
+        heads: list[Line] = [(*name, ("  ", "text")), ((" " * margin, "text"),)]
+        return [fit((*head, (text, "error")), self.width) for head, text in zip(heads, words, strict=False)]
+
+    def _name(self, row: UnitRow) -> Line:
+        """What the unit is doing, a warning about it, and its name; the cursor is drawn over the name."""
+        ink = "badge" if row.unit == self.pointing.cursor else "active" if row.active else "text"
+        name = clean(unit_name(row.unit, short=self.plan.name < _NAME))
+        shown = fit(line((name, ink)), self.plan.name)
+        return (*line(self._mark(row), ("!", "warning") if row.warning else (" ", "text")), *shown)
+
+    def _mark(self, row: UnitRow) -> Span:
+        if row.state == "failed" or row.error is not None:
+            return glyphs.FAILED, "error"
+        if row.active:
+            return glyphs.ACTIVE, "active"
+        return (glyphs.VIEWED, "active") if row.unit == self.pointing.viewed else (" ", "text")
+
+    def _why(self, row: UnitRow) -> str:
+        if row.error is None:
+            return "failed"
+        return "failed: " + clean(" · ".join(text for text in (row.error.message, row.error.hint) if text))
+
+    def _numbers(self, row: UnitRow) -> Line:
+        spans: list[Span] = []
+        for column in self.plan.columns:
+            text = column.text(row) if row.n else "–"
+            spans.append((f"{text:>{column.width}}", self._ink(column, row, text)))
+        if self.plan.violin and not self.plan.own_line:
+            spans += [("  ", "text"), *self._strip(row)]
+        return fit((*self._name(row), *spans), self.width)
+
+    @staticmethod
+    def _ink(column: Column, row: UnitRow, text: str) -> str:
+        if not row.n or text == UNKNOWN:
+            return "muted"
+        if column.title == "Δ best":
+            return "warning" if row.warning else "good" if text == "best" else "text"
+        if column.title == "spikes" and row.spikes:
+            return "high"
+        return "strong" if row.active and column.title in ("mean", "P90") else "text"
+
+    def _strip(self, row: UnitRow) -> Line:
+        low, high = self.view.violin_low_ms, self.view.violin_high_ms
+        median = (row.p50_ms - low) / (high - low) if row.p50_ms is not None and high > low else None
+        return violin_strip(row.violin, median, self.plan.violin, "low" if row.active else "muted")
+
+    def _violin_line(self, row: UnitRow) -> Line:
+        placed = f" on {clean(row.placed, 24)}" if row.placed else ""
+        told = (clean(row.warning), "warning") if row.warning else (f"{clean(row.state)}{placed}", "muted")
+        words = fit(line((" " * _MARKER, "text"), told), _INDENT - 1)
+        return fit((*words, (" ", "text"), *self._strip(row)), self.width)
+
+    def violin_foot(self) -> Line:
+        axis = violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
+        return fit(line((" " * _INDENT, "text"), *axis), self.width)
+
+    def absent(self, room: int) -> list[Line]:
+        """Units this machine cannot run, a line for each reason; in one line where there is no room for all."""
+        found = reasons(self.view)
+        if not found or room < 1:
+            return []
+        if len(found) > room:
+            found = {"not here": [name for names in found.values() for name in names]}
+        short = self.plan.name < _NAME
+        return [
+            fit(
+                line((f"{'':{_MARKER}}{', '.join(unit_name(name, short=short) for name in names)}: {why}", "muted")),
+                self.width,
+            )
+            for why, names in found.items()
+        ]
+
+
+def reasons(view: UnitsView) -> dict[str, list[str]]:
+    """Why units cannot run here, and which: most often one reason for all of them."""
+    found: dict[str, list[str]] = {}
+    for unit, why in view.absent:
+        found.setdefault(clean(why), []).append(clean(unit))
+    return found

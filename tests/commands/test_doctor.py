@@ -1,0 +1,43 @@
+"""`hettop doctor` as a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import hettop
+from tests.coreml.bench import Bench
+from tests.engine.processes import REPOSITORY
+
+
+def test_it_tells_what_works_as_a_page_and_as_json() -> None:
+    page = hettop("doctor")
+    assert page.returncode == 0
+    assert "onnxruntime: CPU_ONLY" in page.stdout
+    document = json.loads(hettop("doctor", "--json").stdout)
+    assert document["measures"] is True
+    assert "power" in document["findings"]
+
+
+def test_sudoers_rules_allow_one_command_line() -> None:
+    rules = [line for line in hettop("doctor", "--sudoers").stdout.splitlines() if not line.startswith("#")]
+    assert len(rules) == 1
+    assert rules[0].endswith("-n 7200")
+
+
+def test_the_usual_backend_is_core_ml_where_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("coremltools", reason="coremltools is not installed")
+    from tests.coreml.models import linear
+
+    package = linear(tmp_path / "linear.mlpackage")
+    usual = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(REPOSITORY)}
+    found = Bench(tmp_path).environment(usual)
+    arguments = ("bench", str(package), "--warmup", "0", "--runs", "3", "--json")
+    on_a_mac = json.loads(hettop(*arguments, "--units", "CPU_ONLY", cwd=tmp_path, **found).stdout)
+    assert [row["backend"] for row in on_a_mac["conditions"]] == ["coreml"]
+    threaded = json.loads(hettop(*arguments, "--units", "CPU_ONLY@1", cwd=tmp_path, **found).stdout)
+    assert [row["backend"] for row in threaded["conditions"]] == ["onnxruntime"]
+    elsewhere = json.loads(hettop(*arguments, "--units", "CPU_ONLY").stdout)
+    assert [row["backend"] for row in elsewhere["conditions"]] == ["onnxruntime"]

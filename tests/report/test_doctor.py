@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hettop.report.doctor import doctor_document, doctor_page
+
+
+@dataclass(frozen=True)
+class Found:
+    what: str
+    works: bool | None
+    words: str = ""
+    fix: str = ""
+
+
+GROUPS = {
+    "power": [Found("macmon", False, "not installed", "brew install macmon"), Found("rapl", True, fix="never shown")],
+    "machine": [Found("chip", None, "M2\x1b[31m")],
+}
+
+
+def test_each_finding_has_a_line_and_what_mends_it_below() -> None:
+    assert doctor_page(GROUPS) == (
+        "power\n  ✗ macmon: not installed\n      brew install macmon\n  ✓ rapl\n\nmachine\n  · chip: M2\ufffd[31m\n"
+    )
+
+
+def test_ascii_marks() -> None:
+    assert doctor_page({"a": [Found("x", True), Found("y", False)]}, ascii_only=True) == "a\n  + x\n  x y\n"
+
+
+def test_the_document_has_all_of_it() -> None:
+    document = doctor_document({"a": [Found("x", None, "w", "f")]}, measures=True)
+    assert document == {
+        "measures": True,
+        "findings": {"a": [{"what": "x", "works": None, "words": "w", "fix": "f"}]},
+    }
