@@ -5,11 +5,14 @@ Knows no framework; each backend imports its own inside its methods, in the engi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 CORE_ML_UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
+
+_THREADS = re.compile(r"[1-9][0-9]{0,8}")
 
 Feed = dict[str, Any]
 
@@ -133,6 +136,7 @@ def split_unit(unit: str) -> tuple[str, int | None]:
     name, at, threads = unit.partition("@")
     if not at:
         return name, None
-    if not threads.isdecimal() or int(threads) < 1:
-        raise ValueError(f"{unit}: threads must be a whole number of at least 1")
+    # One spelling each: a recording knows units by their names, and would take `@01` for another one than `@1`.
+    if not _THREADS.fullmatch(threads):
+        raise ValueError(f"{unit}: threads must be a whole number of at least 1, written as in CPU_ONLY@2")
     return name, int(threads)

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import psutil
 
 from hettop.engine.backend import Clock
 from hettop.layers.rows import FLOPS_PER_MAC, Kernel, Roofs
@@ -50,12 +49,17 @@ class Spec:
     indices: tuple[int, ...] | None = None
 
 
-def measure_roofs(threads: int, cache_bytes: int | None, clock: Clock) -> Roofs:
-    """Roofs for `threads` threads. All kernels are called in turns, so that no disturbance hits one alone."""
+def measure_roofs(
+    threads: int, cache_bytes: int | None, clock: Clock, *, free_bytes: int, budget_ns: int = BUDGET_NS
+) -> Roofs:
+    """Roofs for `threads` threads. All kernels are called in turns, so that no disturbance hits one alone.
+
+    free_bytes: of memory, of which the arrays take a part.
+    """
     compute = compute_specs()
-    streaming = streaming_specs(array_bytes(cache_bytes, psutil.virtual_memory().available))
+    streaming = streaming_specs(array_bytes(cache_bytes, free_bytes))
     calls = [_prepared(spec, threads) for spec in (*compute, *streaming)]
-    times = in_turns(calls, clock)
+    times = in_turns(calls, clock, budget_ns)
     kernels = [_kernel(spec, each) for spec, each in zip((*compute, *streaming), times, strict=True)]
     return Roofs(
         threads=threads,
@@ -72,13 +76,13 @@ def array_bytes(cache_bytes: int | None, free_bytes: int) -> int:
     return max(wanted, SMALLEST_ARRAY) >> 20 << 20
 
 
-def in_turns(calls: Sequence[Callable[[], None]], clock: Clock) -> list[list[int]]:
+def in_turns(calls: Sequence[Callable[[], None]], clock: Clock, budget_ns: int = BUDGET_NS) -> list[list[int]]:
     """Times in ns of each call, all called one after another until the time is up; one round before does not count."""
     times: list[list[int]] = [[] for _ in calls]
     for call in calls:
         call()
     began = clock.now()
-    while len(times[0]) < FEWEST or (clock.now() - began < BUDGET_NS and len(times[0]) < MOST):
+    while len(times[0]) < FEWEST or (clock.now() - began < budget_ns and len(times[0]) < MOST):
         for call, found in zip(calls, times, strict=True):
             begin = clock.now()
             call()

@@ -80,7 +80,8 @@ class _Search:
                     self.owner.setdefault(found, index)
 
     def _may_hold(self, node: Node, layer: int) -> bool:
-        return node.op not in INSERTED or self._layers[layer].op == node.op
+        """A node that was put in holds no operation, unless it does the work of a transposition on its way."""
+        return node.op not in INSERTED or self._layers[layer].op in (node.op, "Transpose")
 
     def backwards(self) -> None:
         """First the nodes that lack an operation of their own kind: the path to it. Then those that have none like it.
@@ -90,7 +91,9 @@ class _Search:
         held = self._held()
         rest = []
         for index, node in enumerate(self._nodes):
-            if index not in held or any(_is_kin(node.op, self._layers[layer].op) for layer in held[index]):
+            if index not in held or node.op in INSERTED:
+                continue
+            if any(_is_kin(node.op, self._layers[layer].op) for layer in held[index]):
                 continue
             path = self._path(held[index], node.op)
             self.owner.update((layer, index) for layer in path)

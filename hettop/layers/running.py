@@ -37,13 +37,18 @@ SILENT = 4  # log severity: what goes wrong comes back as an exception
 RoofsOf = Callable[[int], Roofs]
 
 
-def measure(job: Job, cache: ModelCache, clock: Clock, roofs_of: RoofsOf) -> Measured:
-    """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError."""
-    measured = _layers(job, cache, clock)  # whose sessions are gone by now: the roofs need the memory
+def measure(
+    job: Job, cache: ModelCache, clock: Clock, roofs_of: RoofsOf, *, most_events: int = MOST_EVENTS
+) -> Measured:
+    """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError.
+
+    most_events: what a profile may hold; there are fewer runs if they would not fit.
+    """
+    measured = _layers(job, cache, clock, most_events)  # whose sessions are gone by now: the roofs need the memory
     return replace(measured, roofs=roofs_of(measured.threads)) if job.roofs else measured
 
 
-def _layers(job: Job, cache: ModelCache, clock: Clock) -> Measured:
+def _layers(job: Job, cache: ModelCache, clock: Clock, most_events: int) -> Measured:
     from hettop.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     name, threads = split_unit(job.unit)
@@ -52,7 +57,7 @@ def _layers(job: Job, cache: ModelCache, clock: Clock) -> Measured:
     feed = backend.make_inputs(loaded.inputs, job.inputs())
     file = _onnx_file(job, cache)
     profiled = _Profiled(file, threads, Path(job.folder), [port.name for port in loaded.outputs])
-    runs = profiled.affordable(job.runs, job.warmup)
+    runs = profiled.affordable(job.runs, job.warmup, most_events)
     end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
     layers, outputs = read_layers(file, shapes)
@@ -91,9 +96,9 @@ class _Profiled:
         self._outputs = outputs
         self.wiring: Mapping[str, Node] = read_wiring(optimised)
 
-    def affordable(self, runs: int, warmup: int) -> int:
+    def affordable(self, runs: int, warmup: int, most_events: int) -> int:
         """As many runs as asked for, or as fit in a profile; at least one."""
-        return max(1, min(runs, MOST_EVENTS // max(1, len(self.wiring)) - warmup))
+        return max(1, min(runs, most_events // max(1, len(self.wiring)) - warmup))
 
     def call(self, feed: Feed) -> None:
         self._session.run(self._outputs, feed)

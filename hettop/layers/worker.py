@@ -10,6 +10,8 @@ import signal
 import sys
 import threading
 
+import psutil
+
 from hettop.engine.clock import RealClock
 from hettop.engine.outlet import take_stdout
 from hettop.errors import HettopError
@@ -51,7 +53,8 @@ def _measured(job: Job) -> Measured:
 def _roofs(threads: int) -> Roofs:
     from hettop.layers.kernels import measure_roofs
 
-    return measure_roofs(threads, last_level_cache_bytes(), RealClock())
+    free = psutil.virtual_memory().available
+    return measure_roofs(threads, last_level_cache_bytes(), RealClock(), free_bytes=free)
 
 
 def _end_with_parent() -> None:

@@ -109,6 +109,8 @@ def _settings(header: Header) -> str:
 
 def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     measured = [row for row in rows if row.n]
+    for warning in session.header.host.warnings if session.header else ():
+        yield Paragraph(warning, warning=True)
     for row in rows:
         if row.error is not None:
             hint = f" ({row.error.hint})" if row.error.hint else ""

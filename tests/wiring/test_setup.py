@@ -51,6 +51,8 @@ def test_a_thread_count_that_is_not_among_the_offered_ones_runs_too() -> None:
         (ModelOptions(), "\x1b[31m", "usage", "unknown unit '�[31m'"),
         (ModelOptions(), "CPU_ONLY@0", "usage", "threads must be a whole number of at least 1"),
         (ModelOptions(), "CPU_ONLY@two", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@01", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@٢", "usage", "threads must be a whole number of at least 1"),
         (ModelOptions(), "CPU_ONLY@1025", "usage", "at most 1024 threads"),
         (ModelOptions(), "CPU_AND_NE", "unsupported-unit", "CPU_AND_NE cannot run here: "),
         (SIMULATED, "CPU_ONLY@2", "unsupported-unit", "this backend cannot set threads"),

@@ -20,6 +20,9 @@ BACKENDS = {
     "simulated": "hettop.engine.backends.simulated:SimulatedBackend",
 }
 
+PARTS = ("name", "simulated", "has_native", "clock")
+METHODS = ("units", "load", "make_inputs", "predict", "outputs", "native_ns", "told_load")
+"""What an object needs for the engine to take it for a `Backend`."""
 
 PLANS = {"coreml": "hettop.engine.coreml.plan:read_plan"}
 """Of the backends whose frameworks tell where they would run what: the function that asks them."""
@@ -31,9 +34,28 @@ PlanReader = Callable[[str, str, str | None], Sequence[OpFacts]]
 def create(name: str, clock: Clock) -> Backend:
     """The backend of that name, or of the class named as `package.module:Class`, which is called with the clock.
 
-    Raises HettopError: `usage` for a name that is unknown or leads to no class.
+    Raises HettopError: `usage` for a name that is unknown, leads to no class, or to one that makes no backend.
     """
-    return cast(Callable[[Clock], Backend], _found(name, BACKENDS.get(name, name)))(clock)
+    make = _found(name, BACKENDS.get(name, name))
+    try:
+        made = make(clock)
+    except HettopError:
+        raise
+    except Exception as error:
+        raise HettopError(
+            "usage",
+            f"backend {clean(name)!r} cannot be made: {clean(str(error)) or type(error).__name__}",
+            "it must be a class that is made from a clock",
+        ) from error
+    lacking = [part for part in PARTS if not hasattr(made, part)]
+    lacking += [part for part in METHODS if not callable(getattr(made, part, None))]
+    if lacking:
+        raise HettopError(
+            "usage",
+            f"{clean(name)!r} is no backend: it lacks {', '.join(lacking)}",
+            f"known backends: {', '.join(BACKENDS)}; another follows hettop.engine.backend.Backend",
+        )
+    return cast(Backend, made)
 
 
 def has_plans(name: str) -> bool:

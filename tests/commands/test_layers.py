@@ -1,0 +1,81 @@
+"""`hettop layers` and `hettop roofline` from outside, on models that really run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import assert_refused, called, hettop, one_document
+from tests.engine.backends.onnx_files import relu
+
+SMALL = ("mobilenetv2:32x32", "--unit", "CPU_ONLY@1", "--runs", "5", "--warmup", "2")
+
+
+def test_layers_of_the_default_model_add_up_and_convolutions_lead(tmp_path: Path) -> None:
+    done = hettop("layers", *SMALL, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = one_document(done.stdout)
+    assert sum(layer["share"] for layer in document["layers"]) == pytest.approx(1)
+    assert max(document["by_op"], key=document["by_op"].get) == "Conv"
+    assert (document["unit"], document["threads"], document["estimated"]) == ("CPU_ONLY@1", 1, False)
+    stem = next(layer for layer in document["layers"] if layer["name"] == "stem_conv_Conv")
+    # 3 -> 32 channels, 3x3, 16x16 pixels; the clip is fused, so 32x32x3 come in and 16x16x32 leave.
+    assert stem["macs"] == 27 * 32 * 256
+    assert stem["bytes"] == 4 * (3 * 1024 + 27 * 32 + 32 + 32 * 256)
+    assert stem["fused"] == ["stem_Clip"]
+    # 52 convolutions, and at least pooling and the classifier; every MAC of the model is in one of them
+    assert sum(layer["op"] == "Conv" for layer in document["layers"]) == 52
+    assert sum(layer["macs"] for layer in document["layers"]) == 7_393_024
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_roofline_has_roofs_that_were_measured_and_bounds_by_their_ridge() -> None:
+    document = one_document(hettop("roofline", *SMALL, "--json").stdout)
+    roofs = document["roofs"]
+    assert roofs["measured"] is True
+    assert roofs["threads"] == 1
+    ridge = roofs["gflops"] / roofs["gbytes_per_s"]
+    for layer in document["layers"]:
+        if layer["macs"]:
+            assert layer["bound"] == ("compute" if 2 * layer["macs"] / layer["bytes"] > ridge else "memory")
+            assert layer["gflops"] == pytest.approx(2 * layer["macs"] / layer["ms"] / 1e6)
+    assert document["model"]["macs"] == 7_393_024
+
+
+def test_an_open_axis_is_measured_at_the_shape_given(tmp_path: Path) -> None:
+    done = hettop("layers", relu(tmp_path / "m.onnx", (1, "n")), "--shape", "x=1,64", "--runs", "3", "--json")
+    (layer,) = one_document(done.stdout)["layers"]
+    assert (layer["op"], layer["bytes"], layer["macs"]) == ("Relu", 512, 0)
+
+
+def test_the_page_is_for_people(tmp_path: Path) -> None:
+    done = hettop("layers", relu(tmp_path / "m.onnx"), "--runs", "3", COLUMNS="80")
+    assert done.returncode == 0
+    assert "end to end" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["layers", "roofline"])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nowhere.onnx",), "nowhere.onnx"),
+        (("--unit", "CPU_AND_NE"), "cannot run here"),
+        (("--unit", "all"), "one unit"),
+        (("--unit", "CPU_ONLY@0"), "at least 1"),
+        (("--backend", "simulated"), "only onnxruntime"),
+        (("--runs", "0"), "whole number"),
+        (("--shape", "x"), "not a shape"),
+        (("mobilenetv2:0x0",), "height and width"),
+    ],
+)
+def test_wrong_use_is_refused_before_anything_starts(command: str, arguments: tuple[str, ...], words: str) -> None:
+    assert_refused(called(command, *arguments), words)
+
+
+def test_what_only_the_runtime_can_refuse_is_refused_as_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "bad.onnx"
+    path.write_bytes(b"no model at all")
+    assert_refused(hettop("layers", str(path)), "no valid ONNX model")
+    assert_refused(hettop("layers", relu(tmp_path / "m.onnx"), "--shape", "z=1,4"), "no input")

@@ -1,0 +1,106 @@
+"""Layers as a page and as a document."""
+
+from __future__ import annotations
+
+from hettop.report.layers import layers_document, layers_text, roofline_document
+from tests.layers.measured import CONV, ROOFS, UNKNOWN, measured
+from tests.report.sessions import widest
+
+MODEL = {"name": "net", "sha256": "ab", "backend": "onnxruntime", "note": None}
+
+
+def test_the_document_has_the_agreed_fields() -> None:
+    document = layers_document(MODEL, measured())
+    assert (document["unit"], document["estimated"], document["total_ms"]) == ("CPU_ONLY@2", False, 8.0)
+    assert document["layers"][0] == {
+        "name": "conv1",
+        "op": "Conv",
+        "ms": 4.0,
+        "share": 0.5,
+        "macs": 100_000_000,
+        "bytes": 4_000_000,
+        "oi": 25.0,
+        "bound": "compute",
+        "cache_resident": False,
+        "fused": ["relu1", "add1"],
+        "ran_as": "conv1_nchwc",
+    }
+    assert document["by_op"] == {"Conv": 0.75, "Gemm": 0.125, "GlobalAveragePool": 0.125}
+    assert (document["end_to_end_ms"], document["threads"], document["runs"]) == (10.0, 2, 50)
+
+
+def test_what_is_unknown_is_null_and_without_roofs_nothing_is_bound() -> None:
+    document = layers_document(MODEL, measured(rows=(CONV, UNKNOWN), roofs=None))
+    odd = document["layers"][1]
+    assert [odd[name] for name in ("macs", "bytes", "oi", "bound", "cache_resident", "ran_as")] == [None] * 6
+    assert document["layers"][0]["bound"] is None
+    assert document["roofs"] is None
+
+
+def test_the_roofline_document_has_roofs_rates_and_the_whole_model() -> None:
+    document = roofline_document(MODEL, measured(), ROOFS)
+    roofs = document["roofs"]
+    assert (roofs["gflops"], roofs["gbytes_per_s"], roofs["threads"], roofs["measured"]) == (100.0, 20.0, 2, True)
+    assert (roofs["ridge"], roofs["cache_bytes"]) == (5.0, 1_000_000)
+    assert roofs["compute"][0] == {"name": "GEMM", "best": 80.0, "median": 70.0}
+    assert [layer["gflops"] for layer in document["layers"]] == [50.0, 2.0, 40.0, None]
+    assert document["layers"][1]["attainable_gflops"] == 40.0
+    # 122 million MACs in 10 ms, over 7.5 MB
+    assert (document["model"]["name"], document["model"]["gflops"], document["model"]["bound"]) == (
+        "net",
+        24.4,
+        "compute",
+    )
+
+
+def test_the_page_states_the_sum_of_the_layers_against_a_whole_call() -> None:
+    text = layers_text("net", measured(), 140)
+    assert text.splitlines()[0] == "net · CPU_ONLY@2 · 2 threads · image 1x3x8x8"
+    assert "layers sum to 8.00 ms; a call without the profiler takes 10.0 ms end to end, 80% of it" in text
+    assert "meet at 2.50 MAC/B" in text
+    assert "2 operations of the model run inside of others" in text
+    assert "3 operations of the model do not run" in text
+    assert "a note" in text
+
+
+def test_a_row_says_what_limits_the_layer_and_what_runs_with_it() -> None:
+    rows = {line.split()[0]: line.split() for line in layers_text("net", measured(), 140).splitlines() if line}
+    assert rows["conv1"] == [
+        "conv1",
+        "Conv",
+        "4.00",
+        "50%",
+        "▇" * 16,
+        "100M",
+        "4.0",
+        "MB",
+        "25.0",
+        "compute",
+        "relu1,",
+        "add1",
+    ]
+    assert rows["cached"][-2:] == ["compute", "fits"]
+
+
+def test_shares_by_operation_come_first() -> None:
+    lines = layers_text("net", measured(), 100).splitlines()
+    assert lines[2].split() == ["Conv", "75%", "▇" * 24]
+
+
+def test_the_page_fits_its_width() -> None:
+    for width in (60, 80, 120):
+        assert widest(layers_text("net", measured(), width).splitlines()) <= width
+
+
+def test_an_unknown_cache_is_said_to_be_unknown() -> None:
+    from dataclasses import replace
+
+    text = layers_text("net", measured(roofs=replace(ROOFS, cache_bytes=None)), 100)
+    assert "does not tell the size of its caches" in text
+    assert "fits" not in text
+
+
+def test_a_long_table_ends_and_says_so() -> None:
+    text = layers_text("net", measured(rows=(CONV,) * 300), 100)
+    assert "the table ends after 200 of 300 layers" in text
+    assert len(text.splitlines()) < 230

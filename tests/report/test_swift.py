@@ -1,0 +1,55 @@
+"""The code that a verdict ends with."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from hettop.engine.backend import CORE_ML_UNITS
+from hettop.report.swift import SWIFT_UNITS, python_snippet, swift_snippet
+
+
+def test_the_neural_engine_in_swift() -> None:
+    assert swift_snippet("CPU_AND_NE") == (
+        "let configuration = MLModelConfiguration()\n"
+        "configuration.computeUnits = .cpuAndNeuralEngine\n"
+        "let model = try MLModel(contentsOf: url, configuration: configuration)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "case"),
+    [("CPU_ONLY", ".cpuOnly"), ("CPU_AND_GPU", ".cpuAndGPU"), ("CPU_AND_NE", ".cpuAndNeuralEngine"), ("ALL", ".all")],
+)
+def test_each_unit_has_its_case_of_the_enumeration(unit: str, case: str) -> None:
+    assert f"computeUnits = {case}\n" in str(swift_snippet(unit))
+    assert f"coremltools.ComputeUnit.{unit})" in str(python_snippet(unit))
+
+
+def test_no_unit_of_core_ml_is_left_out() -> None:
+    assert tuple(SWIFT_UNITS) == CORE_ML_UNITS
+
+
+def test_a_function_is_named() -> None:
+    assert 'configuration.functionName = "adapter_1"\n' in str(swift_snippet("ALL", "adapter_1"))
+    assert str(python_snippet("ALL", "adapter_1")).endswith('ComputeUnit.ALL, function_name="adapter_1")\n')
+
+
+def test_a_function_cannot_break_out_of_its_quotes() -> None:
+    hostile = '"; exit() \\(x)\n\x1b[31m'
+    swift = str(swift_snippet("ALL", hostile))
+    assert 'functionName = "\\"; exit() \\\\(x)' in swift
+    assert swift.count("\n") == 4
+    assert "\x1b" not in swift
+    call = ast.parse(str(python_snippet("ALL", '"; exit() \\(x)'))).body
+    assert len(call) == 1
+    assert isinstance(call[0], ast.Assign)
+    assert isinstance(call[0].value, ast.Call)
+    assert ast.literal_eval(call[0].value.keywords[1].value) == '"; exit() \\(x)'
+
+
+@pytest.mark.parametrize("unit", ["CPU_ONLY@2", "TPU", ""])
+def test_what_core_ml_has_no_name_for_has_no_code(unit: str) -> None:
+    assert swift_snippet(unit) is None
+    assert python_snippet(unit) is None
