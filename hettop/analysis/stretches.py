@@ -29,6 +29,7 @@ class Kept:
 
     seen: int = 0
     _every: int = 1
+    _held: int = 0
     _arrived: int = 0
     _stretches: list[tuple[Column, Column | None, Column | None]] = field(default_factory=list)
 
@@ -39,10 +40,12 @@ class Kept:
             part = slice(begin, begin + STRETCH)
             if self._arrived % self._every == 0:
                 native = None if window.native_ns is None else window.native_ns[part]
+                self._held += len(window.lat_ns[part])
                 self._stretches.append((window.lat_ns[part], native, None if response is None else response[part]))
             self._arrived += 1
-        while self._kept > MOST_SAMPLES:
+        while self._held > MOST_SAMPLES:
             self._stretches = self._stretches[::2]
+            self._held = sum(len(wall) for wall, _, _ in self._stretches)
             self._every *= 2
 
     def column(self, name: str) -> Column | None:
@@ -51,10 +54,6 @@ class Kept:
         columns = [stretch[index] for stretch in self._stretches]
         present = [column for column in columns if column is not None]
         return np.concatenate(present) if present and len(present) == len(columns) else None
-
-    @property
-    def _kept(self) -> int:
-        return sum(len(wall) for wall, _, _ in self._stretches)
 
 
 class Stretches:

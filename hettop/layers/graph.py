@@ -5,6 +5,7 @@ Knows ONNX files; onnx is imported when there is something to read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,34 @@ def read_layers(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tupl
         ) from error
 
 
+def named_copy(path: Path, folder: Path) -> Path:
+    """The model with a name for each node, in `folder`; the model itself if it has them, or cannot be copied.
+
+    A node without a name, or with one that another has, is called after its first output: in a profile it could not
+    be told from others. Weights in files of their own are too large to be copied, and are not found from elsewhere.
+    Raises HettopError: `format`, `io`.
+    """
+    from hettop.inspection.onnx_file import open_onnx
+
+    model = open_onnx(path)
+    nodes = [node for node in _all_nodes(model.graph) if node.output]
+    taken = Counter(node.name for node in nodes)
+    if all(node.name and taken[node.name] == 1 for node in nodes) or has_external_weights(model):
+        return path
+    for node in nodes:
+        if not node.name or taken[node.name] > 1:
+            node.name = next(filter(None, node.output), node.op_type)
+    copy = folder / "named.onnx"
+    copy.write_bytes(model.SerializeToString())
+    return copy
+
+
+def has_external_weights(model: Any) -> bool:
+    from onnx import TensorProto
+
+    return any(tensor.data_location == TensorProto.EXTERNAL for tensor in model.graph.initializer)
+
+
 def read_wiring(path: Path) -> dict[str, Node]:
     """Nodes of an optimised model by name, those inside others included; empty if there is no file that can be read."""
     import onnx
@@ -38,12 +67,16 @@ def read_wiring(path: Path) -> dict[str, Node]:
     if not path.is_file():
         return {}
     model = onnx.load_model(path, load_external_data=False)
-    return {node.name: node for node in _nodes(model.graph)}
+    return {
+        node.name: Node(node.name, node.op_type, tuple(filter(None, node.input)), tuple(filter(None, node.output)))
+        for node in _all_nodes(model.graph)
+    }
 
 
-def _nodes(graph: Any) -> Iterator[Node]:
+def _all_nodes(graph: Any) -> Iterator[Any]:
+    """Nodes of a graph and of the graphs inside it."""
     for node in graph.node:
-        yield Node(node.name, node.op_type, tuple(filter(None, node.input)), tuple(filter(None, node.output)))
+        yield node
         for attribute in node.attribute:
             for inner in (attribute.g, *attribute.graphs):
-                yield from _nodes(inner)
+                yield from _all_nodes(inner)

@@ -15,7 +15,7 @@ import psutil
 
 from hettop.engine.backend import Clock, Feed, LoadOptions, split_unit
 from hettop.errors import HettopError
-from hettop.layers.graph import read_layers, read_wiring
+from hettop.layers.graph import named_copy, read_layers, read_wiring
 from hettop.layers.job import Job
 from hettop.layers.joining import join
 from hettop.layers.profile import mean_of_the_middle, read_profile
@@ -55,7 +55,7 @@ def _layers(job: Job, cache: ModelCache, clock: Clock, most_events: int) -> Meas
     backend = OnnxRuntimeBackend(clock, cache)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function))
     feed = backend.make_inputs(loaded.inputs, job.inputs())
-    file = _onnx_file(job, cache)
+    file = named_copy(_onnx_file(job, cache), Path(job.folder))
     profiled = _Profiled(file, threads, Path(job.folder), [port.name for port in loaded.outputs])
     runs = profiled.affordable(job.runs, job.warmup, most_events)
     end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)

@@ -61,7 +61,7 @@ def plot(roofs: Roofs, layers: Sequence[LayerRow], whole: LayerRow, width: int) 
         cells[place] = LAYERS if cells.get(place) in (LAYER, LAYERS) else LAYER
     if whole.oi and whole.gflops:
         cells[_place(whole, across, upright)] = MODEL
-    return [*_frame(cells, across, upright), f"{'':>{MARGIN}}{LAYER} layer  {LAYERS} several  {MODEL} the whole model"]
+    return [*_frame(cells, across, upright), f"{'':>{MARGIN}}{LAYER} layer  {LAYERS} several  {MODEL} model"]
 
 
 def _roof(roofs: Roofs, across: Axis, upright: Axis) -> dict[tuple[int, int], str]:

@@ -29,15 +29,15 @@ def swift_snippet(unit: str, function: str | None = None) -> str | None:
     lines = ["let configuration = MLModelConfiguration()", f"configuration.computeUnits = {SWIFT_UNITS[unit]}"]
     if function is not None:
         lines.append(f"configuration.functionName = {_literal(function)}")
-    return "\n".join([*lines, "let model = try MLModel(contentsOf: url, configuration: configuration)"]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def python_snippet(unit: str, function: str | None = None) -> str | None:
-    """The same for coremltools; None for no unit of Core ML."""
+    """The same for coremltools, imported as `ct` as its own documentation does; None for no unit of Core ML."""
     if unit not in SWIFT_UNITS:
         return None
     named = "" if function is None else f", function_name={_literal(function)}"
-    return f"model = coremltools.models.MLModel(path, compute_units=coremltools.ComputeUnit.{unit}{named})\n"
+    return f"model = ct.models.MLModel(path, compute_units=ct.ComputeUnit.{unit}{named})\n"
 
 
 def _literal(text: str) -> str:

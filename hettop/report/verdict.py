@@ -19,6 +19,7 @@ def verdict_text(verdict: Verdict, session: Session, width: int) -> str:
     """Provenance, advice, warnings, table, ranks, budget and failures, ending with a line feed."""
     lines = wrapped(" · ".join([*words.provenance(session), words.conditions_line(verdict)]), width)
     lines += ["", *_advice(verdict, width), *_listed("careful: ", words.warnings(verdict), width)]
+    lines += _code(words.code(verdict, session))
     if verdict.units or verdict.failed:
         rows = words.table_rows(verdict)
         lines += ["", *grid(words.HEADING, rows, left=words.LEFT, width=width, drop=words.DISPENSABLE)]
@@ -32,8 +33,8 @@ def verdict_text(verdict: Verdict, session: Session, width: int) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def verdict_markdown(verdict: Verdict, session: Session, *, swift: str | None = None) -> str:
-    """The same for a pull request; `swift` is code for the unit that is advised."""
+def verdict_markdown(verdict: Verdict, session: Session) -> str:
+    """The same for a pull request."""
     lines = ["### hettop verdict", "", escaped(" · ".join(words.provenance(session))) + "  "]
     lines += [escaped(words.conditions_line(verdict)), ""]
     lines += [f"- **{purpose}: {escaped(unit)}** · {escaped(why)}" for purpose, unit, why in words.advice(verdict)]
@@ -45,8 +46,8 @@ def verdict_markdown(verdict: Verdict, session: Session, *, swift: str | None = 
     more += [text.strip() for text in words.budget_lines(verdict)]
     more += [*words.failure_lines(verdict), words.method_line()]
     lines += ["", *(f"- {escaped(text)}" for text in more)]
-    if swift:
-        lines += ["", "```swift", swift.strip("\n"), "```"]
+    if code := words.code(verdict, session):
+        lines += ["", "```swift", code.swift.strip("\n"), "```", "", "```python", code.python.strip("\n"), "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -60,6 +61,17 @@ def _advice(verdict: Verdict, width: int) -> list[str]:
         for purpose, unit, why in given
         for line in wrapped(f"{purpose:<11}  {unit:<{named}}  {why}", width, indent=" " * 13)
     ]
+
+
+def _code(code: words.Code | None) -> list[str]:
+    """Never wrapped: it is there to be copied."""
+    if code is None:
+        return []
+    swift, python = (
+        (f"  {line}" for line in code.swift.splitlines()),
+        (f"  {line}" for line in code.python.splitlines()),
+    )
+    return ["", f"{code.unit} in Swift:", *swift, "with coremltools:", *python]
 
 
 def _listed(before: str, texts: Iterable[str], width: int) -> list[str]:

@@ -14,6 +14,7 @@ from hettop.analysis.budget import Judgement
 from hettop.analysis.material import Measured
 from hettop.analysis.ranking import spread, tail
 from hettop.analysis.verdict import Verdict
+from hettop.report import verdict_words as words
 from hettop.report.document import session_document
 from hettop.report.verdict import verdict_text
 from hettop.session.session import Session
@@ -21,10 +22,12 @@ from hettop.session.session import Session
 DOCUMENT_WIDTH = 100
 
 
-def verdict_document(
-    verdict: Verdict, session: Session, *, swift: str | None = None, skipped: dict[str, int] | None = None
-) -> dict[str, Any]:
-    """`decide --json`: ranks, advice, proofs and all statistics; `text` is what is printed without `--json`."""
+def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, int] | None = None) -> dict[str, Any]:
+    """`decide --json`: ranks, advice, proofs and all statistics; `text` is what is printed without `--json`.
+
+    `swift` and `python` load the model with the unit that is advised, null where there is no such code.
+    """
+    code = words.code(verdict, session)
     whole = session_document(session, skipped)
     question = verdict.question
     return {
@@ -58,7 +61,8 @@ def verdict_document(
         "units": {unit.unit: _unit(verdict, unit) for unit in verdict.units},
         "conditions": whole["conditions"],
         **({"skipped": skipped} if skipped is not None else {}),
-        "swift": swift,
+        "swift": code.swift if code else None,
+        "python": code.python if code else None,
         "text": verdict_text(verdict, session, DOCUMENT_WIDTH),
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from hettop import __version__
 from hettop.analysis.budget import Judgement
@@ -14,6 +15,7 @@ from hettop.analysis.material import NATIVE, RESPONSE, Measured
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.text import clean
@@ -25,6 +27,7 @@ HEADING = (
 LEFT = ("unit", "budget", "energy", "runs on", "outputs")
 # What a narrow terminal can do without, first to go first.
 DISPENSABLE = ("first", "load", "P50", "outputs", "runs on", "min", "max", "mJ", "P90/min", "max/min")
+CORE_ML_BACKENDS = ("coreml", "simulated")
 UNITS_NAMED = 12  # of pairs and failures; a damaged recording can name hundreds
 _ANSWER = {True: "yes", False: "no", None: "not proven"}
 _SERIES = {RESPONSE: "response time", NATIVE: "native latency"}
@@ -79,6 +82,31 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
         unit = units[name]
         found.append(("avoid", name, f"highest mean, {_ms(unit.mean_ms)}, and highest max/min, {_ratio(spread(unit))}"))
     return [(purpose, clean(unit, 30), why) for purpose, unit, why in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """How to load the model with the unit that is advised."""
+
+    unit: str
+    swift: str
+    python: str
+
+
+def code(verdict: Verdict, session: Session) -> Code | None:
+    """Code for the unit that meets what was asked, or is the fastest where nothing was asked.
+
+    None where no unit is advised, and where Core ML was not what ran, or was simulated: its configurations are nobody
+    else's.
+    """
+    model = session.header.model if session.header else None
+    if model is None or model.backend not in CORE_ML_BACKENDS:
+        return None
+    advised = next(iter(verdict.meeting), None) if verdict.asked_for_proof else verdict.advice.real_time
+    function = session.header.settings.get("function") if session.header else None
+    named = function if isinstance(function, str) else None
+    swift, python = swift_snippet(advised or "", named), python_snippet(advised or "", named)
+    return Code(advised, swift, python) if advised and swift and python else None
 
 
 def _lead(verdict: Verdict) -> str:

@@ -39,6 +39,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "runs": options.runs,
             "duration_ns": options.duration_ns,
             "rate_hz": options.rate_hz,
+            "function": setup.function,
             "hints": dict(setup.hints),
             "seed": setup.inputs.seed,
             "shapes": {name: list(shape) for name, shape in setup.inputs.shapes.items()},

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from hettop.models.mobilenetv2 import network, parse_variant
 from tests.commands.running import assert_refused, called, hettop, one_document
 from tests.engine.backends.onnx_files import relu
 
+MACS = network(parse_variant("mobilenetv2:32x32")).macs
 SMALL = ("mobilenetv2:32x32", "--unit", "CPU_ONLY@1", "--runs", "5", "--warmup", "2")
 
 
@@ -26,7 +28,7 @@ def test_layers_of_the_default_model_add_up_and_convolutions_lead(tmp_path: Path
     assert stem["fused"] == ["stem_Clip"]
     # 52 convolutions, and at least pooling and the classifier; every MAC of the model is in one of them
     assert sum(layer["op"] == "Conv" for layer in document["layers"]) == 52
-    assert sum(layer["macs"] for layer in document["layers"]) == 7_393_024
+    assert sum(layer["macs"] for layer in document["layers"]) == MACS
     assert list(tmp_path.iterdir()) == []
 
 
@@ -40,7 +42,7 @@ def test_the_roofline_has_roofs_that_were_measured_and_bounds_by_their_ridge() -
         if layer["macs"]:
             assert layer["bound"] == ("compute" if 2 * layer["macs"] / layer["bytes"] > ridge else "memory")
             assert layer["gflops"] == pytest.approx(2 * layer["macs"] / layer["ms"] / 1e6)
-    assert document["model"]["macs"] == 7_393_024
+    assert document["model"]["macs"] == MACS
 
 
 def test_an_open_axis_is_measured_at_the_shape_given(tmp_path: Path) -> None:
@@ -52,7 +54,7 @@ def test_an_open_axis_is_measured_at_the_shape_given(tmp_path: Path) -> None:
 def test_the_page_is_for_people(tmp_path: Path) -> None:
     done = hettop("layers", relu(tmp_path / "m.onnx"), "--runs", "3", COLUMNS="80")
     assert done.returncode == 0
-    assert "end to end" in done.stdout
+    assert "end to end" in " ".join(done.stdout.split())
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper, numpy_helper
 
@@ -57,6 +58,31 @@ def test_layers_have_the_work_and_bytes_of_the_shape_that_really_ran(tmp_path: P
     assert (found.threads, found.runs, found.shapes) == (1, 4, ("x 1x8x10x10",))
     assert found.end_to_end_ms > 0
     assert found.roofs is ROOFS
+
+
+def test_operations_without_names_are_called_after_what_they_make(tmp_path: Path) -> None:
+    """Exporters leave names out, and a profile has nothing else."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["first"]),
+        helper.make_node("Relu", ["first"], ["second"]),
+        helper.make_node("Softmax", ["second"], ["third"], name="third_end"),
+    ]
+    weights = [numpy_helper.from_array(np.ones((8, 4), np.float32), "w")]
+    model = save(tmp_path / "m.onnx", nodes, [("x", FLOAT, (2, 8))], [("third", FLOAT, (2, 4))], initializers=weights)
+    rows = measured(tmp_path, model, roofs=False).rows
+    assert [(row.name, row.op, row.macs) for row in rows] == [
+        ("first", "MatMul", 64),
+        ("second", "Relu", 0),
+        ("third_end", "Softmax", 0),
+    ]
+
+
+def test_a_model_with_weights_in_a_file_of_their_own_is_profiled_where_it_is(tmp_path: Path) -> None:
+    path = Path(convolution(tmp_path / "m.onnx"))
+    model = onnx.load(path)
+    onnx.save_model(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    rows = {row.name: row for row in measured(tmp_path, str(path), shapes={"x": (1, 8, 10, 10)}, roofs=False).rows}
+    assert rows["conv"].macs == 16 * 8 * 100
 
 
 def test_roofs_are_left_out_if_nobody_asked(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 
 import msgspec
 import numpy as np
+import pytest
 
 from hettop import events
 from hettop.analysis.budget import Budget
@@ -97,8 +98,45 @@ def test_the_document_has_what_programs_rely_on() -> None:
     assert verdict_document(judged(TABLE), TABLE)["budget"] is None
 
 
-def test_markdown_carries_code_for_the_unit_when_there_is_some() -> None:
-    assert "```swift\nlet x = 1\n```" in verdict_markdown(judged(TABLE), TABLE, swift="let x = 1\n")
+def ran_by(backend: str, **settings: str) -> Session:
+    opening = msgspec.structs.replace(header(), model=events.ModelInfo(backend=backend), settings=settings)
+    return session_of(stream_of(TABLE_4), opening=opening)
+
+
+@pytest.mark.parametrize("backend", ["coreml", "simulated"])
+def test_the_unit_that_is_advised_comes_with_its_code(backend: str) -> None:
+    session = ran_by(backend, function="small")
+    found = judged(session)
+    text = verdict_text(found, session, 100)
+    assert (
+        "\n\nCPU_AND_NE in Swift:\n"
+        "  let configuration = MLModelConfiguration()\n"
+        "  configuration.computeUnits = .cpuAndNeuralEngine\n"
+        '  configuration.functionName = "small"\n'
+        "with coremltools:\n"
+        '  model = ct.models.MLModel(path, compute_units=ct.ComputeUnit.CPU_AND_NE, function_name="small")\n'
+    ) in text
+    markdown = verdict_markdown(found, session)
+    assert "```swift\nlet configuration = MLModelConfiguration()\n" in markdown
+    assert "```python\nmodel = ct.models.MLModel(" in markdown
+    document = verdict_document(found, session)
+    assert "cpuAndNeuralEngine" in document["swift"]
+    assert document["python"] in document["text"].replace("\n  ", "\n")
+
+
+def test_code_is_of_a_unit_that_is_proven_to_meet_a_budget_or_there_is_none() -> None:
+    session = ran_by("coreml")
+    met = judged(session, Question(budget=Budget(1000.0, 0.5)))
+    assert f"{met.meeting[0]} in Swift:" in verdict_text(met, session, 100)
+    missed = judged(session, Question(budget=Budget(0.001, 0.5)))
+    assert "in Swift" not in verdict_text(missed, session, 100)
+    assert verdict_document(missed, session)["swift"] is None
+
+
+def test_what_onnx_runtime_ran_has_no_code_for_core_ml() -> None:
+    session = ran_by("onnxruntime")
+    assert "Swift" not in verdict_text(judged(session), session, 100)
+    assert "```" not in verdict_markdown(judged(session), session)
 
 
 def test_paths_ids_and_names_go_and_what_judges_need_stays() -> None:
