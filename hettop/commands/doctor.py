@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import os
+import shutil
 import sys
 from pathlib import Path
 
 from hettop.commands.options import make_parser
+from hettop.errors import HettopError
 
 SUMMARY = "Tell what works on this machine, what does not, why, and the command that mends it."
 EXAMPLE = """\
@@ -23,9 +26,16 @@ def run(argv: list[str]) -> int:
     if arguments.sudoers:
         from hettop.power.access import sudoers_rules
 
-        sys.stdout.write(sudoers_rules(getpass.getuser()))
+        sys.stdout.write(sudoers_rules(_user()))
         return 0
     return _clear() if arguments.clear_cache else _look(as_json=arguments.as_json)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name, as in a container
+        raise HettopError("usage", "this user has no name, which a rule needs", "export USER=its-name") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,24 +53,34 @@ def _look(*, as_json: bool) -> int:
     from hettop.models.cache import default_cache
     from hettop.models.compiled import default_compiled_models
     from hettop.power.machine import this_machine
-    from hettop.report.doctor import doctor_document, doctor_page
+    from hettop.report.doctor import WIDTH, doctor_document, doctor_page
     from hettop.report.document import to_json
     from hettop.wiring.doctor import look
+    from hettop.wiring.terminal import Terminal
 
     host = describe_host()
+    terminal = Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
     found = look(
         host=host,
         machine=this_machine(chip=host.chip),
         cache=default_cache(),
         compiled=default_compiled_models(),
         folder=Path.cwd(),
+        terminal=terminal,
     )
     if as_json:
         sys.stdout.write(to_json(doctor_document(found.groups, measures=found.measures)) + "\n")
     else:
-        speaks_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-        sys.stdout.write(doctor_page(found.groups, ascii_only=not speaks_unicode))
+        width = shutil.get_terminal_size((WIDTH, 24)).columns
+        sys.stdout.write(doctor_page(found.groups, width=width, ascii_only=not terminal.speaks_unicode))
     return 0 if found.measures else EXIT_FAILED
+
+
+def _size() -> tuple[int, int] | None:
+    if not sys.stdout.isatty():
+        return None
+    size = os.get_terminal_size(sys.stdout.fileno())
+    return size.columns, size.lines
 
 
 def _clear() -> int:

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from hettop.report.grid import wrapped
 from hettop.text import clean
+
+WIDTH = 80
 
 _MARKS = {True: "✓", False: "✗", None: "·"}
 _ASCII_MARKS = {True: "+", False: "x", None: "."}
@@ -30,18 +33,22 @@ class Finding(Protocol):
     def fix(self) -> str: ...
 
 
-def doctor_page(groups: Mapping[str, Sequence[Finding]], *, ascii_only: bool = False) -> str:
-    """A heading for each group, a line for each finding, and below it what mends what does not work."""
+def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, ascii_only: bool = False) -> str:
+    """A heading for each group, a line for each finding, and below it what mends what does not work.
+
+    As wide as `width`, but for a command that is longer.
+    """
     marks = _ASCII_MARKS if ascii_only else _MARKS
     lines: list[str] = []
     for name, findings in groups.items():
-        lines += ["" if not lines else "\n", f"{name}\n"]
+        lines += [*([""] if lines else []), name]
         for finding in findings:
             words = f": {clean(finding.words)}" if finding.words else ""
-            lines.append(f"  {marks[finding.works]} {clean(finding.what)}{words}\n")
+            told = wrapped(f"{marks[finding.works]} {clean(finding.what)}{words}", width - 2, indent="  ")
+            lines += [f"  {line}" for line in told]
             if finding.fix and not finding.works:
-                lines.append(f"      {clean(finding.fix)}\n")
-    return "".join(lines)
+                lines += [f"      {line}" for line in wrapped(clean(finding.fix), width - 6, indent="  ")]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def doctor_document(groups: Mapping[str, Sequence[Finding]], *, measures: bool) -> dict[str, Any]:

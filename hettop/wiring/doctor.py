@@ -14,10 +14,13 @@ from pathlib import Path
 from hettop.engine.backends import BACKENDS, create
 from hettop.engine.clock import RealClock
 from hettop.events import Host
+from hettop.load.parts import KINDS_OF_LOAD, LoadPart
+from hettop.load.source import unavailable
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.power.choice import SOURCES
 from hettop.power.machine import Machine
+from hettop.wiring.terminal import ROOMY, SMALLEST, Terminal
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
@@ -25,8 +28,14 @@ OPTIONAL = {
     "pyarrow": ("Parquet exports", "pip install 'hettop[parquet]'"),
     "hdrh": ("HdrHistogram logs", "pip install 'hettop[hdr]'"),
     "pandas": ("data frames from Python", "pip install 'hettop[frames]'"),
+    "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
 """Modules that hettop runs without, what each is for, and how to have it."""
+
+FRAMEWORKS = {"onnxruntime": "onnxruntime"}
+"""Of the backends that take it for granted until they load a model: the module they run models by."""
+
+MAC_ONLY = frozenset({"zeus_apple_silicon"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +63,19 @@ def look(
     cache: ModelCache,
     compiled: CompiledModels,
     folder: Path,
+    terminal: Terminal,
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
 ) -> Findings:
     """Everything, in the order in which one would ask. `folder` is where recordings go."""
-    units = _units()
+    units = _units(has_module)
     return Findings(
         groups={
             "machine": _machine(host),
             "units": units,
             "power": _power(machine),
-            "competing load": (
-                Finding("cpu, memory", True, "child processes"),
-                Finding("gpu, ane", False, "need a second Core ML model on a Mac"),
-            ),
-            "optional parts": [
-                Finding(words, has_module(name), "" if has_module(name) else "not installed", fix)
-                for name, (words, fix) in OPTIONAL.items()
-            ],
+            "competing load": _loads(),
+            "terminal": _terminal(terminal, machine.find("tmux") is not None),
+            "optional parts": _optional(machine, has_module),
             "files": _files(cache, compiled, folder),
         },
         measures=any(unit.works and not unit.what.startswith("simulated") for unit in units),
@@ -88,10 +93,13 @@ def _machine(host: Host) -> list[Finding]:
     return found + [Finding("attention", False, warning) for warning in host.warnings]
 
 
-def _units() -> list[Finding]:
+def _units(has_module: Callable[[str], bool]) -> list[Finding]:
     """A line for each backend and reason, so that four units with one reason take one."""
     found = []
     for name in BACKENDS:
+        if name in FRAMEWORKS and not has_module(FRAMEWORKS[name]):
+            found.append(Finding(name, False, "not installed", f"pip install {FRAMEWORKS[name]}"))
+            continue
         reasons: dict[str | None, list[str]] = {}
         for unit, why in create(name, RealClock()).units().items():
             reasons.setdefault(why, []).append(unit)
@@ -105,6 +113,53 @@ def _power(machine: Machine) -> list[Finding]:
         there = make(machine).probe()
         found.append(Finding(name, there.ok, there.reason, there.fix))
     return found
+
+
+def _loads() -> list[Finding]:
+    reasons: dict[str | None, list[str]] = {}
+    for kind in KINDS_OF_LOAD:
+        why = unavailable((LoadPart(kind, 1),))
+        reasons.setdefault(why and why.removeprefix(f"{kind} load "), []).append(kind)
+    return [Finding(", ".join(kinds), why is None, why or "") for why, kinds in reasons.items()]
+
+
+def _terminal(terminal: Terminal, has_tmux: bool) -> list[Finding]:
+    return [
+        _size(terminal),
+        Finding(
+            "TERM", not terminal.is_dumb, terminal.kind or "not set", "the live view needs: export TERM=xterm-256color"
+        ),
+        Finding("colours", None, "none: NO_COLOR is set" if terminal.wants_no_colour else terminal.colours),
+        Finding(
+            "characters",
+            terminal.speaks_unicode,
+            terminal.encoding if terminal.speaks_unicode else f"{terminal.encoding} lacks those that charts are of",
+            "export LANG=C.UTF-8, or: hettop --ascii",
+        ),
+        Finding(
+            "tmux",
+            None,
+            f"this is a window of {terminal.inside}"
+            if terminal.inside
+            else ("installed" if has_tmux else "not installed; only hettop's own end-to-end tests need it"),
+        ),
+    ]
+
+
+def _size(terminal: Terminal) -> Finding:
+    if terminal.size is None:
+        return Finding("size", None, "the output is no terminal: commands print, the live view needs one")
+    columns, rows = terminal.size
+    fix = f"make it {SMALLEST[0]}x{SMALLEST[1]} or larger; all panels have room from {ROOMY[0]}x{ROOMY[1]} on"
+    return Finding("size", not terminal.is_small, f"{columns}x{rows}", fix)
+
+
+def _optional(machine: Machine, has_module: Callable[[str], bool]) -> list[Finding]:
+    wanted = {name: told for name, told in OPTIONAL.items() if machine.is_mac or name not in MAC_ONLY}
+    return [
+        Finding(words, has_module(name), "" if has_module(name) else "not installed", fix)
+        for name, (words, fix) in wanted.items()
+    ]
 
 
 def _files(cache: ModelCache, compiled: CompiledModels, folder: Path) -> list[Finding]:

@@ -253,11 +253,12 @@ def test_inputs_outlive_the_calls_that_use_them(begin: Begin, bench: Bench, tmp_
 
 
 def test_memory_that_the_framework_leaks_shows_in_the_peak(begin: Begin, bench: Bench) -> None:
-    bench.behave(leak_mb=4)
+    bench.behave(leak_mb=10)
     run = begin(runs=50)
     run.finish()
     peaks = [event.peak_memory_mb for event in run.events if isinstance(event, events.Engine) and event.peak_memory_mb]
-    assert peaks[-1] - peaks[0] > 150  # 50 calls and more came between, each of which kept 4 MB
+    # 50 calls and more came between, each of which kept 10 MB; imports may have peaked some 200 MB above what stayed.
+    assert peaks[-1] - peaks[0] > 150
 
 
 def test_hettops_own_process_goes_on_while_a_child_holds_its_gil(begin: Begin, bench: Bench) -> None:

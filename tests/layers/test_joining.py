@@ -30,8 +30,9 @@ def test_a_value_that_somebody_else_reads_leaves_a_fused_layer() -> None:
 
 
 def test_an_output_of_the_model_leaves_though_it_is_read_inside() -> None:
-    (row,), _ = join([CONV, RELU], {"c", "y"}, [ran("c_nchwc", "Conv"), ran("relu", "Relu")][:1], {})
-    assert row.nbytes == 100 + 20 + 40
+    """x, x2 and the weights come in; c leaves beside s."""
+    (row,), _ = join([CONV, ADD], {"c", "s"}, [ran("c_nchwc", "Conv")], {})
+    assert row.nbytes == 100 + 40 + 20 + 40 + 40
 
 
 def test_shares_are_of_the_sum_of_all_that_ran() -> None:

@@ -29,6 +29,14 @@ def test_ascii_marks() -> None:
     assert doctor_page({"a": [Found("x", True), Found("y", False)]}, ascii_only=True) == "a\n  + x\n  x y\n"
 
 
+def test_the_page_is_as_wide_as_it_is_told() -> None:
+    long = Found("onnxruntime: CPU_ONLY", False, "one reason and another " * 12, "do this, and if that fails do " * 9)
+    for width in (40, 80, 132):
+        page = doctor_page({"units": [long]}, width=width)
+        assert width - 12 < max(map(len, page.splitlines())) <= width
+        assert all(line.startswith("  ") for line in page.splitlines()[1:])
+
+
 def test_the_document_has_all_of_it() -> None:
     document = doctor_document({"a": [Found("x", None, "w", "f")]}, measures=True)
     assert document == {

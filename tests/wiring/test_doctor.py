@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from hettop.events import Host
 from hettop.models.cache import ModelCache
-from hettop.models.compiled import default_compiled_models
+from hettop.models.compiled import CompiledModels
 from hettop.power.machine import this_machine
 from hettop.wiring.doctor import OPTIONAL, Finding, Findings, clear, look
+from hettop.wiring.terminal import Terminal
+from tests.engine.processes import REPOSITORY
 
 
-def looked(tmp_path: Path, *, host: Host | None = None, modules: bool = True) -> Findings:
+def compiled_models(folder: Path) -> CompiledModels:
+    return CompiledModels(ModelCache(folder / "compiled", folder / "compiled elsewhere"))
+
+
+def looked(
+    tmp_path: Path,
+    *,
+    host: Host | None = None,
+    modules: bool = True,
+    system: str = "darwin",
+    terminal: Terminal = Terminal(),  # noqa: B008 (immutable)
+    folder: Path | None = None,
+) -> Findings:
     return look(
         host=host or Host(chip="a chip", cores=2),
-        machine=replace(this_machine(), system="darwin", find=lambda _: None),
+        machine=replace(this_machine(), system=system, find=lambda _: None),
         cache=ModelCache(tmp_path / "cache", tmp_path / "other"),
-        compiled=default_compiled_models(),
-        folder=tmp_path,
+        compiled=compiled_models(tmp_path),
+        folder=folder or tmp_path,
+        terminal=terminal,
         has_module=lambda _: modules,
     )
 
@@ -35,6 +53,12 @@ def test_something_real_can_be_measured_wherever_onnx_runtime_is(tmp_path: Path)
     assert units["coreml: CPU_ONLY, CPU_AND_GPU, CPU_AND_NE, ALL"].words == "Core ML needs macOS"
 
 
+def test_a_simulation_alone_measures_nothing(tmp_path: Path) -> None:
+    found = looked(tmp_path, modules=False)
+    assert not found.measures
+    assert by_name(found, "units")["onnxruntime"].fix == "pip install onnxruntime"
+
+
 def test_a_source_that_is_not_installed_says_so_and_what_to_do(tmp_path: Path) -> None:
     macmon = by_name(looked(tmp_path), "power")["macmon"]
     assert not macmon.works
@@ -46,6 +70,60 @@ def test_what_is_not_installed_is_named_with_the_command_that_mends_it(tmp_path:
     missing = [finding for finding in looked(tmp_path, modules=False).groups["optional parts"] if not finding.works]
     assert len(missing) == len(OPTIONAL)
     assert {finding.fix for finding in missing} >= {"pip install 'hettop[zst]'", "pip install 'hettop[images]'"}
+
+
+def test_zeus_is_missed_on_a_mac_only(tmp_path: Path) -> None:
+    for system, missed in (("darwin", True), ("linux", False)):
+        fixes = {part.fix for part in looked(tmp_path, modules=False, system=system).groups["optional parts"]}
+        assert ("pip install 'hettop[zeus]'" in fixes) is missed
+
+
+def test_each_extra_of_the_package_that_users_may_want_is_looked_for() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = set(project["optional-dependencies"]) - {"test", "dev"}
+    assert {fix for _, fix in OPTIONAL.values()} == {f"pip install 'hettop[{extra}]'" for extra in extras}
+
+
+def test_loads_are_told_as_they_would_be_refused(tmp_path: Path) -> None:
+    loads = by_name(looked(tmp_path), "competing load")
+    assert loads["cpu, memory"].works
+    whole = {kind for what in loads for kind in what.split(", ")}
+    assert whole == {"ane", "cpu", "gpu", "memory"}
+
+
+@pytest.mark.parametrize(
+    ("terminal", "what", "works", "words"),
+    [
+        (Terminal((120, 40)), "size", True, "120x40"),
+        (Terminal((79, 40)), "size", False, "79x40"),
+        (Terminal((80, 23)), "size", False, "80x23"),
+        (Terminal(None), "size", None, "the output is no terminal: commands print, the live view needs one"),
+        (Terminal(environment={"TERM": "xterm-256color"}), "TERM", True, "xterm-256color"),
+        (Terminal(environment={"TERM": "dumb"}), "TERM", False, "dumb"),
+        (Terminal(environment={}), "TERM", False, "not set"),
+        (Terminal(environment={"TERM": "xterm-256color"}), "colours", None, "256"),
+        (Terminal(environment={"TERM": "xterm", "COLORTERM": "truecolor"}), "colours", None, "16 million"),
+        (Terminal(environment={"TERM": "vt220"}), "colours", None, "16"),
+        (Terminal(environment={"TERM": "xterm-256color", "NO_COLOR": "1"}), "colours", None, "none: NO_COLOR is set"),
+        (Terminal(environment={"TERM": "xterm-256color", "NO_COLOR": ""}), "colours", None, "256"),
+        (Terminal(encoding="UTF-8"), "characters", True, "UTF-8"),
+        (Terminal(encoding="ascii"), "characters", False, "ascii lacks those that charts are of"),
+        (Terminal(environment={"TMUX": "/tmp/tmux-0/default,1,0"}), "tmux", None, "this is a window of tmux"),
+        (Terminal(), "tmux", None, "not installed; only hettop's own end-to-end tests need it"),
+    ],
+)
+def test_the_terminal_is_told_by_its_environment(
+    terminal: Terminal, what: str, works: bool | None, words: str, tmp_path: Path
+) -> None:
+    found = by_name(looked(tmp_path, terminal=terminal), "terminal")[what]
+    assert (found.works, found.words) == (works, words)
+    assert bool(found.fix) or works is not False
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    recordings = by_name(looked(tmp_path, folder=tmp_path / "gone"), "files")["recordings here"]
+    assert not recordings.works
+    assert "gone" in recordings.words
 
 
 def test_what_distorts_measurements_is_told(tmp_path: Path) -> None:
@@ -63,5 +141,5 @@ def test_the_caches_are_told_and_emptied(tmp_path: Path) -> None:
 
     cache.file("m.onnx", build)
     assert by_name(looked(tmp_path), "files")["model cache"].words == "1 models, 1.0 MB"
-    assert clear(cache, default_compiled_models())[0] >= 1
+    assert clear(cache, compiled_models(tmp_path)) == (1, 1_000_000)
     assert cache.find("m.onnx") is None
