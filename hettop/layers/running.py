@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 MOST_EVENTS = 500_000
 """ONNX Runtime's profiler keeps a million at most, and each takes half a kilobyte in the file."""
 
+PROFILED = "CPU_ONLY"
+"""A provider fuses what it takes, so that a profile would show it as one layer."""
+
 NS_PER_MS = 1e6
 SILENT = 4  # log severity: what goes wrong comes back as an exception
 
@@ -52,6 +55,12 @@ def _layers(job: Job, cache: ModelCache, clock: Clock, most_events: int) -> Meas
     from hettop.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     name, threads = split_unit(job.unit)
+    if name != PROFILED:
+        raise HettopError(
+            "unsupported-unit",
+            f"{job.unit}: layers are profiled on ONNX Runtime's CPU engine",
+            f"use {PROFILED}, or {PROFILED}@N for N threads",
+        )
     backend = OnnxRuntimeBackend(clock, cache)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function))
     feed = backend.make_inputs(loaded.inputs, job.inputs())

@@ -24,7 +24,8 @@ COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
 """Of these a compiled model has one or both."""
 
 KNOWN_MODELS = f"give an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
-TRANSLATED_NOTE = "ML Program translated to ONNX, CPU"
+TRANSLATED = "ML Program translated to ONNX"
+TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
 SYNTHETIC_NOTE = "synthetic weights"
 
 

@@ -5,11 +5,11 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hettop.engine.backend import InputOptions, split_unit
+from hettop.engine.backend import Backend, Clock, InputOptions, split_unit
 from hettop.engine.backends import create
 from hettop.engine.backends.onnxruntime import thread_units
 from hettop.engine.clock import RealClock
@@ -17,7 +17,14 @@ from hettop.engine.inputs import parse_shape, parse_value
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
 from hettop.models.mobilenetv2 import is_default_name
-from hettop.models.resolve import COMPILED_SUFFIX, ResolvedModel, is_core_ml, resolve
+from hettop.models.resolve import (
+    COMPILED_SUFFIX,
+    TRANSLATED,
+    TRANSLATED_NOTE,
+    ResolvedModel,
+    is_core_ml,
+    resolve,
+)
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
 
@@ -41,16 +48,20 @@ class Setup:
     hints: Mapping[str, str] = field(default_factory=dict)
 
 
-def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) -> Setup:
+Make = Callable[[str, Clock], Backend]
+"""Makes the backend of a name, as `hettop.engine.backends.create` does."""
+
+
+def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, make: Make = create) -> Setup:
     """Resolve what the user wrote. `units` None means the first available one.
 
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
     _check_encoding(options)
-    backend = options.backend or _usual_backend(options.model, units)
+    backend = options.backend or usual_backend(options.model, units, make)
     if options.hints and backend == DEFAULT_BACKEND:
         raise HettopError("usage", "ONNX Runtime takes no optimisation hints", "--hint is for --backend coreml")
-    engine = create(backend, RealClock())
+    engine = make(backend, RealClock())
     known = engine.units()
     available = _available(known, backend, cores)
     model = resolve(options.model, default_cache(), translated=backend == DEFAULT_BACKEND)
@@ -60,10 +71,10 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
         values=dict(map(parse_value, options.values)),
     )
     return Setup(
-        model=model,
+        model=_placed(model, available),
         backend=backend,
         simulated=engine.simulated,
-        units=_requested(units, available, known),
+        units=_requested(units, available, known, backend),
         available=available,
         absent={unit: why for unit, why in known.items() if why is not None},
         inputs=inputs,
@@ -72,14 +83,20 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int) ->
     )
 
 
-def _usual_backend(model: str, units: tuple[str, ...] | None) -> str:
+def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
     """Core ML for what it can run, where it is; a unit with a number of threads is ONNX Runtime's own."""
     path = Path(model)
     if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND
     threaded = any("@" in unit for unit in units or ())
-    here = None in create("coreml", RealClock()).units().values()
+    here = None in make("coreml", RealClock()).units().values()
     return "coreml" if here and not threaded else DEFAULT_BACKEND
+
+
+def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
+    """With a note that is true of every unit: on a Mac, ONNX Runtime may hand a translation to Core ML again."""
+    on_cpu = all(split_unit(unit)[0] == "CPU_ONLY" for unit in available)
+    return model if on_cpu or model.note != TRANSLATED_NOTE else replace(model, note=TRANSLATED)
 
 
 def _hint(text: str) -> tuple[str, str]:
@@ -107,8 +124,11 @@ def _available(known: Mapping[str, str | None], backend: str, cores: int) -> tup
 
 
 def _requested(
-    units: tuple[str, ...] | None, available: tuple[str, ...], known: Mapping[str, str | None]
+    units: tuple[str, ...] | None, available: tuple[str, ...], known: Mapping[str, str | None], backend: str
 ) -> tuple[str, ...]:
+    if not available:
+        why = "; ".join(dict.fromkeys(filter(None, known.values())))
+        raise HettopError("unsupported-unit", f"{clean(backend)} cannot run here: {clean(why)}", "see hettop doctor")
     if units is None:
         return available[:1]
     named = [name for unit in units for name in (available if unit == ALL_UNITS else (unit,))]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
@@ -109,9 +110,16 @@ def test_a_model_that_cannot_be_loaded_is_refused_as_everywhere(tmp_path: Path) 
     assert refused.value.kind == "format"
 
 
+@pytest.mark.parametrize("unit", ["CPU_AND_GPU", "CPU_AND_NE", "ALL"])
+def test_no_time_of_the_cpu_passes_for_that_of_another_unit(unit: str, tmp_path: Path) -> None:
+    with pytest.raises(HettopError, match=f"{unit}: layers are profiled on ONNX Runtime's CPU engine") as refused:
+        measured(tmp_path, convolution(tmp_path / "m.onnx"), unit=unit)
+    assert refused.value.kind == "unsupported-unit"
+
+
 def test_profiled_sessions_are_set_up_as_those_of_the_engine() -> None:
     """Otherwise the layers would be of another session than the one whose latency hettop shows."""
-    ours, engines = running.session_options(3), backend._session_options(3)
+    ours, engines = running.session_options(3), backend._session_options(onnxruntime, 3)
     for entry in ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning"):
         assert ours.get_session_config_entry(entry) == engines.get_session_config_entry(entry)
     for name in ("intra_op_num_threads", "inter_op_num_threads", "execution_mode", "graph_optimization_level"):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.cache import ModelCache, cache_folder, default_cache
+from hettop.models.cache import Build, ModelCache, cache_folder, default_cache
 
 
 @pytest.fixture
@@ -157,3 +159,112 @@ def test_a_user_without_a_home_has_a_cache() -> None:
 
     cache = default_cache({}, homeless)
     assert cache.folder.is_relative_to(cache.fallback)
+
+
+# -- what it may hold ------------------------------------------------------------------------------------------------
+
+DAY_S = 24 * 3600
+
+
+def of_size(size: int) -> Build:
+    def build(path: Path) -> None:
+        path.write_bytes(bytes(size))
+
+    return build
+
+
+def last_used(path: Path, seconds_ago: float) -> None:
+    moment = time.time() - seconds_ago
+    os.utime(path, (moment, moment))
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> ModelCache:
+    return ModelCache(tmp_path / "cache", tmp_path / "fallback", limit_bytes=1000)
+
+
+def test_what_was_used_least_recently_makes_room(small: ModelCache) -> None:
+    for name, seconds_ago in (("old.onnx", 30), ("older.onnx", 40), ("oldest.onnx", 50)):
+        last_used(small.file(name, of_size(300)), seconds_ago)
+    small.file("oldest.onnx", never)  # used now
+    small.file("new.onnx", of_size(300))
+    assert names(small.folder) == ["new.onnx", "old.onnx", "oldest.onnx"]
+    assert not (small.folder / ".older.onnx.seal").exists()
+    assert small.find("older.onnx") is None
+
+
+def test_what_is_too_large_alone_is_kept_alone(small: ModelCache) -> None:
+    small.file("a.onnx", of_size(300))
+    assert small.file("huge.onnx", of_size(5000)).exists()
+    assert names(small.folder) == ["huge.onnx"]
+
+
+def test_folders_count_with_all_their_files(small: ModelCache) -> None:
+    def build(path: Path) -> None:
+        (path / "Data").mkdir(parents=True)
+        (path / "Data" / "weights").write_bytes(bytes(600))
+        (path / "Manifest").write_bytes(bytes(100))
+
+    last_used(small.file("net.mlpackage", build), 50)
+    assert [entry.size_bytes for entry in small.entries()] == [700]
+    small.file("a.onnx", of_size(301))
+    assert names(small.folder) == ["a.onnx"]
+
+
+def test_what_a_killed_builder_left_goes_after_a_day(small: ModelCache) -> None:
+    small.folder.mkdir(parents=True)
+    for name, age_s in ((".a.onnx.left", 2 * DAY_S), (".b.onnx.under_way", 60)):
+        (small.folder / name).mkdir()
+        (small.folder / name / "half").write_bytes(b"half")
+        last_used(small.folder / name, age_s)
+    small.file("c.onnx", build_model)
+    assert names(small.folder) == [".b.onnx.under_way", "c.onnx"]
+
+
+def test_an_area_is_a_folder_out_of_spotlights_sight(small: ModelCache) -> None:
+    area = small.area("framework", "a model")
+    assert area == small.folder / "framework.noindex" / "a model"
+    assert area.is_dir()
+
+
+def test_areas_of_one_kind_are_bounded_by_themselves(small: ModelCache) -> None:
+    model = small.file("a.onnx", of_size(900))
+    last_used(model, 3600)
+    for name, seconds_ago in (("first", 50), ("second", 40)):
+        area = small.area("framework", name)
+        assert area is not None
+        (area / "compiled").write_bytes(bytes(600))
+        last_used(area, seconds_ago)
+    small.area("framework", "third")
+    assert sorted(path.name for path in (small.folder / "framework.noindex").iterdir()) == ["second", "third"]
+    assert model.exists(), "and leave the models alone"
+
+
+def test_without_the_first_folder_the_areas_lie_in_the_fallback(tmp_path: Path) -> None:
+    cache = ModelCache(blocked(tmp_path), tmp_path / "fallback")
+    assert cache.area("framework", "a") == tmp_path / "fallback" / "framework.noindex" / "a"
+    assert ModelCache(blocked(tmp_path), blocked(tmp_path)).area("framework", "a") is None
+
+
+def test_all_of_it_is_listed_largest_first_and_cleared(small: ModelCache) -> None:
+    small.file("a.onnx", of_size(10))
+    small.fallback.mkdir(mode=0o700)
+    (small.fallback / "b.onnx").write_bytes(bytes(30))
+    area = small.area("framework", "x")
+    assert area is not None
+    (area / "compiled").write_bytes(bytes(20))
+    listed = small.entries()
+    assert [(entry.path.name, entry.size_bytes) for entry in listed] == [("b.onnx", 30), ("x", 20), ("a.onnx", 10)]
+    assert small.clear() == listed
+    assert small.entries() == ()
+    assert small.find("a.onnx") is None
+    assert small.clear() == ()
+
+
+def test_a_fallback_that_others_can_write_to_is_neither_listed_nor_cleared(small: ModelCache) -> None:
+    small.fallback.mkdir()
+    small.fallback.chmod(0o777)
+    (small.fallback / "b.onnx").write_bytes(b"somebody's")
+    assert small.entries() == ()
+    assert small.clear() == ()
+    assert (small.fallback / "b.onnx").exists()

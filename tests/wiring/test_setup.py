@@ -2,20 +2,92 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from hettop.engine.backend import Backend, Clock
+from hettop.engine.backends import create
+from hettop.engine.backends.coreml import CoreMLBackend
+from hettop.engine.backends.onnxruntime import OnnxRuntimeBackend
+from hettop.engine.coreml.availability import Host
 from hettop.errors import HettopError
 from hettop.wiring.options import ModelOptions
-from hettop.wiring.setup import prepare
+from hettop.wiring.setup import prepare, usual_backend
+from tests.engine.backends.test_onnx_core_ml import MAC
+from tests.models.test_resolve import classifier
 
 SIMULATED = ModelOptions(backend="simulated")
 CORE_ML = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
 
 
+class HereOrNot(CoreMLBackend):
+    """Core ML on a machine that is told whether it has it."""
+
+    def __init__(self, clock: Clock, why_not: str | None) -> None:
+        super().__init__(clock)
+        self._why_not = why_not
+
+    def units(self) -> dict[str, str | None]:
+        return dict.fromkeys(CORE_ML, self._why_not)
+
+
+def on_a_mac(name: str, clock: Clock) -> Backend:
+    return HereOrNot(clock, None) if name == "coreml" else create(name, clock)
+
+
+LINUX = Host("linux", "x86_64", "#1 SMP", (), (3, 12))
+
+
+def elsewhere(name: str, clock: Clock) -> Backend:
+    """On a machine that is no Mac, whatever the tests run on."""
+    if name == "onnxruntime":
+        return OnnxRuntimeBackend(clock, host=LINUX)
+    return HereOrNot(clock, "needs macOS") if name == "coreml" else create(name, clock)
+
+
+@pytest.mark.parametrize("model", ["mobilenetv2", "mobilenetv2:64x64:b2", "m.mlpackage", "M.MLMODEL", "m.mlmodelc"])
+def test_core_ml_runs_what_it_can_where_it_is(model: str) -> None:
+    assert usual_backend(model, None, on_a_mac) == "coreml"
+    assert usual_backend(model, ("CPU_ONLY", "ALL"), on_a_mac) == "coreml"
+    assert usual_backend(model, ("CPU_ONLY", "CPU_ONLY@2"), on_a_mac) == "onnxruntime"
+    assert usual_backend(model, None, elsewhere) == "onnxruntime"
+
+
+@pytest.mark.parametrize("model", ["m.onnx", "m.bin", "mlpackage"])
+def test_onnx_runtime_runs_everything_else_on_a_mac_too(model: str) -> None:
+    assert usual_backend(model, None, on_a_mac) == "onnxruntime"
+
+
+def test_what_runs_a_package_is_said(tmp_path: Path) -> None:
+    file = ModelOptions(model=str(classifier(tmp_path / "net.mlmodel")))
+    native = prepare(file, None, 2, on_a_mac)
+    assert (native.backend, native.model.note) == ("coreml", "")
+    translated = prepare(file, None, 2, elsewhere)
+    assert (translated.backend, translated.model.note) == ("onnxruntime", "ML Program translated to ONNX, CPU")
+
+
+def test_a_translation_that_core_ml_may_run_again_is_not_said_to_be_on_the_cpu(tmp_path: Path) -> None:
+    def mac_without_coremltools(name: str, clock: Clock) -> Backend:
+        return OnnxRuntimeBackend(clock, host=MAC) if name == "onnxruntime" else elsewhere(name, clock)
+
+    setup = prepare(ModelOptions(model=str(classifier(tmp_path / "net.mlmodel"))), ("all",), 2, mac_without_coremltools)
+    assert setup.units == (*CORE_ML, "CPU_ONLY@1", "CPU_ONLY@2")
+    assert setup.model.note == "ML Program translated to ONNX"
+
+
+def test_a_compiled_model_is_for_core_ml_alone(tmp_path: Path) -> None:
+    compiled = tmp_path / "m.mlmodelc"
+    compiled.mkdir()
+    (compiled / "coremldata.bin").write_bytes(b"compiled")
+    assert prepare(ModelOptions(model=str(compiled)), None, 2, on_a_mac).units == ("CPU_ONLY",)
+    with pytest.raises(HettopError, match="compiled model"):
+        prepare(ModelOptions(model=str(compiled)), None, 2, elsewhere)
+
+
 def test_the_default_is_the_default_model_on_the_first_unit() -> None:
-    setup = prepare(ModelOptions(), None, 4)
+    setup = prepare(ModelOptions(), None, 4, elsewhere)
     assert setup.model.name == "mobilenetv2:224x224:b1"
     assert setup.backend == "onnxruntime"
     assert setup.units == ("CPU_ONLY",)
@@ -23,12 +95,17 @@ def test_the_default_is_the_default_model_on_the_first_unit() -> None:
 
 
 def test_all_means_every_configuration_of_this_machine() -> None:
-    assert prepare(ModelOptions(), ("all",), 4).units == ("CPU_ONLY", "CPU_ONLY@1", "CPU_ONLY@2", "CPU_ONLY@4")
+    assert prepare(ModelOptions(), ("all",), 4, elsewhere).units == (
+        "CPU_ONLY",
+        "CPU_ONLY@1",
+        "CPU_ONLY@2",
+        "CPU_ONLY@4",
+    )
     assert prepare(SIMULATED, ("all",), 4).units == CORE_ML
 
 
 def test_units_that_cannot_run_here_are_told_with_the_reason() -> None:
-    absent = prepare(ModelOptions(), None, 2).absent
+    absent = prepare(ModelOptions(), None, 2, elsewhere).absent
     assert set(absent) == {"CPU_AND_GPU", "CPU_AND_NE", "ALL"}
     assert all("Core ML" in why for why in absent.values())
     assert prepare(SIMULATED, None, 2).absent == {}
@@ -39,7 +116,7 @@ def test_units_come_in_the_order_asked_for_and_once() -> None:
 
 
 def test_a_thread_count_that_is_not_among_the_offered_ones_runs_too() -> None:
-    assert prepare(ModelOptions(), ("CPU_ONLY@3",), 2).units == ("CPU_ONLY@3",)
+    assert prepare(ModelOptions(), ("CPU_ONLY@3",), 2, elsewhere).units == ("CPU_ONLY@3",)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +139,7 @@ def test_a_unit_that_there_is_not_is_refused_with_those_that_there_are(
     options: ModelOptions, unit: str, kind: str, message: str
 ) -> None:
     with pytest.raises(HettopError) as caught:
-        prepare(options, ("CPU_ONLY", unit), 2)
+        prepare(options, ("CPU_ONLY", unit), 2, elsewhere)
     assert caught.value.kind == kind
     assert message in caught.value.message
     assert caught.value.hint.startswith("units of this machine: CPU_ONLY, ")
@@ -113,3 +190,11 @@ def test_hints_are_taken_apart_and_what_is_none_is_refused() -> None:
 def test_hints_that_nothing_would_take_are_refused() -> None:
     with pytest.raises(HettopError, match="takes no optimisation hints"):
         prepare(ModelOptions(backend="onnxruntime", hints=("reshapeFrequency=Infrequent",)), None, 2)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="a Mac has Core ML")
+@pytest.mark.parametrize("units", [None, ("all",), ("CPU_ONLY",)])
+def test_a_backend_that_is_not_here_is_refused_with_its_reason(units: tuple[str, ...] | None) -> None:
+    with pytest.raises(HettopError, match="Core ML needs macOS") as refusal:
+        prepare(ModelOptions(backend="coreml"), units, 2)
+    assert refusal.value.kind == "unsupported-unit"

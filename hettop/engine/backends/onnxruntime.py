@@ -1,12 +1,15 @@
-"""Runs ONNX models on ONNX Runtime's CPU engine, and ML Programs by their translation to ONNX.
+"""Runs ONNX models on ONNX Runtime's engines (its own on the CPU, Core ML on a Mac), ML Programs by their translation.
 
 Knows nothing of timing beyond the load; onnxruntime is imported when a model is loaded.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +17,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
+from hettop.engine.backends import onnx_core_ml
+from hettop.engine.backends.onnx_errors import load_error, reason
+from hettop.engine.coreml.availability import Host, this_host, why_not
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import described
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
-from hettop.models.resolve import TRANSLATED_NOTE, is_core_ml, model_file
+from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
 from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.text import clean
 
@@ -52,36 +58,54 @@ DTYPES = {
 }
 """ONNX Runtime's names of element types, and numpy's."""
 
-UNSUPPORTED_OP = (
-    r"No Op registered for (\S+)",
-    r"(\S+?)\(-?\d+\) is not a registered function/op",
-    r"Could not find an implementation for (\S+?)\(",
-)
-NOT_A_MODEL = frozenset({"InvalidProtobuf", "InvalidGraph", "InvalidArgument", "NoModel"})
-
 
 def thread_units(cores: int) -> list[str]:
     """`CPU_ONLY` and its thread variants: powers of two up to the number of cores."""
     return [UNIT, *(f"{UNIT}@{1 << power}" for power in range(max(cores, 1).bit_length()))]
 
 
+def _import_runtime() -> Any:
+    return importlib.import_module("onnxruntime")
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hettop-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
 class OnnxRuntimeBackend:
-    """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N."""
+    """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N.
+
+    On a Mac the other units are ONNX Runtime's Core ML provider; what it does not take stays on the CPU, which is said.
+    find_runtime: imports onnxruntime, in the engine process.
+    """
 
     name = "onnxruntime"
     simulated = False
     has_native = False
 
-    def __init__(self, clock: Clock, cache: ModelCache | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        cache: ModelCache | None = None,
+        host: Host | None = None,
+        find_runtime: Callable[[], Any] = _import_runtime,
+    ) -> None:
         self.clock = clock
         self._cache = default_cache() if cache is None else cache
+        self._host = this_host() if host is None else host
+        self._find_runtime = find_runtime
         self._run: Callable[[list[str], Feed], list[Any]] = _nothing_loaded
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
         self._last: list[Any] = []
 
     def units(self) -> dict[str, str | None]:
-        return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
+        """By the system alone, without importing ONNX Runtime: its package for macOS has the Core ML provider."""
+        if not self._host.is_mac:
+            return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
+        return {unit: why_not(unit, self._host) for unit in CORE_ML_UNITS}
 
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
         """Loads a file, or the default model by its name; only making the session is timed.
@@ -89,28 +113,80 @@ class OnnxRuntimeBackend:
         What has to be built or translated first is, and kept in the cache. Raises HettopError: `unsupported-unit`,
         `missing`, `format`, `input` (an unknown function), `unsupported-op`, `load`, `io`, `usage`.
         """
-        threads = _threads(unit, options)
+        threads = self._threads(unit, options)
         path = model_file(model, self._cache)
         source = _source(path, options.function, self._cache)
-        import onnxruntime
-
-        onnxruntime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
+        runtime = self._find_runtime()
+        runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
+        if split_unit(unit)[0] == UNIT:
+            return self._load_on_cpu(runtime, path, source, unit, threads)
+        return self._load_on_core_ml(runtime, path, source, unit)
+
+    def _load_on_cpu(self, runtime: Any, path: Path, source: _Source, unit: str, threads: int | None) -> Loaded:
         own_process = psutil.Process()
-        threads_before, start = own_process.num_threads(), self.clock.now()
-        try:
-            session = onnxruntime.InferenceSession(source.file, _session_options(threads), providers=[PROVIDER])
-        except Exception as error:
-            raise _load_error(path, error) from error
-        load_ns = self.clock.now() - start
+        threads_before = own_process.num_threads()
+        session, load_ns = self._open(runtime, path, source, _session_options(runtime, threads), [PROVIDER])
         # The calling thread works, too.
         pool = own_process.num_threads() - threads_before + 1
+        outputs = self._take(session, path, source)
+        placed = PLACED if session.get_providers() == [PROVIDER] else None
+        notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
+        return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
+
+    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str) -> Loaded:
+        if onnx_core_ml.PROVIDER not in runtime.get_available_providers():
+            raise HettopError(
+                "unsupported-unit",
+                f"{unit}: this ONNX Runtime has no Core ML provider",
+                f"pip install --force-reinstall onnxruntime, or use {UNIT}",
+            )
+        folder = onnx_core_ml.compiled_folder(source.file, unit, runtime.__version__, self._cache)
+        options = _session_options(runtime, None)
+        with _scratch() as scratch:
+            counting = onnx_core_ml.count_by(runtime, options, scratch)
+            session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
+            outputs = self._take(session, path, source)
+            counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))
+        placed = onnx_core_ml.placed(session.get_providers(), counted.share)
+        notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
+        return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
+
+    def _open(
+        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]
+    ) -> tuple[Any, int]:
+        """The session, and how long making it took, in ns."""
+        start = self.clock.now()
+        try:
+            # Without its fallback: a provider that fails is to fail, not to become another one.
+            session = runtime.InferenceSession(source.file, options, providers=providers, enable_fallback=0)
+        except Exception as error:
+            raise load_error(path, error) from error
+        return session, self.clock.now() - start
+
+    def _take(self, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
+        """Runs this session from now on; returns its outputs."""
         self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
         outputs = tuple(_port(node) for node in session.get_outputs())
         self._run, self._outputs = session.run, [port.name for port in outputs]
-        placed = PLACED if session.get_providers() == [PROVIDER] else None
-        notes = (*source.notes(session), "" if threads else _default_threads(pool))
-        return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
+        return outputs
+
+    def _threads(self, unit: str, options: LoadOptions) -> int | None:
+        """The number of threads asked for, None for the framework's own; the unit is one that can run here."""
+        try:
+            name, threads = split_unit(unit)
+        except ValueError as error:
+            raise HettopError("unsupported-unit", clean(str(error))) from error
+        threads = options.threads if threads is None else threads
+        known = self.units()
+        why = known.get(name, NOT_HERE)
+        if why is not None:
+            raise HettopError("unsupported-unit", f"{clean(unit)}: {why}", f"use {UNIT}, or {UNIT}@N for N threads")
+        if threads is not None and name != UNIT:
+            raise HettopError(
+                "unsupported-unit", f"{clean(unit)}: only {UNIT} takes a number of threads", f"use {name}"
+            )
+        return threads
 
     def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
         return make_inputs(ports, options)
@@ -125,7 +201,7 @@ class OnnxRuntimeBackend:
             takes = ", ".join(port.describe() for port in self._inputs)
             raise HettopError(
                 "predict",
-                f"the model refuses to run: {_reason(error)}",
+                f"the model refuses to run: {reason(error)}",
                 clean(f"set its inputs with --shape or --input; it takes {takes}"),
             ) from error
 
@@ -151,12 +227,13 @@ class _Source:
         found = self.ports.get(port.name)
         return port if found is None else described(port, found)
 
-    def notes(self, session: Any) -> tuple[str, ...]:
+    def notes(self, session: Any, translated: str) -> tuple[str, ...]:
+        """What is to be known of it; `translated` is how a translation is called."""
         if not self.translated:
             return ()
         states = any(port.kind == "state" for port in self.ports.values())
         remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
-        return (TRANSLATED_NOTE, *([STATE_NOTE] if states else []), *remarks)
+        return (translated, *([STATE_NOTE] if states else []), *remarks)
 
 
 def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
@@ -177,25 +254,12 @@ def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:
     raise HettopError("predict", "no model is loaded")
 
 
-def _threads(unit: str, options: LoadOptions) -> int | None:
-    """The number of threads asked for, None for the framework's own."""
-    try:
-        name, threads = split_unit(unit)
-    except ValueError as error:
-        raise HettopError("unsupported-unit", clean(str(error))) from error
-    if name != UNIT:
-        raise HettopError("unsupported-unit", f"{clean(unit)}: {NOT_HERE}", f"use {UNIT}, or {UNIT}@N for N threads")
-    return options.threads if threads is None else threads
-
-
 def _default_threads(count: int) -> str:
     return f"ONNX Runtime default: {count} thread{'' if count == 1 else 's'}" if count > 0 else ""
 
 
-def _session_options(threads: int | None) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
+def _session_options(runtime: Any, threads: int | None) -> Any:
+    options = runtime.SessionOptions()
     options.log_severity_level = FATAL
     options.intra_op_num_threads = threads or 0  # 0: its own choice
     # A spinning pool takes the cores from whatever else runs, and loses its own turn later.
@@ -219,35 +283,3 @@ def _input_port(node: Any, path: Path) -> Port:
     if port.kind == "other":
         raise HettopError("format", f"{clean(path.name)}: input {clean(port.name)} is a {port.dtype}, not an array")
     return port
-
-
-def _load_error(path: Path, error: Exception) -> HettopError:
-    """The error in the user's words, told apart by the runtime's class of exception and, where it must be, its text."""
-    text, name, kind = str(error), clean(path.name), type(error).__name__
-    for pattern in UNSUPPORTED_OP:
-        if found := re.search(pattern, text):
-            return HettopError("unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}")
-    if "external data" in text.lower():
-        file = re.search(r'does not exist: "(?:[^"]*/)?([^"/]+)"', text)
-        what = clean(file[1]) if file else _reason(error)
-        hint = "the model keeps them in a file beside it: copy that, too"
-        return HettopError("missing", f"{name}: its weights are missing: {what}", hint)
-    if "Unsupported model IR version" in text or "released onnx opset" in text:
-        hint = "update onnxruntime, or export the model for an older opset"
-        return HettopError("format", f"{name} is too new: {_reason(error)}", hint)
-    if kind in NOT_A_MODEL:
-        return HettopError("format", f"{name} is no valid ONNX model: {_reason(error)}", "copy or export it again")
-    return HettopError("load", f"{name} cannot be loaded: {_reason(error)}")
-
-
-def _reason(error: Exception) -> str:
-    """The first line of a message without the runtime's codes, source files and function signatures.
-
-    Of an error that went through nested graphs, the innermost node's.
-    """
-    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
-    text = re.sub(r"\S+\.(?:h|cc|cpp):\d+ (?:[^()]*\([^()]*\) )?", "", text)
-    *_, innermost = text.split("while running ")
-    if found := re.match(r"(\S+) node\. Name:'(.*?)' Status Message: ", innermost):
-        text = f"node {found[2]} ({found[1]}): {innermost[found.end() :]}"
-    return clean((text.strip().splitlines() or [type(error).__name__])[0])

@@ -55,7 +55,7 @@ def this_host() -> Host:
 def core_ml_units(host: Host, native_is_here: Callable[[], bool | None]) -> dict[str, str | None]:
     """Every unit with None if it may run here, else why not. `native_is_here` as `find_native`."""
     missing = _missing(host, native_is_here())
-    return {unit: missing or _why_not(unit, host) for unit in CORE_ML_UNITS}
+    return {unit: missing or why_not(unit, host) for unit in CORE_ML_UNITS}
 
 
 def find_native(finders: Iterable[Any] | None = None) -> bool | None:
@@ -87,7 +87,8 @@ def _missing(host: Host, native: bool | None) -> str | None:
     return f"Core ML is run through {PACKAGE}: pip install {PACKAGE}"
 
 
-def _why_not(unit: str, host: Host) -> str | None:
+def why_not(unit: str, host: Host) -> str | None:
+    """Why a Mac like this one lacks the unit, whatever runs it there; None if it has it."""
     if unit != "CPU_AND_NE" or not host.is_mac:
         return None
     if host.is_intel_mac:

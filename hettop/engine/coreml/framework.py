@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from hettop.engine.backend import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -95,10 +96,8 @@ def check_device(unit: str, devices: tuple[str, ...]) -> None:
     needed = NEEDS.get(unit)
     if needed is None or not devices or needed in devices:
         return
-    has = ", ".join(filter(None, devices))
-    raise HettopError(
-        "unsupported-unit", f"{unit}: Core ML has no {needed} here", f"it has: {has}; use CPU_ONLY or ALL"
-    )
+    others = ", ".join(name for name in CORE_ML_UNITS if NEEDS.get(name) in (None, *devices))
+    raise HettopError("unsupported-unit", f"Core ML has no {needed} here", f"use {others}")
 
 
 def native_duration(model: Any) -> Callable[[], int | None]:

@@ -13,6 +13,7 @@ from onnx import helper, numpy_helper
 from hettop.engine.backend import Backend, InputOptions, Loaded, LoadOptions
 from hettop.engine.backends.onnxruntime import OnnxRuntimeBackend, thread_units
 from hettop.engine.clock import RealClock
+from hettop.engine.coreml.availability import Host
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from tests.engine.backends import onnx_files
@@ -60,8 +61,8 @@ def test_what_runs_it_is_said_as_the_session_says_it(tmp_path: Path) -> None:
     assert loaded.placed == "CPU (ONNX Runtime CPUExecutionProvider)"
 
 
-def test_units_that_need_core_ml_say_so(tmp_path: Path) -> None:
-    units = new_backend(tmp_path).units()
+def test_units_that_need_core_ml_say_so() -> None:
+    units = OnnxRuntimeBackend(RealClock(), host=Host("linux", "x86_64", "#1 SMP", (), (3, 12))).units()
     assert units.pop("CPU_ONLY") is None
     assert all("needs Core ML on a Mac" in str(reason) for reason in units.values())
 
