@@ -12,6 +12,7 @@ import numpy as np
 
 from hettop.analysis.fairness import Difference, differences, thermal_difference
 from hettop.analysis.material import WALL, InOrder, Measured, loads_of, measured
+from hettop.session.details import are_wrong
 from hettop.session.session import Session
 from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.dependence import dependence_time
@@ -76,8 +77,12 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`only_a`, `only_b`: unit and load measured on one side only. `differences` make the comparison unfair."""
+    """`only_a`, `only_b`: unit and load measured on one side only. `differences` make the comparison unfair.
 
+    simulated: of A, and of B.
+    """
+
+    simulated: tuple[bool, bool]
     tolerance: float
     conditions: tuple[Compared, ...]
     differences: tuple[Difference, ...]
@@ -98,12 +103,17 @@ def compare(
 ) -> Comparison:
     """Compare all conditions that both sessions have; thermal states are pooled, and told apart in words."""
     first, second = _measured(a, by), _measured(b, by)
-    conditions = [
-        _compared(first[key], second[key], tolerance, rng) if key in second else _gone(first[key], b.session)
-        for key in first
-        if key in second or _failed_in(b.session, key)
-    ]
+    conditions = []
+    for key, before in first.items():
+        if key not in second:
+            conditions += [_gone(before, b.session)] if _failed_in(b.session, key) else []
+        elif _went_wrong(a.session, b.session, key[0]):
+            why = "its answers are wrong in B, and were not in A"
+            conditions.append(Compared(*key, (before.n, second[key].n), failed=True, why=why))
+        else:
+            conditions.append(_compared(before, second[key], tolerance, rng))
     return Comparison(
+        simulated=(a.session.simulated, b.session.simulated),
         tolerance=tolerance,
         conditions=tuple(conditions),
         differences=tuple(differences(a.session, b.session, a.on_battery, b.on_battery)),
@@ -115,6 +125,11 @@ def compare(
 def _measured(side: Side, by: str) -> dict[tuple[str, str], Measured]:
     found = [unit for load in loads_of(side.session) for unit in measured(side.session, load, side.in_order, by)]
     return {(unit.unit, unit.load): unit for unit in found}
+
+
+def _went_wrong(a: Session, b: Session, unit: str) -> bool:
+    """Whether a unit's answers are far off in B only: no latency makes up for that."""
+    return are_wrong(b.units[unit].outputs) and not are_wrong(a.units[unit].outputs)
 
 
 def _failed_in(session: Session, key: tuple[str, str]) -> bool:

@@ -16,6 +16,7 @@ from hettop.analysis.few_samples import FewSamples, decided_by_few
 from hettop.analysis.flips import Flip, flips
 from hettop.analysis.material import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
+from hettop.session.details import are_wrong
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.stats.dependence import quantile_bounds
@@ -44,7 +45,7 @@ class Facts:
 
     `fallback` is the share of operations that a plan does not give to the wanted accelerator. `difference` is the
     largest output difference, relative to the reference's largest value; `top1` the least agreement on the largest
-    entry; `reference` the unit compared with.
+    entry; `reference` the unit compared with. `wrong`: its answers are so far off that it is never advised.
     """
 
     placed: str | None = None
@@ -57,6 +58,7 @@ class Facts:
     difference: float | None = None
     top1: float | None = None
     not_finite: int = 0
+    wrong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ class Verdict:
         return not self.needs and all(pair.proven for pair in self.order[:1])
 
     def _meets(self, unit: str) -> bool:
+        if self.facts[unit].wrong:
+            return False
         in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
         return in_time and (self.energy_met is None or self.energy_met.get(unit) is True)
 
@@ -123,7 +127,7 @@ def verdict(session: Session, question: Question, in_order: InOrder, rng: np.ran
         units=tuple(units),
         facts=facts,
         ranks=ranks,
-        advice=advise(units, ranks),
+        advice=_advice(units, facts),
         few=decided_by_few(units),
         order=neighbours(ranks, Resampled(units, rng)),
         flips=flips(units, others, rng),
@@ -134,6 +138,12 @@ def verdict(session: Session, question: Question, in_order: InOrder, rng: np.ran
         unmeasured=_unmeasured(session, units),
         rows=tuple(rows),
     )
+
+
+def _advice(units: Sequence[Measured], facts: Mapping[str, Facts]) -> Advice:
+    """Among the units whose answers are right: however fast the others are, nobody can ship them."""
+    right = [unit for unit in units if not facts[unit.unit].wrong]
+    return advise(right, rank(right, {unit.unit: facts[unit.unit].energy_mj for unit in right}))
 
 
 def _judgements(session: Session, question: Question, load: str, in_order: InOrder) -> dict[str, Judgement]:
@@ -213,6 +223,7 @@ def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -
         difference=max(relative, default=None),
         top1=min(agreements, default=None),
         not_finite=sum(output.not_finite for output in outputs),
+        wrong=are_wrong(known.outputs),
     )
 
 

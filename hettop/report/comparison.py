@@ -23,7 +23,9 @@ _DISPENSABLE = ("n of A", "n of B", "A")
 
 def comparison_text(comparison: Comparison, names: tuple[str, str], width: int) -> str:
     """What differs besides, a row for each quantile, what is missing, and the result; ends with a line feed."""
-    lines = wrapped(f"A is {clean(names[0], 80)}, B is {clean(names[1], 80)}", width)
+    sides = zip("AB", names, comparison.simulated, strict=True)
+    told = [f"{side} is {clean(name, 80)}{' (SIMULATED)' if simulated else ''}" for side, name, simulated in sides]
+    lines = wrapped(", ".join(told), width)
     for text in _unfair(comparison):
         lines += wrapped(text, width)
     rows = [row for condition in comparison.conditions for row in _rows(condition)]
@@ -39,6 +41,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """`compare --json`; times in ms, ratios as shares."""
     return {
         "hettop": __version__,
+        "simulated": dict(zip("ab", comparison.simulated, strict=True)),
         "tolerance": comparison.tolerance,
         "fair": comparison.fair,
         "differences": [_plain(difference) for difference in comparison.differences],
@@ -61,6 +64,9 @@ def comparison_junit(comparison: Comparison) -> bytes:
         skipped=str(len(skipped) + len(comparison.only_a)),
     )
     properties = ElementTree.SubElement(suite, "properties")
+    for side, simulated in zip("AB", comparison.simulated, strict=True):
+        if simulated:
+            ElementTree.SubElement(properties, "property", name="SIMULATED", value=side)
     for text in _unfair(comparison):
         ElementTree.SubElement(properties, "property", name="unfair", value=text)
     for condition in comparison.conditions:

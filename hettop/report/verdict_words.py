@@ -22,11 +22,11 @@ from hettop.text import clean
 
 HEADING = (
     "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load", "first",
-    "runs on", "outputs",
+    "runs on", "plan (a claim)", "outputs",
 )  # fmt: skip
-LEFT = ("unit", "budget", "energy", "runs on", "outputs")
+LEFT = ("unit", "budget", "energy", "runs on", "plan (a claim)", "outputs")
 # What a narrow terminal can do without, first to go first.
-DISPENSABLE = ("first", "load", "P50", "outputs", "runs on", "min", "max", "mJ", "P90/min", "max/min")
+DISPENSABLE = ("first", "load", "P50", "outputs", "plan (a claim)", "runs on", "min", "max", "mJ", "P90/min", "max/min")
 CORE_ML_BACKENDS = ("coreml", "simulated")
 UNITS_NAMED = 12  # of pairs and failures; a damaged recording can name hundreds
 _ANSWER = {True: "yes", False: "no", None: "not proven"}
@@ -105,8 +105,15 @@ def code(verdict: Verdict, session: Session) -> Code | None:
     advised = next(iter(verdict.meeting), None) if verdict.asked_for_proof else verdict.advice.real_time
     function = session.header.settings.get("function") if session.header else None
     named = function if isinstance(function, str) else None
-    swift, python = swift_snippet(advised or "", named), python_snippet(advised or "", named)
+    hints = _hints(session)
+    swift, python = swift_snippet(advised or "", named, hints), python_snippet(advised or "", named, hints)
     return Code(advised, swift, python) if advised and swift and python else None
+
+
+def _hints(session: Session) -> dict[str, str]:
+    """The optimisation hints that the measurement was given; a recording may hold anything in their place."""
+    found = session.header.settings.get("hints") if session.header else None
+    return {name: value for name, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
 
 
 def _lead(verdict: Verdict) -> str:
@@ -122,7 +129,11 @@ def _lead(verdict: Verdict) -> str:
 
 
 def warnings(verdict: Verdict) -> Iterator[str]:
-    """What makes the advice weak."""
+    """What makes the advice weak, and which units are left out of it."""
+    for name in [unit.unit for unit in verdict.units if verdict.facts[unit.unit].wrong][:UNITS_NAMED]:
+        yield f"{clean(name, 30)} is never advised: its answers are wrong ({_outputs(verdict.facts[name])})"
+    for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
+        yield f"{clean(name, 30)} decides otherwise now and then: {_outputs(verdict.facts[name])}"
     for pair in verdict.few[:UNITS_NAMED]:
         samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"
         better, worse = clean(pair.better, 30), clean(pair.worse, 30)
@@ -221,9 +232,8 @@ def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
     """Cells in the order of `HEADING`, best mean first, the failed ones last; empty where nothing was asked."""
     units = {unit.unit: unit for unit in verdict.units}
     rows = [_row(verdict, units[name]) for name in verdict.ranks.latency]
-    failed = [
-        (clean(unit, 30), "0", *[""] * (len(HEADING) - 4), "failed", "") for unit in verdict.failed if unit not in units
-    ]
+    blank = [""] * (len(HEADING) - 5)
+    failed = [(clean(unit, 30), "0", *blank, "failed", "", "") for unit in verdict.failed if unit not in units]
     return rows + failed[:UNITS_NAMED]
 
 
@@ -246,17 +256,14 @@ def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
         "" if energy is None else _ANSWER[energy.get(unit.unit)],
         milliseconds(facts.load_ms) if facts.load_ms is not None else "",
         milliseconds(facts.first_ms) if facts.first_ms is not None else "",
-        _placed(facts),
+        clean(facts.placed, 40) if facts.placed else "",
+        "" if facts.fallback is None else f"{percent(facts.fallback)} of operations fall back",
         _outputs(facts),
     )
 
 
-def _placed(facts: Facts) -> str:
-    placed = clean(facts.placed, 40) if facts.placed else ""
-    if not facts.fallback:
-        return placed
-    fallback = f"plan: {percent(facts.fallback)} of operations fall back"
-    return f"{placed}; {fallback}" if placed else fallback
+def _decides_otherwise(facts: Facts) -> bool:
+    return not facts.wrong and facts.top1 is not None and facts.top1 < 1
 
 
 def _outputs(facts: Facts) -> str:

@@ -7,6 +7,7 @@ Pure; the numbers are the session's.
 from __future__ import annotations
 
 from hettop.events import OutputDifference, Outputs, Plan
+from hettop.format import milliseconds, significant
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures
 from hettop.session.placement import evidence
@@ -15,6 +16,7 @@ from hettop.session.statistics import binding_overhead_ms
 from hettop.session.unit import Unit
 
 SAME_TOP1 = 1.0
+_SECONDS_FROM_MS = 10_000
 CLEAR_DIFFERENCE = 0.05
 """Of the reference's largest value. FP16 alone moves values by thousandths; beyond this something else is at work."""
 
@@ -27,9 +29,14 @@ def warning(outputs: Outputs | None) -> str | None:
         return "outputs are no numbers"
     if any(output.top1 is not None and output.top1 < SAME_TOP1 for output in outputs.outputs):
         return "decides otherwise"
-    if any((_relative(output) or 0.0) > CLEAR_DIFFERENCE for output in outputs.outputs):
-        return "outputs differ"
-    return None
+    return "outputs differ" if are_wrong(outputs) else None
+
+
+def are_wrong(outputs: Outputs | None) -> bool:
+    """Whether the answers are another model's: no numbers, or far off. A near tie that falls differently is none."""
+    if outputs is None or outputs.error is not None:
+        return False
+    return any(output.not_finite or (_relative(output) or 0.0) > CLEAR_DIFFERENCE for output in outputs.outputs)
 
 
 def details(
@@ -44,7 +51,15 @@ def details(
         idle_ane_mw=baseline_mw.get("ane"),
         idle_gpu_mw=baseline_mw.get("gpu"),
     )
-    lines = (_ledger(unit), _overhead(condition), _plan(unit.plan), shown, _outputs(unit.outputs), _peak(unit))
+    lines = (
+        _ledger(unit),
+        _overhead(condition),
+        _plan(unit.plan),
+        shown,
+        _energy(energy),
+        _outputs(unit.outputs),
+        _worker(unit),
+    )
     return tuple(line for line in lines if line)
 
 
@@ -79,6 +94,18 @@ def _plan(plan: Plan | None) -> str:
     return words
 
 
+def _energy(energy: EnergyFigures | None) -> str:
+    """The estimate, what it is made of, and how far it can be trusted."""
+    if energy is None or energy.mj is None or energy.coverage is None:
+        return ""
+    figures = [f"{energy.mj:.3g} mJ an inference"]
+    figures.append(f"net {energy.net_mj:.3g}" if energy.net_mj is not None else "")
+    figures.append(f"{energy.inferences_per_joule:.3g} inferences per joule" if energy.inferences_per_joule else "")
+    made_of = f"CPU+GPU+ANE (estimate) from {'+'.join(energy.rails)}"
+    sure = "" if energy.uncertainty is None else f", ±{energy.uncertainty:.2%} by the counter's step"
+    return f"{', '.join(filter(None, figures))}; {made_of}, power samples cover {energy.coverage:.0%}{sure}"
+
+
 def _outputs(outputs: Outputs | None) -> str:
     if outputs is None:
         return ""
@@ -97,8 +124,10 @@ def _outputs(outputs: Outputs | None) -> str:
     return f"outputs against {outputs.reference} on {outputs.inputs} inputs, {worst.name}: {rest}"
 
 
-def _peak(unit: Unit) -> str:
-    return "" if unit.peak_memory_mb is None else f"peak memory {unit.peak_memory_mb:.0f} MB"
+def _worker(unit: Unit) -> str:
+    memory = "" if unit.peak_memory_mb is None else f"peak memory {unit.peak_memory_mb:.0f} MB"
+    quality = "" if unit.qos is None else f"quality of service {unit.qos}"
+    return ", ".join(filter(None, (memory, quality)))
 
 
 def _relative(output: OutputDifference) -> float | None:
@@ -108,7 +137,7 @@ def _relative(output: OutputDifference) -> float | None:
 
 
 def _ms(nanoseconds: int | None) -> str:
-    if nanoseconds is None:
-        return "n/a"
-    milliseconds = nanoseconds / NS_PER_MS
-    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 10_000 else f"{milliseconds:.3g} ms"
+    value = None if nanoseconds is None else nanoseconds / NS_PER_MS
+    if value is not None and value >= _SECONDS_FROM_MS:
+        return f"{significant(value / 1000)} s"
+    return f"{milliseconds(value)} ms"

@@ -142,3 +142,16 @@ def test_heat_and_power_supply_make_it_unfair() -> None:
     assert (condition.thermal.a, condition.thermal.b) == ("Nominal", "Serious")
     assert [(d.what, d.a, d.b) for d in result.differences] == [("power supply", "mains", "battery")]
     assert not result.fair
+
+
+def test_answers_that_have_become_wrong_are_a_regression_however_fast() -> None:
+    difference = events.OutputDifference(name="logits", values=10, not_finite=2)
+    outputs = events.Outputs(t=0, unit="CPU_ONLY", reference="ALL", inputs=8, outputs=[difference])
+    samples = stream_of({"CPU_ONLY": latencies(np.random.default_rng(1), 800, 0.6)})
+    good = session_of([events.Engine(t=0, unit="CPU_ONLY", state="running")], samples)
+    bad = session_of([events.Engine(t=0, unit="CPU_ONLY", state="running"), outputs], samples)
+    (condition,) = compared(good, bad).conditions
+    assert condition.regression
+    assert "wrong" in condition.why
+    assert compared(bad, good).regressions == 0
+    assert compared(bad, bad).regressions == 0

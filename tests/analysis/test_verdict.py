@@ -104,3 +104,30 @@ def test_plans_and_outputs_stand_beside_the_times() -> None:
     assert (facts.placed, facts.load_ms, facts.fallback) == ("CPU", 300.0, 0.3)
     assert (facts.reference, facts.difference, facts.top1) == ("ALL", 0.05, 0.9)
     assert facts.energy_mj is None
+
+
+def wrong(unit: str, **difference: float) -> events.Outputs:
+    found = events.OutputDifference(name="logits", values=10, **difference)  # type: ignore[arg-type]
+    return events.Outputs(t=0, unit=unit, reference="CPU_ONLY", inputs=8, outputs=[found])
+
+
+def fast_and_slow(outputs: events.Outputs) -> Session:
+    rng = np.random.default_rng(3)
+    samples = {"CPU_ONLY": latencies(rng, 800, 0.2, 2.0), "CPU_AND_NE": latencies(rng, 800, 0.2, 1.0)}
+    return session_of(
+        [events.Engine(t=0, unit=unit, state="running") for unit in samples], [outputs], stream_of(samples)
+    )
+
+
+def test_a_unit_with_wrong_answers_is_never_advised_and_meets_nothing() -> None:
+    session = fast_and_slow(wrong("CPU_AND_NE", max_abs=14.0, largest=10.0, top1=0.0))
+    found = judged(session, Question(budget=Budget(1.9, 0.9)))
+    assert found.ranks.latency == ("CPU_AND_NE", "CPU_ONLY"), "measured is measured"
+    assert (found.advice.real_time, found.advice.predictable, found.advice.batch) == ("CPU_ONLY",) * 3
+    assert found.judgements["CPU_AND_NE"].met is True
+    assert found.meeting == ()
+
+
+def test_a_near_tie_that_falls_differently_is_no_wrong_answer() -> None:
+    found = judged(fast_and_slow(wrong("CPU_AND_NE", max_abs=0.01, largest=10.0, top1=0.9)))
+    assert found.advice.real_time == "CPU_AND_NE"

@@ -98,7 +98,7 @@ def test_the_document_has_what_programs_rely_on() -> None:
     assert verdict_document(judged(TABLE), TABLE)["budget"] is None
 
 
-def ran_by(backend: str, **settings: str) -> Session:
+def ran_by(backend: str, **settings: object) -> Session:
     opening = msgspec.structs.replace(header(), model=events.ModelInfo(backend=backend), settings=settings)
     return session_of(stream_of(TABLE_4), opening=opening)
 
@@ -122,6 +122,15 @@ def test_the_unit_that_is_advised_comes_with_its_code(backend: str) -> None:
     document = verdict_document(found, session)
     assert "cpuAndNeuralEngine" in document["swift"]
     assert document["python"] in document["text"].replace("\n  ", "\n")
+
+
+def test_the_code_has_the_hints_that_were_measured_with() -> None:
+    session = ran_by("coreml", hints={"reshapeFrequency": "Infrequent", "specializationStrategy": 3})
+    text = verdict_text(judged(session), session, 100)
+    assert "  configuration.optimizationHints.reshapeFrequency = .infrequent\n" in text
+    assert "specializationStrategy" not in text
+    odd = ran_by("coreml", hints="reshapeFrequency")
+    assert "optimizationHints" not in verdict_text(judged(odd), odd, 100)
 
 
 def test_code_is_of_a_unit_that_is_proven_to_meet_a_budget_or_there_is_none() -> None:
