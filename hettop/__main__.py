@@ -1,10 +1,15 @@
-"""The `hettop` program: makes sure that there are streams to print to, and runs the command line."""
+"""The `hettop` program: makes sure of streams to print to, and of a size that is one, and runs the command line."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+from collections.abc import MutableMapping
+
+NARROWEST, WIDEST = 20, 1000
+"""Columns: fewer hold no sentence, more are no screen; a screen of a million is only memory."""
+LOWEST, HIGHEST = 5, 1000
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -12,6 +17,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     _replace_closed_streams()
     _print_anything()
+    forget_odd_sizes(os.environ)
     from hettop.cli import run
 
     code = run(arguments)
@@ -30,6 +36,14 @@ def _replace_closed_streams() -> None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - a descriptor, for as long as the process lives
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def forget_odd_sizes(environ: MutableMapping[str, str]) -> None:
+    """Leave `COLUMNS` and `LINES` in force only where they name a size; else the terminal is asked, as if unset."""
+    for name, least, most in (("COLUMNS", NARROWEST, WIDEST), ("LINES", LOWEST, HIGHEST)):
+        told = environ.get(name, "").strip()
+        if not (told.isascii() and told.isdecimal() and len(told) <= len(str(most)) and least <= int(told) <= most):
+            environ.pop(name, None)
 
 
 def _flush_or_discard() -> None:

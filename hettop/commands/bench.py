@@ -41,15 +41,17 @@ NOTES = """\
 Only steady samples count: the first call and the warm-up are kept apart. Quantiles are numpy's linear (type 7), std is
 the population's; P99 is not shown below 662 samples. JSON statistics are exact up to 100,000 samples a condition,
 beyond that within 0.5 %. Exit codes: 0 measured, 1 a threshold failed, 2 wrong use, 3 everything failed while running,
-130 interrupted (what was measured is printed). Power is measured with --duration, or where --power names a source:
-a hundred runs are over before the second power sample, and blocks long enough for power leave nothing to interleave."""
+or the load or the recording did, 130 interrupted (what was measured is printed). Power is measured with --duration, or
+where --power names a source: a hundred runs are over before the second power sample, and blocks long enough for power
+leave nothing to interleave."""
 DEFAULT_RUNS = 100
 PUMP_EVERY_S = 0.05
 
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
-    from hettop.report.threshold import parse_threshold
+    from hettop.load.parts import condition_of, parse_load
+    from hettop.report.threshold import check_measured, parse_threshold
     from hettop.wiring.setup import prepare
 
     thresholds = [parse_threshold(text) for text in arguments.thresholds]
@@ -67,6 +69,7 @@ def run(argv: list[str]) -> int:
     )
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    check_measured(thresholds, setup.units, condition_of(parse_load(measure.load)))
     return measure_and_print(setup, measure, as_json=arguments.as_json, thresholds=thresholds)
 
 
@@ -138,7 +141,16 @@ def measure_and_print(
     if headless.load_failure is not None:
         sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
         return EXIT_FAILED
-    return _exit_code(headless.session, thresholds)
+    code = _exit_code(headless.session, thresholds)
+    if closed is not None and _is_incomplete(closed, headless.session):
+        sys.stderr.write("hettop: the recording failed, at least in part; what was measured is printed\n")
+        return code or EXIT_FAILED
+    return code
+
+
+def _is_incomplete(closed: Closed, session: Session) -> bool:
+    """Whether the recording lacks something that the session has; what the engines dropped, both lack."""
+    return closed.fault is not None or closed.undeclared > 0 or closed.dropped > session.dropped
 
 
 def wrong_use(session: Session) -> HettopError | None:

@@ -80,7 +80,7 @@ def _size() -> tuple[int, int] | None:
     if not sys.stdout.isatty():
         return None
     size = os.get_terminal_size(sys.stdout.fileno())
-    return size.columns, size.lines
+    return size.columns, size.lines  # zeros where nobody told the terminal its size
 
 
 def _clear() -> int:

@@ -16,6 +16,7 @@ from hettop.wiring.options import DEFAULT_MODEL, ModelOptions
 NS_PER_S = 10**9
 _DURATION = re.compile(r"(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<suffix>ms|s|m|min|h)?")
 _SECONDS = {"ms": 1e-3, None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+MOST_DIGITS = 20
 LONGEST_S = 7 * 24 * 3600
 LOWEST_RATE_HZ = 1e-3  # one arrival in a quarter of an hour
 
@@ -49,16 +50,21 @@ def duration_ns(text: str) -> int:
 
 def positive(text: str) -> int:
     """A whole number of at least 1."""
-    if not text.isdecimal() or not 1 <= int(text) <= 10**9:
+    if not _is_whole(text) or not 1 <= int(text) <= 10**9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
 def not_negative(text: str) -> int:
     """A whole number of at least 0."""
-    if not text.isdecimal() or int(text) > 10**9:
+    if not _is_whole(text) or int(text) > 10**9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return int(text)
+
+
+def _is_whole(text: str) -> bool:
+    """Of digits as everybody writes them; more of them than any limit has are not even converted."""
+    return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
 
 
 def rate(text: str) -> float:

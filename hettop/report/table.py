@@ -15,6 +15,7 @@ from hettop.session.statistics import Statistics, statistics
 from hettop.text import clean
 
 WIDTH = 100
+REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
 _SHORTEST_LINE = 20  # narrower, sentences fall apart
 _COLUMNS = (
     *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s", "mJ/inf"),
@@ -28,9 +29,35 @@ def session_table(session: Session, width: int = WIDTH) -> str:
     """Title, table and notes of a session, ending with a line feed."""
     rows = statistics(session)
     parts = [*_wrapped(_title(session), width), "", *_table(rows, width), ""]
-    for note in dict.fromkeys([*_failures(rows), *_unit_notes(session), *_notes(rows)]):
+    for note in dict.fromkeys([*_failures(rows), *_first_use(rows), *_unit_notes(session), *_notes(rows)]):
         parts += _wrapped(note, width)
     return "\n".join(line.rstrip() for line in parts) + "\n"
+
+
+def _first_use(rows: Sequence[Statistics]) -> list[str]:
+    """What the first use of each unit cost, and what the framework claims of it."""
+    found = []
+    for row in {row.unit: row for row in rows}.values():
+        compiled = (
+            "" if row.cached is None else "compiled before" if row.cached else f"compiled in {_ms(row.compile_ms)}"
+        )
+        loaded = "" if row.load_ms is None else f"loaded in {_ms(row.load_ms)}"
+        first = "" if row.first_ms is None else f"first call {_ms(row.first_ms)}"
+        told = ", ".join(filter(None, (compiled, loaded, first, _plan(row))))
+        found += [f"{clean(row.unit, 30)}: {told}"] if told else []
+    return found
+
+
+def _plan(row: Statistics) -> str:
+    plan = row.plan
+    if plan is None or plan.fallback_ratio_count is None:
+        return ""
+    fallback = percent(plan.fallback_ratio_count)
+    return f"plan (a claim): {fallback} of {plan.ops} operations fall back from the {clean(plan.accelerator or '', 20)}"
+
+
+def _ms(value: float | None) -> str:
+    return f"{milliseconds(value)} ms"
 
 
 def _unit_notes(session: Session) -> list[str]:
@@ -131,7 +158,11 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes = [f"{_name(row)}: {_modes(row)}" for row in rows if row.modes and len(row.modes) > 1]
     notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
+    unknown = [clean(name, 30) for name in dict.fromkeys(row.unit for row in rows if row.n and not row.placed)]
+    if unknown:
+        notes.append(f"what runs {', '.join(unknown)} is not known: a unit is a permission")
     notes += list(dict.fromkeys(f"{clean(row.unit, 30)}: {_outputs(row)}" for row in rows if _outputs(row)))
+    notes += _uncompared(rows)
     notes += _energy(rows)
     few = [f"{_name(row)} {row.p90_needs - row.n}" for row in rows if row.n and row.p90_needs]
     if few:
@@ -141,6 +172,13 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
         notes.append("P99 needs more samples: " + ", ".join(needing))
     notes.append("times in ms; quantiles as numpy's linear (type 7), std of the population, 95 % interval of P90")
     return notes
+
+
+def _uncompared(rows: Sequence[Statistics]) -> list[str]:
+    """Units whose answers nothing speaks for: without the reference there is nothing to compare them with."""
+    alone = [row for row in rows if row.n and row.output_reference is None and not row.unit.startswith(REFERENCE)]
+    names = dict.fromkeys(clean(row.unit, 30) for row in alone if not row.simulated)
+    return [f"outputs of {', '.join(names)} were not compared with those of {REFERENCE}"] if names else []
 
 
 def _energy(rows: Sequence[Statistics]) -> list[str]:

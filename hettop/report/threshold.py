@@ -5,6 +5,7 @@ Pure; a statistic that is unknown fails its threshold, because nothing unproven 
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -40,6 +41,7 @@ _COUNTED = ("spikes", "misses")
 _TIME_UNITS = {"": 1.0, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "s": 1e3}  # micro sign and Greek mu
 _PLAIN_UNITS = {"throughput": {"": 1.0, "/s": 1.0}, "peak_memory": {"": 1.0, "MB": 1.0}, "energy": {"": 1.0, "mJ": 1.0}}
 _NO_UNIT = {"": 1.0}
+_SHOWN_UNITS = {"throughput": "/s", "peak_memory": " MB", "energy": " mJ"}
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -47,7 +49,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 _PATTERN = re.compile(
-    r"(?P<unit>[A-Za-z_]+(?:@[0-9]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
+    r"(?P<unit>[A-Za-z_]+(?:@[1-9][0-9]*)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
     r"\s*(?P<operator><=|>=|<|>)\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)(?P<suffix>[A-Za-zµμ/]*)"
 )
 _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40ms' or 'CPU_ONLY.throughput>60'"
@@ -75,7 +77,8 @@ class Threshold:
             if actual is None:
                 return f"{self.text}: {self.stat} of {row.unit} is unknown (n={row.n})"
             if not _OPERATORS[self.comparison](actual, self.value):
-                return f"{self.text}: it is {actual:.6g} under load {row.load}"
+                shown = f"{actual:.6g}{_shown_unit(self.stat)}"
+                return f"{self.text}: {self.stat} of {row.unit} is {shown} under load {row.load}"
         return None
 
 
@@ -92,14 +95,41 @@ def parse_threshold(text: str) -> Threshold:
     if suffix not in units:
         known = ", ".join(filter(None, units)) or "no unit"
         raise HettopError("usage", f"unknown unit {suffix!r} in {clean(text)!r}", f"{stat} takes {known}")
+    value = float(found["value"]) * units[suffix]
+    if not math.isfinite(value):
+        raise HettopError("usage", f"{clean(text)!r}: {found['value']} is beyond all numbers", _EXAMPLE)
     return Threshold(
         clean(text.strip()),
         found["unit"],
         _as_condition(found["load"]),
         stat,
         found["operator"],
-        float(found["value"]) * units[suffix],
+        value,
     )
+
+
+def check_measured(thresholds: Sequence[Threshold], units: Sequence[str], condition: str) -> None:
+    """Raises HettopError (`usage`) for the first threshold on a unit, or on a load, that is not going to be measured.
+
+    condition: the load that there will be, as conditions spell it.
+    """
+    for threshold in thresholds:
+        if threshold.unit not in units:
+            raise HettopError(
+                "usage",
+                f"{threshold.text}: {threshold.unit} is not going to be measured",
+                f"units that are: {clean(', '.join(units))}",
+            )
+        if threshold.load not in (None, condition):
+            raise HettopError(
+                "usage",
+                f"{threshold.text}: nothing is going to be measured under load {clean(threshold.load or '')}",
+                f"the load is {condition}; --load sets it",
+            )
+
+
+def _shown_unit(stat: str) -> str:
+    return " ms" if stat in _TIMES else _SHOWN_UNITS.get(stat, "")
 
 
 def _as_condition(load: str | None) -> str | None:

@@ -72,7 +72,8 @@ def test_a_threshold_that_fails_is_told_beside_the_result() -> None:
     assert done.returncode == 1
     assert len(one_document(done.stdout)["conditions"]) == 2
     first, second = done.stderr.splitlines()
-    assert first.startswith("threshold failed: ALL.p90<1us: it is 0.")
+    assert first.startswith("threshold failed: ALL.p90<1us: p90 of ALL is 0.")
+    assert first.endswith(" ms under load none")
     assert second == "threshold failed: ALL.p99<1s: p99 of ALL is unknown (n=70)"
 
 
@@ -86,6 +87,10 @@ def test_a_threshold_that_fails_is_told_beside_the_result() -> None:
         (("--load", "frobnicate:1"), "'frobnicate:1' is no load"),
         (("--load", "gpu:1"), "Core ML"),
         (("--assert", "nonsense"), "is no threshold"),
+        (("--assert", "ALL.p90<3ms"), "ALL is not going to be measured"),
+        (("--assert", "CPU_ONLY[cpu:2].p90<3ms"), "nothing is going to be measured under load cpu:2"),
+        (("--runs", "٢"), "--runs"),
+        (("--runs", "9" * 5000), "--runs"),
         (("--rate", "-1"), "--rate"),
         (("--bogus\x1b[31m",), "unrecognized"),
         (("missing.onnx",), "missing.onnx"),
@@ -127,6 +132,17 @@ def test_recordings_are_private_and_said_to_be_there(tmp_path: Path) -> None:
     assert lines[-1]["samples"] == 2 * (70 + 1 + 2)
     assert done.stderr == f"recorded {lines[-1]['samples']} samples to r.jsonl\n"
     assert (tmp_path / "r.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_recording_that_is_taken_away_fails_the_bench_and_keeps_the_result(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    with started("bench", *SIMULATED, "--duration", "3s", "--json", "--record", str(file)) as process:
+        wait_for(lambda: file.exists() and '"steady"' in file.read_text(), "samples are recorded")
+        file.unlink()
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 3
+    assert all(row["n"] > 0 for row in one_document(stdout)["conditions"])
+    assert "the recording failed, at least in part" in stderr
 
 
 def test_an_existing_file_is_kept_unless_force_is_used(tmp_path: Path) -> None:

@@ -34,6 +34,32 @@ def test_a_function_is_named() -> None:
     assert str(python_snippet("ALL", "adapter_1")).endswith('ComputeUnit.ALL, function_name="adapter_1")\n')
 
 
+def test_hints_are_set_one_by_one() -> None:
+    hints = {
+        "reshapeFrequency": "infrequent",
+        "specializationStrategy": "FastPrediction",
+        "allowLowPrecisionAccumulationOnGPU": "TRUE",
+    }
+    assert str(swift_snippet("ALL", hints=hints)).splitlines()[2:] == [
+        "configuration.optimizationHints.reshapeFrequency = .infrequent",
+        "configuration.optimizationHints.specializationStrategy = .fastPrediction",
+        "configuration.allowLowPrecisionAccumulationOnGPU = true",
+    ]
+    python = str(python_snippet("ALL", "f", hints))
+    ast.parse(python)
+    assert python.endswith(
+        'function_name="f", optimization_hints={"reshapeFrequency": ct.ReshapeFrequency.Infrequent, '
+        '"specializationStrategy": ct.SpecializationStrategy.FastPrediction, '
+        '"allowLowPrecisionAccumulationOnGPU": True})\n'
+    )
+
+
+def test_what_is_no_hint_is_no_code() -> None:
+    for hints in ({"x = 1; exit()": "true"}, {"reshapeFrequency": "sometimes"}, {}):
+        assert swift_snippet("ALL", hints=hints) == swift_snippet("ALL")
+        assert python_snippet("ALL", hints=hints) == python_snippet("ALL")
+
+
 def test_a_function_cannot_break_out_of_its_quotes() -> None:
     hostile = '"; exit() \\(x)\n\x1b[31m'
     swift = str(swift_snippet("ALL", hostile))

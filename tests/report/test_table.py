@@ -122,3 +122,17 @@ def test_hostile_names_reach_no_terminal() -> None:
 
 def test_an_empty_session_has_a_table_without_rows() -> None:
     assert columns(session_table(Session(), 80))[:3] == ["unit", "n", "mean"]
+
+
+def test_the_first_use_and_what_is_claimed_stand_below_the_table() -> None:
+    plan = events.Plan(t=0, unit="CPU_AND_NE", accelerator="Neural Engine", ops=100, fallback_ratio_count=0.02)
+    told = events.Engine(
+        t=0, unit="CPU_AND_NE", state="running", compile_ns=6_090 * MS, cached=False, load_ns=412 * MS, first_ns=9 * MS
+    )
+    table = session_table(session_of(told, plan, window([2 * MS] * 100, unit="CPU_AND_NE")), 200)
+    assert (
+        "CPU_AND_NE: compiled in 6\u2009090 ms, loaded in 412 ms, first call 9.00 ms, plan (a claim): 2.0% of 100 "
+        "operations fall back from the Neural Engine\n"
+    ) in table
+    assert "what runs CPU_AND_NE is not known: a unit is a permission" in table
+    assert "outputs of CPU_AND_NE were not compared with those of CPU_ONLY" in table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.errors import HettopError
-from hettop.report.threshold import Threshold, parse_threshold
+from hettop.report.threshold import Threshold, check_measured, parse_threshold
 from hettop.session.statistics import Misses, Spikes, Statistics
 
 MEASURED = Statistics(
@@ -70,6 +70,11 @@ def test_a_load_is_spelled_as_conditions_spell_it() -> None:
         "CPU_ONLY.p95<3ms",
         "CPU_ONLY[].p90<3",
         "CPU_ONLY@.p90<3",
+        "CPU_ONLY@0.p90<3",
+        "CPU_ONLY@02.p90<3",
+        "CPU_ONLY@٢.p90<3",
+        "CPU_ONLY.p90<1e400ms",
+        "CPU_ONLY.p90<1e306s",
         "CPU ONLY.p90<3",
         ".p90<3",
         "CPU_ONLY.p90<3ms extra",
@@ -106,8 +111,13 @@ def test_what_holds_says_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("CPU_ONLY.p90<3ms", "it is 3 under load none"),
-        ("CPU_ONLY.p99>4ms", "it is 4 under load none"),
+        ("CPU_ONLY.p90<3ms", "p90 of CPU_ONLY is 3 ms under load none"),
+        ("CPU_ONLY.p99>4ms", "p99 of CPU_ONLY is 4 ms under load none"),
+        ("CPU_ONLY.first<1ms", "first of CPU_ONLY is 20 ms under load none"),
+        ("CPU_ONLY.throughput>500", "throughput of CPU_ONLY is 400/s under load none"),
+        ("CPU_ONLY.peak_memory<1MB", "peak_memory of CPU_ONLY is 120 MB under load none"),
+        ("CPU_ONLY.spikes<1", "spikes of CPU_ONLY is 2 under load none"),
+        ("CPU_ONLY.n>700", "n of CPU_ONLY is 700 under load none"),
         ("CPU_ONLY.p999<9s", "p999 of CPU_ONLY is unknown (n=700)"),
         ("CPU_ONLY.energy<9", "energy of CPU_ONLY is unknown (n=700)"),
         ("ALL.p90<9s", "p90 of ALL is unknown (n=0)"),
@@ -129,7 +139,10 @@ def test_spikes_without_a_fence_are_unknown_rather_than_none() -> None:
 def test_without_a_load_it_must_hold_under_every_load() -> None:
     idle = Statistics(unit="CPU_ONLY", load="none", n=9, p90_ms=3.0)
     loaded = Statistics(unit="CPU_ONLY", load="cpu:2", n=9, p90_ms=9.0)
-    assert parse_threshold("CPU_ONLY.p90<5").judge([idle, loaded]) == "CPU_ONLY.p90<5: it is 9 under load cpu:2"
+    assert (
+        parse_threshold("CPU_ONLY.p90<5").judge([idle, loaded])
+        == "CPU_ONLY.p90<5: p90 of CPU_ONLY is 9 ms under load cpu:2"
+    )
     assert parse_threshold("CPU_ONLY[none].p90<5").judge([idle, loaded]) is None
     assert parse_threshold("CPU_ONLY[cpu:2].p90<5").judge([idle, loaded]) is not None
 
@@ -139,9 +152,32 @@ def test_it_must_hold_in_every_thermal_state() -> None:
         Statistics(unit="ALL", load="none", thermal=state, n=9, p90_ms=ms)
         for state, ms in (("Nominal", 1), ("Heavy", 4))
     ]
-    assert parse_threshold("ALL[none].p90<2").judge(rows) == "ALL[none].p90<2: it is 4 under load none"
+    assert parse_threshold("ALL[none].p90<2").judge(rows) == "ALL[none].p90<2: p90 of ALL is 4 ms under load none"
 
 
 def test_what_is_printed_of_a_threshold_is_clean() -> None:
     threshold: Threshold = parse_threshold("ALL[\x1b[31mx].p90<2")
     assert "\x1b" not in (threshold.judge([FAILED]) or "\x1b")
+
+
+def test_thresholds_on_what_will_be_measured_pass() -> None:
+    given = [parse_threshold(text) for text in ("CPU_ONLY.p90<1", "CPU_ONLY@2[cpu:2].p90<1")]
+    check_measured(given, ("CPU_ONLY", "CPU_ONLY@2"), "cpu:2")
+    check_measured([], ("CPU_ONLY",), "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("ALL.p90<1", "ALL.p90<1: ALL is not going to be measured", "units that are: CPU_ONLY, CPU_ONLY@2"),
+        ("CPU_ONLY@1.p90<1", "CPU_ONLY@1 is not going to be measured", "units that are"),
+        ("CPU_ONLY[cpu:1].p90<1", "nothing is going to be measured under load cpu:1", "the load is cpu:2; --load"),
+        ("CPU_ONLY[none].p90<1", "nothing is going to be measured under load none", "the load is cpu:2; --load"),
+    ],
+)
+def test_a_threshold_on_anything_else_is_wrong_use(text: str, message: str, hint: str) -> None:
+    with pytest.raises(HettopError) as caught:
+        check_measured([parse_threshold(text)], ("CPU_ONLY", "CPU_ONLY@2"), "cpu:2")
+    assert caught.value.kind == "usage"
+    assert message in caught.value.message
+    assert hint in caught.value.hint
