@@ -107,6 +107,24 @@ def test_moments_are_cut_off_not_rounded_up(nanoseconds: int | None, decimals: i
 
 
 @pytest.mark.parametrize(
+    ("value_w", "text"),
+    [
+        (None, "n/a"),
+        (math.nan, "n/a"),
+        (math.inf, "n/a"),
+        (0.0, "0.00"),
+        (0.004, "0.00"),
+        (0.03, "0.03"),
+        (9.994, "9.99"),
+        (9.996, "10.0"),
+        (42.46, "42.5"),
+    ],
+)
+def test_watts_are_a_column_of_hundredths_and_from_ten_on_of_tenths(value_w: float | None, text: str) -> None:
+    assert fmt.watts(value_w) == text
+
+
+@pytest.mark.parametrize(
     ("nanoseconds", "text"), [(30 * 10**9, "30 s"), (434_782_608, "0.43 s"), (10**9, "1 s"), (None, "n/a")]
 )
 def test_lengths_of_time(nanoseconds: int | None, text: str) -> None:

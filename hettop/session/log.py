@@ -105,6 +105,8 @@ def _power_status(event: events.PowerStatus) -> tuple[str, str] | None:
     if event.state in ("starting", "stopped"):
         return None
     reason = f": {event.reason}" if event.reason else ""
+    if event.source == "none":
+        return "warning", f"no power{reason}"
     return "warning", f"power source {event.source} {event.state}{reason}"
 
 

@@ -75,7 +75,7 @@ class HostView:
 
 
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
-    """Everything of power at `request.now_ns`, on the slots of the timeline."""
+    """Everything of power at `request.now_ns`, over the same window as the timeline."""
     from hettop.session.rails import RAILS, SUM, estimate_rails
 
     newest = _newest(session, request.now_ns)
@@ -149,8 +149,8 @@ def _watts(sample: Power, rail: str) -> float | None:
 
 
 def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
-    """For each slot of the timeline the sample whose window holds its middle; None where none does."""
-    count = max(1, request.timeline_slots)
+    """For each slot of the window the sample that its middle lies in; None where there is none."""
+    count = max(1, request.power_slots)
     slot_ns = max(1, request.window_ns // count)
     first = request.now_ns // slot_ns - count + 1
     samples = session.power_history.between(first * slot_ns, request.now_ns)

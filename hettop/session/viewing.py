@@ -31,6 +31,9 @@ from hettop.stats.quantiles import further_samples
 
 RATE_WINDOW_NS = 2 * 10**9
 # File windows gather up to a second, so in a replay the newest samples may be that old and still be the present.
+# Well beyond the second that files gather, and many times the longest latency so far.
+SILENT_NS = 5 * 10**9
+SILENT_FACTOR = 20
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 STALE_AFTER_NS = 1_500_000_000
 
@@ -185,7 +188,7 @@ def _row(
     baseline = session.baselines.get(session.load)
     return UnitRow(
         unit=unit.name,
-        state=_state(unit, request.now_ns),
+        state=_state(unit, condition if active and _runs_alone(session) else None, request.now_ns),
         active=active,
         n=moments.n if moments else 0,
         mean_ms=_ms(mean),
@@ -206,14 +209,30 @@ def _row(
     )
 
 
-def _state(unit: Unit, now_ns: int) -> str:
+def _state(unit: Unit, condition: Condition | None, now_ns: int) -> str:
     """The engine's state, in the words a row shows: one that never ran has not stopped; a slow one says how long."""
     if unit.state == "stopped" and unit.load_ns is None:
         return "not loaded"
     if unit.state in SLOW_STATES:
         seconds = max(0, now_ns - unit.since_ns) // 10**9
         return f"{unit.state} {seconds // 60}:{seconds % 60:02}" if seconds else unit.state
+    if unit.state == "running" and (silent_s := _silent_s(unit, condition, now_ns)) is not None:
+        return f"no answer for {silent_s // 60}:{silent_s % 60:02}"
     return unit.state
+
+
+def _runs_alone(session: Session) -> bool:
+    """Whether the active unit has no other's turn to wait for."""
+    return session.control is not None and session.control.mode != "interleave" and not session.paused
+
+
+def _silent_s(unit: Unit, condition: Condition | None, now_ns: int) -> int | None:
+    """Seconds without a sample of a unit that runs, once they are many times its longest latency; else None."""
+    if unit.last_end_ns is None or condition is None or not condition.wall.n:
+        return None
+    silent_ns = now_ns - max(unit.last_end_ns, unit.since_ns)
+    usual_ns = SILENT_FACTOR * (condition.wall.moments.max_ns or 0)
+    return silent_ns // 10**9 if silent_ns > max(SILENT_NS, usual_ns) else None
 
 
 def _ms(nanoseconds: float | None) -> float | None:

@@ -25,6 +25,7 @@ class ViewRequest:
     histogram_columns: int = 60
     timeline_slots: int = 60
     violin_columns: int = 30
+    power_slots: int = 60
 
 
 @dataclass(frozen=True, slots=True)

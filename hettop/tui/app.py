@@ -218,6 +218,7 @@ class HettopApp(Actions):
             histogram_columns=self._latency.columns,
             timeline_slots=self._timeline.columns,
             violin_columns=self._units.violin_columns,
+            power_slots=self._power.columns,
         )
         return Picture(
             session=look(feed.session, request),

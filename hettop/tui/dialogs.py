@@ -27,6 +27,7 @@ LEGEND = (
     (glyphs.MEDIAN, "the median in a unit's distribution"),
     (f"{glyphs.FAILED} !", "failed; doubtful, such as outputs that differ from the reference's"),
     ("n/a", "not measured: never 0"),
+    ("sum", "CPU+GPU+ANE (estimate), never the whole machine"),
 )
 """The glyphs of the panels, and what they say."""
 

@@ -150,6 +150,8 @@ def _size(terminal: Terminal) -> Finding:
     if terminal.size is None:
         return Finding("size", None, "the output is no terminal: commands print, the live view needs one")
     columns, rows = terminal.size
+    if not columns * rows:
+        return Finding("size", False, "this terminal does not tell its size", "stty cols 120 rows 40")
     fix = f"make it {SMALLEST[0]}x{SMALLEST[1]} or larger; all panels have room from {ROOMY[0]}x{ROOMY[1]} on"
     return Finding("size", not terminal.is_small, f"{columns}x{rows}", fix)
 

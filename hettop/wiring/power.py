@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hettop.events import Baseline, Power, PowerStatus, Samples
 from hettop.power.choice import chooser
 from hettop.power.feed import PowerFeed
-from hettop.power.machine import this_machine
+from hettop.power.machine import Machine, this_machine
 from hettop.power.simulated import SimulatedSource
 from hettop.wiring.baseline import BaselineRun
 
@@ -30,11 +30,22 @@ class LivePower:
     """
 
     def __init__(
-        self, name: str | None, *, simulated: bool, chip: str | None, now: Callable[[], int], origin_ns: int
+        self,
+        name: str | None,
+        *,
+        simulated: bool,
+        chip: str | None,
+        now: Callable[[], int],
+        origin_ns: int,
+        machine: Machine | None = None,
     ) -> None:
-        """`name` as given to `--power`, `chip` by its maker's name. Raises HettopError (`usage`) for unknown names."""
+        """`name` as given to `--power`, `chip` by its maker's name; `machine` None is this one.
+
+        Raises HettopError (`usage`) for unknown names.
+        """
         self._simulated = SimulatedSource(now) if simulated else None
-        self._feed = PowerFeed(chooser(name, this_machine(chip=chip), self._simulated), now=now, origin_ns=origin_ns)
+        choose = chooser(name, machine or this_machine(chip=chip), self._simulated)
+        self._feed = PowerFeed(choose, now=now, origin_ns=origin_ns)
         self._status: PowerStatus | None = None
         self._heard = False
         self.baseline: BaselineRun | None = None

@@ -12,7 +12,7 @@ from hettop.session.session import Session
 from hettop.session.views import ViewRequest
 from tests.streams import MS, S, header, window
 
-REQUEST = ViewRequest(now_ns=4 * S, window_ns=4 * S, timeline_slots=4)
+REQUEST = ViewRequest(now_ns=4 * S, window_ns=4 * S, power_slots=4)
 
 
 def told(t: int, cpu: float | None, *, flags: list[str] | None = None, elapsed: int = S) -> events.Power:
@@ -85,3 +85,55 @@ def test_the_host_is_the_last_one_told_and_the_canary_adds_up() -> None:
     assert session.header is not None
     again = Session.restored(session.header, session.keyframe(3 * S, 0))
     assert host(again) == view
+
+
+def test_a_suspect_sample_is_newest_and_still_no_value() -> None:
+    session = session_of(told(S, 1_000.0), told(2 * S, 0.0, flags=["suspect-zero"]))
+    view = power(session, None, REQUEST)
+    assert [row.now_w for row in view.rails] == [None, None]
+    assert view.estimate is not None
+    assert view.estimate.now_w is None
+    assert view.flags == ("suspect-zero",)
+    assert view.top_w == 1.5  # of the sound sample: 1 W and 0.5 W
+
+
+def test_zero_watts_that_were_measured_are_zero_and_not_a_gap() -> None:
+    view = power(session_of(told(S, 0.0)), None, replace(REQUEST, now_ns=2 * S - 1, window_ns=2 * S, power_slots=2))
+    cpu = next(row for row in view.rails if row.rail == "cpu")
+    assert (cpu.now_w, cpu.mean_w, cpu.peak_w, cpu.slots) == (0.0, 0.0, 0.0, (0.0, None))
+
+
+def test_a_baseline_under_another_load_makes_no_net_energy() -> None:
+    steady = window([10 * MS] * 300, t0=0, gap=0, unit="A")
+    session = session_of(steady, *(told(k * S, 3_500.0) for k in (1, 2, 3)))
+    session.fold(events.Baseline(t=3 * S, source="s", elapsed_ns=S, mw={"cpu": 1.0, "gpu": 1.0}, n=6, load="cpu:2"))
+    view = power(session, "A", REQUEST)
+    assert view.energy_mj == pytest.approx(40.0)
+    assert (view.net_mj, view.baseline_w) == (None, None)
+    unknown = power(session, "B", REQUEST)
+    assert (unknown.energy_mj, unknown.net_mj) == (None, None)
+
+
+def test_after_seeking_to_a_keyframe_the_source_its_figures_and_baselines_are_still_known() -> None:
+    status = events.PowerStatus(t=S, source="s", state="failed", reason="it stood still", fix="p", interval_ns=S)
+    steady = window([10 * MS] * 300, t0=0, gap=0, unit="A")
+    session = session_of(steady, *(told(k * S, 3_500.0) for k in (1, 2, 3)), status)
+    session.fold(events.Baseline(t=3 * S, source="s", elapsed_ns=S, mw={"cpu": 500.0, "gpu": 500.0}, n=6))
+    assert session.header is not None
+    again = Session.restored(session.header, session.keyframe(3 * S, 0))
+    before, after = power(session, "A", REQUEST), power(again, "A", REQUEST)
+    assert (after.source, after.state, after.reason, after.interval_ns) == ("s", "failed", "it stood still", S)
+    assert after.net_mj == pytest.approx(30.0)
+    assert [(row.now_w, row.mean_w, row.peak_w) for row in after.rails] == [
+        (row.now_w, row.mean_w, row.peak_w) for row in before.rails
+    ]
+    # The curve is no part of a keyframe: a reader folds the window before it again.
+    assert all(slot is None for row in after.rails for slot in row.slots)
+
+
+def test_a_machine_that_never_had_a_canary_has_no_count_after_a_keyframe_either() -> None:
+    session = session_of(events.HostLoad(t=0, cpu_percent=[1.0]))
+    assert session.header is not None
+    again = host(Session.restored(session.header, session.keyframe(S, 0)))
+    assert again is not None
+    assert (again.canary_due, again.canary_missed) == (None, None)

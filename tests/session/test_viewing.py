@@ -179,3 +179,22 @@ def test_each_sample_is_judged_by_the_fence_of_its_own_condition() -> None:
 
 def test_without_a_fence_nobody_knows_the_spikes() -> None:
     assert view(running(window([MS] * 10)), request(S)).timeline.spikes is None
+
+
+def state_of(*stream: events.AnyEvent, now_ns: int) -> str:
+    session = Session()
+    for event in (header(), *stream):
+        session.fold(event)
+    return view(session, ViewRequest(now_ns=now_ns, window_ns=S)).units.rows[0].state
+
+
+def test_a_call_that_does_not_come_back_says_for_how_long() -> None:
+    running = events.Engine(t=0, unit="CPU_ONLY", state="running", load_ns=1)
+    alone = events.Control(t=0, action="switch", units=["CPU_ONLY"])
+    samples = window([10 * MS] * 100, t0=0, gap=0)  # until 1 s
+    assert state_of(running, alone, samples, now_ns=6 * S) == "running"
+    assert state_of(running, alone, samples, now_ns=13 * S) == "no answer for 0:12"
+    in_turns = events.Control(t=0, action="interleave", units=["CPU_ONLY", "ALL"], mode="interleave")
+    assert state_of(running, in_turns, samples, now_ns=13 * S) == "running"
+    slow = window([2 * S], t0=0, gap=0)
+    assert state_of(running, alone, slow, now_ns=13 * S) == "running", "20 times its longest is 40 s"

@@ -299,6 +299,7 @@ class Told:
 
     calls: list[tuple[object, ...]] = field(default_factory=list)
     fault: HettopError | None = None
+    asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
     def _note(self, *call: object) -> None:
         self.calls.append(call)
@@ -334,7 +335,7 @@ class Told:
 
     def power_access(self) -> AccessRequest:
         self._note("power_access")
-        return AccessRequest(("true",), "access to power figures")
+        return self.asking
 
     def retry_power(self) -> None:
         self._note("retry_power")

@@ -14,7 +14,21 @@ from hettop.tui.app import HettopApp
 from hettop.tui.charts.histogram import plot_columns
 from hettop.tui.feed import Notice
 from hettop.tui.panels.panel import inner_size
-from tests.tui.fakes import EMPTY, HEADER, HOSTILE, LIVE, PAUSED, RECORDING, REPLAY, SECOND, FakeFeed, hostile_view
+from hettop.tui.panels.power import PowerPanel
+from tests.tui.fakes import (
+    DOUBTFUL,
+    EMPTY,
+    HEADER,
+    HOSTILE,
+    LIVE,
+    PAUSED,
+    POWERED,
+    RECORDING,
+    REPLAY,
+    SECOND,
+    FakeFeed,
+    hostile_view,
+)
 from tests.tui.screens import app_on, running, screen_text, settled
 
 LATER = replace(LIVE, header=replace(HEADER, elapsed_ns=99 * SECOND))
@@ -83,7 +97,9 @@ async def test_paused_inference_cannot_be_overlooked() -> None:
         assert screen_text(app).count("PAUSED") == 7
 
 
-@pytest.mark.parametrize("feed", [FakeFeed(), FakeFeed(EMPTY), FakeFeed(hostile_view(), replay=REPLAY)])
+@pytest.mark.parametrize(
+    "feed", [FakeFeed(), FakeFeed(EMPTY), FakeFeed(DOUBTFUL), FakeFeed(hostile_view(), replay=REPLAY)]
+)
 async def test_any_size_works(feed: FakeFeed) -> None:
     async with running(feed, size=(20, 5)) as (app, pilot):
         for width, height in ((20, 5), (40, 8), (1, 1), (80, 24), (60, 16), (300, 80), (5, 3), (200, 10), (120, 40)):
@@ -95,6 +111,18 @@ async def test_any_size_works(feed: FakeFeed) -> None:
                 assert "SIMULATED" in text
                 assert "P50 2.19" in text
                 assert "P90 2.37" in text or width < 40
+
+
+async def test_the_power_panel_grows_when_power_comes_and_shrinks_when_it_goes() -> None:
+    feed = FakeFeed()
+    async with running(feed, size=(120, 50)) as (app, pilot):
+        panel = app.query_one(PowerPanel)
+        without = panel.size.height
+        for shown, lines in ((POWERED, 8), (LIVE, without - 2)):
+            feed.shown = shown
+            app.frame()
+            await settled(pilot)
+            assert panel.size.height == 2 + lines  # four rails, energy, three clusters, within a frame
 
 
 @pytest.mark.parametrize("size", [(1, 1), (20, 5)])

@@ -16,19 +16,23 @@ from hettop.tui.charts.lines import Line, text_of, width_of
 from hettop.tui.feed import RecordingStatus
 from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines
 from hettop.tui.panels.header import header_line
+from hettop.tui.panels.host import HostPanel
 from hettop.tui.panels.latency import LatencyPanel
 from hettop.tui.panels.panel import Panel
+from hettop.tui.panels.power import PowerPanel
 from hettop.tui.panels.scrub import moment_at, scrub_line
 from hettop.tui.panels.timeline import TimelinePanel
-from hettop.tui.panels.unit_table import arrange, draw_units
+from hettop.tui.panels.unit_table import Pointing, arrange, draw_units
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.picture import Picture
 from tests.tui.fakes import (
+    DOUBTFUL,
     EMPTY,
     FAILED,
     HEADER,
     LIVE,
     PAUSED,
+    POWERED,
     RECORDING,
     REPLAY,
     SECOND,
@@ -38,8 +42,8 @@ from tests.tui.fakes import (
     row,
 )
 
-PANELS: tuple[type[Panel], ...] = (LatencyPanel, TimelinePanel, UnitsPanel, EventsPanel)
-ALL_VIEWS = (LIVE, EMPTY, PAUSED, FAILED, hostile_view())
+PANELS: tuple[type[Panel], ...] = (LatencyPanel, TimelinePanel, UnitsPanel, EventsPanel, PowerPanel, HostPanel)
+ALL_VIEWS = (LIVE, EMPTY, PAUSED, FAILED, POWERED, DOUBTFUL, hostile_view())
 
 
 def drawn(panel: type[Panel], shown: Picture, width: int, height: int) -> list[str]:
@@ -119,6 +123,15 @@ class TestHeader:
 
     def test_an_unknown_rate_is_not_shown_as_zero(self) -> None:
         assert "/s" not in text_of(header_line(picture(PAUSED), 120))
+
+    def test_small_screens_have_the_watts_of_now_and_wide_ones_leave_them_to_the_panel(self) -> None:
+        assert "CPU1.3 GPU6.2 ANE0.0 W" in text_of(header_line(picture(POWERED), 99))
+        assert " W" not in text_of(header_line(picture(POWERED), 100))
+        assert " W" not in text_of(header_line(picture(LIVE), 99)), "without power there is none to tell"
+
+    def test_stale_watts_are_n_a_in_the_header_too(self) -> None:
+        stale = replace(POWERED.power, rails=tuple(replace(rail, now_w=None) for rail in POWERED.power.rails))
+        assert "CPUn/a GPUn/a ANEn/a W" in text_of(header_line(picture(replace(POWERED, power=stale)), 99))
 
 
 class TestFrame:
@@ -215,6 +228,46 @@ class TestUnits:
             "  unit        n   mean    P90  Δ best",
             "▶ NE      4\u2009210   2.20   2.33    best",
         ]
+
+    def test_energy_has_columns_once_there_is_any(self) -> None:
+        heading, ne, gpu, *_, last = units_text(POWERED, 140, 5)
+        assert heading.split()[8:12] == ["Δ", "best", "mJ/inf", "inf/J"]
+        assert ne.split()[11:13] == ["5.50", "182"]  # 1000 / 5.5
+        assert gpu.split()[10:12] == ["17.8", "56.2"]
+        assert last.split() == ["ALL", "loading"]
+        assert "mJ" not in units_text(LIVE, 140, 5)[0]
+
+    def test_energy_of_a_unit_that_was_not_covered_is_n_a(self) -> None:
+        rows = (POWERED.units.rows[0], replace(POWERED.units.rows[1], energy_mj=None))
+        text = units_text(replace(POWERED, units=replace(UNITS, rows=rows)), 140, 5)
+        assert text[2].split()[10:12] == ["n/a", "n/a"]
+
+    def test_a_unit_whose_answers_differ_is_marked_at_every_width_and_never_the_best(self) -> None:
+        for width in (24, 40, 76, 140):
+            text = units_text(DOUBTFUL, width, 5)
+            assert text[1].startswith("▶!"), text[1]
+            assert text[2].startswith("  "), "the others are not"
+        assert "differs" in units_text(DOUBTFUL, 40, 5)[1]
+        assert "best" not in units_text(DOUBTFUL, 140, 5)[1]
+
+    def test_it_says_so_in_words_where_it_has_a_second_line(self) -> None:
+        rows = draw_units(DOUBTFUL.units, 76, 12).lines
+        assert ("decides otherwise", "warning") in rows[2]
+
+    def test_all_that_is_known_of_a_unit_stands_below_it_where_there_is_room(self) -> None:
+        rows = draw_units(DOUBTFUL.units, 120, 20).lines
+        text = [text_of(spans).strip() for spans in rows]
+        known = list(DOUBTFUL.units.rows[0].details)
+        at = text.index(known[0])
+        assert text[at : at + 3] == known
+        assert text[at + 3].startswith("CPU_AND_GPU") or "CPU_AND_GPU" in text[at + 4]
+        assert "warning" in inks(rows[at + 2])
+        assert "warning" not in inks(rows[at])
+        assert known[0] not in "\n".join(units_text(DOUBTFUL, 120, 6)), "the small table keeps to its rows"
+
+    def test_details_that_were_opened_stand_there_without_room_to_spare(self) -> None:
+        opened = draw_units(DOUBTFUL.units, 120, 8, Pointing(opened="CPU_AND_NE")).lines
+        assert text_of(opened[2]).strip() == DOUBTFUL.units.rows[0].details[0]
 
     def test_the_violin_takes_what_is_left(self) -> None:
         assert arrange(120, 5, 4).violin == 120 - 2 - 12 - 64 - 2

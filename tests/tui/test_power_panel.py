@@ -1,16 +1,18 @@
-"""The power and machine panels as text."""
+"""The power panel as text."""
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 
 import pytest
 
-from hettop.session.machine_views import HostView, PowerView
+from hettop.events import Cluster
+from hettop.session.machine_views import PowerView
 from hettop.tui.charts.lines import text_of, width_of
-from hettop.tui.panels.host import draw_host
-from hettop.tui.panels.power import draw_power
-from tests.tui.fakes import HOST, NO_POWER, POWER, rail
+from hettop.tui.panels.power import PowerPanel, draw_power
+from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, picture, rail
+from tests.tui.screens import running, screen_text, settled
 
 
 def shown(view: PowerView, width: int) -> list[str]:
@@ -51,19 +53,89 @@ def test_nothing_measured_is_a_gap_and_zero_watts_are_a_bar() -> None:
     assert drawn == "ANE    0.00   ▁▁██"
 
 
-@pytest.mark.parametrize("width", [1, 4, 12, 20, 33, 80])
+def test_all_rails_are_drawn_on_the_one_scale_that_is_printed() -> None:
+    # The highest value is 5.5 W, so that the scale ends at 6 W: 6 W is a full bar, 3 W half of one, 0.75 W an eighth.
+    slots = (0.75, 3.0, 5.5, 0.75, 3.0, 5.5, 3.0, 3.0)
+    view = replace(
+        POWER,
+        rails=(
+            replace(rail("cpu", 1.0, 1.0, 5.5), slots=slots),
+            replace(rail("ane", 0.7, 0.7, 0.8), slots=(0.75,) * 8),
+        ),
+        top_w=5.5,
+    )
+    cpu, ane = shown(view, 5 + 6 + 1 + 8)[:2]
+    assert cpu == "CPU    1.00 ▁▄▇▁▄▇▄▄"
+    assert ane == "ANE    0.70 ▁▁▁▁▁▁▁▁"
+    foot = text_of(PowerPanel().foot(picture(replace(POWERED, power=view))))
+    assert foot == " 0–6 W · powermetrics every 0.5 s"
+
+
+def test_a_rail_without_a_fresh_sample_is_n_a_and_keeps_its_mean() -> None:
+    stale = replace(POWER, rails=(rail("cpu", None, 1.2, 2.4),), estimate=None)
+    assert shown(stale, 40)[0].startswith("CPU     n/a ")
+    assert shown(stale, 70)[1].split()[:4] == ["CPU", "n/a", "1.20", "2.40"]
+
+
+def test_net_energy_is_said_with_a_baseline_alone_and_else_how_to_get_it() -> None:
+    without = replace(POWER, net_mj=None, baseline_w=None)
+    assert shown(POWER, 70)[5] == "17.8 mJ an inference, net 16.9"
+    assert shown(without, 70)[5] == "17.8 mJ an inference (b: idle baseline, for net)"
+    assert shown(without, 40)[4] == "17.8 mJ an inference"
+    assert not any("mJ" in text for text in shown(replace(without, energy_mj=None), 70))
+
+
+def test_doubt_and_thermal_state_are_in_the_title() -> None:
+    doubtful = replace(POWER, flags=("suspect-zero", "partial"), thermal="Heavy")
+    title = PowerPanel().title(picture(replace(POWERED, power=doubtful)))
+    assert text_of(title) == "power W · Heavy · suspect-zero, partial"
+    assert (" · suspect-zero, partial", "warning") in title
+    assert text_of(PowerPanel().title(picture(LIVE))) == "power W"
+
+
+def test_without_power_there_is_no_scale_to_read() -> None:
+    assert PowerPanel().foot(picture(LIVE)) == ()
+
+
+def test_a_source_that_runs_and_has_told_nothing_usable_says_that() -> None:
+    note = replace(NO_POWER, state="running", reason="a sample every 500 ms, not 100 ms as asked for", fix="")
+    assert shown(note, 80) == ["n/a (no usable sample yet)"]
+
+
+def test_rails_whose_source_said_nothing_of_itself_are_not_being_looked_for() -> None:
+    assert "looking" not in "\n".join(shown(replace(POWER, state=None), 60))
+
+
+def test_a_cluster_that_tells_no_clock_is_n_a() -> None:
+    unknown = replace(POWER, clusters=(Cluster(name="P-Cluster", mhz=None, busy=None),), gpu=None)
+    assert shown(unknown, 40)[-1].split() == ["P", "n/a", "n/a"]
+
+
+def test_hostile_words_stay_words() -> None:
+    hostile = replace(NO_POWER, state=HOSTILE, reason=HOSTILE, fix=HOSTILE)
+    text = "".join(shown(hostile, 80) + shown(replace(POWER, rails=(rail(HOSTILE, 1.0, 1.0, 1.0),)), 80))
+    assert "[/bold][red]x" in text
+    assert not {c for c in text if unicodedata.category(c) in ("Cc", "Cf")}
+
+
+@pytest.mark.parametrize("width", [0, 1, 4, 12, 20, 33, 80])
 def test_lines_are_never_wider_than_the_panel(width: int) -> None:
-    assert all(width_of(row) <= width for row in [*draw_power(POWER, width), *draw_host(HOST, width)])
+    for view in (POWER, NO_POWER, replace(POWER, state="failed", reason="it stood still")):
+        assert all(width_of(row) <= width for row in draw_power(view, width))
 
 
-def test_the_machine_in_three_lines() -> None:
-    text = [text_of(row).rstrip() for row in draw_host(HOST, 60)]
-    assert text[0] == "cores ▁▃▇▁▅▂▁▃ 32%"
-    assert text[1] == "memory 61%  swap 1.2 GB"
-    assert text[2] == "battery 80% on battery  frames missed 1.0%"
+async def test_a_zoomed_panel_asks_for_as_many_slots_as_it_draws() -> None:
+    feed = FakeFeed(POWERED)
+    async with running(feed) as (_, pilot):
+        await pilot.press("5", "z")
+        await settled(pilot)
+        # 120 cells less the frame, the name, three numbers and a blank.
+        assert feed.requests[-1].power_slots == 120 - 4 - 5 - 3 * 6 - 1
 
 
-def test_a_machine_that_tells_little_is_n_a() -> None:
-    view = HostView((), None, None, None, None, None, None)
-    assert [text_of(row).rstrip() for row in draw_host(view, 60)] == ["cores n/a", "memory n/a  swap n/a"]
-    assert text_of(draw_host(None, 60)[0]).rstrip() == "looking …"
+async def test_the_real_machine_is_told_from_the_simulated_one() -> None:
+    async with running(FakeFeed(POWERED)) as (app, _):
+        assert "machine · the real one" in screen_text(app)
+    real = replace(POWERED, header=replace(POWERED.header, simulated=False))
+    async with running(FakeFeed(real)) as (app, _):
+        assert "the real one" not in screen_text(app)

@@ -97,6 +97,7 @@ def test_loads_are_told_as_they_would_be_refused(tmp_path: Path) -> None:
         (Terminal((120, 40)), "size", True, "120x40"),
         (Terminal((79, 40)), "size", False, "79x40"),
         (Terminal((80, 23)), "size", False, "80x23"),
+        (Terminal((0, 0)), "size", False, "this terminal does not tell its size"),
         (Terminal(None), "size", None, "the output is no terminal: commands print, the live view needs one"),
         (Terminal(environment={"TERM": "xterm-256color"}), "TERM", True, "xterm-256color"),
         (Terminal(environment={"TERM": "dumb"}), "TERM", False, "dumb"),

@@ -271,3 +271,20 @@ def test_an_unknown_source_of_power_is_refused_and_leaves_no_file(tmp_path: Path
     with pytest.raises(HettopError, match="simulated power"):
         LiveFeed(setup, MeasureOptions(power="rapl", record=str(path)), rows=setup.units, raw_limit=0)
     assert not path.exists()
+
+
+def test_a_simulated_machine_has_no_access_to_give(feed: LiveFeed) -> None:
+    with pytest.raises(HettopError, match="asking for access would change nothing here"):
+        feed.power_access()
+
+
+def test_where_nothing_would_change_the_sources_reason_is_the_hint() -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    feed = LiveFeed(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0)
+    try:
+        pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
+        with pytest.raises(HettopError) as caught:
+            feed.power_access()
+        assert (caught.value.kind, caught.value.hint) == ("usage", "not asked for (--power none)")
+    finally:
+        feed.close()

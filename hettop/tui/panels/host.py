@@ -5,7 +5,7 @@ from __future__ import annotations
 from hettop.format import UNKNOWN, percent, size
 from hettop.session.machine_views import HostView
 from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line
+from hettop.tui.charts.lines import Line, Span, fit, line, width_of
 from hettop.tui.panels.snug import SnugPanel
 from hettop.tui.picture import Picture
 
@@ -19,8 +19,9 @@ class HostPanel(SnugPanel):
 
     NUMBER = 6
 
-    def title(self, picture: Picture) -> Line:  # noqa: ARG002 - one title for all
-        return line(("machine", "title"))
+    def title(self, picture: Picture) -> Line:
+        real = " · the real one" if picture.session.header.simulated else ""
+        return line(("machine", "title"), (real, "warning"))
 
     def rows(self, picture: Picture, width: int) -> list[Line]:
         return draw_host(picture.session.host, width)
@@ -30,7 +31,11 @@ def draw_host(view: HostView | None, width: int) -> list[Line]:
     """The panel's lines, most important first."""
     if view is None:
         return [fit(line(("looking …", "muted")), width)]
-    return [fit(row, width) for row in (_cores(view), _memory(view), _rest(view)) if row]
+    supply, frames = _supply(view), _frames(view)
+    rest = [(*supply, ("  ", "text"), *frames)] if supply and frames else [supply or frames]
+    if width_of(rest[0]) > width:
+        rest = [supply, frames]
+    return [fit(row, width) for row in (_cores(view), _memory(view), *rest) if row]
 
 
 def _cores(view: HostView) -> Line:
@@ -49,15 +54,16 @@ def _memory(view: HostView) -> Line:
     return line(("memory ", "muted"), (memory, "text"), ("  swap ", "muted"), (swap, "text"))
 
 
-def _rest(view: HostView) -> Line:
-    """Power supply and frames, where they are known."""
-    spans: list[Span] = []
-    if view.battery is not None:
-        supply = "on battery" if view.on_battery else "on AC"
-        spans += [("battery ", "muted"), (f"{percent(view.battery)} ", "text")]
-        spans.append((supply, "warning" if view.on_battery else "muted"))
-    if view.canary_due:
-        late = view.canary_missed or 0
-        spans.append(("  frames missed " if spans else "frames missed ", "muted"))
-        spans.append((percent(late / view.canary_due), "high" if late else "text"))
-    return line(*spans)
+def _supply(view: HostView) -> Line:
+    if view.battery is None:
+        return ()
+    supply = ("on battery", "warning") if view.on_battery else ("on AC", "muted")
+    return line(("battery ", "muted"), (f"{percent(view.battery)} ", "text"), supply)
+
+
+def _frames(view: HostView) -> Line:
+    """What the canary of 60 Hz missed: how the machine feels to whoever uses it meanwhile."""
+    if not view.canary_due:
+        return ()
+    late = view.canary_missed or 0
+    return line(("frames missed ", "muted"), (percent(late / view.canary_due), "high" if late else "text"))

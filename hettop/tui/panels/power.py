@@ -8,12 +8,14 @@ from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
 from hettop.tui.charts.scale import nice_ceiling, resampled
+from hettop.tui.panels.panel import inner_size
 from hettop.tui.panels.snug import SnugPanel
 from hettop.tui.picture import Picture
 
 _NAME = 5
 _NUMBER = 6
 _SMALLEST_SPARK = 8
+_ROOMY = 90  # from here on, what the sum is stands beside it
 _WIDE = 52  # from here on, mean and peak have columns of their own
 _LEVELS = len(glyphs.EIGHTHS) - 1
 _NAMES = {"package": "PKG", "sum": "sum"}
@@ -23,6 +25,11 @@ class PowerPanel(SnugPanel):
     """Power, in absolute watts on a printed scale."""
 
     NUMBER = 5
+
+    @property
+    def columns(self) -> int:
+        """How many slots there is room for beside the numbers."""
+        return max(1, _spark_columns(inner_size(self.size.width, self.size.height)[0]))
 
     def title(self, picture: Picture) -> Line:
         view = picture.session.power
@@ -39,7 +46,10 @@ class PowerPanel(SnugPanel):
         return line((" ", "text"), (scale, "muted"), (f" · {clean(view.source or '', 16)}{every}", "muted"))
 
     def rows(self, picture: Picture, width: int) -> list[Line]:
-        return draw_power(picture.session.power, width)
+        view = picture.session.power
+        if picture.replay is not None and view.state is None and not view.rails:
+            return [fit(line((f"{UNKNOWN} (no power was recorded up to here)", "muted")), width)]
+        return draw_power(view, width)
 
 
 def draw_power(view: PowerView, width: int) -> list[Line]:
@@ -51,7 +61,7 @@ def draw_power(view: PowerView, width: int) -> list[Line]:
         rows.insert(0, _heading(width))
     if view.energy_mj is not None:
         rows.append(_energy(view, width))
-    if not rows or view.state != "running":
+    if not rows or view.state not in ("running", None):
         rows += _trouble(view, width)
     return [*rows, *_clusters(view, width)]
 
@@ -67,10 +77,14 @@ def _rail(row: RailRow, top_w: float | None, width: int, ink: str = "text") -> L
     spans: list[Span] = [(f"{name:<{_NAME}}", "muted")]
     for at, value_w in enumerate(numbers):
         spans.append((f"{watts(value_w):>{_NUMBER}}", ink if value_w is not None and not at else "muted"))
-    room = width - _NAME - _NUMBER * len(numbers) - 1
+    room = _spark_columns(width)
     if room >= _SMALLEST_SPARK:
         spans += [(" ", "text"), (_spark(row.slots, top_w, room), "low")]
     return fit(tuple(spans), width)
+
+
+def _spark_columns(width: int) -> int:
+    return width - _NAME - _NUMBER * (3 if width >= _WIDE else 1) - 1
 
 
 def _spark(slots: tuple[float | None, ...], top_w: float | None, columns: int) -> str:
@@ -88,16 +102,18 @@ def _level(share: float) -> int:
 def _energy(view: PowerView, width: int) -> Line:
     net = f", net {significant(view.net_mj)}" if view.net_mj is not None else ""
     hint = "" if view.net_mj is not None or width < _WIDE else " (b: idle baseline, for net)"
-    return fit(
-        line((f"{significant(view.energy_mj)} mJ", "strong"), (f" an inference{net}", "text"), (hint, "muted")), width
-    )
+    meaning = " · sum: CPU+GPU+ANE (estimate)" if width >= _ROOMY else ""
+    figure = line((f"{significant(view.energy_mj)} mJ", "strong"), (f" an inference{net}", "text"))
+    return fit(line(*figure, (hint, "muted"), (meaning, "muted")), width)
 
 
 def _trouble(view: PowerView, width: int) -> list[Line]:
     """Why there is none, and what mends it."""
     if view.state in (None, "starting"):
         return [fit(line(("looking for a source …", "muted")), width)]
-    words = f"{UNKNOWN} ({view.reason})" if view.reason else f"{UNKNOWN} ({view.state})"
+    # What a source that runs says of itself is a note, and no reason for having told nothing.
+    why = "no usable sample yet" if view.state == "running" else view.reason or view.state
+    words = f"{UNKNOWN} ({why})"
     rows = [fit(line((text, "warning")), width) for text in wrapped(clean(words), width)]
     return rows + [fit(line((text, "muted")), width) for text in wrapped(clean(view.fix), width)]
 

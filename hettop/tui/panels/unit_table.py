@@ -24,6 +24,8 @@ _NARROW = 50
 _SMALLEST_VIOLIN = 12
 _COMFORTABLE_VIOLIN = 24
 _DETAIL_INDENT = 4
+_LONGEST_DETAIL = 400  # characters
+_NOTHING = "nothing more is known of it yet"
 _INDENT = 30  # of the violin on a line of its own: leaves the state and placement their room
 _DIFFERS = "differs"  # in the place of a comparison that a unit with wrong answers has no part in
 _PER_JOULE = 1000.0  # mJ
@@ -151,6 +153,30 @@ def has_energy(view: UnitsView) -> bool:
     return any(row.energy_mj is not None for row in view.rows)
 
 
+def details_of(row: UnitRow, width: int, *, opened: bool = False) -> list[Span]:
+    """Everything that is known of a unit in words, in as many lines as that takes.
+
+    Where they were opened, with the whole error of a unit that failed and its last words.
+    """
+    room = max(1, width - _DETAIL_INDENT)
+    told = [
+        (text, "warning" if row.warning and detail.startswith("outputs") else "muted")
+        for detail in row.details
+        for text in wrapped(clean(detail, _LONGEST_DETAIL), room)
+    ]
+    if opened and row.error is not None:
+        if len(_why(row)) > room - _NAME:  # else the row itself says it
+            told += [(text, "error") for text in wrapped(_why(row), room)]
+        told += [(clean(text), "muted") for text in row.error.log]
+    return told or ([(_NOTHING, "muted")] if opened else [])
+
+
+def _why(row: UnitRow) -> str:
+    if row.error is None:
+        return "failed"
+    return "failed: " + clean(" · ".join(text for text in (row.error.message, row.error.hint) if text))
+
+
 class _Table:
     """Draws the rows of one view in one arrangement."""
 
@@ -163,8 +189,7 @@ class _Table:
     @property
     def details_room(self) -> float:
         """Lines beyond one a row that it takes to tell every unit's details; never enough while there are none."""
-        room = max(1, self.width - _DETAIL_INDENT)
-        lines = sum(len(wrapped(clean(text, 400), room)) for row in self.view.rows for text in row.details)
+        lines = sum(len(details_of(row, self.width)) for row in self.view.rows)
         return lines + len(self.view.rows) * self.plan.own_line + 1 if lines else math.inf
 
     def heading(self) -> Line:
@@ -181,7 +206,7 @@ class _Table:
         rows = self._head(row, spare)
         if opened or spare >= self.details_room:
             rows += self._details(row)
-        return rows if not opened or len(rows) > 1 else [*rows, self._indented("nothing is known of it yet", "muted")]
+        return rows
 
     def _head(self, row: UnitRow, spare: int) -> list[Line]:
         """One or two lines."""
@@ -192,30 +217,18 @@ class _Table:
             return [fit((*self._name(row), *line((f"  {clean(row.state)}", "muted"))), self.width)]
         rows = [self._numbers(row)]
         if failed:
-            return [*rows, fit(line((" " * _MARKER + self._why(row), "error")), self.width)]
+            return [*rows, fit(line((" " * _MARKER + _why(row), "error")), self.width)]
         return [*rows, self._violin_line(row)] if self.plan.own_line else rows
 
     def _details(self, row: UnitRow) -> list[Line]:
-        """Everything that is known in words, in as many lines as that takes; the last words of a unit that failed."""
-        room = max(1, self.width - _DETAIL_INDENT)
-        rows = [
-            self._indented(text, "warning" if row.warning and text.startswith("outputs") else "muted")
-            for detail in row.details
-            for text in wrapped(clean(detail, 400), room)
-        ]
-        if row.error is not None and row.unit == self.pointing.opened:
-            rows += [self._indented(text, "error") for text in wrapped(self._why(row), room)]
-            rows += [self._indented(clean(text), "muted") for text in row.error.log]
-        return rows
-
-    def _indented(self, text: str, ink: str) -> Line:
-        return fit(line((" " * _DETAIL_INDENT, "text"), (text, ink)), self.width)
+        told = details_of(row, self.width, opened=row.unit == self.pointing.opened)
+        return [fit(line((" " * _DETAIL_INDENT, "text"), span), self.width) for span in told]
 
     def _failure(self, row: UnitRow, spare: int) -> list[Line]:
         """The error in place of numbers, on two lines where there is room for it."""
         name = self._name(row)
         margin = width_of(name) + 2
-        words = wrapped(self._why(row), self.width - margin) if spare > 0 else [self._why(row)]
+        words = wrapped(_why(row), self.width - margin) if spare > 0 else [_why(row)]
         if len(words) > 2:
             words = [words[0], " ".join(words[1:])]
         heads: list[Line] = [(*name, ("  ", "text")), ((" " * margin, "text"),)]
@@ -234,11 +247,6 @@ class _Table:
         if row.active:
             return glyphs.ACTIVE, "active"
         return (glyphs.VIEWED, "active") if row.unit == self.pointing.viewed else (" ", "text")
-
-    def _why(self, row: UnitRow) -> str:
-        if row.error is None:
-            return "failed"
-        return "failed: " + clean(" · ".join(text for text in (row.error.message, row.error.hint) if text))
 
     def _numbers(self, row: UnitRow) -> Line:
         spans: list[Span] = []

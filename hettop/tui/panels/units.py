@@ -12,7 +12,7 @@ from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, line
 from hettop.tui.panels.panel import Panel, inner_size
-from hettop.tui.panels.unit_table import Pointing, arrange, draw_units, has_energy, reasons
+from hettop.tui.panels.unit_table import Pointing, arrange, details_of, draw_units, has_energy, reasons
 from hettop.tui.picture import Picture
 
 _ROOMY_SCREEN = 34  # lines from which on a row may take two
@@ -51,22 +51,24 @@ class UnitsPanel(Panel):
         return len(self.picture.session.units.rows) if self.picture else 0
 
     def show(self, picture: Picture) -> None:
-        before = self._wanted_rows(self.picture)
+        width, _ = inner_size(self.size.width, self.size.height)
+        before = self._wanted_rows(self.picture, width)
         super().show(picture)
-        if self._wanted_rows(picture) != before:
+        if self._wanted_rows(picture, width) != before:
             self.refresh(layout=True)
 
-    def _wanted_rows(self, picture: Picture | None) -> tuple[int, int, int]:
-        """Rows, reasons for absent units, and lines of opened details."""
+    def _wanted_rows(self, picture: Picture | None, width: int) -> tuple[int, int, int]:
+        """Rows, reasons for absent units, and lines of opened details, in a table of this width."""
         view = picture.session.units if picture else None
         if view is None:
             return 0, 0, 0
         opened = next((row for row in view.rows if row.unit == self._opened), None)
-        return len(view.rows), len(reasons(view)), max(1, len(opened.details)) if opened is not None else 0
+        lines = 0 if opened is None else len(details_of(opened, width, opened=True))
+        return len(view.rows), len(reasons(view)), lines
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
-        rows, absent, opened = self._wanted_rows(self.picture)
         inside, _ = inner_size(width, viewport.height)
+        rows, absent, opened = self._wanted_rows(self.picture, inside)
         two_lines = (
             viewport.height >= _ROOMY_SCREEN and arrange(inside, viewport.height, rows, energy=self._energy).own_line
         )
