@@ -6,7 +6,6 @@ import argparse
 import os
 import shutil
 import sys
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ from hettop.commands.options import (
     power_source,
     wants_canary,
 )
-from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
 
@@ -45,7 +43,6 @@ or the load or the recording did, 130 interrupted (what was measured is printed)
 where --power names a source: a hundred runs are over before the second power sample, and blocks long enough for power
 leave nothing to interleave."""
 DEFAULT_RUNS = 100
-PUMP_EVERY_S = 0.05
 
 
 def run(argv: list[str]) -> int:
@@ -104,39 +101,30 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure_and_print(
-    setup: Setup, measure: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
+    setup: Setup, options: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.closing import undisturbed
+    from hettop.commands.measuring import measure
     from hettop.commands.progress import Progress, width_of
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.headless import Headless
 
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
-    headless = Headless(setup, measure, raw_limit=RAW_LIMIT)
-    interrupted = False
-    try:
-        while not headless.finished:
-            headless.pump()
-            progress.show(headless.session, measure, setup.units)
-            time.sleep(PUMP_EVERY_S)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        wrong = wrong_use(headless.session)
-        with undisturbed():
-            if wrong is not None:
-                headless.discard_recording()
-            closed = headless.close("interrupted" if interrupted else "done")
-        progress.clear()
-    if wrong is not None:
-        raise wrong
+    headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+
+    def show() -> bool:
+        progress.show(headless.session, options, setup.units)
+        return False
+
+    outcome = measure(headless, show, progress.clear)
+    closed = outcome.closed
     with undisturbed():  # the result is what the wait was for, however impatient the signals
         print_session(headless.session, as_json)
         if closed is not None:
             say_recorded(closed)
-    if interrupted:
+    if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
         sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
@@ -151,18 +139,6 @@ def measure_and_print(
 def _is_incomplete(closed: Closed, session: Session) -> bool:
     """Whether the recording lacks something that the session has; what the engines dropped, both lack."""
     return closed.fault is not None or closed.undeclared > 0 or closed.dropped > session.dropped
-
-
-def wrong_use(session: Session) -> HettopError | None:
-    """The first unit's error if nothing was measured because what was asked for is wrong."""
-    from hettop.cli import WRONG_USE_KINDS
-
-    failures = [unit.error for unit in session.units.values() if unit.error is not None]
-    if session.samples or len(failures) < len(session.units) or not failures:
-        return None
-    if all(failure.kind in WRONG_USE_KINDS for failure in failures):
-        return HettopError(failures[0].kind, failures[0].message, failures[0].hint)
-    return None
 
 
 def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:

@@ -48,7 +48,6 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
 
     Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.
     """
-    from hettop.commands.bench import wrong_use
     from hettop.commands.closing import undisturbed
 
     interrupted = False
@@ -71,3 +70,15 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
     if wrong is not None:
         raise wrong
     return Outcome(interrupted, closed)
+
+
+def wrong_use(session: Session) -> HettopError | None:
+    """The first unit's error if nothing was measured because what was asked for is wrong."""
+    from hettop.cli import WRONG_USE_KINDS
+
+    failures = [unit.error for unit in session.units.values() if unit.error is not None]
+    if session.samples or len(failures) < len(session.units) or not failures:
+        return None
+    if all(failure.kind in WRONG_USE_KINDS for failure in failures):
+        return HettopError(failures[0].kind, failures[0].message, failures[0].hint)
+    return None
