@@ -16,9 +16,6 @@ from hettop.power.sample import PARTIAL, PowerSample, make_sample, milliwatts
 from hettop.power.source import UNAVAILABLE, Availability, PowerLostError
 
 FOLDER = Path("class/powercap")
-# The kernel prints µJ but counts in the processor's unit and does not tell it: 2^-14 J (Intel SDM volume 4,
-# RAPL_POWER_UNIT's usual value) is the coarsest of those in use; AMD and server DRAM count in 2^-16 J.
-STEP_MJ = 1000 / 2**14
 SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2 % of a window
 NS_PER_S = 10**9
 _ZONE = re.compile(r"intel-rapl(?P<mmio>-mmio)?:[0-9]+(:[0-9]+)?")
@@ -41,7 +38,7 @@ class RaplSource:
     """Package, cores, graphics and memory of a PC; several sockets are summed."""
 
     name = "rapl"
-    resolution_mj: float | None = STEP_MJ
+    resolution_mj: float | None = None  # the kernel prints µJ, counts in the processor's unit and does not tell it
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
