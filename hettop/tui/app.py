@@ -21,7 +21,9 @@ from hettop.format import NS_PER_SECOND
 from hettop.resources import themes_folder
 from hettop.session.views import SessionView, ViewRequest
 from hettop.text import clean
-from hettop.tui.actions import Actions
+from hettop.tui.actions.looking import Looking
+from hettop.tui.actions.measuring import Measuring
+from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
 from hettop.tui.keys import bindings, hinted
 from hettop.tui.panels.events import EventLine, EventsPanel
@@ -53,7 +55,7 @@ class Shows(Protocol):
     def show(self, picture: Picture) -> None: ...
 
 
-class HettopApp(Actions):
+class HettopApp(Measuring, Replaying, Looking):
     """The screen of a live measurement or of a replay.
 
     open_feed: begins the session and returns where it comes from; the caller closes that after the app has ended. It is
@@ -207,7 +209,7 @@ class HettopApp(Actions):
             self.picture = self._picture(self.feed, self._look)
         elif not self.picture.frozen:
             self.picture = replace(self.picture, frozen=True)
-        for part in self._showing:
+        for part in self._showing if self.room is None else [self.room]:
             part.show(self.picture)
 
     def _picture(self, feed: Feed, look: Look) -> Picture:

@@ -74,6 +74,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("scroll.up", "up", "↑", "scroll_panel(-1)", "previous unit, or earlier events"),
             Key("scroll.down", "down", "↓", "scroll_panel(1)", "next unit, or later events"),
             Key("details", "enter", "Enter", "details", "all that is known of the unit under the cursor"),
+            Key("leave", "escape", "Esc", "leave", "close details, a zoomed panel or a room"),
             Key("window.longer", "plus,equals_sign", "+", "window(1)", "look at a longer time window", "window"),
             Key("window.shorter", "minus", "-", "window(-1)", "look at a shorter time window"),
             Key("theme", "t", "t", "next_theme", "next colour theme", "theme"),

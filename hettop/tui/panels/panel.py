@@ -47,6 +47,10 @@ class Panel(Chart, can_focus=True):
     def toggle_details(self) -> None:
         """Open or close what there is to tell beyond the panel's lines, for panels that have such."""
 
+    def close_details(self) -> bool:
+        """Close them; whether any were open."""
+        return False
+
     def body(self, picture: Picture, width: int, height: int) -> list[Line]:
         """The content, `height` lines of `width` cells."""
         raise NotImplementedError
@@ -55,22 +59,9 @@ class Panel(Chart, can_focus=True):
         picture = self.picture
         if picture is None:
             return []
-        inside = inner_size(width, height)
-        content = self.body(picture, *inside)
-        if inside == (width, height):
-            return content
-        edge = self._edge(picture)
-        rows = [_bar((glyphs.TOP_LEFT, glyphs.TOP_RIGHT), self._heading(picture), edge, width)]
-        side: Span = (glyphs.SIDE, edge)
-        padded = [*content, *[()] * (inside[1] - len(content))][: inside[1]]
-        rows += [(side, (" ", "text"), *fit(row, inside[0]), (" ", "text"), side) for row in padded]
-        rows.append(_bar((glyphs.BOTTOM_LEFT, glyphs.BOTTOM_RIGHT), self.foot(picture), edge, width))
-        return rows
-
-    def _edge(self, picture: Picture) -> str:
-        if picture.halted:
-            return "edge-alarm"
-        return "edge-focus" if self.has_focus else "edge"
+        content = self.body(picture, *inner_size(width, height))
+        heading, foot = self._heading(picture), self.foot(picture)
+        return framed(heading, content, foot, picture, (width, height), focus=self.has_focus)
 
     def _heading(self, picture: Picture) -> Line:
         halted: Span = (f" {picture.halted} ", "banner") if picture.halted else ("", "text")
@@ -84,6 +75,24 @@ class Panel(Chart, can_focus=True):
 
     def on_blur(self, _: Blur) -> None:
         self.redraw()
+
+
+def framed(
+    heading: Line, content: list[Line], foot: Line, picture: Picture, size: tuple[int, int], *, focus: bool
+) -> list[Line]:
+    """`content` in a frame of `size` cells and lines; without one where there is no room for it."""
+    width, height = size
+    inside = inner_size(width, height)
+    if inside == size:
+        return content
+    edge = "edge-alarm" if picture.halted else "edge-focus" if focus else "edge"
+    side: Span = (glyphs.SIDE, edge)
+    padded = [*content, *[()] * (inside[1] - len(content))][: inside[1]]
+    return [
+        _bar((glyphs.TOP_LEFT, glyphs.TOP_RIGHT), heading, edge, width),
+        *((side, (" ", "text"), *fit(row, inside[0]), (" ", "text"), side) for row in padded),
+        _bar((glyphs.BOTTOM_LEFT, glyphs.BOTTOM_RIGHT), foot, edge, width),
+    ]
 
 
 def inner_size(width: int, height: int) -> tuple[int, int]:

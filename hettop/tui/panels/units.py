@@ -113,6 +113,12 @@ class UnitsPanel(Panel):
         if self.picture is not None:
             self._toggle(self._pointed_at(self.picture))
 
+    def close_details(self) -> bool:
+        was_open = self._opened is not None
+        if self._opened is not None:
+            self._toggle(self._opened)
+        return was_open
+
     def _toggle(self, unit: str) -> None:
         self._opened = None if unit == self._opened else unit or None
         self.refresh(layout=True)

@@ -1,0 +1,115 @@
+"""The keys that change how a session is looked at: panels, zoom, rooms, window, theme, freeze, help."""
+
+from __future__ import annotations
+
+from hettop.format import NS_PER_SECOND, seconds
+from hettop.tui.actions.steering import Steering
+from hettop.tui.dialogs import HelpScreen
+from hettop.tui.panels.hints import Hints
+from hettop.tui.panels.panel import Panel
+from hettop.tui.rooms import ROOMS
+from hettop.tui.rooms.room import Room
+
+WINDOWS_S = (5, 10, 30, 60)
+
+
+class Looking(Steering):
+    """How the session is looked at. Nothing here changes what is measured."""
+
+    def action_freeze(self) -> None:
+        self.frozen = not self.frozen
+        self.draw()
+
+    def action_window(self, direction: int) -> None:
+        at = WINDOWS_S.index(self.window_s) + direction
+        self.window_s = WINDOWS_S[min(max(at, 0), len(WINDOWS_S) - 1)]
+        self.notify(f"time window {seconds(self.window_s * NS_PER_SECOND)}", timeout=1.5, markup=False)
+        self.draw()
+
+    def action_panel(self, number: int) -> None:
+        """Focus a panel; one that has no room on this screen, or is behind a zoomed one, is zoomed."""
+        panel = self.main.query_one(f"#panel-{number}", Panel)
+        if not panel.is_on_screen or self.main.has_class("-zoomed"):
+            self._zoom(panel)
+        panel.focus()
+
+    def action_focus_next(self) -> None:
+        self._step_focus(1)
+
+    def action_focus_previous(self) -> None:
+        self._step_focus(-1)
+
+    def _step_focus(self, direction: int) -> None:
+        """The next panel in the order of their numbers, of those that are shown."""
+        shown = sorted((p for p in self.main.query(Panel) if p.is_on_screen), key=lambda panel: panel.NUMBER)
+        if shown and len(self.screen_stack) == 1:
+            at = shown.index(self.main.focused) if self.main.focused in shown else -direction
+            shown[(at + direction) % len(shown)].focus()
+
+    @property
+    def room(self) -> Room | None:
+        """The room that stands over the panels, if one does."""
+        return self.screen if isinstance(self.screen, Room) else None
+
+    def action_room(self, name: str) -> None:
+        """Enter a room, or leave it by the same key; one room stands in another's place."""
+        entered = self.room
+        if entered is not None:
+            self.pop_screen()
+        if entered is None or not isinstance(entered, ROOMS[name]):
+            self.push_screen(ROOMS[name](ascii=self.ascii_only))
+
+    def action_leave(self) -> None:
+        """Close what stands open: a room, else the details of a panel, else the zoom."""
+        panel = self.main.focused
+        if self.room is not None:
+            self.pop_screen()
+            self.draw()
+        elif not (isinstance(panel, Panel) and panel.close_details()):
+            self._zoom(None)
+
+    def on_room_entered(self, _: Room.Entered) -> None:
+        self.draw()
+
+    def action_scroll_panel(self, direction: int) -> None:
+        if self.room is not None:
+            self.room.scroll(direction)
+        elif isinstance(panel := self.main.focused, Panel):
+            panel.scroll(direction)
+
+    def action_details(self) -> None:
+        if self.room is not None:
+            self.room.choose()
+        elif isinstance(panel := self.main.focused, Panel):
+            panel.toggle_details()
+
+    def action_zoom(self) -> None:
+        focused = self.main.focused
+        if self.main.has_class("-zoomed"):
+            self._zoom(None)
+        else:
+            self._zoom(focused if isinstance(focused, Panel) else self.main.query(Panel).first())
+
+    def _zoom(self, panel: Panel | None) -> None:
+        self.main.query("Panel.-zoomed").remove_class("-zoomed")
+        self.main.query("Container.-zoomed").remove_class("-zoomed")
+        self.main.set_class(panel is not None, "-zoomed")
+        if panel is not None:
+            panel.add_class("-zoomed")
+            if panel.parent is not None:
+                panel.parent.add_class("-zoomed")
+            panel.focus()
+
+    def action_next_theme(self) -> None:
+        names = self.theme_names
+        self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen(self.keys, ascii=self.ascii_only))
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C: whoever presses it wants out; the exit code says that it was an interruption."""
+        self.exit(return_code=130)
+
+    async def on_hints_pressed(self, message: Hints.Pressed) -> None:
+        await self.run_action(message.action)

@@ -1,0 +1,108 @@
+"""The keys that steer a measurement: units, load, recording, marks, power."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from textual.app import SuspendNotSupported
+
+from hettop.errors import HettopError
+from hettop.session.views import UnitRow
+from hettop.tui.actions.steering import Steering, words
+from hettop.tui.asking import run_on_terminal
+from hettop.tui.dialogs import MarkScreen
+from hettop.tui.panels.units import UnitsPanel
+
+
+class Measuring(Steering):
+    """What is done to a live measurement; `action_pause` and `choose` mean the like in a replay."""
+
+    def action_pause(self) -> None:
+        if self.live is not None:
+            self.tell(self.live.toggle_pause)
+        elif self.replay is not None:
+            self.tell(self.replay.toggle_play)
+
+    def action_next_unit(self) -> None:
+        rows = self._rows()
+        if not rows:
+            return
+        names = [row.unit for row in rows]
+        current = self.unit or next((row.unit for row in rows if row.active), names[-1])
+        at = names.index(current) if current in names else -1
+        self.choose(names[(at + 1) % len(names)])
+
+    def choose(self, unit: str) -> None:
+        """Measure this unit; where nothing is being measured, look at it (again: at the active one)."""
+        if self.live is not None:
+            self.tell(partial(self.live.switch, unit))
+        else:
+            self.unit = None if unit == self.unit else unit
+            self.draw()
+
+    def action_interleave(self) -> None:
+        """All units in turns; while they are, back to the one that is looked at."""
+        if self.live is None:
+            return
+        view = self.picture.session if self.picture is not None else None
+        if view is not None and view.header.mode == "interleave" and view.latency.unit is not None:
+            self.choose(view.latency.unit)
+        else:
+            self.tell(self.live.interleave)
+
+    def action_cycle_load(self) -> None:
+        if self.live is not None:
+            self.tell(self.live.cycle_load)
+
+    def action_record(self) -> None:
+        if self.live is not None:
+            self.tell(self.live.toggle_recording)
+
+    def action_reset(self) -> None:
+        if self.live is not None:
+            self.tell(self.live.reset)
+
+    def action_restart(self) -> None:
+        failed = [row for row in self._rows() if row.error is not None or row.state == "failed"]
+        chosen = next((row for row in failed if row.active), next(iter(failed), None))
+        if chosen is None:
+            self.notify("no unit has failed", markup=False)
+        elif self.live is not None:
+            self.tell(partial(self.live.restart, chosen.unit))
+
+    def action_baseline(self) -> None:
+        if self.live is not None:
+            self.tell(self.live.take_baseline)
+
+    def action_power_access(self) -> None:
+        """Ask for the password on the plain terminal, where sudo asks itself; then look for power again."""
+        if self.live is None:
+            return
+        try:
+            asking = self.live.power_access()
+        except HettopError as error:
+            self.notify(words(error), severity="warning", markup=False)
+            return
+        try:
+            with self.suspend():
+                granted = run_on_terminal(asking)
+        except SuspendNotSupported:
+            self.notify("this terminal cannot be left for a moment; run sudo -v before hettop", markup=False)
+            return
+        if granted:
+            self.tell(self.live.retry_power)
+        else:
+            self.notify("no access to power figures was given", severity="warning", markup=False)
+
+    def action_mark(self) -> None:
+        self.push_screen(MarkScreen(), self._mark)
+
+    def _mark(self, text: str | None) -> None:
+        if text is not None and self.live is not None:
+            self.tell(partial(self.live.mark, text))
+
+    def _rows(self) -> tuple[UnitRow, ...]:
+        return self.picture.session.units.rows if self.picture is not None else ()
+
+    def on_units_panel_chosen(self, message: UnitsPanel.Chosen) -> None:
+        self.choose(message.unit)

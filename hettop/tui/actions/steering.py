@@ -1,0 +1,77 @@
+"""What all actions of the app stand on: the feed and its controls, and how what went wrong is said.
+
+Draws nothing. Actions whose controls the feed does not have are hidden and inactive.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from textual.app import App
+from textual.screen import Screen
+
+from hettop.errors import HettopError
+from hettop.text import clean
+from hettop.tui.driver import TerminalDriver
+from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
+from hettop.tui.keys import KEYS, applicable
+from hettop.tui.picture import Picture
+
+_NEEDS = {key.action: key.needs for key in KEYS if key.needs}
+
+
+class Steering(App[None]):
+    """An app with a feed. Its state is how the user looks at the session: window, unit, freeze."""
+
+    def __init__(self, *, replaying: bool, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(driver_class=TerminalDriver if "TEXTUAL_DRIVER" not in os.environ else None)
+        self.feed: Feed | None = None
+        self.ascii_only = ascii
+        self.picture: Picture | None = None
+        self.window_s = 30
+        self.unit: str | None = None
+        self.frozen = False
+        self.theme_names: list[str] = []
+        self.keys = applicable(live=not replaying, replay=replaying)
+
+    @property
+    def live(self) -> LiveControls | None:
+        """The controls of a live measurement; None in a replay, and until the feed is open."""
+        return None if self.feed is None else self.feed.live
+
+    @property
+    def replay(self) -> ReplayControls | None:
+        """The controls of a replay; None in a live measurement, and until the feed is open."""
+        return None if self.feed is None else self.feed.replay
+
+    @property
+    def replay_status(self) -> ReplayStatus | None:
+        return None if self.feed is None else self.feed.replay_status()
+
+    @property
+    def main(self) -> Screen[object]:
+        """The screen with the panels, whatever stands over it."""
+        return self.screen_stack[0]
+
+    def draw(self) -> None:
+        """Draw what the feed has now (or, frozen, nothing new)."""
+        raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        written = f"{action}({', '.join(repr(parameter) for parameter in parameters)})" if parameters else action
+        needs = _NEEDS.get(written)
+        return needs is None or getattr(self, needs) is not None
+
+    def tell(self, control: Callable[[], None]) -> None:
+        """Use a control and draw what came of it; what it cannot do becomes a toast."""
+        try:
+            control()
+        except HettopError as error:
+            self.notify(words(error), severity="error", markup=False)
+        self.draw()
+
+
+def words(error: HettopError) -> str:
+    """An error as one line for a toast."""
+    return " · ".join(clean(part) for part in (error.message, error.hint) if part)

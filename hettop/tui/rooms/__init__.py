@@ -1,0 +1,7 @@
+"""Rooms: whole screens over the panels, by the names that keys call them."""
+
+from __future__ import annotations
+
+from hettop.tui.rooms.room import Room
+
+ROOMS: dict[str, type[Room]] = {}

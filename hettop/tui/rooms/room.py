@@ -1,0 +1,163 @@
+"""A room: a whole screen that stands over the panels, entered by a key and left by the same, `q` or Escape.
+
+What it shows is a list of lines made of a picture, as panels are; measuring and recording go on behind it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.events import MouseScrollDown, MouseScrollUp, ScreenResume
+from textual.message import Message
+from textual.screen import Screen
+
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.base import Chart
+from hettop.tui.charts.lines import Line, fit, line
+from hettop.tui.panels.header import Header
+from hettop.tui.panels.panel import framed, inner_size
+from hettop.tui.picture import Picture
+
+_WHEEL_LINES = 3
+
+
+class Room(Screen[None]):
+    """Give it a picture by `show`; it draws `heading`, `rows` and `hints` of it, scrolled where they do not fit.
+
+    Rooms with things to choose from say by `chosen_row` which of `rows` the cursor is on: it is kept in sight.
+    """
+
+    NAME: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "app.leave", "Back", id="room.leave"),
+        Binding("pageup", "page(-1)", "Page up", id="room.page_up"),
+        Binding("pagedown", "page(1)", "Page down", id="room.page_down"),
+    ]
+    DEFAULT_CSS = """
+    Room { layout: vertical; background: $background; overflow: hidden; }
+    Room Header, Room RoomHints { height: 1; width: 100%; background: $surface; }
+    Room RoomPage { height: 1fr; width: 100%; }
+    """
+
+    class Entered(Message):
+        """The room is on the screen and wants a picture."""
+
+    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__()
+        self.picture: Picture | None = None
+        self._header = Header(ascii=ascii)
+        self._page = RoomPage(self, ascii=ascii)
+        self._hints = RoomHints(self, ascii=ascii)
+
+    def compose(self) -> ComposeResult:
+        yield self._header
+        yield self._page
+        yield self._hints
+
+    def show(self, picture: Picture) -> None:
+        """Draw this picture from now on."""
+        self.picture = picture
+        self._header.show(picture)
+        self._page.redraw()
+        self._hints.redraw()
+
+    def heading(self, picture: Picture) -> Line:
+        """What stands in the upper edge."""
+        raise NotImplementedError
+
+    def foot(self, picture: Picture) -> Line:  # noqa: ARG002 - for rooms that have something to say there
+        """What stands in the lower edge."""
+        return ()
+
+    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
+        """The whole content in lines of `width` cells; more than `height` of them are scrolled."""
+        raise NotImplementedError
+
+    def hints(self, picture: Picture) -> list[tuple[str, str]]:  # noqa: ARG002 - for rooms with keys of their own
+        """Keys of the room beside those that all have, and what they do in a word."""
+        return []
+
+    @property
+    def chosen_row(self) -> int | None:
+        """The line of `rows` under the cursor; None in a room where nothing is chosen."""
+        return None
+
+    def scroll(self, direction: int) -> None:
+        """One line up (-1) or down (1); rooms with a cursor move it instead."""
+        self._page.scroll_lines(direction)
+
+    def choose(self) -> None:
+        """Enter was pressed."""
+
+    def redraw(self) -> None:
+        """Draw anew what the room itself has changed, such as its cursor."""
+        self._page.redraw()
+        self._hints.redraw()
+
+    def action_page(self, direction: int) -> None:
+        self._page.scroll_lines(direction * max(1, self._page.size.height - 3))
+
+    def on_screen_resume(self, _: ScreenResume) -> None:
+        self.post_message(self.Entered())
+
+
+class RoomPage(Chart):
+    """The frame of a room and the part of its content that is in sight."""
+
+    def __init__(self, room: Room, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id="room", ascii=ascii)
+        self._room = room
+        self._top = 0
+
+    def scroll_lines(self, by: int) -> None:
+        """Move the part in sight; `lines` keeps it within the content."""
+        self._top = max(0, self._top + by)
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        picture = self._room.picture
+        if picture is None:
+            return []
+        inside = inner_size(width, height)
+        content = self._room.rows(picture, *inside)
+        self._top = self._in_sight(len(content), inside[1])
+        shown = content[self._top : self._top + inside[1]]
+        below = len(content) - self._top - len(shown)
+        scrolled = f" {glyphs.UP_DOWN} {self._top} above, {below} below " if self._top or below else ""
+        foot = line((scrolled, "muted"), *self._room.foot(picture))
+        return framed(self._room.heading(picture), shown, foot, picture, (width, height), focus=True)
+
+    def _in_sight(self, rows: int, height: int) -> int:
+        top = max(0, min(self._top, rows - height))
+        chosen = self._room.chosen_row
+        if chosen is None:
+            return top
+        return min(max(top, chosen - height + 1), chosen)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        event.stop()
+        self.scroll_lines(-_WHEEL_LINES)
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        event.stop()
+        self.scroll_lines(_WHEEL_LINES)
+
+    def on_resize(self) -> None:
+        self._room.post_message(Room.Entered())
+
+
+class RoomHints(Chart):
+    """The bottom line of a room: its keys."""
+
+    def __init__(self, room: Room, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id="room-hints", ascii=ascii)
+        self._room = room
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        if self._room.picture is None or not height:
+            return []
+        keys = [("Esc", "back"), *self._room.hints(self._room.picture), ("↑↓", "scroll")]
+        spans = [span for key, word in keys for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
+        return [fit(tuple(spans), width)]

@@ -1,0 +1,117 @@
+"""Rooms: entered and left by keys, scrolled, and drawn from the same picture as the panels behind them."""
+
+from __future__ import annotations
+
+from hettop.tui.charts.lines import Line, line
+from hettop.tui.picture import Picture
+from hettop.tui.rooms import ROOMS
+from hettop.tui.rooms.room import Room
+from tests.tui.fakes import PAUSED, FakeFeed
+from tests.tui.screens import running, screen_text, settled
+
+
+class Numbers(Room):
+    """A hundred lines with their numbers."""
+
+    def heading(self, picture: Picture) -> Line:
+        return line((f"numbers of {picture.session.header.model}", "title"))
+
+    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
+        return [line((f"line {i}", "text")) for i in range(100)]
+
+
+class Choosing(Numbers):
+    """The same with a cursor."""
+
+    at = 0
+
+    @property
+    def chosen_row(self) -> int:
+        return self.at
+
+    def scroll(self, direction: int) -> None:
+        self.at += direction
+        self.redraw()
+
+
+async def test_a_room_stands_over_the_panels_and_says_what_the_header_says() -> None:
+    async with running(FakeFeed(PAUSED), size=(80, 24)) as (app, pilot):
+        await app.push_screen(Numbers())
+        await settled(pilot)
+        text = screen_text(app)
+        assert "numbers of mobilenetv2" in text
+        assert "SIMULATED" in text
+        assert "PAUSED" in text
+        assert "1 latency" not in text
+
+
+async def test_q_and_escape_leave_the_room_and_not_the_program() -> None:
+    for key in ("q", "escape"):
+        async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+            await app.push_screen(Numbers())
+            await settled(pilot)
+            await pilot.press(key)
+            await settled(pilot)
+            assert app.is_running
+            assert "1 latency" in screen_text(app)
+
+
+async def test_what_does_not_fit_is_scrolled_and_counted() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+        await app.push_screen(Numbers())
+        await settled(pilot)
+        assert "0 above, 80 below" in screen_text(app)  # 24 lines less header, hints and two of the frame
+        await pilot.press("down", "down", "pagedown")
+        await settled(pilot)
+        assert "21 above, 59 below" in screen_text(app)  # a page is 22 lines less 3
+        await pilot.press("up")
+        await settled(pilot)
+        assert "│ line 20 " in screen_text(app)
+        assert "line 19 " not in screen_text(app)
+        await pilot.press(*["pagedown"] * 9)
+        await settled(pilot)
+        assert "80 above, 0 below" in screen_text(app)
+
+
+async def test_the_cursor_is_kept_in_sight() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+        await app.push_screen(Choosing())
+        await settled(pilot)
+        await pilot.press(*["down"] * 25)
+        await settled(pilot)
+        text = screen_text(app)
+        assert "line 25" in text
+        assert "line 26" not in text
+
+
+async def test_keys_of_the_measurement_work_in_a_room() -> None:
+    feed = FakeFeed()
+    async with running(feed) as (app, pilot):
+        await app.push_screen(Numbers())
+        await settled(pilot)
+        await pilot.press("space", "i")
+    assert feed.told.calls == [("toggle_pause",), ("interleave",)]
+
+
+async def test_a_rooms_key_enters_it_and_leaves_it_again() -> None:
+    ROOMS["numbers"] = Numbers
+    try:
+        async with running(FakeFeed()) as (app, pilot):
+            app.action_room("numbers")
+            await settled(pilot)
+            assert app.room is not None
+            app.action_room("numbers")
+            await settled(pilot)
+            assert app.room is None
+    finally:
+        del ROOMS["numbers"]
+
+
+async def test_escape_closes_details_then_the_zoom() -> None:
+    async with running(FakeFeed(), size=(120, 40)) as (app, pilot):
+        await pilot.press("z")
+        await settled(pilot)
+        assert "3 units" not in screen_text(app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "3 units" in screen_text(app)
