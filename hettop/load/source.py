@@ -13,13 +13,18 @@ from typing import Protocol
 
 from hettop import events
 from hettop.errors import HettopError
+from hettop.load.model import UNITS, core_ml_here, why_no_model
 from hettop.load.parts import LoadPart, condition_of
+from hettop.load.worker import REFUSED
+from hettop.text import clean
 
-_START_AGAIN = "press l to start the load again"
+_START_AGAIN = "press l and set it again"
 
 
 # A worker gives a sign of life every 0.1 s; on a machine with many times more workers than cores, less often.
 PATIENCE_NS = 10 * 10**9
+# The framework may compile the competing model for minutes, and nothing else of its process runs meanwhile.
+LOADING_PATIENCE_NS = 900 * 10**9
 # A hettop that was stopped itself heard nothing because it did not listen.
 LONGEST_STEP_NS = 10**9
 
@@ -51,19 +56,27 @@ class CompetingLoad(Protocol):
     def close(self) -> None: ...
 
 
-def unavailable(parts: tuple[LoadPart, ...]) -> str | None:
-    """Why these loads cannot run on this machine, or None."""
-    for part in parts:
-        if part.what not in ("cpu", "memory"):
-            return f"{part.what} load needs a second Core ML model on a Mac"
-    return None
+def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | None = None) -> str | None:
+    """Why these loads cannot run on this machine, or None. `units`: Core ML's, None to look for them."""
+    if not any(part.what in UNITS for part in parts):
+        return None
+    here = core_ml_here() if units is None else units
+    return next(filter(None, (why_no_model(part.what, here) for part in parts)), None)
 
 
 class ProcessLoad:
     """Real competing load: one child process per worker."""
 
-    def __init__(self, guard: ProcessGuard, changed: Changed, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        guard: ProcessGuard,
+        changed: Changed,
+        environment: Mapping[str, str],
+        units: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """`units`: Core ML's on this machine; None to look for them when a load needs them."""
         self._guard = guard
+        self._units = units
         self._changed = changed
         self._environment = environment
         self._parts: tuple[LoadPart, ...] = ()
@@ -82,7 +95,7 @@ class ProcessLoad:
         Raises HettopError: `load-unavailable` for a kind this machine cannot run, `crashed` when no process can be
         started; there is no load then.
         """
-        why = unavailable(parts)
+        why = unavailable(parts, self._units)
         if why is not None:
             raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
         condition = condition_of(parts)
@@ -119,12 +132,13 @@ class ProcessLoad:
         if not dead:
             return
         workers = "1 load worker" if len(dead) == 1 else f"{len(dead)} load workers"
-        self._fail(f"{workers} ended unasked")
+        reason = next((worker.reason for worker in dead if worker.reason), "")
+        self._fail(f"{workers} ended unasked" + (f": {reason}" if reason else ""))
 
     def _fail_on_silence(self) -> None:
-        silent = [worker for worker in self._workers if worker.silent_ns > PATIENCE_NS]
-        if silent:
-            self._fail(f"load stands still: no sign of life for {PATIENCE_NS // 10**9} s")
+        silent = next((worker for worker in self._workers if worker.silent_ns > worker.patience_ns), None)
+        if silent is not None:
+            self._fail(f"load stands still: no sign of life for {silent.patience_ns // 10**9} s")
 
     def _fail(self, message: str) -> None:
         """Without all of its workers the load is not what it is called: end it, and say so."""
@@ -208,15 +222,25 @@ class _Worker:
         guard.add(self._process.pid)
         assert self._process.stdout is not None  # noqa: S101 - it was asked for
         os.set_blocking(self._process.stdout.fileno(), False)
+        self._loads_model = part.what in UNITS
+        self.reason = ""
         self.ready = False
         self.silent_ns = 0
 
+    @property
+    def patience_ns(self) -> int:
+        """How long it may be silent."""
+        return LOADING_PATIENCE_NS if self._loads_model and not self.ready else PATIENCE_NS
+
     def listen(self, elapsed_ns: int) -> None:
         """Take in its signs of life; `elapsed_ns` is the time since the last look."""
-        if self._process.stdout is not None and self._process.stdout.read():
-            self.ready, self.silent_ns = True, 0
-        else:
+        said = self._process.stdout.read() if self._process.stdout is not None else None
+        if not said:
             self.silent_ns += elapsed_ns
+        elif said.startswith(REFUSED.encode()):
+            self.reason = clean(said.decode(errors="replace").removeprefix(REFUSED))
+        else:
+            self.ready, self.silent_ns = True, 0
 
     def has_died(self) -> bool:
         # Looks without reaping: a pid stays the child's own until `stop` has told the guard to forget it.

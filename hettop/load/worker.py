@@ -13,6 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+
+from hettop.errors import HettopError
+
+REFUSED = "refused: "
+"""What a line begins with that says why the worker cannot work."""
 
 PERIOD_S = 0.1
 SLICE_S = 0.005  # how long a worker is busy between two looks at the clock
@@ -48,15 +54,31 @@ def _stream() -> Callable[[], None]:
     return work
 
 
-KINDS: dict[str, Callable[[], Callable[[], None]]] = {"cpu": _spin, "memory": _stream}
+def _model(what: str) -> Callable[[], None]:
+    from hettop.load.model import model_work
+
+    return model_work(what)
+
+
+KINDS: dict[str, Callable[[], Callable[[], None]]] = {
+    "ane": partial(_model, "ane"),
+    "cpu": _spin,
+    "gpu": partial(_model, "gpu"),
+    "memory": _stream,
+}
 
 
 def run(what: str, duty: float) -> None:
-    """Works for ever at the given duty cycle, 0..1."""
-    work = KINDS[what]()
-    sys.stdout.write("ready\n")  # the line the parent waits for
-    sys.stdout.flush()
-    os.set_blocking(1, False)
+    """Works for ever at the given duty cycle, 0..1; ends with the reason as its last line if there is no work to do."""
+    signs = os.dup(1)
+    os.dup2(2, 1)  # a framework that prints must not be taken for a worker that is ready
+    try:
+        work = KINDS[what]()
+    except HettopError as error:
+        os.write(signs, f"{REFUSED}{error.message}\n".encode())
+        return
+    os.write(signs, b"ready\n")  # the line the parent waits for
+    os.set_blocking(signs, False)
     while True:
         began = time.perf_counter()
         while time.perf_counter() - began < PERIOD_S * duty:
@@ -65,7 +87,7 @@ def run(what: str, duty: float) -> None:
         if duty < 1 and rest > 0:
             time.sleep(rest)
         with contextlib.suppress(BlockingIOError):  # a parent that does not read must not stop the work
-            os.write(1, b".")  # a sign of life: load that stands still must not be taken for load
+            os.write(signs, b".")  # a sign of life: load that stands still must not be taken for load
 
 
 def _end_with_parent() -> None:

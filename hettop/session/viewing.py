@@ -13,6 +13,7 @@ import numpy as np
 from hettop.events import Column, LogEntry
 from hettop.session import details, machine_views
 from hettop.session.condition import RECENT_SPIKES, Condition, ConditionKey
+from hettop.session.conditions_view import conditions
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session
 from hettop.session.statistics import energy_of
@@ -49,6 +50,7 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         power=machine_views.power(session, unit, request),
         host=machine_views.host(session),
         log=log(session, request),
+        conditions=conditions(session) if request.conditions else (),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.session.conditions_view import ConditionRow
 from hettop.session.machine_views import HostView, PowerView
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in."""
+    """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in.
+
+    conditions: whether a row for each condition is wanted too.
+    """
 
     now_ns: int
     window_ns: int
@@ -26,6 +30,7 @@ class ViewRequest:
     timeline_slots: int = 60
     violin_columns: int = 30
     power_slots: int = 60
+    conditions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +156,4 @@ class SessionView:
     power: PowerView
     host: HostView | None
     log: tuple[LogEntry, ...]
+    conditions: tuple[ConditionRow, ...] = ()

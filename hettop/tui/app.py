@@ -221,6 +221,7 @@ class HettopApp(Measuring, Replaying, Looking):
             timeline_slots=self._timeline.columns,
             violin_columns=self._units.violin_columns,
             power_slots=self._power.columns,
+            conditions=self.room is not None,
         )
         return Picture(
             session=look(feed.session, request),
@@ -228,6 +229,7 @@ class HettopApp(Measuring, Replaying, Looking):
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
+            loads=feed.live.loads() if feed.live is not None and self.room is not None else (),
         )
 
 

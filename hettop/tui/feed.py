@@ -49,6 +49,20 @@ class AccessRequest:
     explanation: str
 
 
+@dataclass(frozen=True, slots=True)
+class LoadDial:
+    """One kind of competing load: the level that is set (0: none), of at most `highest`, and its duty cycle.
+
+    `reason` says why this machine cannot run it; None where it can.
+    """
+
+    what: str
+    level: int
+    duty_percent: int
+    highest: int
+    reason: str | None = None
+
+
 class LiveControls(Protocol):
     """What a live measurement can be told."""
 
@@ -66,7 +80,13 @@ class LiveControls(Protocol):
 
     def restart(self, unit: str) -> None: ...
 
-    def cycle_load(self) -> None: ...
+    def loads(self) -> tuple[LoadDial, ...]: ...
+
+    def change_load(self, what: str, level: int, duty_percent: int) -> None:
+        """Have `level` workers of one kind from now on, 0 for none; the other kinds stay. Raises HettopError."""
+        ...
+
+    def end_load(self) -> None: ...
 
     def take_baseline(self) -> None: ...
 

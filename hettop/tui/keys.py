@@ -34,7 +34,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("pause", "space", "space", "pause", "pause inference, or play and pause a replay", "pause"),
             Key("unit.next", "c", "c", "next_unit", "go to the next compute unit", "unit"),
             Key("interleave", "i", "i", "interleave", "interleave all units in short blocks", "interleave", "live"),
-            Key("load.cycle", "l", "l", "cycle_load", "step through competing loads", "load", "live"),
+            Key("room.load", "l", "l", "room('load')", "competing load: set it, see what it does", "load"),
             Key("record", "r", "r", "record", "start or stop recording to a file", "record", "live"),
             Key("mark", "m", "m", "mark", "write a note at this moment", "mark", "live"),
             Key("restart", "R", "R", "restart", "restart the unit that failed", "", "live"),
@@ -91,7 +91,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
 )
 KEYS: tuple[Key, ...] = tuple(key for _, keys in GROUPS for key in keys)
 # The bottom line in the order of importance: the first stay on the narrowest screen.
-HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "load.cycle", "record", "mark", "freeze", "zoom")
+HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "room.load", "record", "mark", "freeze", "zoom")
 
 
 def bindings() -> list[Binding]:

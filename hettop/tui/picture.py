@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hettop.session.views import SessionView
-from hettop.tui.feed import RecordingStatus, ReplayStatus
+from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
 
-    `fps` is the rate of redraws that was asked for.
+    `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay.
     """
 
     session: SessionView
@@ -23,6 +23,7 @@ class Picture:
     replay: ReplayStatus | None
     frozen: bool
     fps: float
+    loads: tuple[LoadDial, ...] = ()
 
     @property
     def halted(self) -> str | None:

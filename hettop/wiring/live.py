@@ -15,17 +15,22 @@ from hettop import events
 from hettop.engine.backend import Clock
 from hettop.engine.patience import Timeouts
 from hettop.errors import HettopError
-from hettop.load.parts import LoadPart, parse_load
+from hettop.load.parts import LoadPart
+from hettop.load.source import unavailable
 from hettop.power.access import access_command, explanation, root_warning
 from hettop.record.writer import Closed
-from hettop.tui.feed import AccessRequest, Notice, RecordingStatus, ReplayStatus
+from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus
 from hettop.wiring.measurement import Measurement, wall_clock
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.places import places_to_record, unused
 from hettop.wiring.setup import Setup
 
-# What `l` steps through on this machine: from an idle machine to one whose cores are all busy.
-LOADS_CYCLED = ("none", "cpu:1", "cpu:{cores}", "memory:1")
+# Twice as many workers as cores slow everything down; more of them say nothing new.
+WORKERS_A_CORE = 2
+MOST_MODELS = 4  # each takes hundreds of MB
+
+
+DIALS = ("cpu", "memory", "gpu", "ane")
 
 
 class Rest(Enum):
@@ -51,6 +56,8 @@ class LiveFeed(Measurement):
     ) -> None:
         self._notices: list[Notice] = []
         self._rest: Rest | None = None
+        # Where loads can run does not change while this runs, and finding out costs too much for every frame.
+        self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
         super().__init__(setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts)
         if (warning := root_warning(os.geteuid(), sys.platform)) is not None and not setup.simulated:
             self._notices.append(Notice(warning, "warning"))
@@ -158,13 +165,28 @@ class LiveFeed(Measurement):
     def restart(self, unit: str) -> None:
         self._engine.restart(unit)
 
-    def cycle_load(self) -> None:
-        """The next of the loads this machine can run; an own load given at the start is left behind."""
-        cores = max(2, os.cpu_count() or 2)
-        loads = [parse_load(text.format(cores=cores)) for text in LOADS_CYCLED]
-        current = self._load.parts
-        following = loads[(loads.index(current) + 1) % len(loads)] if current in loads else loads[0]
-        self.set_load(following)
+    def loads(self) -> tuple[LoadDial, ...]:
+        """A dial for each kind of load, with the reason where this machine has none of it."""
+        there = {part.what: part for part in self._load.parts}
+        return tuple(
+            LoadDial(
+                what=what,
+                level=there[what].level if what in there else 0,
+                duty_percent=there[what].duty_percent if what in there else 100,
+                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * (os.cpu_count() or 1),
+                reason=reason,
+            )
+            for what, reason in self._kinds_of_load.items()
+        )
+
+    def change_load(self, what: str, level: int, duty_percent: int) -> None:
+        """Have `level` workers of one kind, 0 for none; the other kinds stay."""
+        others = tuple(part for part in self._load.parts if part.what != what)
+        wanted = (LoadPart(what, level, duty_percent),) if level else ()
+        self.set_load(tuple(sorted(others + wanted)))
+
+    def end_load(self) -> None:
+        self.set_load(())
 
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
         try:

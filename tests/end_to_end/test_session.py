@@ -81,7 +81,11 @@ def _lines_of(recording: Path) -> list[dict[str, Any]]:
 
 def _starts_a_load_and_resets(terminal: Terminal) -> None:
     terminal.press("l")
-    terminal.until("load now cpu:1", "under cpu:1")
+    terminal.until("competing load", "cpu", "memory", "needs macOS")
+    terminal.press("Right")
+    terminal.until("load now cpu:1", "in force: cpu:1")
+    terminal.press("Escape")
+    terminal.until("under cpu:1")
     _runs(terminal, "CPU_ONLY")
     terminal.press("x")
     terminal.until("statistics reset")

@@ -12,8 +12,11 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
+from hettop.load.model import UNITS
 from hettop.load.worker import KINDS
 from tests.engine.processes import environment, wait_for
+
+PLAIN = sorted(KINDS.keys() - UNITS.keys())  # those that need no model
 
 
 @contextmanager
@@ -32,7 +35,7 @@ def cpu_seconds(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-@pytest.mark.parametrize("what", sorted(KINDS))
+@pytest.mark.parametrize("what", PLAIN)
 def test_it_ends_with_its_standard_input(what: str) -> None:
     with worker(what, 1.0) as process:
         assert process.stdin is not None
@@ -62,14 +65,14 @@ def at_work(what: str, duty: float, seconds: float = 1.0) -> tuple[float, int]:
 # above alone; that a worker at full duty does work for all of its time shows in its never going to sleep.
 
 
-@pytest.mark.parametrize("what", sorted(KINDS))
+@pytest.mark.parametrize("what", PLAIN)
 def test_a_worker_at_half_duty_takes_about_half_a_core(what: str) -> None:
     share, slept = at_work(what, 0.5)
     assert share < 0.75
     assert slept >= 10, "a second of work at half duty takes twenty periods"
 
 
-@pytest.mark.parametrize("what", sorted(KINDS))
+@pytest.mark.parametrize("what", PLAIN)
 def test_a_worker_at_full_duty_never_rests(what: str) -> None:
     _, slept = at_work(what, 1.0)
     assert slept < 10

@@ -18,7 +18,7 @@ from hettop.session.views import (
     UnitsView,
     ViewRequest,
 )
-from hettop.tui.feed import AccessRequest, LiveControls, Notice, RecordingStatus, ReplayControls, ReplayStatus
+from hettop.tui.feed import AccessRequest, LiveControls, LoadDial, Notice, RecordingStatus, ReplayControls, ReplayStatus
 from hettop.tui.picture import Picture
 
 SECOND = 10**9
@@ -299,6 +299,11 @@ class Told:
 
     calls: list[tuple[object, ...]] = field(default_factory=list)
     fault: HettopError | None = None
+    dials: tuple[LoadDial, ...] = (
+        LoadDial("cpu", 1, 100, 4),
+        LoadDial("memory", 0, 100, 4),
+        LoadDial("gpu", 0, 100, 4, "Core ML needs macOS"),
+    )
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
     def _note(self, *call: object) -> None:
@@ -327,8 +332,14 @@ class Told:
     def restart(self, unit: str) -> None:
         self._note("restart", unit)
 
-    def cycle_load(self) -> None:
-        self._note("cycle_load")
+    def loads(self) -> tuple[LoadDial, ...]:
+        return self.dials
+
+    def change_load(self, what: str, level: int, duty_percent: int) -> None:
+        self._note("change_load", what, level, duty_percent)
+
+    def end_load(self) -> None:
+        self._note("end_load")
 
     def take_baseline(self) -> None:
         self._note("take_baseline")

@@ -15,7 +15,6 @@ LIVE_KEYS = [
     ("space", ("toggle_pause",)),
     ("c", ("switch", "CPU_AND_GPU")),
     ("i", ("interleave",)),
-    ("l", ("cycle_load",)),
     ("r", ("toggle_recording",)),
     ("x", ("reset",)),
 ]
@@ -59,7 +58,7 @@ async def test_keys_of_the_replay_do_nothing_live() -> None:
 async def test_keys_of_the_measurement_do_nothing_in_a_replay() -> None:
     feed = FakeFeed(replay=REPLAY)
     async with running(feed) as (app, pilot):
-        await pilot.press("i", "l", "r", "x", "m", "R")
+        await pilot.press("i", "r", "x", "m", "R")
         await settled(pilot)
         assert len(app.screen_stack) == 1
     assert feed.told.calls == []
@@ -150,7 +149,7 @@ async def test_help_lists_every_key_that_applies_and_escape_closes_it(key: str) 
         assert "forward one second" not in text
         await pilot.press("escape")
         await settled(pilot)
-        assert "competing loads" not in screen_text(app)
+        assert "interleave all" not in screen_text(app)
 
 
 async def test_help_of_a_replay_has_its_own_keys() -> None:
@@ -159,7 +158,7 @@ async def test_help_of_a_replay_has_its_own_keys() -> None:
         await settled(pilot)
         text = screen_text(app)
         assert "forward one second" in text
-        assert "competing loads" not in text
+        assert "interleave all" not in text
 
 
 async def test_quit_asks_nothing() -> None:

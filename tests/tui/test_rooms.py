@@ -36,7 +36,7 @@ class Choosing(Numbers):
 
 async def test_a_room_stands_over_the_panels_and_says_what_the_header_says() -> None:
     async with running(FakeFeed(PAUSED), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Numbers())
+        await app.push_screen(Numbers(app.steer))
         await settled(pilot)
         text = screen_text(app)
         assert "numbers of mobilenetv2" in text
@@ -48,7 +48,7 @@ async def test_a_room_stands_over_the_panels_and_says_what_the_header_says() -> 
 async def test_q_and_escape_leave_the_room_and_not_the_program() -> None:
     for key in ("q", "escape"):
         async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-            await app.push_screen(Numbers())
+            await app.push_screen(Numbers(app.steer))
             await settled(pilot)
             await pilot.press(key)
             await settled(pilot)
@@ -58,7 +58,7 @@ async def test_q_and_escape_leave_the_room_and_not_the_program() -> None:
 
 async def test_what_does_not_fit_is_scrolled_and_counted() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Numbers())
+        await app.push_screen(Numbers(app.steer))
         await settled(pilot)
         assert "0 above, 80 below" in screen_text(app)  # 24 lines less header, hints and two of the frame
         await pilot.press("down", "down", "pagedown")
@@ -75,7 +75,7 @@ async def test_what_does_not_fit_is_scrolled_and_counted() -> None:
 
 async def test_the_cursor_is_kept_in_sight() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Choosing())
+        await app.push_screen(Choosing(app.steer))
         await settled(pilot)
         await pilot.press(*["down"] * 25)
         await settled(pilot)
@@ -87,7 +87,7 @@ async def test_the_cursor_is_kept_in_sight() -> None:
 async def test_keys_of_the_measurement_work_in_a_room() -> None:
     feed = FakeFeed()
     async with running(feed) as (app, pilot):
-        await app.push_screen(Numbers())
+        await app.push_screen(Numbers(app.steer))
         await settled(pilot)
         await pilot.press("space", "i")
     assert feed.told.calls == [("toggle_pause",), ("interleave",)]

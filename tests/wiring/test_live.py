@@ -116,16 +116,21 @@ def test_a_mark_is_an_event_of_limited_length(feed: LiveFeed) -> None:
     assert len(feed.session.log[-1].text) <= events.TEXT_LIMIT
 
 
-def test_loads_are_stepped_through_and_come_round(feed: LiveFeed) -> None:
+def test_each_kind_of_load_has_a_dial_that_leaves_the_others_alone(feed: LiveFeed) -> None:
     seen = []
-    for _ in range(4):
-        feed.cycle_load()
+    for what, level, duty in (("cpu", 2, 100), ("memory", 1, 50), ("cpu", 1, 100), ("memory", 0, 100)):
+        feed.change_load(what, level, duty)
         feed.pump()
         seen.append(feed.session.load)
-    assert seen[0] == "cpu:1"
-    assert seen[1].startswith("cpu:")
-    assert seen[2:] == ["memory:1", "none"]
+    assert seen == ["cpu:2", "cpu:2+memory:1@50%", "cpu:1+memory:1@50%", "cpu:1"]
+    assert [(dial.what, dial.level) for dial in feed.loads()] == [("cpu", 1), ("memory", 0), ("gpu", 0), ("ane", 0)]
+    feed.end_load()
+    feed.pump()
     assert "simulated load now none" in feed.session.log[-1].text
+
+
+def test_the_simulated_machine_has_every_kind_of_load(feed: LiveFeed) -> None:
+    assert [dial.reason for dial in feed.loads()] == [None] * 4
 
 
 def test_recordings_are_named_after_the_time_and_never_overwrite_each_other(feed: LiveFeed, tmp_path: Path) -> None:

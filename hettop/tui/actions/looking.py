@@ -57,7 +57,7 @@ class Looking(Steering):
         if entered is not None:
             self.pop_screen()
         if entered is None or not isinstance(entered, ROOMS[name]):
-            self.push_screen(ROOMS[name](ascii=self.ascii_only))
+            self.push_screen(ROOMS[name](self.steer, ascii=self.ascii_only))
 
     def action_leave(self) -> None:
         """Close what stands open: a room, else the details of a panel, else the zoom."""

@@ -50,10 +50,6 @@ class Measuring(Steering):
         else:
             self.tell(self.live.interleave)
 
-    def action_cycle_load(self) -> None:
-        if self.live is not None:
-            self.tell(self.live.cycle_load)
-
     def action_record(self) -> None:
         if self.live is not None:
             self.tell(self.live.toggle_recording)

@@ -63,6 +63,12 @@ class Steering(App[None]):
         needs = _NEEDS.get(written)
         return needs is None or getattr(self, needs) is not None
 
+    def steer(self, change: Callable[[LiveControls], None]) -> None:
+        """Use a control of the live measurement; in a replay there is none."""
+        live = self.live
+        if live is not None:
+            self.tell(lambda: change(live))
+
     def tell(self, control: Callable[[], None]) -> None:
         """Use a control and draw what came of it; what it cannot do becomes a toast."""
         try:

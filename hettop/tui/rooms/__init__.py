@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hettop.tui.rooms.load import LoadRoom
 from hettop.tui.rooms.room import Room
 
-ROOMS: dict[str, type[Room]] = {}
+ROOMS: dict[str, type[Room]] = {"load": LoadRoom}

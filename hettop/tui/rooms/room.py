@@ -5,6 +5,7 @@ What it shows is a list of lines made of a picture, as panels are; measuring and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,15 +17,20 @@ from textual.screen import Screen
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, fit, line
+from hettop.tui.feed import LiveControls
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.panel import framed, inner_size
 from hettop.tui.picture import Picture
 
 _WHEEL_LINES = 3
 
+Steer = Callable[[Callable[[LiveControls], None]], None]
+
 
 class Room(Screen[None]):
     """Give it a picture by `show`; it draws `heading`, `rows` and `hints` of it, scrolled where they do not fit.
+
+    steer: uses a control of the measurement and has what came of it drawn; does nothing in a replay.
 
     Rooms with things to choose from say by `chosen_row` which of `rows` the cursor is on: it is kept in sight.
     """
@@ -44,8 +50,9 @@ class Room(Screen[None]):
     class Entered(Message):
         """The room is on the screen and wants a picture."""
 
-    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__()
+        self.steer = steer
         self.picture: Picture | None = None
         self._header = Header(ascii=ascii)
         self._page = RoomPage(self, ascii=ascii)
