@@ -7,42 +7,54 @@ import os
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hettop.commands.options import Parser, add_model_options, make_parser, model_options, not_negative, positive
 from hettop.errors import HettopError
 
 if TYPE_CHECKING:
+    from hettop.layers.published import Work
     from hettop.layers.rows import Measured
     from hettop.wiring.setup import Setup
 
-SUMMARY = "Measure each layer of a model on ONNX Runtime's CPU engine: time, share, MACs, bytes, and what limits it."
+SUMMARY = "Measure each layer of a model on ONNX Runtime's CPU engine, or estimate it by Core ML's plan."
 EXAMPLE = """\
   hettop layers                                   MobileNetV2 with seeded weights
   hettop layers model.onnx --unit CPU_ONLY@1 --runs 200
-  hettop layers Model.mlpackage --shape image=1,3,640,640 --json"""
+  hettop layers Model.mlpackage --shape image=1,3,640,640 --json
+  hettop layers Model.mlpackage --backend coreml --unit CPU_AND_NE   estimated, on a Mac
+  hettop layers session.jsonl --unit CPU_AND_NE                      estimated, by the plan in a recording"""
 NOTES = """\
 Times are those of ONNX Runtime's profiler, means of the middle half of the calls. A layer is what the runtime runs: an
 operation of the model with those fused into it, called after the one that does the work. Bytes are weights, inputs and
 outputs, each moved once. Bound is compute or memory by the ridge of roofs that are measured here, which takes three
-seconds. docs/LAYERS.md tells more. Units of Core ML have no times by layer: its plan only estimates shares."""
+seconds. docs/LAYERS.md tells more. Units of Core ML have no times by layer: its plan only estimates shares, which is
+what --backend coreml and recordings tell, labelled estimated."""
 BACKEND = "onnxruntime"
 PROFILED_BACKENDS = (None, BACKEND)
 
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
-    setup, measured = measure(arguments)
+    from hettop.wiring.recorded import looks_like_recording
+
+    if looks_like_recording(arguments.model):
+        from hettop.wiring.planned import layers_of_recording
+
+        title, model, measured = layers_of_recording(Path(arguments.model), arguments.unit)
+    else:
+        setup, measured = measure(arguments)
+        title, model = model_title(setup), model_document(setup)
     if arguments.as_json:
         from hettop.report.document import to_json
         from hettop.report.layers import layers_document
 
-        sys.stdout.write(to_json(layers_document(model_document(setup), measured)) + "\n")
+        sys.stdout.write(to_json(layers_document(model, measured)) + "\n")
     else:
         from hettop.report.layers import layers_text
 
-        width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(layers_text(model_title(setup), measured, width))
+        sys.stdout.write(layers_text(title, measured, shutil.get_terminal_size((100, 24)).columns))
     return 0
 
 
@@ -66,10 +78,8 @@ def measure(arguments: argparse.Namespace) -> tuple[Setup, Measured]:
     from hettop.layers.job import Job
     from hettop.wiring.setup import prepare
 
-    if arguments.backend not in PROFILED_BACKENDS:
-        hint = "leave out --backend: Core ML files are translated"
-        raise HettopError("usage", f"only {BACKEND} tells the time of each layer", hint)
-    setup = prepare(replace(model_options(arguments), backend=BACKEND), (arguments.unit,), os.cpu_count() or 1)
+    backend = _backend(arguments.backend)
+    setup = prepare(replace(model_options(arguments), backend=backend), (arguments.unit,), os.cpu_count() or 1)
     if len(setup.units) != 1:
         raise HettopError("usage", "layers are measured on one unit at a time", f"use --unit {setup.units[0]}")
     job = Job(
@@ -82,12 +92,37 @@ def measure(arguments: argparse.Namespace) -> tuple[Setup, Measured]:
         values=dict(setup.inputs.values),
         warmup=arguments.warmup,
         runs=arguments.runs,
+        roofs=backend == BACKEND,
+        backend=backend,
+        hints=dict(setup.hints),
     )
     _say("measuring layers and roofs, some seconds …")
     try:
         return setup, measure_in_child(job)
     finally:
         _say("")
+
+
+def _backend(name: str | None) -> str:
+    """One that is profiled, or has plans. Raises HettopError: `usage`."""
+    from hettop.engine.backends import has_plans
+
+    if name in PROFILED_BACKENDS:
+        return BACKEND
+    if name is not None and has_plans(name):
+        return name
+    hint = "leave out --backend: Core ML files are translated"
+    raise HettopError("usage", f"only {BACKEND} tells the time of each layer, and coreml an estimate", hint)
+
+
+def read_work(arguments: argparse.Namespace) -> tuple[Setup, list[Work]]:
+    """The work of the layers that have MACs, from the model's file alone: nothing is run. Raises HettopError."""
+    from hettop.layers.work import read_model_work
+    from hettop.models.cache import default_cache
+    from hettop.wiring.setup import prepare
+
+    setup = prepare(replace(model_options(arguments), backend=BACKEND), (arguments.unit,), os.cpu_count() or 1)
+    return setup, read_model_work(arguments.model, setup.function, setup.inputs.shapes, default_cache())
 
 
 def model_title(setup: Setup) -> str:

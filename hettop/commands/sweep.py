@@ -1,4 +1,4 @@
-"""`hettop sweep`: measure a model over a range of something, unattended. What it can range over so far: loads."""
+"""`hettop sweep`: measure a model over a range of something, unattended: loads here, batches and sizes elsewhere."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ if TYPE_CHECKING:
     from hettop.wiring.setup import Setup
     from hettop.wiring.sweep import Sweep, SweepOptions
 
-SUMMARY = "Measure a model on some units under one competing load after another, and tell what each load does."
+SUMMARY = "Measure a model over batches, image sizes or competing loads, on some units, and tell what each does."
 EXAMPLE = """\
+  hettop sweep --batch 1,2,4,8,16,32 --units CPU_ONLY     rate and time by batch, the knee, the best batch
+  hettop sweep model.onnx --size 224,320,448 --budget 30ms@p90
   hettop sweep --loads none,cpu:1,cpu:2,memory:1     units interleaved, each load in turn, with rests
   hettop sweep model.onnx --units CPU_ONLY@1,CPU_ONLY@2 --loads none,cpu:1+memory:1 --duration 10s
   hettop sweep --backend simulated --loads none,cpu:4,gpu:1 --record m2-loads.jsonl --json"""
 NOTES = """\
-A comma parts loads, a plus joins them. --runs and --duration count steady samples, or steady time, of each unit under
-each load; samples taken before a load is confirmed count for none. Between loads nothing runs for --rest. Quantiles are
-numpy's linear (type 7). Exit codes: 0 measured, 2 wrong use, 3 everything failed while running, 130 interrupted (what
-was measured is printed)."""
+Batches and sizes: points take turns on each unit, one unit after another, with inputs that are really so large; a
+file needs dynamic axes for that, MobileNetV2 is built for each point. A point that fails is a row with the reason; what
+is more work than a point that ran out of memory is not tried. docs/SWEEPS.md tells of the knee and the fit.
+Loads: a comma parts loads, a plus joins them. Samples taken before a load is confirmed count for none. Between loads
+nothing runs for --rest. --runs and --duration count steady samples, or steady time, of each unit at each point or under
+each load. Quantiles are numpy's linear (type 7). Exit codes: 0 measured, 2 wrong use, 3 everything failed while
+running, 130 interrupted (what was measured is printed)."""
 DEFAULT_LOADS = "none,cpu:1,memory:1"
 DEFAULT_RUNS = 100
 DEFAULT_REST_NS = 2 * 10**9
@@ -37,12 +42,20 @@ MOST_LOADS = 64
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
+    if arguments.batch is not None or arguments.size is not None:
+        if arguments.loads is not None:
+            raise HettopError("usage", "one sweep is over loads, or over batches and sizes", "make it two")
+        from hettop.commands.sweep_points import run_points
+
+        return run_points(arguments)
+    if arguments.budget is not None:
+        raise HettopError("usage", "--budget is for a sweep over batches or sizes", "hettop decide judges loads")
     from hettop.wiring.setup import prepare
     from hettop.wiring.sweep import SweepOptions
 
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = SweepOptions(
-        loads=_loads(arguments.loads),
+        loads=_loads(DEFAULT_LOADS if arguments.loads is None else arguments.loads),
         runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
         duration_ns=arguments.duration,
         rest_ns=arguments.rest,
@@ -59,16 +72,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = make_parser("sweep", SUMMARY, EXAMPLE, NOTES)
     add_model_options(parser)
     parser.add_argument("--units", default="all", metavar="U,V", help="units to measure, or all (the default)")
-    parser.add_argument(
-        "--loads", default=DEFAULT_LOADS, metavar="L,M", help=f"competing loads, one after another ({DEFAULT_LOADS})"
-    )
+    parser.add_argument("--batch", metavar="1,2,4", help="batches: items a call")
+    parser.add_argument("--size", metavar="224,320", help="sizes of images, in pixels: height and width, or HxW")
+    parser.add_argument("--budget", metavar="16ms@p90", help="with --batch or --size: the most items/s within it")
+    parser.add_argument("--loads", metavar="L,M", help=f"competing loads, one after another ({DEFAULT_LOADS})")
     parser.add_argument("--rest", type=_rest, default=DEFAULT_REST_NS, metavar="2s", help="pause between loads (2s)")
     parser.add_argument(
         "--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls that do not count (10)"
     )
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and load (100)")
-    limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and load")
+    limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and point or load (100)")
+    limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and point or load")
     parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
     parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
@@ -151,8 +165,8 @@ class _Line:
             sys.stderr.flush()
 
 
-def progress_line(share_done: float, load: str, elapsed_ns: int) -> str:
-    """A bar, the share done, the time left if one can tell, and the load in turn."""
+def progress_line(share_done: float, load: str, elapsed_ns: int, *, what: str = "load ") -> str:
+    """A bar, the share done, the time left if one can tell, and the load (or whatever it is) in turn."""
     from hettop.commands.progress import BAR_WIDTH
     from hettop.format import clock
     from hettop.wiring.sweep import time_left_ns
@@ -160,7 +174,7 @@ def progress_line(share_done: float, load: str, elapsed_ns: int) -> str:
     filled = round(share_done * BAR_WIDTH)
     left = time_left_ns(elapsed_ns, share_done)
     remaining = "" if left is None else f"  {clock(left)} left"
-    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  load {load}"
+    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  {what}{load}"
 
 
 def _print(sweep: Sweep, *, as_json: bool) -> None:

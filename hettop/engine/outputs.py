@@ -5,7 +5,7 @@ Arrays in, events out; knows no process and no framework.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,11 @@ class Comparisons:
 
     def __init__(self) -> None:
         self._known: dict[str, OutputsFrame] = {}
+
+    @property
+    def answers(self) -> Mapping[str, OutputsFrame]:
+        """What each unit answered last."""
+        return dict(self._known)
 
     def add(self, unit: str, answers: OutputsFrame) -> list[events.Outputs]:
         """The comparisons that these answers make possible, or new; they replace the unit's earlier ones. `t` is 0."""

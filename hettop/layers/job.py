@@ -14,10 +14,14 @@ WARMUP, RUNS = 10, 50
 """As EmBench measures (section 4): ten calls to warm up, fifty that count."""
 
 
+PROFILED = "onnxruntime"
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A model to measure on one unit. folder: for scratch files; whoever asks removes it.
 
-    roofs: whether to measure what the machine can do, too.
+    roofs: whether to measure what the machine can do, too. backend: `onnxruntime` is profiled; of another one that has
+    plans, the layers are estimated by its plan.
     """
 
     model: str
@@ -30,6 +34,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     warmup: int = WARMUP
     runs: int = RUNS
     roofs: bool = True
+    backend: str = PROFILED
+    hints: dict[str, str] = {}
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

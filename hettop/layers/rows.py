@@ -25,6 +25,8 @@ class LayerRow:
     ms: mean time of a call. share: of the sum of all layers. macs, nbytes: None where they cannot be counted; bytes of
         weights, of values that come in and of values that leave, each moved once; what stays inside a fused layer is
         not moved. fused: names of the other operations in it. ran_as: the runtime's name.
+    device: where a plan would run it; fallback: whether that is not the device that the unit is chosen for. Both None
+        where nothing tells.
     """
 
     name: str
@@ -35,6 +37,8 @@ class LayerRow:
     nbytes: int | None
     fused: tuple[str, ...] = ()
     ran_as: str = ""
+    device: str | None = None
+    fallback: bool | None = None
 
     @property
     def oi(self) -> float | None:
@@ -114,7 +118,8 @@ class Measured:
     """A model's layers on one unit.
 
     end_to_end_ms: mean time of a call without profiling, in turns with the profiled ones. unused: operations of the
-        model that do not run, because the runtime computed or removed them when it loaded the model.
+        model that do not run, because the runtime computed or removed them when it loaded the model. estimated: the
+        layers' times are shares of `end_to_end_ms` by the estimate of a plan; nobody took them.
     """
 
     unit: str
@@ -126,6 +131,7 @@ class Measured:
     notes: tuple[str, ...] = ()
     shapes: tuple[str, ...] = ()
     roofs: Roofs | None = None
+    estimated: bool = False
 
     @property
     def total_ms(self) -> float:

@@ -16,7 +16,7 @@ from hettop.engine.clock import RealClock
 from hettop.engine.outlet import take_stdout
 from hettop.errors import HettopError
 from hettop.layers.cache_size import last_level_cache_bytes
-from hettop.layers.job import Answer, Failed, Job, decode_job, encode
+from hettop.layers.job import PROFILED, Answer, Failed, Job, decode_job, encode
 from hettop.layers.rows import Measured, Roofs
 from hettop.models.cache import default_cache
 
@@ -45,6 +45,11 @@ def _answer(job: Job) -> Answer:
 
 
 def _measured(job: Job) -> Measured:
+    if job.backend != PROFILED:
+        from hettop.engine.backends import create, plan_reader
+        from hettop.layers.estimating import estimate
+
+        return estimate(job, create(job.backend, RealClock()), plan_reader(job.backend), default_cache())
     from hettop.layers.running import measure
 
     return measure(job, default_cache(), RealClock(), _roofs)

@@ -13,8 +13,8 @@ from hettop.format import UNKNOWN, percent, short_count, significant, size
 from hettop.layers.rows import Kernel, LayerRow, Measured, Roofs
 from hettop.report.grid import grid, wrapped
 
-HEADING = ("layer", "op", "ms", "share", "", "MACs", "bytes", "MAC/B", "bound", "cache", "with")
-LEFT = ("layer", "op", "", "bound", "cache", "with")
+HEADING = ("layer", "op", "ms", "share", "", "MACs", "bytes", "MAC/B", "bound", "cache", "with", "device", "fallback")
+LEFT = ("layer", "op", "", "bound", "cache", "with", "device", "fallback")
 # What a narrow terminal can do without, first to go first.
 DISPENSABLE = ("with", "", "cache", "bytes", "MACs", "bound", "op", "MAC/B")
 BAR, NAME, FUSED = 16, 44, 40
@@ -71,6 +71,8 @@ def layer_document(row: LayerRow, roofs: Roofs | None) -> dict[str, Any]:
         "cache_resident": None if roofs is None else roofs.cache_resident(row),
         "fused": list(row.fused),
         "ran_as": row.ran_as or None,
+        "device": row.device,
+        "fallback": row.fallback,
     }
 
 
@@ -90,12 +92,19 @@ def roofs_document(roofs: Roofs) -> dict[str, Any]:
 
 
 def title(model: str, measured: Measured) -> str:
-    threads = f"{measured.threads} thread{'' if measured.threads == 1 else 's'}"
-    return " · ".join([model, measured.unit, threads, *measured.shapes])
+    threads = [f"{measured.threads} thread{'' if measured.threads == 1 else 's'}"] if measured.threads else []
+    estimated = ["ESTIMATED"] if measured.estimated else []
+    return " · ".join([*estimated, model, measured.unit, *threads, *measured.shapes])
 
 
 def time_notes(measured: Measured) -> Iterator[str]:
     """How the sum of the layers compares with a whole call, and what the times are."""
+    if measured.estimated:
+        yield (
+            f"estimated: shares are what a plan says that operations cost, ms are these shares of {_call(measured)}; "
+            "nothing measured any layer"
+        )
+        return
     whole = measured.end_to_end_ms
     ratio = f", {percent(measured.total_ms / whole)} of it" if whole > 0 else ""
     yield (
@@ -103,6 +112,10 @@ def time_notes(measured: Measured) -> Iterator[str]:
         f"end to end{ratio}"
     )
     yield f"times are measured: means of the middle half of {measured.runs} calls, profiled and not in turns"
+
+
+def _call(measured: Measured) -> str:
+    return f"a call's {significant(measured.end_to_end_ms)} ms, the mean of {measured.runs} calls"
 
 
 def roof_notes(measured: Measured) -> Iterator[str]:
@@ -151,8 +164,8 @@ def _head(model: dict[str, Any], measured: Measured) -> dict[str, Any]:
         "hettop": __version__,
         "model": model,
         "unit": measured.unit,
-        "threads": measured.threads,
-        "estimated": False,
+        "threads": measured.threads or None,
+        "estimated": measured.estimated,
         "runs": measured.runs,
         "total_ms": measured.total_ms,
         "end_to_end_ms": measured.end_to_end_ms,
@@ -194,7 +207,9 @@ def _row(row: LayerRow, measured: Measured) -> tuple[str, ...]:
         short_count(row.macs),
         size(row.nbytes),
         significant(row.oi),
-        bound_word(row, measured.roofs),
+        "" if measured.estimated else bound_word(row, measured.roofs),
         cache_word(row, measured.roofs),
         shortened(", ".join(row.fused), FUSED),
+        row.device or "",
+        "fallback" if row.fallback else "",
     )

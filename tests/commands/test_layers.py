@@ -81,3 +81,23 @@ def test_what_only_the_runtime_can_refuse_is_refused_as_elsewhere(tmp_path: Path
     path.write_bytes(b"no model at all")
     assert_refused(hettop("layers", str(path)), "no valid ONNX model")
     assert_refused(hettop("layers", relu(tmp_path / "m.onnx"), "--shape", "z=1,4"), "no input")
+
+
+def test_published_roofs_are_told_without_measuring(tmp_path: Path) -> None:
+    done = called("roofline", "mobilenetv2:32x32", "--chip", "exynos 5422", "--device", "A7", "--json", cwd=tmp_path)
+    document = one_document(done.stdout)
+    assert (document["roofs"]["measured"], document["roofs"]["device"]) == (False, "A7")
+    assert len(document["layers"]) == 53
+    assert document["model"]["bound"] == "memory"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--chip", "M9"), "nothing is published here"),
+        (("--device", "A7"), "is for the published roofs"),
+        (("--chip", "M2", "--device", "TPU"), "has no device"),
+    ],
+)
+def test_chips_that_nobody_published_are_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    assert_refused(called("roofline", *arguments, cwd=tmp_path), words)

@@ -24,6 +24,8 @@ def test_the_document_has_the_agreed_fields() -> None:
         "cache_resident": False,
         "fused": ["relu1", "add1"],
         "ran_as": "conv1_nchwc",
+        "device": None,
+        "fallback": None,
     }
     assert document["by_op"] == {"Conv": 0.75, "Gemm": 0.125, "GlobalAveragePool": 0.125}
     assert (document["end_to_end_ms"], document["threads"], document["runs"]) == (10.0, 2, 50)

@@ -1,0 +1,201 @@
+"""The curves of a sweep over batches and sizes: rate and time along one axis, the knee, the fit, and the best points.
+
+Pure; one unit's curve is one list of points, whoever measured them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hettop.analysis.budget import Budget, Judgement, judge
+from hettop.analysis.curves import LEAST_POINTS, LEAST_RISE, Knee, Line, find_knee, fit_line
+from hettop.analysis.material import Measured
+from hettop.session.statistics import Statistics
+from hettop.stats.compare import MIN_SAMPLES
+from hettop.stats.quantiles import CONFIDENCE
+from hettop.stats.resampling import block_length, resampled_means
+
+BATCH, SIZE = "batch", "size"
+
+PIXELS = 1e6
+"""Sizes are fitted by millions of pixels."""
+
+RESAMPLES = 400
+"""A share of resamples is then known to 5 % or better."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointResult:
+    """One point on one unit. `measured` are its samples; None where there are none.
+
+    name: as it is called. height, width: None where no image is known of. model: what was run.
+    """
+
+    name: str
+    batch: int
+    height: int | None
+    width: int | None
+    statistics: Statistics
+    measured: Measured | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def unit(self) -> str:
+        return self.statistics.unit
+
+    @property
+    def items_per_s(self) -> float | None:
+        """Items a second: the batch times the calls."""
+        rate = self.statistics.throughput_per_s
+        return None if rate is None else self.batch * rate
+
+    @property
+    def ms_per_item(self) -> float | None:
+        mean = self.statistics.mean_ms
+        return None if mean is None else mean / self.batch
+
+    @property
+    def megapixels(self) -> float | None:
+        return None if self.height is None or self.width is None else self.height * self.width / PIXELS
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """Of resamples in blocks: the share with the same knee (or none, too), and with the same fastest point.
+
+    slope: of the line, its 95 % interval.
+    """
+
+    knee: float
+    fastest: float
+    slope: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The points of one unit along one axis, ascending, that were measured; `along` says what stays the same.
+
+    fit: mean time of a call in ms by batch, or by megapixels, up to `saturated`: the first point after the highest rate
+        that is clearly below it, None if there is none; from there on time grows faster than the line.
+    knee: of the rate in items a second, along batches only: with the size an item grows, and a rate of items has no
+        knee to tell of.
+    fastest: most items a second. quickest: least mean time of a call. within: most items a second among those proven
+        to meet the budget, None without one.
+    certainty: None with too few samples to tell.
+    """
+
+    unit: str
+    axis: str
+    along: str
+    points: tuple[PointResult, ...]
+    fit: Line | None
+    saturated: PointResult | None
+    knee: Knee | None
+    fastest: PointResult
+    quickest: PointResult
+    within: PointResult | None
+    certainty: Certainty | None = None
+
+    @property
+    def at_knee(self) -> PointResult | None:
+        return None if self.knee is None or self.knee.index is None else self.points[self.knee.index]
+
+
+def judged(point: PointResult, budget: Budget | None) -> Judgement | None:
+    """Whether the point is proven to meet the budget; None without budget or samples."""
+    if budget is None or point.measured is None:
+        return None
+    return judge(point.measured, budget, paced_at=None)
+
+
+def curves(points: Sequence[PointResult], rng: np.random.Generator) -> list[Curve]:
+    """Unit by unit: along the batches of each size, and along the sizes of each batch, where there are two or more.
+
+    `rng` draws the resamples that tell how certain each curve is.
+    """
+    found = []
+    for unit in dict.fromkeys(point.unit for point in points):
+        there = [point for point in points if point.unit == unit and point.statistics.n and point.items_per_s]
+        for group in _groups(there, lambda point: (point.height, point.width)):
+            height, width = group[0].height, group[0].width
+            along = "" if height is None else f"{height}x{width}"
+            found += _curve(unit, BATCH, along, sorted(group, key=lambda point: point.batch), rng)
+        sized = [point for point in there if point.megapixels is not None]
+        for group in _groups(sized, lambda point: point.batch):
+            along = f"batch {group[0].batch}"
+            found += _curve(unit, SIZE, along, sorted(group, key=lambda point: point.megapixels or 0.0), rng)
+    return found
+
+
+def _groups(points: Sequence[PointResult], key: Callable[[PointResult], object]) -> list[list[PointResult]]:
+    groups: dict[object, list[PointResult]] = {}
+    for point in points:
+        groups.setdefault(key(point), []).append(point)
+    return list(groups.values())
+
+
+def _curve(unit: str, axis: str, along: str, points: Sequence[PointResult], rng: np.random.Generator) -> list[Curve]:
+    """One curve; none of fewer than two points."""
+    if len(points) < 2:
+        return []
+    x = [float(point.batch) if axis == BATCH else point.megapixels or 0.0 for point in points]
+    rates = [_rate(point) for point in points]
+    within = [point for point in points if point.judgement is not None and point.judgement.met]
+    end = _saturation(rates) if axis == BATCH else None
+    fitted = len(points) if end is None or end < LEAST_POINTS else end
+    knee = find_knee(x, rates) if axis == BATCH else None
+    fastest = max(points, key=_rate)
+    return [
+        Curve(
+            unit=unit,
+            axis=axis,
+            along=along,
+            points=tuple(points),
+            fit=fit_line(x[:fitted], [point.statistics.mean_ms or 0.0 for point in points[:fitted]]),
+            saturated=None if end is None else points[end],
+            knee=knee,
+            fastest=fastest,
+            quickest=min(points, key=lambda point: point.statistics.mean_ms or 0.0),
+            within=max(within, key=_rate, default=None),
+            certainty=_certainty(x, points, fitted=fitted, knee=knee, fastest=points.index(fastest), rng=rng),
+        )
+    ]
+
+
+def _certainty(
+    x: Sequence[float],
+    points: Sequence[PointResult],
+    *,
+    fitted: int,
+    knee: Knee | None,
+    fastest: int,
+    rng: np.random.Generator,
+) -> Certainty | None:
+    samples = [point.measured.samples_ms for point in points if point.measured is not None]
+    if len(samples) < len(points) or min(each.size for each in samples) < MIN_SAMPLES:
+        return None
+    means = np.stack([resampled_means(each, block_length(each), RESAMPLES, rng) for each in samples], axis=1)
+    rates = np.array([point.batch for point in points]) * 1e3 / means
+    slopes = [line.slope for row in means if (line := fit_line(x[:fitted], row[:fitted])) is not None]
+    if not slopes:
+        return None
+    same_knee = [knee is not None and find_knee(x, row).index == knee.index for row in rates]
+    low, high = np.quantile(slopes, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Certainty(
+        knee=float(np.mean(same_knee)),
+        fastest=float(np.mean(rates.argmax(axis=1) == fastest)),
+        slope=(float(low), float(high)),
+    )
+
+
+def _saturation(rates: Sequence[float]) -> int | None:
+    """The first place after the highest rate at which it is lower by more than what makes a curve flat."""
+    top = rates.index(max(rates))
+    return next((place for place in range(top + 1, len(rates)) if rates[place] < (1 - LEAST_RISE) * rates[top]), None)
+
+
+def _rate(point: PointResult) -> float:
+    return point.items_per_s or 0.0

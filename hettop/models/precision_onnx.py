@@ -1,0 +1,88 @@
+"""Writes ONNX models in other precisions, by ONNX Runtime's own tools.
+
+Knows files and inputs; imports frameworks, so only for a process of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hettop.errors import HettopError
+from hettop.models.precision import CALIBRATION_SETS, FP16, INT8, INT8_DYNAMIC, Job
+from hettop.text import clean
+
+CONVERTERS = ("onnxruntime.transformers.float16", "onnxconverter_common.float16")
+"""Where the conversion to half precision lives: with ONNX Runtime, or in a package of its own."""
+
+Feeds = Callable[[int], Iterator[Mapping[str, Any]]]
+"""So many sets of inputs."""
+
+
+def write_variant(job: Job, feeds: Feeds) -> None:
+    """Writes the variant.
+
+    Raises HettopError: `missing` for a tool that is not installed, `input` for a precision that there is no way to,
+    `load` when a tool gives up.
+    """
+    writers = {FP16: _half, INT8: _calibrated, INT8_DYNAMIC: _dynamic}
+    if job.precision not in writers:
+        raise HettopError("input", f"no tool writes an ONNX model in {clean(job.precision)}", "export it again")
+    try:
+        writers[job.precision](Path(job.source), Path(job.target), feeds)
+    except HettopError:
+        raise
+    except Exception as error:
+        why = clean(str(error).strip().partition("\n")[0]) or type(error).__name__
+        raise HettopError("load", f"{job.precision} cannot be made: {why}") from error
+
+
+def _half(source: Path, target: Path, _feeds: Feeds) -> None:
+    import onnx
+
+    convert = _converter().convert_float_to_float16
+    # The inputs stay as they are, so that every variant is asked the same.
+    onnx.save(convert(onnx.load(source), keep_io_types=True), target)
+
+
+def _calibrated(source: Path, target: Path, feeds: Feeds) -> None:
+    quantization = _quantization()
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc,name-defined]
+        """Hands out the sets one by one."""
+
+        def __init__(self) -> None:
+            self._sets = feeds(CALIBRATION_SETS)
+
+        def get_next(self) -> Mapping[str, Any] | None:
+            return next(self._sets, None)
+
+    # By channel: the filters of depthwise convolutions differ too much to share a scale.
+    quantization.quantize_static(
+        str(source), str(target), Reader(), quant_format=quantization.QuantFormat.QDQ, per_channel=True
+    )
+
+
+def _dynamic(source: Path, target: Path, _feeds: Feeds) -> None:
+    _quantization().quantize_dynamic(str(source), str(target))
+
+
+def _converter() -> Any:
+    for name in CONVERTERS:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise HettopError(
+        "missing", "nothing here converts ONNX models to half precision", "pip install onnxconverter-common"
+    )
+
+
+def _quantization() -> Any:
+    try:
+        return importlib.import_module("onnxruntime.quantization")
+    except ImportError as error:
+        message = f"ONNX Runtime's quantiser cannot be imported: {clean(str(error))}"
+        raise HettopError("missing", message, "pip install --upgrade onnxruntime onnx") from error

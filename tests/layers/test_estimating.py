@@ -1,0 +1,50 @@
+"""Whole calls are timed and a plan is read, on a backend that has plans; through the measuring process, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hettop.engine.clock import RealClock
+from hettop.errors import HettopError
+from hettop.layers.child import measure_in_child
+from hettop.layers.estimating import estimate
+from hettop.layers.job import Job
+from hettop.models.cache import ModelCache
+from tests.engine import answering
+from tests.engine.processes import environment
+
+MODEL = json.dumps({"plan": "well"})
+
+
+def job(model: str = MODEL) -> Job:
+    return Job(model=model, unit="CPU_AND_NE", folder="", warmup=2, runs=5, roofs=False, backend=answering.NAME)
+
+
+def test_ms_are_shares_of_the_mean_call(tmp_path: Path) -> None:
+    backend = answering.AnsweringBackend(RealClock())
+    measured = estimate(job(), backend, backend.read_plan, ModelCache(tmp_path / "a", tmp_path / "b"))
+    assert (measured.unit, measured.runs, measured.estimated, measured.roofs) == ("CPU_AND_NE", 5, True, None)
+    assert measured.end_to_end_ms >= 1.0, "a call sleeps a millisecond"
+    assert [(row.name, row.share, row.fallback) for row in measured.rows] == [("b", 0.75, False), ("c", 0.25, True)]
+    assert measured.total_ms == pytest.approx(measured.end_to_end_ms)
+    assert measured.shapes == ("x 1x4",)
+
+
+def test_a_model_without_a_plan_is_refused(tmp_path: Path) -> None:
+    backend = answering.AnsweringBackend(RealClock())
+    with pytest.raises(HettopError, match="has no plan of this model"):
+        estimate(job("{}"), backend, backend.read_plan, ModelCache(tmp_path / "a", tmp_path / "b"))
+
+
+def test_the_measuring_process_estimates_where_it_is_told_to() -> None:
+    measured = measure_in_child(job(), environment=environment())
+    assert measured.estimated
+    assert [row.op for row in measured.rows] == ["conv", "softmax"]
+
+
+def test_a_plan_that_takes_the_process_down_is_told_as_such() -> None:
+    with pytest.raises(HettopError, match="SIGABRT"):
+        measure_in_child(job(json.dumps({"plan": "abort"})), environment=environment())

@@ -1,0 +1,58 @@
+"""MOSAIC's estimators and its number of plans, recomputed from worked values."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from hettop.slicing.estimators import energy_mj, fit_communication, fit_time
+from hettop.stats.quantiles import quantile_interval
+from tests.papers.data import tables
+
+WORKED = tables()["mosaic_worked"]
+
+
+def plans(layers: int, devices: int) -> int:
+    """A device for the first layer; each further one goes on, or begins a slice on any device."""
+    return devices * int((devices + 1) ** (layers - 1))
+
+
+def test_times_between_two_frequencies() -> None:
+    gpu = WORKED["gpu"]
+    time = fit_time((104, gpu["t104"]), (767, gpu["t767"]))
+    assert (time.scaling, time.fixed) == pytest.approx((gpu["gamma"], gpu["eps"]))
+    for mhz, ms in gpu["t"].items():
+        assert time.at(float(mhz)) == pytest.approx(ms)
+
+
+def test_the_least_energy_is_at_neither_end() -> None:
+    """2 W dynamic at the top, .3 W static: 332 MHz takes 14.68 mJ, 104 MHz 23.86, 767 MHz 23."""
+    gpu = WORKED["gpu"]
+    found = {mhz: energy_mj(gpu["t"][mhz], 2.0 * ratio, 0.3) for mhz, ratio in gpu["pdyn_ratio"].items()}
+    assert found == pytest.approx(gpu["energy_Pdyn2W_static0p3W"])
+    assert min(found, key=found.__getitem__) == "332"
+
+
+def test_communication_is_a_line_by_bytes() -> None:
+    line = fit_communication(WORKED["comm"]["T"], WORKED["comm"]["c"])
+    assert (line.slope, line.offset) == pytest.approx((WORKED["comm"]["alpha"], WORKED["comm"]["beta"]))
+
+
+def test_the_number_of_plans_of_20_layers_on_4_devices() -> None:
+    assert plans(20, 4) == WORKED["plans_L20_D4"] == 76_293_945_312_500
+
+
+@pytest.mark.parametrize(("layers", "devices"), [(1, 3), (2, 2), (3, 2), (4, 3)])
+def test_the_formula_counts_all_plans(layers: int, devices: int) -> None:
+    counted = sum(
+        devices ** (1 + sum(cuts)) for cuts in product((0, 1), repeat=layers - 1)
+    )  # each slice has any device
+    assert plans(layers, devices) == counted
+
+
+def test_ranks_of_intervals_are_those_of_order_statistics() -> None:
+    """Order statistics, 95 %; a rank beyond the last sample is no bound, which hettop says instead."""
+    for key, (low, high) in tables()["ci_ranks"].items():
+        n, _, q = key[1:].partition("_p")
+        assert quantile_interval(int(n), float(q)) == (low, high if high <= int(n) else None)

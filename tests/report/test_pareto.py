@@ -1,0 +1,44 @@
+"""The page and the document of a Pareto front."""
+
+from __future__ import annotations
+
+import json
+
+from hettop.analysis.pareto import DIFFERENCE, LATENCY, SIZE, Choice, standings
+from hettop.report.document import to_json
+from hettop.report.pareto import pareto_document, pareto_text
+
+CHOICES = [
+    Choice("net fp32", "CPU_ONLY", "none", {"latency": 4.0, "difference": 0.0, "size": 14e6}),
+    Choice("net fp16", "CPU_ONLY", "none", {"latency": 5.0, "difference": 0.25, "size": 7e6}),
+    Choice("net int8", "CPU_ONLY", "none", {"latency": 2.0, "difference": 0.5, "size": 3.5e6}, simulated=True),
+    Choice("net int4", "CPU_ONLY", "none", {"latency": 1.0}),
+]
+
+
+def test_the_front_comes_first_and_the_rest_says_what_beats_it() -> None:
+    text = pareto_text(standings(CHOICES, [LATENCY, DIFFERENCE]), [LATENCY, DIFFERENCE], ["a note"], 100)
+    rows = [line for line in text.splitlines() if "CPU_ONLY" in line]
+    assert [row.split()[2] for row in rows[:2]] == ["int8", "fp32"]
+    assert "net int8 (SIMULATED)" in rows[0]
+    assert rows[2].startswith("·")
+    assert rows[2].endswith("net fp32 CPU_ONLY")
+    assert rows[3].endswith("not compared: difference unknown")
+    assert text.splitlines()[-1] == "a note"
+    assert "latency, ms" in text
+
+
+def test_sizes_are_told_as_sizes() -> None:
+    text = pareto_text(standings(CHOICES, [LATENCY, SIZE]), [LATENCY, SIZE], [], 100)
+    assert "14.0 MB" in text
+
+
+def test_the_document_tells_standing_and_who_beats_whom() -> None:
+    objectives = [LATENCY, DIFFERENCE]
+    document = json.loads(to_json(pareto_document(standings(CHOICES, objectives), objectives)))
+    assert document["front"] == [0, 2]
+    assert document["simulated"] is True
+    assert document["objectives"][0] == {"name": "latency", "unit": "ms", "goal": "lowest"}
+    half, unknown = document["choices"][1], document["choices"][3]
+    assert (half["on_front"], half["dominated_by"]) == (False, 0)
+    assert (unknown["on_front"], unknown["lacks"], unknown["values"]["difference"]) == (None, ["difference"], None)

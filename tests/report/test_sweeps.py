@@ -1,0 +1,41 @@
+"""The page and the document of a sweep over batches."""
+
+from __future__ import annotations
+
+import json
+
+from hettop.report.document import to_json
+from hettop.report.sweeps import sweep_document, sweep_text
+from tests.analysis.test_sweeps import BATCHES, failed, point
+
+
+def test_the_page_tells_the_line_the_knee_and_what_failed() -> None:
+    text = sweep_text("a model", [*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None, 140)
+    assert "8.00 + 1.00 B ms" in text
+    assert "batch 8" in text
+    assert "batch 32 (800/s)" in text
+    assert "CPU_ONLY b64: no" in text
+    row = next(line for line in text.splitlines() if line.startswith("CPU_ONLY  224x224     64"))
+    assert row.split()[3:5] == ["0", "n/a"]
+
+
+def test_a_narrow_page_fits() -> None:
+    text = sweep_text("a model", [point(batch, 8.0 + batch) for batch in BATCHES], None, 80)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_document_has_points_with_the_statistics_object_and_curves() -> None:
+    document = json.loads(
+        to_json(sweep_document([*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None))
+    )
+    assert document["budget"] is None
+    assert [each["batch"] for each in document["points"]] == [*BATCHES, 64]
+    first = document["points"][0]
+    assert first["items_per_s"] == 1000 / 9
+    assert first["statistics"]["p99_ms"] is None
+    assert document["points"][-1]["statistics"]["error"]["kind"] == "memory"
+    assert document["points"][-1]["items_per_s"] is None
+    (curve,) = document["curves"]
+    assert (curve["axis"], curve["knee"], curve["no_knee"]) == ("batch", 8, None)
+    assert curve["best"] == {"throughput": 32, "latency": 1, "within_budget": None}
+    assert round(curve["fit"]["limit_items_per_s"], 6) == 1000
