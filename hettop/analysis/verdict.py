@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from hettop.analysis.few_samples import FewSamples, decided_by_few
 from hettop.analysis.flips import Flip, flips
 from hettop.analysis.material import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
-from hettop.session.details import are_wrong
+from hettop.session.details import are_wrong, disagree
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.stats.dependence import quantile_bounds
@@ -45,7 +45,8 @@ class Facts:
 
     `fallback` is the share of operations that a plan does not give to the wanted accelerator. `difference` is the
     largest output difference, relative to the reference's largest value; `top1` the least agreement on the largest
-    entry; `reference` the unit compared with. `wrong`: its answers are so far off that it is never advised.
+    entry; `reference` the unit compared with. `wrong`: its answers are so far off that it is never advised; `unlike`:
+    they are far from those of a reference that may be wrong itself. `failed`: why its engine ended, if it did.
     """
 
     placed: str | None = None
@@ -59,12 +60,20 @@ class Facts:
     top1: float | None = None
     not_finite: int = 0
     wrong: bool = False
+    unlike: bool = False
+    failed: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether anybody could ship the unit."""
+        return not self.wrong and self.failed is None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`units` were measured under `load`, `unmeasured` were not; `failed` maps units to the reason.
 
+    `ranks`, `advice`, `few`, `order` and `flips` are of the units that one could ship; the others are in `unusable`.
     Maps have a unit's name as key.
     """
 
@@ -95,6 +104,11 @@ class Verdict:
         return tuple(unit for unit in self.ranks.latency if self.asked_for_proof and self._meets(unit))
 
     @property
+    def unusable(self) -> tuple[str, ...]:
+        """The units that were measured and that nobody could ship."""
+        return tuple(unit.unit for unit in self.units if not self.facts[unit.unit].usable)
+
+    @property
     def settled(self) -> bool:
         """Whether more samples would add nothing: all units judged, or the fastest one proven."""
         if not self.units:
@@ -104,22 +118,36 @@ class Verdict:
         return not self.needs and all(pair.proven for pair in self.order[:1])
 
     def _meets(self, unit: str) -> bool:
-        if self.facts[unit].wrong:
+        if not self.facts[unit].usable:
             return False
         in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
         return in_time and (self.energy_met is None or self.energy_met.get(unit) is True)
 
 
-def verdict(session: Session, question: Question, in_order: InOrder, rng: np.random.Generator) -> Verdict:
-    """The verdict on what the session holds. `rng` draws the resamples: the same seed gives the same verdict."""
+def verdict(
+    session: Session,
+    question: Question,
+    in_order: InOrder,
+    rng: np.random.Generator,
+    rows: Sequence[Statistics] | None = None,
+) -> Verdict:
+    """The verdict on what the session holds. `rng` draws the resamples: the same seed gives the same verdict.
+
+    rows: the session's statistics, where the caller has them already.
+    """
     load = question.load or main_load(session)
-    rows = statistics(session)
+    rows = statistics(session) if rows is None else rows
     units = measured(session, load, in_order, question.by)
     facts = {unit: _facts(session, unit, load, rows) for unit in session.units}
-    ranks = rank(units, {name: fact.energy_mj for name, fact in facts.items()})
+    usable = [unit for unit in units if facts[unit.unit].usable]
+    ranks = rank(usable, {name: fact.energy_mj for name, fact in facts.items()})
     judgements = _judgements(session, question, load, in_order)
     loads = loads_of(session)
-    others = {other: measured(session, other, in_order, question.by) for other in loads if other != load}
+    others = {
+        other: [unit for unit in measured(session, other, in_order, question.by) if facts[unit.unit].usable]
+        for other in loads
+        if other != load
+    }
     return Verdict(
         question=question,
         load=load,
@@ -127,10 +155,10 @@ def verdict(session: Session, question: Question, in_order: InOrder, rng: np.ran
         units=tuple(units),
         facts=facts,
         ranks=ranks,
-        advice=_advice(units, facts),
-        few=decided_by_few(units),
-        order=neighbours(ranks, Resampled(units, rng)),
-        flips=flips(units, others, rng),
+        advice=_advice(usable, units, ranks, facts),
+        few=decided_by_few(usable),
+        order=neighbours(ranks, Resampled(usable, rng)),
+        flips=flips(usable, others, rng),
         judgements=judgements,
         energy_met=_energy_met(units, facts, question.energy_mj),
         needs=_needs(units, judgements, question),
@@ -140,10 +168,11 @@ def verdict(session: Session, question: Question, in_order: InOrder, rng: np.ran
     )
 
 
-def _advice(units: Sequence[Measured], facts: Mapping[str, Facts]) -> Advice:
-    """Among the units whose answers are right: however fast the others are, nobody can ship them."""
-    right = [unit for unit in units if not facts[unit.unit].wrong]
-    return advise(right, rank(right, {unit.unit: facts[unit.unit].energy_mj for unit in right}))
+def _advice(usable: Sequence[Measured], units: Sequence[Measured], ranks: Ranks, facts: Mapping[str, Facts]) -> Advice:
+    """Among the units that one could ship: however fast the others are, they are to be avoided."""
+    given = advise(usable, ranks)
+    unusable = [unit.unit for unit in units if not facts[unit.unit].usable]
+    return replace(given, avoid=(*unusable, *given.avoid))
 
 
 def _judgements(session: Session, question: Question, load: str, in_order: InOrder) -> dict[str, Judgement]:
@@ -201,7 +230,8 @@ def _failed(rows: Sequence[Statistics]) -> dict[str, Reason]:
 def _unmeasured(session: Session, units: Sequence[Measured]) -> tuple[str, ...]:
     """The units that did not fail and yet have no samples under the verdict's load."""
     there = {unit.unit for unit in units}
-    return tuple(name for name, unit in session.units.items() if name not in there and unit.error is None)
+    units = {name: unit for name, unit in session.units.items() if split_row(name)[1] is None}
+    return tuple(name for name, unit in units.items() if name not in there and unit.error is None)
 
 
 def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -> Facts:
@@ -224,6 +254,8 @@ def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -
         top1=min(agreements, default=None),
         not_finite=sum(output.not_finite for output in outputs),
         wrong=are_wrong(known.outputs),
+        unlike=disagree(known.outputs),
+        failed=None if known.error is None else known.error.message,
     )
 
 

@@ -49,7 +49,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 _PATTERN = re.compile(
-    r"(?P<unit>[A-Za-z_]+(?:@[1-9][0-9]*)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
+    r"(?P<unit>[A-Za-z_]+(?:@[1-9][0-9]*)?(?:~[a-z]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
     r"\s*(?P<operator><=|>=|<|>)\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)(?P<suffix>[A-Za-zµμ/]*)"
 )
 _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40ms' or 'CPU_ONLY.throughput>60'"
@@ -73,6 +73,8 @@ class Threshold:
             where = f" under load {clean(self.load)}" if self.load else ""
             return f"{self.text}: {self.unit} was not measured{where}"
         for row in matching:
+            if row.error is not None and row.n:
+                return f"{self.text}: {row.unit} failed after {row.n} samples: {clean(row.error.message)}"
             actual = _actual(row, self.stat)
             if actual is None:
                 return f"{self.text}: {self.stat} of {row.unit} is unknown (n={row.n})"

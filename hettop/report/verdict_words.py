@@ -15,7 +15,9 @@ from hettop.analysis.material import NATIVE, RESPONSE, Measured
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.report.protocol import protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
+from hettop.session.details import REFERENCE
 from hettop.session.session import Session
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.text import clean
@@ -47,6 +49,7 @@ def provenance(session: Session) -> list[str]:
         None if model.backend in host.frameworks else model.backend,
         *frameworks,
         f"power mode {host.power_mode}" if host.power_mode else None,
+        *protocol_notes(session, []),
         f"recorded by hettop {host.hettop}" if host.hettop not in (None, __version__) else None,
         f"judged by hettop {__version__}",
     ]
@@ -80,6 +83,9 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
         found.append(("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)}: rare spikes forgiven"))
     for name in given.avoid:
         unit = units[name]
+        if not verdict.facts[name].usable:
+            found.append(("avoid", name, _why_unusable(verdict.facts[name])))
+            continue
         found.append(("avoid", name, f"highest mean, {_ms(unit.mean_ms)}, and highest max/min, {_ratio(spread(unit))}"))
     return [(purpose, clean(unit, 30), why) for purpose, unit, why in found]
 
@@ -130,10 +136,16 @@ def _lead(verdict: Verdict) -> str:
 
 def warnings(verdict: Verdict) -> Iterator[str]:
     """What makes the advice weak, and which units are left out of it."""
-    for name in [unit.unit for unit in verdict.units if verdict.facts[unit.unit].wrong][:UNITS_NAMED]:
-        yield f"{clean(name, 30)} is never advised: its answers are wrong ({_outputs(verdict.facts[name])})"
+    for name in verdict.unusable[:UNITS_NAMED]:
+        yield f"{clean(name, 30)} is never advised and has no rank: {_why_unusable(verdict.facts[name])}"
+    for name in [unit.unit for unit in verdict.units if verdict.facts[unit.unit].unlike][:UNITS_NAMED]:
+        reference = clean(verdict.facts[name].reference or UNKNOWN, 30)
+        yield (
+            f"{clean(name, 30)} and {reference} do not answer alike, and which of them is right is not known: measure "
+            f"{REFERENCE} too ({_outputs(verdict.facts[name])})"
+        )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
-        yield f"{clean(name, 30)} decides otherwise now and then: {_outputs(verdict.facts[name])}"
+        yield f"{clean(name, 30)} has another top 1 now and then: {_outputs(verdict.facts[name])}"
     for pair in verdict.few[:UNITS_NAMED]:
         samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"
         better, worse = clean(pair.better, 30), clean(pair.worse, 30)
@@ -187,18 +199,22 @@ def budget_lines(verdict: Verdict) -> Iterator[str]:
         sure = f"{100 * verdict.question.confidence:.4g} %"
         yield f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure} confidence"
         for judged in list(verdict.judgements.values())[:UNITS_NAMED]:
-            yield _judged(judged)
+            yield _judged(judged) + _never(verdict.facts[judged.unit])
     if verdict.energy_met is not None:
         yield f"energy budget: at most {significant(verdict.question.energy_mj)} mJ an inference"
         for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]:
             fact = verdict.facts[unit]
             covered = f", power known for {percent(fact.energy_coverage)} of the time" if fact.energy_coverage else ""
-            yield f"  {clean(unit, 30)}: {_ANSWER[met]} ({significant(fact.energy_mj)} mJ{covered})"
+            yield f"  {clean(unit, 30)}: {_ANSWER[met]} ({significant(fact.energy_mj)} mJ{covered}){_never(fact)}"
     if budget is None and verdict.needs:
         lacking = ", ".join(
             f"{clean(unit, 30)} {count(needs)}" for unit, needs in list(verdict.needs.items())[:UNITS_NAMED]
         )
         yield f"more samples for a P90 one can rely on: {lacking}"
+
+
+def _never(facts: Facts) -> str:
+    return "" if facts.usable else "; never advised"
 
 
 def _judged(judged: Judgement) -> str:
@@ -216,9 +232,12 @@ def failure_lines(verdict: Verdict) -> Iterator[str]:
     for unit, reason in list(verdict.failed.items())[:UNITS_NAMED]:
         hint = f" ({clean(reason.hint)})" if reason.hint else ""
         yield f"{clean(unit, 30)}: {clean(reason.message)}{hint}"
-    if verdict.unmeasured:
-        named = ", ".join(clean(unit, 30) for unit in verdict.unmeasured[:UNITS_NAMED])
-        yield f"not measured under load {clean(verdict.load, 40)}: {named}"
+    timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
+    for unit in [name for name in verdict.unmeasured if name in timed][:UNITS_NAMED]:
+        yield f"{clean(unit, 30)}: the framework tells no time of its own for it: judge by wall time"
+    missing = [clean(unit, 30) for unit in verdict.unmeasured if unit not in timed]
+    if missing:
+        yield f"not measured under load {clean(verdict.load, 40)}: {', '.join(missing[:UNITS_NAMED])}"
 
 
 def method_line() -> str:
@@ -231,7 +250,7 @@ def method_line() -> str:
 def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
     """Cells in the order of `HEADING`, best mean first, the failed ones last; empty where nothing was asked."""
     units = {unit.unit: unit for unit in verdict.units}
-    rows = [_row(verdict, units[name]) for name in verdict.ranks.latency]
+    rows = [_row(verdict, units[name]) for name in (*verdict.ranks.latency, *verdict.unusable)]
     blank = [""] * (len(HEADING) - 5)
     failed = [(clean(unit, 30), "0", *blank, "failed", "", "") for unit in verdict.failed if unit not in units]
     return rows + failed[:UNITS_NAMED]
@@ -256,14 +275,20 @@ def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
         "" if energy is None else _ANSWER[energy.get(unit.unit)],
         milliseconds(facts.load_ms) if facts.load_ms is not None else "",
         milliseconds(facts.first_ms) if facts.first_ms is not None else "",
-        clean(facts.placed, 40) if facts.placed else "",
+        "failed" if facts.failed is not None else clean(facts.placed, 40) if facts.placed else "",
         "" if facts.fallback is None else f"{percent(facts.fallback)} of operations fall back",
         _outputs(facts),
     )
 
 
 def _decides_otherwise(facts: Facts) -> bool:
-    return not facts.wrong and facts.top1 is not None and facts.top1 < 1
+    return facts.usable and not facts.unlike and facts.top1 is not None and facts.top1 < 1
+
+
+def _why_unusable(facts: Facts) -> str:
+    if facts.failed is not None:
+        return f"it failed ({clean(facts.failed)})"
+    return f"its answers are wrong ({_outputs(facts)})"
 
 
 def _outputs(facts: Facts) -> str:
@@ -271,7 +296,7 @@ def _outputs(facts: Facts) -> str:
         return ""
     if facts.not_finite:
         return f"{facts.not_finite} values are no numbers"
-    decided = "" if facts.top1 is None or facts.top1 == 1 else f", decides otherwise in {percent(1 - facts.top1)}"
+    decided = "" if facts.top1 is None or facts.top1 == 1 else f", another top 1 in {percent(1 - facts.top1)} of rows"
     return f"{percent(facts.difference)} off {clean(facts.reference, 30)}{decided}"
 
 

@@ -6,16 +6,21 @@ Pure; the numbers are the session's.
 
 from __future__ import annotations
 
+import math
+
 from hettop.events import OutputDifference, Outputs, Plan
-from hettop.format import milliseconds, significant
+from hettop.format import UNKNOWN, milliseconds, significant
+from hettop.session.canary import Frames
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures
-from hettop.session.placement import evidence
+from hettop.session.evidence import evidence_of
 from hettop.session.series import NS_PER_MS
+from hettop.session.states import drift_words, stay_words
 from hettop.session.statistics import binding_overhead_ms
 from hettop.session.unit import Unit
 
 SAME_TOP1 = 1.0
+REFERENCE = "CPU_ONLY"
 _SECONDS_FROM_MS = 10_000
 CLEAR_DIFFERENCE = 0.05
 """Of the reference's largest value. FP16 alone moves values by thousandths; beyond this something else is at work."""
@@ -27,37 +32,64 @@ def warning(outputs: Outputs | None) -> str | None:
         return None
     if any(output.not_finite for output in outputs.outputs):
         return "outputs are no numbers"
+    if not tells_right_from_wrong(outputs.reference):
+        return f"outputs unlike {outputs.reference}'s" if _differ(outputs) else None
     if any(output.top1 is not None and output.top1 < SAME_TOP1 for output in outputs.outputs):
-        return "decides otherwise"
+        return "top 1 differs"
     return "outputs differ" if are_wrong(outputs) else None
 
 
 def are_wrong(outputs: Outputs | None) -> bool:
-    """Whether the answers are another model's: no numbers, or far off. A near tie that falls differently is none."""
+    """Whether the answers are another model's: no numbers, or far off. A near tie that falls differently is none.
+
+    Against a reference that may be the wrong one itself, nobody is wrong but who answers no numbers.
+    """
     if outputs is None or outputs.error is not None:
         return False
-    return any(output.not_finite or (_relative(output) or 0.0) > CLEAR_DIFFERENCE for output in outputs.outputs)
+    broken = any(output.not_finite for output in outputs.outputs)
+    return broken or (tells_right_from_wrong(outputs.reference) and _differ(outputs))
+
+
+def is_usable(unit: Unit) -> bool:
+    """Whether anybody could ship it: it did not fail, and its answers are not known to be wrong."""
+    return unit.error is None and not are_wrong(unit.outputs)
+
+
+def tells_right_from_wrong(reference: str) -> bool:
+    """Whether this unit's answers may be taken for the right ones: the CPU computes in the model's own precision."""
+    return reference.partition("@")[0] == REFERENCE
+
+
+def disagree(outputs: Outputs | None) -> bool:
+    """Whether the answers are far from those of a reference, and nobody knows which of the two is right."""
+    if outputs is None or outputs.error is not None:
+        return False
+    return not tells_right_from_wrong(outputs.reference) and _differ(outputs)
+
+
+def _differ(outputs: Outputs) -> bool:
+    return any((_relative(output) or 0.0) > CLEAR_DIFFERENCE for output in outputs.outputs)
 
 
 def details(
-    unit: Unit, condition: Condition | None, energy: EnergyFigures | None, baseline_mw: dict[str, float | None]
+    unit: Unit,
+    condition: Condition | None,
+    energy: EnergyFigures | None,
+    baseline_mw: dict[str, float | None],
+    frames: Frames | None = None,
 ) -> tuple[str, ...]:
     """A line for each thing that is known."""
-    means = energy.mean_mw if energy is not None else {}
-    shown = evidence(
-        unit.plan,
-        ane_mw=means.get("ane"),
-        gpu_mw=means.get("gpu"),
-        idle_ane_mw=baseline_mw.get("ane"),
-        idle_gpu_mw=baseline_mw.get("gpu"),
-    )
+    shown = evidence_of(unit.plan, condition, energy, baseline_mw)
     lines = (
         _ledger(unit),
         _overhead(condition),
+        drift_words(condition.drift.found()) if condition is not None else "",
+        stay_words(condition) if condition is not None else "",
         _plan(unit.plan),
         shown,
         _energy(energy),
         _outputs(unit.outputs),
+        _canary(frames),
         _worker(unit),
     )
     return tuple(line for line in lines if line)
@@ -95,9 +127,11 @@ def _plan(plan: Plan | None) -> str:
 
 
 def _energy(energy: EnergyFigures | None) -> str:
-    """The estimate, what it is made of, and how far it can be trusted."""
-    if energy is None or energy.mj is None or energy.coverage is None:
+    """The estimate, what it is made of, and how far it can be trusted; or why there is none."""
+    if energy is None or energy.coverage is None:
         return ""
+    if energy.mj is None:
+        return f"mJ an inference {UNKNOWN}: {energy.lacking}" if energy.lacking else ""
     figures = [f"{energy.mj:.3g} mJ an inference"]
     figures.append(f"net {energy.net_mj:.3g}" if energy.net_mj is not None else "")
     figures.append(f"{energy.inferences_per_joule:.3g} inferences per joule" if energy.inferences_per_joule else "")
@@ -124,6 +158,15 @@ def _outputs(outputs: Outputs | None) -> str:
     return f"outputs against {outputs.reference} on {outputs.inputs} inputs, {worst.name}: {rest}"
 
 
+def _canary(frames: Frames | None) -> str:
+    """What the user of this machine saw stutter meanwhile."""
+    if frames is None or frames.share is None:
+        return ""
+    return (
+        f"a 60 Hz screen would have missed {frames.missed} of {frames.due} frames ({frames.share:.1%}) under this load"
+    )
+
+
 def _worker(unit: Unit) -> str:
     memory = "" if unit.peak_memory_mb is None else f"peak memory {unit.peak_memory_mb:.0f} MB"
     quality = "" if unit.qos is None else f"quality of service {unit.qos}"
@@ -131,8 +174,11 @@ def _worker(unit: Unit) -> str:
 
 
 def _relative(output: OutputDifference) -> float | None:
-    if output.max_abs is None or not output.largest:
+    """Of the reference's largest value; beyond all bounds where that is 0 and the answer is not."""
+    if output.max_abs is None or output.largest is None:
         return None
+    if not output.largest:
+        return math.inf if output.max_abs else 0.0
     return output.max_abs / output.largest
 
 

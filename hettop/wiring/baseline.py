@@ -39,6 +39,18 @@ class BaselineRun:
         """Whether it has waited in vain."""
         return now_ns > self._until_ns
 
+    def disturbed(self, t: int, load: str) -> None:
+        """The machine is not at rest at `t`, or rests under another load: begin again."""
+        self._from_ns = t + SETTLE_NS
+        self._until_ns = t + PATIENCE_NS
+        self._load = load
+        self._samples.clear()
+
+    @property
+    def load(self) -> str:
+        """The competing load under which it is taken."""
+        return self._load
+
     def take(self, sample: Power, now_ns: int) -> Baseline | None:
         """Takes in a power sample; the baseline once there are enough that lie wholly in the rest."""
         if sample.t - sample.elapsed_ns < self._from_ns or UNUSABLE & set(sample.flags) or not sample.elapsed_ns:

@@ -8,6 +8,7 @@ from hettop import events
 from hettop.analysis.budget import Budget
 from hettop.analysis.material import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
+from hettop.report.verdict_words import warnings
 from hettop.session.session import Session
 from tests.analysis.material import latencies, session_of, stream_of
 from tests.analysis.table_4 import TABLE_4
@@ -106,26 +107,54 @@ def test_plans_and_outputs_stand_beside_the_times() -> None:
     assert facts.energy_mj is None
 
 
-def wrong(unit: str, **difference: float) -> events.Outputs:
+def wrong(unit: str, reference: str = "CPU_ONLY", **difference: float) -> events.Outputs:
     found = events.OutputDifference(name="logits", values=10, **difference)  # type: ignore[arg-type]
-    return events.Outputs(t=0, unit=unit, reference="CPU_ONLY", inputs=8, outputs=[found])
+    return events.Outputs(t=0, unit=unit, reference=reference, inputs=8, outputs=[found])
 
 
-def fast_and_slow(outputs: events.Outputs) -> Session:
+def fast_and_slow(told: events.Outputs | events.Engine) -> Session:
     rng = np.random.default_rng(3)
     samples = {"CPU_ONLY": latencies(rng, 800, 0.2, 2.0), "CPU_AND_NE": latencies(rng, 800, 0.2, 1.0)}
     return session_of(
-        [events.Engine(t=0, unit=unit, state="running") for unit in samples], [outputs], stream_of(samples)
+        [events.Engine(t=0, unit=unit, state="running") for unit in samples], [told], stream_of(samples)
     )
 
 
 def test_a_unit_with_wrong_answers_is_never_advised_and_meets_nothing() -> None:
     session = fast_and_slow(wrong("CPU_AND_NE", max_abs=14.0, largest=10.0, top1=0.0))
     found = judged(session, Question(budget=Budget(1.9, 0.9)))
-    assert found.ranks.latency == ("CPU_AND_NE", "CPU_ONLY"), "measured is measured"
+    assert found.ranks.latency == ("CPU_ONLY",), "what nobody can ship has no rank"
+    assert found.advice.avoid == ("CPU_AND_NE",)
+    assert [unit.unit for unit in found.units] == ["CPU_ONLY", "CPU_AND_NE"], "and yet was measured"
     assert (found.advice.real_time, found.advice.predictable, found.advice.batch) == ("CPU_ONLY",) * 3
     assert found.judgements["CPU_AND_NE"].met is True
     assert found.meeting == ()
+
+
+def test_a_unit_whose_engine_died_is_never_advised_however_fast_it_was() -> None:
+    found = judged(fast_and_slow(failure("CPU_AND_NE", "SIGSEGV")), Question(budget=Budget(1.9, 0.9)))
+    assert found.ranks.latency == ("CPU_ONLY",)
+    assert found.advice.real_time == "CPU_ONLY"
+    assert found.advice.avoid == ("CPU_AND_NE",)
+    assert found.meeting == ()
+    assert found.facts["CPU_AND_NE"].failed == "SIGSEGV"
+
+
+def test_without_the_cpus_answers_nobody_knows_who_is_right_and_nobody_is_accused() -> None:
+    unlike = wrong("CPU_AND_NE", reference="ALL", max_abs=14.0, largest=10.0, top1=0.0)
+    found = judged(fast_and_slow(unlike))
+    assert found.advice.real_time == "CPU_AND_NE"
+    assert (found.facts["CPU_AND_NE"].wrong, found.facts["CPU_AND_NE"].unlike) == (False, True)
+    assert any("which of them is right is not known: measure CPU_ONLY too" in text for text in warnings(found))
+
+
+def test_the_lead_is_over_the_next_unit_that_one_could_ship() -> None:
+    """Means 1, 2 and 4 ms of which the first one's answers are wrong: the lead is 4 - 2 ms, not 2 - 1."""
+    means = {"ALL": 1.0, "CPU_AND_GPU": 2.0, "CPU_ONLY": 4.0}
+    session = session_of(stream_of({unit: [mean] * 100 for unit, mean in means.items()}))
+    session.fold(wrong("ALL", max_abs=14.0, largest=10.0, top1=0.0))
+    (pair,) = judged(session).order
+    assert (pair.better, pair.worse, pair.difference_ms) == ("CPU_AND_GPU", "CPU_ONLY", 2.0)
 
 
 def test_a_near_tie_that_falls_differently_is_no_wrong_answer() -> None:

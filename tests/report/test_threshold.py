@@ -6,7 +6,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
-from hettop.session.statistics import Misses, Spikes, Statistics
+from hettop.session.statistics import Misses, Reason, Spikes, Statistics
 
 MEASURED = Statistics(
     unit="CPU_ONLY",
@@ -23,6 +23,13 @@ MEASURED = Statistics(
     response_p90_ms=8.0,
 )
 FAILED = Statistics(unit="ALL", load="none")
+DIED = Statistics(
+    unit="CPU_AND_NE",
+    load="none",
+    n=102,
+    p90_ms=1.2,
+    error=Reason(kind="crashed", message="killed by SIGSEGV", hint=""),
+)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +188,8 @@ def test_a_threshold_on_anything_else_is_wrong_use(text: str, message: str, hint
     assert caught.value.kind == "usage"
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+def test_a_unit_that_failed_passes_nothing_however_fast_it_was_before() -> None:
+    told = parse_threshold("CPU_AND_NE.p90<30ms").judge([DIED])
+    assert told == "CPU_AND_NE.p90<30ms: CPU_AND_NE failed after 102 samples: killed by SIGSEGV"

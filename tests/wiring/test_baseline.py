@@ -50,6 +50,20 @@ def test_a_rail_that_one_sample_lacks_is_unknown() -> None:
     assert last.mw["cpu"] is None
 
 
+def test_a_rest_that_is_disturbed_begins_again_and_may_take_as_long_again() -> None:
+    run = BaselineRun(0, "none")
+    for i in range(5):
+        run.take(power(SETTLE_NS + (i + 1) * HALF_SECOND, 100.0), 0)
+    run.disturbed(20 * 10**9, "cpu:1")
+    assert run.progress == (0, ENOUGH)
+    run.take(power(20 * 10**9 + SETTLE_NS + HALF_SECOND - 1, 9_000.0), 0)
+    assert run.progress == (0, ENOUGH)
+    assert not run.expired(20 * 10**9 + PATIENCE_NS)
+    found = fed(run, [power(30 * 10**9 + i * HALF_SECOND, 100.0) for i in range(6)])[-1]
+    assert found is not None
+    assert found.load == "cpu:1"
+
+
 def test_it_does_not_wait_for_ever() -> None:
     run = BaselineRun(7, "none")
     assert not run.expired(7 + PATIENCE_NS)

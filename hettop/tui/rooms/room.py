@@ -63,6 +63,11 @@ class Room(Screen[None]):
         yield self._page
         yield self._hints
 
+    @property
+    def columns(self) -> int:
+        """Cells a line of the content has."""
+        return inner_size(self._page.size.width, self._page.size.height)[0]
+
     def show(self, picture: Picture) -> None:
         """Draw this picture from now on."""
         self.picture = picture
