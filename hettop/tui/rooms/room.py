@@ -23,6 +23,7 @@ from hettop.tui.panels.panel import framed, inner_size
 from hettop.tui.picture import Picture
 
 _WHEEL_LINES = 3
+_ARROWS = "↑↓"
 
 Steer = Callable[[Callable[[LiveControls], None]], None]
 
@@ -170,6 +171,8 @@ class RoomHints(Chart):
     def lines(self, width: int, height: int) -> list[Line]:
         if self._room.picture is None or not height:
             return []
-        keys = [("Esc", "back"), *self._room.hints(self._room.picture), ("↑↓", "scroll")]
+        own = self._room.hints(self._room.picture)
+        moves = any(key == _ARROWS for key, _ in own)
+        keys = [("Esc", "back"), *own, *([] if moves else [(_ARROWS, "scroll")])]
         spans = [span for key, word in keys for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
         return [fit(tuple(spans), width)]

@@ -1,0 +1,148 @@
+"""A measurement whose inference rests now and then: because the user says so, for an idle baseline, or for a study.
+
+What rests goes on by itself when what it rested for is over, if it ran before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from enum import Enum, auto
+
+from hettop import events
+from hettop.engine.backend import Clock
+from hettop.engine.child import environment_for_child
+from hettop.engine.patience import Timeouts
+from hettop.errors import HettopError
+from hettop.record.writer import Closed
+from hettop.tui.feed import Notice, StudyState
+from hettop.wiring.measurement import Measurement, wall_clock
+from hettop.wiring.options import MeasureOptions, ModelOptions
+from hettop.wiring.setup import Setup
+from hettop.wiring.studies import Kind, Studies, kinds
+
+AT_WORK = ("spawning", "compiling", "loading", "warming")
+"""What a unit does although inference is paused."""
+
+
+class Rest(Enum):
+    """What becomes of inference after the rest that an idle baseline needs: it stays paused, or goes on."""
+
+    STAYS = auto()
+    GOES_ON = auto()
+
+
+class Resting(Measurement):
+    """Pauses and goes on. `model` is as the user named it, for studies of it; without, there are none."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        options: MeasureOptions,
+        *,
+        rows: Sequence[str],
+        raw_limit: int,
+        clock: Clock | None = None,
+        wall: Callable[[], datetime] = wall_clock,
+        timeouts: Timeouts | None = None,
+        model: ModelOptions | None = None,
+    ) -> None:
+        self._notices: list[Notice] = []
+        self._rest: Rest | None = None
+        self._goes_on = False
+        super().__init__(setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts)
+        environment = environment_for_child(os.environ)
+        self._studies = None if model is None else Studies(model, self._reaper, environment)
+
+    def pump(self) -> None:
+        super().pump()
+        self._mind_baseline(self.now_ns)
+        if self._studies is not None and self._studies.look():
+            self._after_study()
+
+    def close(self, why: str = "closed") -> Closed | None:
+        if self._studies is not None:
+            self._studies.stop()
+        return super().close(why)
+
+    def toggle_pause(self) -> None:
+        self._forget_baseline()
+        if self._control.paused:
+            self._engine.resume()
+        else:
+            self._engine.pause()
+        self._steer("resume" if self._control.paused else "pause", paused=not self._control.paused)
+
+    def take_baseline(self) -> None:
+        """Pause inference for some seconds to measure what an idle machine draws; asked again, break that off."""
+        if self._rest is not None:
+            self._notices.append(Notice("idle baseline broken off"))
+            goes_on = self._rest is Rest.GOES_ON
+            self._forget_baseline()
+            if goes_on:
+                self.toggle_pause()
+            return
+        if not self._power.running:
+            status = self._power.status
+            why = f": {status.reason}" if status is not None and status.reason else ""
+            self._notices.append(Notice(f"no baseline without power{why}", "warning"))
+            return
+        rest = Rest.STAYS if self._control.paused else Rest.GOES_ON
+        self._engine.pause()
+        self._steer("baseline", paused=True)
+        self._power.begin_baseline(self.now_ns, self._session.load)
+        self._rest = rest
+
+    def _mind_baseline(self, t: int) -> None:
+        """Goes on with inference once the baseline is taken, or waited for in vain; no rest while anything loads."""
+        run, load = self._power.baseline, self._session.load
+        if run is not None and (
+            run.load != load or any(unit.state in AT_WORK for unit in self._session.units.values())
+        ):
+            run.disturbed(t, load)
+        if self._rest is None or (self._power.baseline is not None and not self._power.baseline.expired(t)):
+            return
+        taken, goes_on = self._power.baseline is None, self._rest is Rest.GOES_ON
+        self._forget_baseline()
+        words = "idle baseline taken" if taken else "no idle baseline: the power source gave no usable sample"
+        self._notices.append(Notice(words, "information" if taken else "error"))
+        if goes_on:
+            self.toggle_pause()
+
+    def _forget_baseline(self) -> None:
+        self._power.baseline = self._rest = None
+
+    def studies(self) -> tuple[StudyState, ...]:
+        return () if self._studies is None else self._studies.states(self._kinds(), self.now_ns)
+
+    def study(self, name: str, width: int) -> None:
+        """Run a study of the model; inference rests meanwhile, and goes on when it ends if it ran before."""
+        kind = next((kind for kind in self._kinds() if kind.name == name), None)
+        if self._studies is None or kind is None:
+            raise HettopError("usage", f"there is no study called {name} here")
+        self._goes_on = self._goes_on or not self._control.paused
+        if not self._control.paused:
+            self.toggle_pause()
+        self._studies.start(kind, width, self.now_ns)
+
+    def end_study(self) -> None:
+        if self._studies is not None:
+            self._studies.stop()
+            self._after_study()
+
+    def _after_study(self) -> None:
+        if self._goes_on and self._control.paused:
+            self.toggle_pause()
+        self._goes_on = False
+
+    def _kinds(self) -> tuple[Kind, ...]:
+        looked_at = next(iter(self._control.units), self._setup.units[0])
+        return kinds(looked_at, self._setup.available)
+
+    def _steer(self, action: str, **change: object) -> None:
+        fields = {name: getattr(self._control, name) for name in ("units", "mode", "paused", "rate_hz", "limit_ns")}
+        self._control = events.Control(t=self.now_ns, action=action, **{**fields, **change})
+        self._commit(self._control)
+        if self._control.paused:
+            self._power.told_rest(self._session.load)
