@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from hettop.session.session import Session
+from hettop.session.unit import Unit
 from hettop.wiring.options import MeasureOptions
 
 BAR_WIDTH = 24
+SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 USUAL_WIDTH = 80  # of a terminal that does not know its own
 
 
@@ -25,7 +28,7 @@ class Progress:
             return
         share = completed(session, measure, units)
         filled = round(share * BAR_WIDTH)
-        states = ", ".join(f"{unit.name} {unit.state}" for unit in session.units.values() if unit.state != "stopped")
+        states = ", ".join(_doing(unit, session.t) for unit in session.units.values() if unit.state != "stopped")
         shown = f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share:4.0%}  {states}"
         self._stream.write(f"\r\x1b[K{shown[: self._width - 1]}")  # a full line would wrap, and stay
         self._stream.flush()
@@ -36,11 +39,30 @@ class Progress:
             self._stream.flush()
 
 
+def _doing(unit: Unit, now_ns: int) -> str:
+    """The unit's state, and how long already if it is one to wait for."""
+    seconds = max(0, now_ns - unit.since_ns) // 10**9
+    waited = f" {seconds} s" if unit.state in SLOW_STATES and seconds else ""
+    return f"{unit.name} {unit.state}{waited}"
+
+
 def width_of(stream: TextIO, term: str) -> int:
     """How many cells a line on `stream` has; 0 where nobody watches, or where a line cannot be redrawn."""
     if not stream.isatty() or term == "dumb":
         return 0
     return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+
+
+def one_line() -> Callable[[str], None]:
+    """Shows what is going on in one line on stderr, wiped by the next; nothing where nobody watches."""
+    width = width_of(sys.stderr, os.environ.get("TERM", ""))
+
+    def say(text: str) -> None:
+        if width:
+            sys.stderr.write(f"\r\x1b[K{text[: width - 1]}")
+            sys.stderr.flush()
+
+    return say
 
 
 def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -> float:

@@ -17,6 +17,7 @@ from hettop.text import clean
 
 SLICES_HEADING = ("slice", "layers", "device", "execution", "entry", "exit", "cost")
 BASELINES_HEADING = ("instead of the plan", "cost", "the plan saves")
+ROUNDING = 1e-9
 MOST_ROWS = 40
 """A page is for reading; JSON has all."""
 
@@ -30,10 +31,12 @@ def plan_text(
     unit_told: bool,
     planner_ms: float,
     width: int,
+    origin: str | None = None,
 ) -> str:
     """The plan, its slices, and what it is compared with; ends with a line feed.
 
-    unit_told: whether the file names the unit of its costs, or watts to make it with.
+    unit_told: whether the file names the unit of its costs, or watts to make it with. origin: where the costs come
+    from, if not from a file.
     """
     unit = UNITS[objective]
     pieces = best.slices[:MOST_ROWS]
@@ -48,7 +51,8 @@ def plan_text(
     lines.append("")
     took = f"planned in {significant(planner_ms)} ms; layers {count(table.layers)}, devices {count(len(table.devices))}"
     assumed = "" if unit_told else f"the file names no unit, its costs are taken to be {unit}; "
-    for note in (took, f"{assumed}costs in {unit} are the file's: nothing was run", *_cut(best, compared)):
+    source = origin or f"{assumed}costs in {unit} are the file's: nothing was run"
+    for note in (took, source, *_cut(best, compared)):
         lines += wrapped(note, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -96,8 +100,9 @@ def _row(table: CostTable, part: Slice) -> tuple[str, ...]:
 def _baseline(name: str, cost: float | None, best: float) -> tuple[str, str, str]:
     if cost is None:
         return clean(name, 50), UNKNOWN, "it cannot run"
+    saved = 1 - best / cost if cost else 0.0
     # Rounding of the last digit must not read as a plan that is worse.
-    return clean(name, 50), significant(cost), percent(max(0.0, 1 - best / cost) if cost else 0.0)
+    return clean(name, 50), significant(cost), percent(0.0 if abs(saved) < ROUNDING else saved)
 
 
 def _rest(slices: int) -> str:

@@ -112,6 +112,30 @@ def load_costs(path: Path) -> CostTable:
         raise HettopError(error.kind, f"{name}: {error.message}", error.hint) from error
 
 
+def written_costs(table: CostTable) -> str:
+    """The table as `read_costs` reads it, a JSON text."""
+    fields = {
+        "L": table.layers,
+        "D": list(table.devices),
+        "e": _cells(table.execution),
+        "cin": _cells(table.entry),
+        "cout": _cells(table.exit),
+        "size": table.sizes.tolist(),
+        "limit": {
+            device: limit
+            for device, limit in zip(table.devices, table.limits.tolist(), strict=True)
+            if math.isfinite(limit)
+        },
+        **({} if table.unit is None else {"unit": table.unit}),
+        **({} if table.watts is None else {"P": table.watts.tolist()}),
+    }
+    return json.dumps(fields) + "\n"
+
+
+def _cells(costs: Floats) -> list[list[float | None]]:
+    return [[cell if math.isfinite(cell) else None for cell in row] for row in costs.tolist()]
+
+
 def read_costs(data: bytes | str) -> CostTable:
     """The table that a JSON text holds. Raises HettopError: `input`, naming what is wrong and where."""
     fields = _parsed(data)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.running import assert_refused, called, one_document
+from tests.commands.running import assert_refused, called, hettop, one_document
+from tests.cutting import models
 from tests.slicing.tables import fields
 
 # Two layers that A runs in 7 and 1, B in 3 and 9; a slice costs 1 at each end.
@@ -64,7 +65,67 @@ def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, 
         (("--costs", "nowhere.json"), "no file nowhere.json"),
         (("--costs", "."), "not a regular file"),
         (("--costs", "x", "--objective", "beauty"), "invalid choice"),
+        (("m.onnx", "--costs", "x"), "exclude each other"),
+        (("--run", "--costs", "x"), "exclude each other"),
+        (("nothing.onnx",), "no model nothing.onnx"),
+        (("mobilenetv2", "--devices", "TPU"), "unknown unit"),
+        (("mobilenetv2", "--backend", "simulated"), "time of each layer"),
+        (("mobilenetv2", "--objective", "energy"), "watts"),
     ],
 )
 def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str) -> None:
     assert_refused(called("plan", *arguments), words)
+
+
+def test_a_model_is_measured_planned_and_run_and_its_slices_answer_as_the_whole(tmp_path: Path) -> None:
+    model = models.residual(tmp_path / "m.onnx")
+    (folder := tmp_path / "empty").mkdir()
+    slices = "CPU_ONLY@1_1, CPU_ONLY@2_3"
+    done = hettop("plan", model, "--run", "--slices", slices, "--runs", "5", "--json", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = one_document(done.stdout)
+    assert (document["plan"], document["given"]) == (slices, True)
+    assert document["devices"][:2] == ["CPU_ONLY@1", "CPU_ONLY@2"]
+    assert len(document["layers"]) >= 4
+    run = document["run"]
+    assert run["outputs_equal"] is True
+    assert run["output_difference"] <= 1e-5
+    assert len(run["slices"]) == 2
+    assert all(each["measured_ms"] > 0 and each["predicted_ms"] > 0 for each in run["slices"])
+    assert run["gain_ci"][0] <= run["gain"] <= run["gain_ci"][1]
+    assert list(folder.iterdir()) == []
+
+
+def test_the_best_plan_of_a_model_is_never_dearer_than_a_device_alone(tmp_path: Path) -> None:
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), "--runs", "5", "--json")
+    document = one_document(done.stdout)
+    assert document["cost"] <= min(cost for cost in document["baselines"].values() if cost is not None) + 1e-9
+    assert document["run"] is None
+
+
+def test_a_limit_cuts_a_model_where_it_must(tmp_path: Path) -> None:
+    """Each product holds 16 kB of weights: no slice of 25 kB holds two of them."""
+    options = ("--devices", "CPU_ONLY@1", "--limit", "CPU_ONLY@1=0.025", "--runs", "3", "--run", "--json")
+    document = one_document(hettop("plan", models.residual(tmp_path / "m.onnx"), *options).stdout)
+    assert len(document["slices"]) == 4
+    assert document["run"]["outputs_equal"] is True
+
+
+def test_a_model_that_cannot_be_cut_is_refused(tmp_path: Path) -> None:
+    assert_refused(hettop("plan", models.drawing(tmp_path / "m.onnx"), "--runs", "3"), "draws numbers")
+
+
+def test_a_measured_table_can_be_saved_extended_and_planned_again(tmp_path: Path) -> None:
+    """A device a hundred times as fast that cannot do a softmax takes the rest, whatever was measured."""
+    model, costs, more = models.residual(tmp_path / "m.onnx"), tmp_path / "costs.json", tmp_path / "more.json"
+    more.write_text(
+        json.dumps([{"name": "N^960", "like": "CPU_ONLY@1", "times": 0.01, "cut": [0, 0], "unsupported": ["Softmax"]}])
+    )
+    options = ("--devices", "CPU_ONLY@1", "--describe", str(more), "--save-costs", str(costs), "--runs", "5", "--json")
+    document = one_document(hettop("plan", model, *options).stdout)
+    assert document["described"] == ["N^960"]
+    assert {part["device"] for part in document["slices"]} == {"CPU_ONLY@1", "N^960"}
+    again = one_document(called("plan", "--costs", str(costs), "--json").stdout)
+    assert (again["plan"], again["cost"]) == (document["plan"], pytest.approx(document["cost"]))
+    assert_refused(called("plan", model, "--save-costs", str(costs)), "exists")
+    assert_refused(called("plan", model, "--describe", str(more), "--run"), "only described")

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from hettop.errors import HettopError
-from hettop.slicing.costs import CostTable, for_objective, load_costs, read_costs
-from tests.slicing.tables import fields, table_of
+from hettop.slicing.costs import CostTable, for_objective, load_costs, read_costs, written_costs
+from tests.slicing.tables import Fields, fields, random_fields, table_of
 
 
 def refusal(text: str | bytes) -> str:
@@ -139,3 +140,12 @@ def test_costs_in_the_other_unit_are_refused_unless_there_are_watts() -> None:
 def test_a_file_without_a_unit_is_in_the_unit_of_the_objective() -> None:
     assert for_objective(table_of(fields(1, "A")), "energy").unit == "mJ"
     assert for_objective(table_of(fields(1, "A")), "latency").unit == "ms"
+
+
+@given(random_fields())
+def test_a_table_that_is_written_reads_as_itself(given_fields: Fields) -> None:
+    table = table_of({**given_fields, "unit": "ms", "P": [1.5] * len(given_fields["D"])})
+    again = read_costs(written_costs(table))
+    assert (again.devices, again.unit) == (table.devices, "ms")
+    for name in ("execution", "entry", "exit", "sizes", "limits", "watts"):
+        assert getattr(again, name).tolist() == getattr(table, name).tolist()

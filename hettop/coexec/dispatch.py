@@ -1,0 +1,61 @@
+"""The dispatch of a co-execution, a process of its own: `python -m hettop.coexec.dispatch`, a job on stdin.
+
+It starts the workers, hands out sequence numbers and restores their order; it runs no model itself. It ends with its
+standard input, after an answer with what was measured until then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from hettop.coexec.course import Course
+from hettop.coexec.crew import READ_BYTES, ProcessCrew
+from hettop.coexec.messages import Answer, Failed, Job, Lines, Progress, decode_job, encode
+from hettop.engine.clock import RealClock
+from hettop.engine.garbage import frozen_collector
+from hettop.engine.outlet import take_stdout
+from hettop.engine.reaper import Reaper
+from hettop.errors import HettopError
+
+STDIN = 0
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    out = take_stdout()
+    lines, found = Lines(), list[bytes]()
+    while not found:
+        data = os.read(STDIN, READ_BYTES)
+        if not data:
+            os._exit(1)
+        found = lines.feed(data)
+    answer = _answer(decode_job(found[0]), out)
+    with os.fdopen(out, "wb") as stream:
+        stream.write(encode(answer) + b"\n")
+    os._exit(0)
+
+
+def _answer(job: Job, out: int) -> Answer:
+    reaper = Reaper()  # of its own: workers end with the dispatch, as the dispatch ends with hettop
+    clock = RealClock()
+    try:
+        crew = ProcessCrew(job.units, job.work, clock=clock, reaper=reaper, environment=dict(os.environ), ending=STDIN)
+        try:
+            with frozen_collector():
+                return Answer(result=Course(job, crew, clock, tell=lambda text: _say(out, text)).run())
+        finally:
+            crew.close()
+    except HettopError as error:
+        return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
+    finally:
+        reaper.close()
+
+
+def _say(out: int, text: str) -> None:
+    os.write(out, encode(Progress(text=text)) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

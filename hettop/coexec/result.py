@@ -1,0 +1,124 @@
+"""What came of co-execution, as data with its arithmetic: rates alone and together, gain, shares.
+
+Pure: knows neither who measured nor who shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LATENCY_NEEDS = 64
+"""Samples that a P90 needs for its 95 % interval to exist on both sides (docs/STATISTICS.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a unit did not begin, or did not go on."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Rates of one round, inferences a second; None where a block came to nothing."""
+
+    alone_per_s: dict[str, float | None]
+    together_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """A unit's part. Rates are inferences a second; calls are those that the rates stand on.
+
+    share: of the work that was done together. ahead: numbers that it has at once.
+    redone: numbers that others had to do again when it died.
+    """
+
+    unit: str
+    alone_per_s: float | None
+    together_per_s: float | None
+    share: float | None
+    alone_calls: int = 0
+    together_calls: int = 0
+    placed: str | None = None
+    note: str = ""
+    ahead: int = 0
+    redone: int = 0
+    error: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All of a co-execution.
+
+    in_order: whether what left the buffer was one number after another, none missing, none twice.
+    p50_ms, p90_ms: from handing a number out to its leaving in order, over `latencies` of them.
+    max_reorder: the most results that waited at once for an earlier one; depth: how many numbers the buffer spans.
+    together_ns: when all worked at the same time, from and until (ns of the monotonic clock).
+    delivered: numbers that left in order, warm-up not among them.
+    """
+
+    units: tuple[UnitResult, ...]
+    together_per_s: float | None
+    rounds: tuple[Round, ...]
+    delivered: int
+    in_order: bool
+    p50_ms: float | None
+    p90_ms: float | None
+    latencies: int
+    max_reorder: int
+    depth: int
+    steals: int
+    redone: int
+    block_ms: float
+    together_ns: tuple[tuple[int, int], ...] = ()
+    simulated: bool = False
+    interrupted: bool = False
+
+    @property
+    def best(self) -> UnitResult | None:
+        """The unit that does most alone."""
+        known = [unit for unit in self.units if unit.alone_per_s is not None]
+        return max(known, key=lambda unit: unit.alone_per_s or 0.0, default=None)
+
+    @property
+    def gain(self) -> float | None:
+        """Of doing it together over the best unit alone: .5 is half as much again."""
+        return gain(self.together_per_s, self.best.alone_per_s if self.best else None)
+
+    @property
+    def ideal_per_s(self) -> float | None:
+        """The sum of what the units do alone; None if one of them is unknown."""
+        rates = [unit.alone_per_s for unit in self.units]
+        known = [rate for rate in rates if rate is not None]
+        return sum(known) if known and len(known) == len(rates) else None
+
+    @property
+    def of_ideal(self) -> float | None:
+        if self.together_per_s is None or not self.ideal_per_s:
+            return None
+        return self.together_per_s / self.ideal_per_s
+
+    @property
+    def gain_by_round(self) -> tuple[float | None, ...]:
+        """Over the unit that is best in all rounds together."""
+        best = self.best
+        if best is None:
+            return ()
+        return tuple(gain(each.together_per_s, each.alone_per_s.get(best.unit)) for each in self.rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Energy of an inference while all work, in mJ, or why it is unknown. mw: the mean power behind it."""
+
+    mj: float | None
+    why: str = ""
+    mw: float | None = None
+    source: str | None = None
+
+
+def gain(together: float | None, alone: float | None) -> float | None:
+    return together / alone - 1 if together is not None and alone else None

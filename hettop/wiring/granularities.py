@@ -1,0 +1,127 @@
+"""Joins what the user asked for to a comparison of granularities: threads, and competing loads one after another.
+
+Imports no framework; wrong use ends here, with a hint.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from hettop.cutting.child import compare_in_child
+from hettop.cutting.messages import Subject
+from hettop.cutting.result import Compared
+from hettop.engine.child import environment_for_child
+from hettop.engine.reaper import Reaper
+from hettop.errors import HettopError
+from hettop.load.parts import LoadPart, condition_of, parse_load
+from hettop.load.source import ProcessLoad, unavailable
+from hettop.wiring.options import ModelOptions
+from hettop.wiring.setup import DEFAULT_BACKEND, MOST_THREADS, Setup, prepare
+
+FEWEST_THREADS = 2
+ONE = "CPU_ONLY@1"
+CONFIRM_S = 10.0
+"""How long workers of a load may take to be there; a hundredth of a second is usual."""
+
+LOOK_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class UnderLoad:
+    """What was compared while `load` competed, or why it was not."""
+
+    load: str
+    compared: Compared | None
+    why: str = ""
+
+
+def prepare_model(options: ModelOptions, threads: int) -> Setup:
+    """Raises HettopError: as `prepare` does, and `usage`."""
+    if options.backend not in (None, DEFAULT_BACKEND):
+        raise HettopError("usage", f"granularities are compared on {DEFAULT_BACKEND}", "leave out --backend")
+    if not FEWEST_THREADS <= threads <= MOST_THREADS:
+        raise HettopError(
+            "usage",
+            f"--threads {threads}: from {FEWEST_THREADS}, for less is not parallel, to {MOST_THREADS}",
+            f"use --threads {FEWEST_THREADS}",
+        )
+    return prepare(replace(options, backend=DEFAULT_BACKEND), (ONE,), os.cpu_count() or 1)
+
+
+def parse_loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
+    """A comma list of loads, each once. Raises HettopError: `usage`, `load-unavailable`."""
+    loads = tuple(dict.fromkeys(parse_load(part.strip()) for part in text.split(",")))
+    for parts in loads:
+        if (why := unavailable(parts)) is not None:
+            raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
+    return loads
+
+
+def compare_under(
+    setup: Setup,
+    model: str,
+    loads: Sequence[tuple[LoadPart, ...]],
+    *,
+    threads: int,
+    duration_ns: int,
+    warmup: int,
+    tell: Callable[[str], None],
+) -> tuple[list[UnderLoad], bool]:
+    """A comparison for each load, and whether it was interrupted. Raises HettopError, KeyboardInterrupt."""
+    subject = Subject(
+        model=model,
+        devices=(ONE,),
+        function=setup.function,
+        seed=setup.inputs.seed,
+        shapes=dict(setup.inputs.shapes),
+        values=dict(setup.inputs.values),
+        warmup=warmup,
+    )
+    found: list[UnderLoad] = []
+    reaper = Reaper()
+    competing = ProcessLoad(reaper, _nobody_to_tell, environment_for_child(os.environ))
+    try:
+        for parts in loads:
+            name = condition_of(parts)
+            tell(f"comparing under load {name}, some seconds …")
+            competing.set(parts)
+            why = _await_load(competing)
+            compared = None if why else compare_in_child(subject, threads, duration_ns)
+            why = why or _failure(competing)
+            found.append(UnderLoad(name, None if why else compared, why))
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        return found, True
+    finally:
+        competing.close()
+        reaper.close()
+    return found, False
+
+
+def _nobody_to_tell(condition: str, *, confirmed: bool) -> None:
+    pass
+
+
+def _await_load(competing: ProcessLoad) -> str:
+    """Empty once the load is there, else why it is not."""
+    if not competing.parts:
+        return ""
+    deadline = time.monotonic() + CONFIRM_S
+    while time.monotonic() < deadline:
+        for event in competing.drain(time.monotonic_ns()):
+            if event.state == "confirmed":
+                return ""
+            if event.error is not None:
+                return event.error.message
+        time.sleep(LOOK_S)
+    return "the load never came to be"
+
+
+def _failure(competing: ProcessLoad) -> str:
+    """Why what was measured was not under the load all the time; empty if it was."""
+    errors = [event.error for event in competing.drain(time.monotonic_ns()) if event.error is not None]
+    return errors[0].message if errors else ""

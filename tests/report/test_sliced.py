@@ -1,0 +1,101 @@
+"""A measured plan and its run, as a page and as a document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hettop.cutting.costs import cost_table
+from hettop.cutting.result import Ran
+from hettop.report.sliced import Sliced, interval, sliced_document, sliced_text
+from hettop.slicing.baselines import baselines
+from hettop.slicing.given import read_plan
+from hettop.slicing.planner import plan
+from tests.cutting.test_costs import SURVEY
+
+COSTS = cost_table(("A", "B"), SURVEY)
+SLICED = Sliced(SURVEY, COSTS, COSTS.table, plan(COSTS.table), baselines(COSTS.table), "latency", 0.2)
+# Predicted 2.1, 3.7 and 3.6 ms on B, A, B. B takes twice its 13 ms now, A as long as then.
+RAN = Ran((4.0, 4.0, 7.2), 15.2, (21.0, 26.0), (0.4,) * 20, 2e-7, True, 1e-5, 20)
+
+
+def page(sliced: Sliced, width: int = 120) -> str:
+    return " ".join(sliced_text("m", sliced, width).split())
+
+
+def document(sliced: Sliced) -> dict[str, Any]:
+    return sliced_document({"name": "m"}, sliced)
+
+
+def test_the_page_has_the_plan_the_line_and_says_that_nothing_ran() -> None:
+    text = page(SLICED)
+    assert "m B_1, A_2, B_3 latency 9.40 ms" in text
+    assert "costs were measured here" in text
+    assert "A 21.0 1.00 1.20 1.00 4" in text
+    assert "not run: --run runs it" in text
+
+
+def test_the_document_has_layers_lines_and_the_best_single_device() -> None:
+    told = document(SLICED)
+    assert (told["plan"], told["cost"], told["best_single"]) == ("B_1, A_2, B_3", pytest.approx(9.4), "B")
+    assert told["baselines"]["B preferred"] == 13
+    assert told["communication"][1]["r_squared"] == pytest.approx(1)
+    assert told["layers"][1]["crossing_bytes"] == 2_000_000
+    assert told["layers"][0]["ms"] == {"A": 10.0, "B": 1.0}
+    assert told["run"] is None
+
+
+def test_a_run_stands_beside_its_prediction() -> None:
+    run = document(replace(SLICED, ran=RAN))["run"]
+    assert [each["predicted_ms"] for each in run["slices"]] == pytest.approx([2.1, 3.7, 3.6])
+    assert [each["error"] for each in run["slices"]] == pytest.approx([-0.475, -0.075, -0.5])
+    assert run["error"] == pytest.approx(9.4 / 15.2 - 1)
+
+
+def test_the_prediction_is_told_for_devices_as_fast_as_they_are_now_too() -> None:
+    run = document(replace(SLICED, ran=RAN))["run"]
+    assert [each["adjusted_ms"] for each in run["slices"]] == pytest.approx([4.2, 3.7, 7.2])
+    assert run["adjusted_error"] == pytest.approx(15.1 / 15.2 - 1)
+    text = page(replace(SLICED, ran=RAN))
+    assert "A 21.0 ms then, 21.0 now, B 13.0 ms then, 26.0 now" in text
+
+
+def test_the_gain_is_told_over_the_device_that_is_best_alone_now() -> None:
+    text = page(replace(SLICED, ran=RAN))
+    assert "gain over A alone +40% (+40% to +40%, 95 %)" in text
+    assert "within 2.0e-07 of the largest element" in text
+    assert document(replace(SLICED, ran=RAN))["run"]["best_single"] == "A"
+
+
+def test_a_gain_that_may_be_none_is_said_to_be_unproven() -> None:
+    ran = replace(RAN, gains=(0.5, -0.5) * 20)
+    assert "no difference is proven" in page(replace(SLICED, ran=ran))
+
+
+def test_the_interval_of_a_gain_holds_its_median() -> None:
+    middle, low, high = interval([0.1, 0.2, 0.3, 0.4, 0.5] * 8)
+    assert middle == pytest.approx(0.3)
+    assert 0.1 <= low <= middle <= high <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"), [(None, "NOT those of the whole model: other shapes"), (0.5, "5.0e-01 of the largest")]
+)
+def test_wrong_outputs_are_said(difference: float | None, words: str) -> None:
+    assert words in page(replace(SLICED, ran=replace(RAN, difference=difference, equal=False)))
+    assert "exactly" in page(replace(SLICED, ran=replace(RAN, difference=0.0)))
+
+
+def test_a_plan_of_the_users_own_may_be_worse_and_says_whose_it_is() -> None:
+    given = replace(SLICED, plan=read_plan(COSTS.table, "A_1"), given=True)
+    text = page(given)
+    assert "the plan is yours" in text
+    assert "B preferred 13.0 -62%" in text
+    assert document(given)["given"] is True
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_page_fits_its_width(width: int) -> None:
+    assert max(map(len, sliced_text("m", replace(SLICED, ran=RAN), width).splitlines())) <= width
