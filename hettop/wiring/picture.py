@@ -7,31 +7,46 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from hettop.tui.app import HettopApp
+from hettop.tui.preferences import Preferences
 from hettop.wiring.replay import ReplayFeed
+from hettop.wiring.settings.places import my_places
 
 DEFAULT_SIZE = (120, 40)
 
 
-def picture(recording: Path, at_ns: int | None, size: tuple[int, int] = DEFAULT_SIZE, theme: str | None = None) -> str:
-    """The screen at `at_ns` (None: at the end) of the recording. Raises HettopError (`recording`)."""
-    return asyncio.run(_drawn(recording, at_ns, size, theme))
+def picture(
+    recording: Path,
+    at_ns: int | None,
+    size: tuple[int, int] = DEFAULT_SIZE,
+    theme: str | None = None,
+    keys: Sequence[str] = (),
+) -> str:
+    """The screen at `at_ns` (None: at the end) of the recording, after these keys. Raises HettopError (`recording`)."""
+    return asyncio.run(_drawn(recording, at_ns, size, theme, keys))
 
 
-async def _drawn(recording: Path, at_ns: int | None, size: tuple[int, int], theme: str | None) -> str:
+async def _drawn(
+    recording: Path, at_ns: int | None, size: tuple[int, int], theme: str | None, keys: Sequence[str]
+) -> str:
     feed = ReplayFeed(recording)
     try:
+        feed.look_at_all()
         status = feed.replay_status()
         end = status.duration_ns if status is not None else 0
         feed.seek(end if at_ns is None else at_ns)
         feed.toggle_play()
-        app = HettopApp(lambda: feed, replaying=True, theme=theme)
+        own = Preferences(theme_folder=my_places().themes)
+        app = HettopApp(lambda: feed, replaying=True, theme=theme, preferences=own)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             app.frame()
-            await pilot.pause()
+            await pilot.press(*keys)
+            for _ in range(3):  # layout, the frame that follows it, and its painting
+                await pilot.pause()
             return without_downloads(app.export_screenshot(title="hettop"))
     finally:
         feed.close()
