@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import os
 import shutil
-import socket
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hettop.commands.options import add_model_options, duration_ns, make_parser, model_options, positive, rate
+from hettop.commands.names import names_here
+from hettop.commands.options import (
+    add_model_options,
+    add_power_option,
+    duration_ns,
+    make_parser,
+    model_options,
+    positive,
+    rate,
+)
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
+from hettop.wiring.protocols import PROTOCOLS, under_protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,8 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--load", metavar="LOAD", help="judge under this competing load, such as cpu:2 (none)")
     parser.add_argument("--units", default="all", metavar="U,V", help="measuring: units, or all (the default)")
     parser.add_argument("--runs", type=positive, metavar="N", help="measuring: samples per unit (200, or as needed)")
+    parser.add_argument("--protocol", choices=sorted(PROTOCOLS), help="measuring: as published, see hettop bench")
     parser.add_argument("--until-proven", action="store_true", help="measuring: go on until the answer is proven")
     parser.add_argument("--time-limit", type=duration_ns, metavar="2m", help="measuring: from the first sample on (2m)")
+    add_power_option(parser, "measuring: ")
     parser.add_argument("--record", metavar="FILE", help="measuring: record the session as JSON Lines")
     parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
     form = parser.add_mutually_exclusive_group()
@@ -99,7 +109,13 @@ def _question(arguments: argparse.Namespace) -> Question:
 def _judge_recording(path: Path, question: Question, arguments: argparse.Namespace) -> int:
     from hettop.wiring.recorded import read_recording
 
-    told = (("--record", arguments.record), ("--runs", arguments.runs), ("--until-proven", arguments.until_proven))
+    told = (
+        ("--record", arguments.record),
+        ("--runs", arguments.runs),
+        ("--until-proven", arguments.until_proven),
+        ("--protocol", arguments.protocol),
+        ("--power", arguments.power),
+    )
     for option, given in told:
         if given:
             raise HettopError("usage", f"{option} is for measuring; this is a recording", "name a model to measure")
@@ -124,7 +140,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import measure
+    from hettop.commands.measuring import after_recording, measure, say_power
     from hettop.commands.progress import Progress, width_of
     from hettop.wiring.headless import Headless
     from hettop.wiring.setup import prepare
@@ -147,12 +163,14 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:
             say_recorded(outcome.closed)
+        say_power(headless.session, options)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
         sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
         return EXIT_FAILED
-    return _exit_code(found) if found.units else EXIT_FAILED
+    code = _exit_code(found) if found.units else EXIT_FAILED
+    return after_recording(code, outcome.closed, headless.session)
 
 
 def _measure_options(question: Question, arguments: argparse.Namespace) -> MeasureOptions:
@@ -164,16 +182,22 @@ def _measure_options(question: Question, arguments: argparse.Namespace) -> Measu
     if runs is None:
         needed = samples_needed(question.budget.quantile) if question.budget else 0
         runs = max(DEFAULT_RUNS, round(ENOUGH * needed))
-    return MeasureOptions(
+    usual = MeasureOptions(
         warmup=DEFAULT_WARMUP,
         runs=RAW_LIMIT if arguments.until_proven else min(runs, RAW_LIMIT),
-        rate_hz=arguments.rate,
         interleave=True,
         load=question.load or "none",
         canary=question.load is not None or arguments.rate is not None,
+        power=arguments.power,
         record=arguments.record,
         force=arguments.force,
     )
+    if arguments.protocol is None:
+        return replace(usual, rate_hz=arguments.rate)
+    if arguments.until_proven:
+        raise HettopError("usage", "--until-proven measures on, a protocol ends by itself", "leave one of them out")
+    told = {"runs": arguments.runs, "rate_hz": arguments.rate, "load": question.load}
+    return under_protocol(arguments.protocol, {name: value for name, value in told.items() if value is not None}, usual)
 
 
 def _time_limit(arguments: argparse.Namespace) -> int | None:
@@ -267,7 +291,7 @@ def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skip
     from hettop.report.verdict import verdict_markdown, verdict_text
     from hettop.report.verdict_document import verdict_document
 
-    names = _names() if arguments.anonymize else []
+    names = names_here() if arguments.anonymize else []
     if arguments.as_json:
         document = verdict_document(found, session, skipped=skipped)
         sys.stdout.write(to_json(anonymous_document(document, names) if arguments.anonymize else document) + "\n")
@@ -278,16 +302,6 @@ def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skip
         for kind, lines in (skipped or {}).items():
             sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
     sys.stdout.flush()
-
-
-def _names() -> list[str]:
-    """How this machine and its user are called."""
-    host = socket.gethostname()
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # a user without a name, as in a container
-        user = ""
-    return [host, host.partition(".")[0], user]
 
 
 def _exit_code(found: Verdict) -> int:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hettop.commands.options import (
+    add_against_option,
     add_measure_options,
+    add_metrics_option,
     add_model_options,
     make_parser,
     model_options,
@@ -18,32 +20,51 @@ from hettop.commands.options import (
     wants_canary,
 )
 from hettop.commands.screen import add_screen_options, screen_options
+from hettop.commands.serving import add_serve_option, serve
 from hettop.errors import HettopError
+from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
 
 if TYPE_CHECKING:
     from hettop.record.writer import Closed
     from hettop.wiring.live import LiveFeed
+    from hettop.wiring.setup import Setup
 
 SUMMARY = "Watch a model's latency live; switch units, start competing load and record while watching."
 EXAMPLE = """\
   hettop                              MobileNetV2 with seeded weights
   hettop model.onnx --unit CPU_ONLY@2 --record session.jsonl
+  hettop a.onnx --against b.onnx      two models side by side, in turns
   hettop --demo                       a simulated Apple M2, marked SIMULATED"""
+VARIANT_MARK = "~"
 HEADLESS_NS = 10 * 10**9
 
 
 def run(argv: list[str]) -> int:
     arguments = make_live_parser().parse_args(argv)
+    if arguments.serve is not None:
+        return serve("", argv, arguments.serve)
     model = model_options(arguments)
     if arguments.demo:
         if arguments.backend not in (None, "simulated"):
             raise HettopError("usage", "--demo is the simulated backend", "leave out --backend")
         model = replace(model, backend="simulated")
+    _check_budgets(arguments)
     units = (arguments.unit,) if arguments.unit else None
     if not on_terminal() or os.environ.get("TERM") == "dumb":
         return _without_terminal(arguments, model, units)
     return _on_screen(arguments, model, units)
+
+
+def _check_budgets(arguments: argparse.Namespace) -> None:
+    """Raises HettopError (`usage`) before anything is started. What checks them is not loaded unless there are any."""
+    if arguments.budget is None and arguments.energy is None:
+        return
+    from hettop.analysis.budget import parse_budget, parse_energy
+
+    parse_budget(arguments.budget, None)
+    if arguments.energy is not None:
+        parse_energy(arguments.energy)
 
 
 def make_live_parser() -> argparse.ArgumentParser:
@@ -51,8 +72,13 @@ def make_live_parser() -> argparse.ArgumentParser:
     add_model_options(parser)
     parser.add_argument("--unit", metavar="U", help="unit to begin with, such as CPU_ONLY or CPU_ONLY@2")
     parser.add_argument("--demo", action="store_true", help="a simulated Apple M2, marked SIMULATED everywhere")
+    add_against_option(parser)
     add_measure_options(parser)
+    parser.add_argument("--budget", metavar="16ms@p99", help="latency that the verdict (v) is to judge units by")
+    parser.add_argument("--energy", metavar="5mJ", help="energy an inference that it is to judge them by")
+    add_metrics_option(parser)
     add_screen_options(parser)
+    add_serve_option(parser)
     return parser
 
 
@@ -61,15 +87,18 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
     from hettop.wiring.setup import prepare
 
     setup = prepare(model, units or (("all",) if arguments.demo else None), os.cpu_count() or 1)
+    setup = _with_other(setup, model, arguments.against)
     sys.stderr.write("no terminal: measuring for 10 s\n")
     measure = MeasureOptions(
         warmup=DEFAULT_WARMUP,
         duration_ns=HEADLESS_NS // len(setup.units),
         rate_hz=arguments.rate,
+        interleave=arguments.against is not None,
         load=arguments.load,
         power=arguments.power,
         canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
+        prometheus=arguments.prometheus,
         force=arguments.force,
     )
     return measure_and_print(setup, measure, as_json=False)
@@ -84,8 +113,8 @@ def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[
     opened: list[LiveFeed] = []
 
     def begin() -> LiveFeed:
-        opened.append(_measurement(arguments, model, units))
-        _first_units(opened[0], interleave=arguments.demo and units is None)
+        opened.append(_measurement(arguments, model, units, arguments.power or screen.power))
+        _first_units(opened[0], interleave=arguments.demo and units is None, usual=None if units else screen.unit)
         return opened[0]
 
     with Endings() as endings:
@@ -100,29 +129,53 @@ def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[
     return code
 
 
-def _measurement(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> LiveFeed:
+def _measurement(
+    arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None, power: str | None
+) -> LiveFeed:
     """A feed with a row for every unit of this machine, the first of which is to run first."""
     from hettop.wiring.live import LiveFeed
     from hettop.wiring.setup import prepare
 
     setup = prepare(model, units, os.cpu_count() or 1)
     setup = replace(setup, units=tuple(dict.fromkeys((setup.units[0], *setup.available))))
+    setup = _with_other(setup, model, arguments.against)
     measure = MeasureOptions(
         rate_hz=arguments.rate,
         load=arguments.load,
-        power=arguments.power,
+        power=power,
+        budget=arguments.budget,
+        energy=arguments.energy,
         canary=wants_canary(arguments, otherwise=True),
         record=arguments.record,
+        prometheus=arguments.prometheus,
         force=arguments.force,
     )
-    return LiveFeed(setup, measure, rows=setup.units, raw_limit=0)
+    return LiveFeed(setup, measure, rows=setup.units, raw_limit=0, model=model)
 
 
-def _first_units(feed: LiveFeed, *, interleave: bool) -> None:
+def _with_other(setup: Setup, model: ModelOptions, against: str | None) -> Setup:
+    """With the rows of another model beside those of the first, if there is one."""
+    if against is None:
+        return setup
+    from hettop.wiring.beside import prepare_against
+
+    return prepare_against(setup, model, against, os.cpu_count() or 1)
+
+
+def _first_units(feed: LiveFeed, *, interleave: bool, usual: str | None) -> None:
+    """All of them, or the one that the user's settings name, or the first; with its variants, if it has any."""
     if interleave:
         feed.interleave()
+        return
+    rows = list(feed.session.units)
+    if usual is not None and usual not in rows:
+        feed.warn(f"{clean(usual)}, the unit of your settings, cannot run here")
+    chosen = usual if usual in rows else rows[0]
+    beside = [row for row in rows if row.startswith(f"{chosen}{VARIANT_MARK}")]
+    if beside:
+        feed.interleave([rows[rows.index(chosen)], *beside])
     else:
-        feed.switch(next(iter(feed.session.units)))
+        feed.switch(rows[rows.index(chosen)])
 
 
 def _say_recorded(closed: Closed | None) -> None:

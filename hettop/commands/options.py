@@ -6,6 +6,7 @@ Imports nothing heavy: `hettop --help` must answer at once.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from typing import NoReturn
@@ -18,6 +19,7 @@ _DURATION = re.compile(r"(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<suffix>ms|s|m|min|h)?
 _SECONDS = {"ms": 1e-3, None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 MOST_DIGITS = 20
 LONGEST_S = 7 * 24 * 3600
+LOWEST_PORT, HIGHEST_PORT = 1024, 65_535  # below, ports are the system's
 LOWEST_RATE_HZ = 1e-3  # one arrival in a quarter of an hour
 
 
@@ -67,6 +69,11 @@ def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
 
 
+def rest(text: str) -> int:
+    """A rest in ns; 0 is none."""
+    return 0 if text.strip() in ("0", "0s") else duration_ns(text)
+
+
 def rate(text: str) -> float:
     """Arrivals a second."""
     try:
@@ -110,15 +117,23 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=not_negative, default=0, metavar="N", help="seed of made-up inputs (0)")
 
 
+def add_against_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--against", metavar="MODEL", help="another model beside it, in turns on the same units, as UNIT~b"
+    )
+
+
+def add_power_option(parser: argparse.ArgumentParser, when: str = "") -> None:
+    """`when`: in which use of the command, if not in all."""
+    sources = "powermetrics, macmon, zeus, rapl, hwmon, file:PATH (a capture: for show) or none"
+    parser.add_argument("--power", metavar="SRC", help=f"{when}source of power: {sources} (the best there is)")
+
+
 def add_measure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate", type=rate, metavar="HZ", help="pace arrivals; response and misses then count from the planned start"
     )
-    parser.add_argument(
-        "--power",
-        metavar="SRC",
-        help="source of power: powermetrics, macmon, zeus, rapl, hwmon, file:PATH or none (the best there is)",
-    )
+    add_power_option(parser)
     parser.add_argument("--load", default="none", metavar="LOAD", help="competing load, such as cpu:2+memory:1@50%%")
     parser.add_argument(
         "--canary",
@@ -132,16 +147,27 @@ def add_measure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
 
 
+def port(text: str) -> int:
+    """A port that a program may listen on."""
+    if not _is_whole(text) or not LOWEST_PORT <= int(text) <= HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; choose one from {LOWEST_PORT} to {HIGHEST_PORT}")
+    return int(text)
+
+
+def add_metrics_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--prometheus",
+        type=port,
+        metavar="PORT",
+        help="meanwhile, serve metrics at http://127.0.0.1:PORT/metrics (extra: prometheus)",
+    )
+
+
 def wants_canary(arguments: argparse.Namespace, *, otherwise: bool) -> bool:
     """Whether the canary is to run: as the user said, else where others share the machine."""
     if arguments.canary is not None:
         return bool(arguments.canary)
     return otherwise or arguments.load != "none" or arguments.rate is not None
-
-
-def power_source(arguments: argparse.Namespace) -> str | None:
-    """The source for a measurement without a screen: the best there is where it runs by time, else only if asked."""
-    return arguments.power or (None if arguments.duration else "none")
 
 
 def model_options(arguments: argparse.Namespace) -> ModelOptions:
@@ -157,5 +183,7 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
 
 
 def on_terminal() -> bool:
-    """Whether there is a person at both ends."""
+    """Whether there is a person at both ends, at a terminal or at a page."""
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # as what --serve starts is told
+        return True
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 CORE_ML_UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
 
@@ -55,12 +55,14 @@ class LoadOptions:
 
     tell: called with what the load is about to do, `compiling` or `loading`; either can take minutes.
     hints: optimisation hints of the framework, as it names them and their values.
+    fresh_state: whether a model's state will be made anew before each call, where the backend can (`Renewing`).
     """
 
     threads: int | None = None
     function: str | None = None
     tell: Callable[[str], None] = _tell_nobody
     hints: Mapping[str, str] = field(default_factory=dict)
+    fresh_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,13 @@ class Backend(Protocol):
     def told_load(self, condition: str) -> None:
         """The competing load in force, as the condition string; only a simulation has any use for it."""
         ...
+
+
+@runtime_checkable
+class Renewing(Protocol):
+    """A backend that can forget what earlier calls left in the model's state; without a state it does nothing."""
+
+    def renew_state(self) -> None: ...
 
 
 def split_unit(unit: str) -> tuple[str, int | None]:

@@ -23,6 +23,11 @@ WORKER = ("-X", "faulthandler", "-P", "-m", "hettop.engine.worker")
 """`-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one."""
 
 
+NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")
+"""ONNX Runtime, from 1.29 on, uploads what it runs: a thread, a data base and a connection in the process measured. Only
+this variable, set before it is imported, keeps it from beginning; its API comes too late."""
+
+
 @dataclass(frozen=True, slots=True)
 class Channel:
     """Where bytes came from: a child's frames or its log."""
@@ -35,11 +40,18 @@ class Child:
     """A running engine process, collected by way of its frames' end."""
 
     def __init__(
-        self, argv: Sequence[str], environment: Mapping[str, str], job: Job, collector: Collector, reaper: Reaper
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        job: Job,
+        collector: Collector,
+        reaper: Reaper,
+        *,
+        row: str | None = None,
     ) -> None:
-        """Raises OSError when the process cannot be started."""
+        """`row`: what it runs for, if that is not just the job's unit. Raises OSError if it cannot be started."""
         self._process = Process(argv, environment, reaper)
-        self.unit = job.unit
+        self.unit = row or job.unit
         self.pid = self._process.pid
         collector.add(self._process.stdout, Channel(self, False))
         collector.add(self._process.stderr, Channel(self, True))
@@ -110,4 +122,5 @@ def environment_for_child(inherited: Mapping[str, str]) -> dict[str, str]:
     if root.name not in {"site-packages", "dist-packages"}:
         earlier = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = f"{root}{os.pathsep}{earlier}" if earlier else str(root)
+    environment.setdefault(*NO_TELEMETRY)
     return environment

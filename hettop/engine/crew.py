@@ -6,7 +6,7 @@ Knows nothing of whose turn it is; waits only where it says so.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -51,11 +51,15 @@ class Crew:
         """Whether none is being measured."""
         return not any(member.state == "running" for member in self)
 
-    def runnable(self, units: Sequence[str], period_ns: int) -> dict[str, int | None]:
-        """Those of `units` that can take a turn now, with how long a sample of theirs takes up (None: unknown)."""
+    def runnable(self, units: Sequence[str], period_ns: Callable[[str], int]) -> dict[str, int | None]:
+        """Those of `units` that can take a turn now, with how long a sample of theirs takes up (None: unknown).
+
+        `period_ns` tells how long one takes up at least.
+        """
         members = [self.members[unit] for unit in units if self.members[unit].may_run]
         return {
-            member.unit: None if (usual := member.usual_ns()) is None else max(usual, period_ns) for member in members
+            member.unit: None if (usual := member.usual_ns()) is None else max(usual, period_ns(member.unit))
+            for member in members
         }
 
     def take_in(self) -> None:

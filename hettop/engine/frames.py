@@ -85,6 +85,12 @@ class LostReport(Report, frozen=True, kw_only=True, tag="lost"):
     n: int
 
 
+class DoubtReport(Report, frozen=True, kw_only=True, tag="doubt"):
+    """`n` native times of the samples before this were longer than the call, or negative: they are not among them."""
+
+    n: int
+
+
 class RetireReport(Report, frozen=True, kw_only=True, tag="retire"):
     """It ends, its last words said, so that a new process goes on: after so many predictions and steady running."""
 
@@ -97,7 +103,8 @@ class RetireReport(Report, frozen=True, kw_only=True, tag="retire"):
 class UsageReport(Report, frozen=True, kw_only=True, tag="usage"):
     """What the operating system charged the process since the last such report.
 
-    `resident_mb` is the memory it has now, in MB (10^6 bytes); told at a low rate.
+    `resident_mb` is the memory it has now, in MB (10^6 bytes); told at a low rate. `since_ns` and `until_ns` are the
+    readings, on the clock of the samples, between which it was charged.
     """
 
     minor_faults: int = 0
@@ -106,9 +113,11 @@ class UsageReport(Report, frozen=True, kw_only=True, tag="usage"):
     involuntary_switches: int = 0
     collections: int = 0
     resident_mb: float | None = None
+    since_ns: int | None = None
+    until_ns: int | None = None
 
 
-AnyReport = StateReport | ReadyReport | ErrorReport | LostReport | RetireReport | UsageReport
+AnyReport = StateReport | ReadyReport | ErrorReport | LostReport | DoubtReport | RetireReport | UsageReport
 
 
 @dataclass(frozen=True, slots=True)

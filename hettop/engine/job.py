@@ -17,18 +17,24 @@ INPUT_SETS = 8
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """When a unit has enough: after `runs` steady samples, or `duration_ns` of steady running. None: never."""
+    """When a unit has enough: after `runs` steady samples, or `duration_ns` of steady running. None: never.
+
+    `least_runs` is how many steady samples it takes even if the duration is over.
+    """
 
     runs: int | None = None
     duration_ns: int | None = None
+    least_runs: int = 0
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """All that a new engine process needs to know.
 
     It loads the model, makes the first call and `warmup` calls more, and then runs or, with `run` false, waits.
-    `rate_hz` paces the samples after the warm-up. `backlog_bytes` is how much it keeps for a reader that stalls.
+    `rate_hz` paces the samples after the warm-up, `rest_ns` is a rest before each of them. `backlog_bytes` is how much
+    it keeps for a reader that stalls.
     Before the warm-up it publishes what the model answers to up to `input_sets` sets of inputs; with 0 nothing.
+    With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
     """
 
     backend: str
@@ -42,10 +48,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     warmup: int = 10
     limits: Limits = Limits()
     rate_hz: float | None = None
+    rest_ns: int = 0
     condition: str = NO_LOAD
     run: bool = True
     backlog_bytes: int = 4 * MIB
     input_sets: int = INPUT_SETS
+    fresh_state: bool = False
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)
@@ -81,6 +89,10 @@ class SetLoad(Command, frozen=True, tag="load"):
     condition: str
 
 
+class EndWarmup(Command, frozen=True, tag="warm"):
+    """The warm-up has lasted long enough, however much of it is left."""
+
+
 class Retire(Command, frozen=True, tag="retire"):
     """Hand over to a new process and end, as soon as there is more to run."""
 
@@ -89,7 +101,7 @@ class Stop(Command, frozen=True, tag="stop"):
     """Say goodbye and end."""
 
 
-AnyCommand = Run | Slots | Pause | SetLimits | SetLoad | Retire | Stop
+AnyCommand = Run | Slots | Pause | SetLimits | SetLoad | EndWarmup | Retire | Stop
 
 
 def encode(message: Job | AnyCommand) -> bytes:

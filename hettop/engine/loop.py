@@ -13,7 +13,7 @@ from hettop.engine.backend import Backend, Feed
 from hettop.engine.frames import RetireReport, StateReport, UsageReport
 from hettop.engine.orders import Doing, Orders
 from hettop.engine.pacing import Pace
-from hettop.engine.publisher import NOT_REPORTED, Out, Publisher, Window
+from hettop.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
 from hettop.engine.quota import FOREVER, Quota
 from hettop.events import WINDOW_LIMIT
 
@@ -29,12 +29,16 @@ SHORT_REST_NS = 5_000_000
 """The end of a long rest is slept on the samples' clock, too."""
 
 
+CLOCKS_DIFFER_NS = 1_000
+"""The framework reads another clock than we do: a coarse one counts microseconds, and rounds the last of them up."""
+
+
 class Sampler:
     """Runs `backend.predict(feed)` as ordered, from the first call to the last.
 
     `read_usage` is asked once per flush, `peak_memory_mb` when the unit pauses or stops. After `recycle_after`
-    predictions (None: never) it retires. All times are of `backend.clock`. What `predict` raises goes through to the
-    caller.
+    predictions (None: never) it retires. `before_each` is called before each of them, outside of its time. All times
+    are of `backend.clock`. What either raises goes through to the caller.
     """
 
     def __init__(
@@ -46,9 +50,11 @@ class Sampler:
         *,
         warmup: int,
         rate_hz: float | None,
+        rest_ns: int = 0,
         read_usage: Callable[[], UsageReport | None] = lambda: None,
         peak_memory_mb: Callable[[], float | None] = lambda: None,
         recycle_after: int | None = None,
+        before_each: Callable[[], None] | None = None,
     ) -> None:
         self._backend = backend
         self._clock = backend.clock
@@ -58,6 +64,9 @@ class Sampler:
         self._quota = Quota(warmup, recycle_after)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
         self._peak_memory_mb = peak_memory_mb
+        self._rest_ns = rest_ns
+        self._before_each = before_each
+        self._last_end = 0
 
         self._flush_at = 0
         self._state = ""
@@ -70,7 +79,8 @@ class Sampler:
         self._take_orders()
         self._say("warming")
         window = self._publisher.begin("first")
-        self._quota.account("first", 1, self._back_to_back(window, FOREVER, 1))
+        self._last_end = self._back_to_back(window, FOREVER, 1)
+        self._quota.account("first", 1, self._last_end)
         latency = window.latency[0]
         self.flush()
         return latency
@@ -85,7 +95,8 @@ class Sampler:
         self._quota.begin(self._clock.now())
         while self._quota.warmups_left and not orders.told_to_pause and orders.doing is not Doing.STOP:
             self._take_orders()
-            self._stretch(FOREVER)
+            if self._quota.warmups_left:
+                self._stretch(FOREVER)
         while True:
             self._take_orders()
             if orders.doing is Doing.STOP:
@@ -114,10 +125,14 @@ class Sampler:
         if phase == "steady":
             until = min(until, self._quota.steady_until(self._orders.limits))
         before = len(window)
-        if self._pace is None or phase == "warmup":
+        if phase == "warmup" or (self._pace is None and not self._rest_ns):
             end = self._back_to_back(window, min(until, self._flush_at), count)
+        elif self._pace is None:
+            end = self._rested(window, until)
         else:
             end = self._paced(window, self._pace, until)
+        if len(window) > before:
+            self._last_end = end
         self._quota.account(phase, len(window) - before, end)
         if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
             self.flush()
@@ -126,8 +141,10 @@ class Sampler:
         """Up to `count` samples without a break; returns the last one's end. The loop that must cost nothing."""
         predict, feed, now, orders = self._backend.predict, self._feed, self._clock.now, self._orders
         add_start, add_latency, add_native = window.start.append, window.latency.append, self._add_native(window)
-        end = 0
+        before_each, end = self._before_each, 0
         for _ in repeat(None, count):
+            if before_each is not None:
+                before_each()
             start = now()
             predict(feed)
             end = now()
@@ -151,6 +168,8 @@ class Sampler:
         start = now()
         if start < planned or planned >= until:
             return start  # orders that came during a short rest wait for this sample: it is due
+        if self._before_each is not None:
+            self._before_each()
         start = now()
         self._backend.predict(self._feed)
         end = now()
@@ -162,14 +181,28 @@ class Sampler:
         pace.started()
         return end
 
+    def _rested(self, window: Window, until: int) -> int:
+        """Rests after the sample before and takes one; returns its end, or when the rest was broken off."""
+        now = self._clock.now
+        rested = self._last_end + self._rest_ns
+        self._rest_until(min(rested, until, self._flush_at if self._publisher.holds_anything else FOREVER))
+        moment = now()
+        return moment if moment < rested else self._back_to_back(window, FOREVER, 1)
+
     def _add_native(self, window: Window) -> Callable[[], None] | None:
         if not self._backend.has_native:
             return None
-        native_ns, add = self._backend.native_ns, window.native.append
+        native_ns, add, latency = self._backend.native_ns, window.native.append, window.latency
 
         def add_native() -> None:
             native = native_ns()
-            add(NOT_REPORTED if native is None else native)
+            if native is None:
+                add(NOT_REPORTED)
+            # What is part of the call cannot have taken longer than all of it.
+            elif isinstance(native, int) and 0 <= native <= latency[-1] + CLOCKS_DIFFER_NS:
+                add(native)
+            else:
+                add(REFUSED)
 
         return add_native
 
@@ -178,6 +211,8 @@ class Sampler:
     def _take_orders(self) -> None:
         if self._orders.changed or self._condition is None:
             self._orders.acknowledge()
+            if self._orders.told_warm:
+                self._quota.warmups_left = 0
             if self._orders.condition != self._condition:
                 self._condition = self._orders.condition
                 self._backend.told_load(self._condition)

@@ -13,6 +13,7 @@ from hettop.engine.conditions import LoadHistory
 from hettop.engine.frames import (
     AnyFrame,
     BrokenStreamError,
+    DoubtReport,
     ErrorReport,
     LostReport,
     OutputsFrame,
@@ -27,7 +28,7 @@ from hettop.engine.outputs import Comparisons
 from hettop.engine.patience import NS_PER_S, Patience, Timeouts
 from hettop.engine.recycling import MemoryWatch, Succession
 from hettop.engine.tally import Tally
-from hettop.engine.told import ready_event, state_event, usage_events
+from hettop.engine.told import Doubts, ready_event, state_event, usage_events
 from hettop.text import clean
 
 EngineEvent = events.Engine | events.Samples | events.Dropped | events.Usage | events.Plan | events.Outputs
@@ -64,9 +65,11 @@ class Member:
         self._limits = limits
         self._comparisons = comparisons
         self._patience = Patience(timeouts)
+        self._origin_ns = origin_ns
         self._tally = Tally(unit, origin_ns=origin_ns, loads=loads)
         self._succession = Succession()
         self._memory = MemoryWatch()
+        self._doubts = Doubts()
         self._dying: list[Child] = []
         self._reported: ErrorReport | None = None
         self._runs_asked = limits.runs or 0
@@ -220,6 +223,9 @@ class Member:
             case LostReport(n=n):
                 self._tally.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
+            case DoubtReport(n=n):
+                if self._doubts.add(n) and self.ready is not None:
+                    self._tell_doubts(counted=False)
             case RetireReport():
                 self._succession.retired(frame)
             case UsageReport():
@@ -227,10 +233,10 @@ class Member:
 
     def _take_ready(self, report: ReadyReport) -> None:
         self.ready = report
-        self._enter(ready_event(self.unit, report, self._succession))
+        self._enter(ready_event(self.unit, report, self._succession, self._doubts))
 
     def _take_usage(self, report: UsageReport) -> None:
-        self.outbox += usage_events(self.unit, report)
+        self.outbox += usage_events(self.unit, report, self._origin_ns)
         if report.resident_mb is not None and self._succession.asked is None:
             self._succession.asked = self._memory.add(report.resident_mb)
             if self._succession.asked is not None:
@@ -241,6 +247,13 @@ class Member:
             return
         self.done = report.done or (self.done and report.state == "stopped")
         self._enter(state_event(self.unit, report, self._succession))
+        if report.state in {"paused", "stopped"} and self._doubts.news:
+            self._tell_doubts(counted=True)
+
+    def _tell_doubts(self, *, counted: bool) -> None:
+        if self.state is not None and self.ready is not None:
+            note = self._doubts.note(self.ready.note, counted=counted)
+            self._enter(events.Engine(t=0, unit=self.unit, state=self.state, note=note))
 
     def _lacks_samples(self) -> bool:
         """Asks for more when some samples that the process counted were not steady (the load changed) or got lost."""

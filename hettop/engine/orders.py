@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from enum import Enum, auto
 
-from hettop.engine.job import AnyCommand, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
+from hettop.engine.job import AnyCommand, EndWarmup, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
 
 
 class Doing(Enum):
@@ -25,7 +25,7 @@ class Orders:
     """The orders in force. `changed` is read by the sampling loop after each sample: a plain attribute, no lock.
 
     `told_to_pause` is set by a command only: a worker that merely began as paused finishes its warm-up.
-    `told_to_retire` stays, whatever is ordered after it.
+    `told_warm` and `told_to_retire` stay, whatever is ordered after it.
     """
 
     def __init__(self, doing: Doing, limits: Limits, condition: str) -> None:
@@ -34,6 +34,7 @@ class Orders:
         self.limits = limits
         self.condition = condition
         self.told_to_pause = False
+        self.told_warm = False
         self.told_to_retire = False
         self._slots: deque[tuple[int, int]] = deque()
         self._last_begun = -1
@@ -55,6 +56,8 @@ class Orders:
                     self.doing, self.told_to_pause = Doing.RUN, False
                 case Pause():
                     self.doing, self.told_to_pause = Doing.PAUSE, True
+                case EndWarmup():
+                    self.told_warm = True
                 case Retire():
                     self.told_to_retire = True
                 case Stop():

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hettop import events
 from hettop.engine.frames import OutputsFrame
-from hettop.engine.published import PublishedOutput
+from hettop.engine.published import UNDECIDED, PublishedOutput
 from hettop.text import clean
 
 REFERENCE = "CPU_ONLY"
@@ -119,8 +119,10 @@ def _difference(
         both = finite_a & finite_b
         sums.finite.append((a[both], b[both]))
         if ours.top is not None and other.top is not None:
-            sums.rows += len(other.top)
-            sums.rows_alike += sum(x == y for x, y in zip(ours.top, other.top, strict=False))
+            # Rows that decide nothing in the reference cannot be decided alike.
+            decided = [(x, y) for x, y in zip(ours.top, other.top, strict=False) if y != UNDECIDED]
+            sums.rows += len(decided)
+            sums.rows_alike += sum(x == y for x, y in decided)
     a, b = (np.concatenate(side) for side in zip(*sums.finite, strict=True))
     return events.OutputDifference(
         name=clean(name),

@@ -35,11 +35,14 @@ class OpFacts:
     cost: float | None = None
 
 
-def make_plan(unit: str, facts: Sequence[OpFacts]) -> events.Plan:
-    """The plan of `unit`; `t` is 0. Constants, which are not run, are not counted."""
+def make_plan(unit: str, facts: Sequence[OpFacts], here: Sequence[str] = ()) -> events.Plan:
+    """The plan of `unit`; `t` is 0. Constants, which are not run, are not counted.
+
+    here: the devices of this machine, empty where they are not known. A plan is told against none that is not there.
+    """
     ops = [fact for fact in facts if not is_constant(fact)]
     placed = [fact for fact in ops if fact.preferred is not None]
-    accelerator = ACCELERATORS.get(split_unit(unit)[0])
+    accelerator = _accelerator(split_unit(unit)[0], here)
     if not placed:
         return events.Plan(t=0, unit=unit, accelerator=accelerator, unplaced=len(ops), error=_nothing_told(len(ops)))
     elsewhere = [fact for fact in placed if fact.preferred != accelerator] if accelerator is not None else []
@@ -55,6 +58,13 @@ def make_plan(unit: str, facts: Sequence[OpFacts]) -> events.Plan:
         fallback_ratio_cost=_share(elsewhere, cost) if accelerator is not None else None,
         breaks=[_break(fact, accelerator or "", cost) for fact in elsewhere[: events.NAMED_LIMIT]],
     )
+
+
+def _accelerator(unit: str, here: Sequence[str]) -> str | None:
+    wanted = ACCELERATORS.get(unit)
+    if wanted is None or not here or wanted in here:
+        return wanted
+    return GPU if unit == "ALL" and GPU in here else None
 
 
 def is_constant(fact: OpFacts) -> bool:

@@ -13,7 +13,7 @@ import sys
 import msgspec
 
 from hettop import events
-from hettop.engine.backends import plan_reader
+from hettop.engine.backends import devices_here, plan_reader
 from hettop.engine.outlet import take_stdout
 from hettop.engine.placement import ACCELERATORS, make_plan
 from hettop.errors import HettopError
@@ -37,7 +37,8 @@ def encode_job(job: PlanJob) -> bytes:
 def read(job: PlanJob) -> events.Plan:
     """The plan, or an event that says why there is none; `t` is 0."""
     try:
-        return make_plan(job.unit, plan_reader(job.backend)(job.compiled, job.unit, job.function))
+        facts = plan_reader(job.backend)(job.compiled, job.unit, job.function)
+        return make_plan(job.unit, facts, devices_here(job.backend))
     except HettopError as error:
         return no_plan(job.unit, error.kind, error.message, error.hint)
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)

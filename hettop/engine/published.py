@@ -21,6 +21,9 @@ VALUES_LIMIT = 262_144
 ROWS_LIMIT = 4096
 """Rows of scores whose largest entry is told; more rows agree or disagree like these."""
 
+UNDECIDED = -1
+"""Stands for the place of the largest entry in a row that has no single finite one."""
+
 KINDS = "fiub"
 WIDEST_BYTES = 8
 POSITIONS_SEED = 20_260
@@ -31,7 +34,10 @@ HEAD = struct.Struct("<I")  # bytes of the description that follows; the values 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedOutput:
-    """One output: its values, or those at seeded positions. `top`: index of the largest entry of each row of scores."""
+    """One output: its values, or those at seeded positions. `top`: index of the largest entry of each row of scores.
+
+    A row without a single largest entry that is finite has `UNDECIDED` there.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -142,10 +148,20 @@ def _values(array: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
 
 
 def _top(array: npt.NDArray[Any]) -> tuple[int, ...] | None:
-    """Of what looks like scores: floats in one or two axes, the last one of at least two."""
+    """Of what looks like scores: floats in one or two axes, the last one of at least two.
+
+    `UNDECIDED` for a row whose largest entry is not finite, or not alone: its place says nothing.
+    """
     if array.dtype.kind != "f" or array.ndim not in (1, 2) or array.shape[-1] < 2:
         return None
-    return tuple(np.atleast_2d(array)[:ROWS_LIMIT].argmax(axis=-1).tolist())
+    rows = np.atleast_2d(array)[:ROWS_LIMIT]
+    return tuple(_place_of_largest(row) for row in rows)
+
+
+def _place_of_largest(row: npt.NDArray[Any]) -> int:
+    place = int(row.argmax())  # the place of a NaN, where there is one
+    single = np.isfinite(row[place]) and np.count_nonzero(row == row[place]) == 1
+    return place if single else UNDECIDED
 
 
 def _dtype(text: str) -> np.dtype[Any]:

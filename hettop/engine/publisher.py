@@ -9,13 +9,16 @@ from array import array
 from collections.abc import Callable
 from typing import Protocol
 
-from hettop.engine.frames import AnyReport, UsageReport, encode_report, encode_samples
+from hettop.engine.frames import AnyReport, DoubtReport, UsageReport, encode_report, encode_samples
 
 RECENT = 64
 """Latest latencies that tell what is usual: enough for a P90, few enough to follow a change of condition."""
 
 NOT_REPORTED = -1
 """Stands for a native time that the framework did not tell; never published."""
+
+REFUSED = -2
+"""Stands for a native time that cannot be right, as one that is longer than the call; never published, but counted."""
 
 
 class Out(Protocol):
@@ -43,6 +46,11 @@ class Window:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    @property
+    def refused(self) -> int:
+        """How many native times cannot be right."""
+        return self.native.count(REFUSED)
 
     def encode(self) -> bytes:
         """A frame; a column that some sample lacks is left out."""
@@ -106,4 +114,6 @@ class Publisher:
         self._recent = (self._recent + window.latency[-RECENT:])[-RECENT:]
         self.usual_ns = sorted(self._recent)[len(self._recent) * 9 // 10]
         self._out.post_samples(window.encode(), len(window))
+        if refused := window.refused:
+            self._out.post(encode_report(DoubtReport(n=refused)))
         self.window = Window(next_phase)

@@ -71,4 +71,7 @@ class Quota:
         return FOREVER if self._recycle_after is None else max(1, self._recycle_after - self.predictions)
 
     def _steady_ns_left(self, limits: Limits) -> int:
-        return FOREVER if limits.duration_ns is None else limits.duration_ns - self.steady_ns
+        if limits.duration_ns is None:
+            return FOREVER
+        left = limits.duration_ns - self.steady_ns
+        return max(left, 1) if self._steady < limits.least_runs else left

@@ -79,7 +79,7 @@ class Succession:
             runs = self.lacking(steady)
         if duration_ns is not None and duration_ns > self._steady_ns:
             duration_ns -= self._steady_ns
-        return Limits(runs=runs, duration_ns=duration_ns)
+        return Limits(runs=runs, duration_ns=duration_ns, least_runs=max(0, limits.least_runs - steady))
 
     def lacking(self, steady: int) -> int:
         """How many steady samples a unit that has `steady` of them still lacks; none where there is no such limit."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -18,7 +19,8 @@ from hettop.engine.clock import RealClock
 from hettop.engine.collector import UNREAD_BYTES, Collector
 from hettop.engine.conditions import LoadHistory
 from hettop.engine.crew import Crew
-from hettop.engine.job import Limits, Pause, Run, SetLoad, Slots
+from hettop.engine.frames import OutputsFrame
+from hettop.engine.job import EndWarmup, Limits, Pause, Run, SetLoad, Slots
 from hettop.engine.member import EngineEvent, Member
 from hettop.engine.outputs import Comparisons
 from hettop.engine.patience import NS_PER_S, Timeouts
@@ -26,7 +28,7 @@ from hettop.engine.planning import Planning
 from hettop.engine.reaper import Reaper
 from hettop.engine.schedule import BLOCK_NS, Rotation
 from hettop.engine.starter import ENGINE, Starter
-from hettop.events import Failure
+from hettop.events import Failure, split_row
 
 SETTLE_S = 0.05
 """How long a switch waits for the other unit's running sample, so that the two seldom overlap."""
@@ -40,7 +42,9 @@ class Engine:
 
     Sample times are `clock`'s (the monotonic clock of the machine) less `origin_ns`, the start of the session.
     `runs` steady samples, or `duration_ns` of steady running, are the limit of each unit; with both None there is none.
-    `rate_hz` paces the samples. Events come from `drain`.
+    `least_runs` are taken even if the duration is over. `rate_hz` paces the samples, `rest_ns` is a rest before each.
+    `units` are rows: a unit, or a variant of it, whose jobs differ as `variants` says (`Starter`). Events come from
+    `drain`.
     """
 
     def __init__(
@@ -58,11 +62,14 @@ class Engine:
         warmup: int = 10,
         runs: int | None = None,
         duration_ns: int | None = None,
+        least_runs: int = 0,
         rate_hz: float | None = None,
+        rest_ns: int = 0,
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         shortest_block_ns: int = BLOCK_NS,
         backlog_bytes: int = 4 * jobs.MIB,
         unread_bytes: int = UNREAD_BYTES,
+        variants: Mapping[str, Mapping[str, Any]] | None = None,
         argv: Sequence[str] = ENGINE,
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -78,21 +85,24 @@ class Engine:
             hints=dict(hints or {}),
             warmup=warmup,
             rate_hz=rate_hz,
+            rest_ns=rest_ns,
             backlog_bytes=backlog_bytes,
         )
         collector = Collector(unread_bytes)
-        self._starter = Starter(job, argv=argv, environment=environment, collector=collector, reaper=reaper)
+        self._starter = Starter(
+            job, argv=argv, environment=environment, collector=collector, reaper=reaper, variants=variants
+        )
         self._loads = LoadHistory()
-        comparisons = Comparisons()
+        self._comparisons = Comparisons()
         self._crew = Crew(
             {
                 unit: Member(
                     unit,
                     origin_ns=origin_ns,
-                    limits=Limits(runs=runs, duration_ns=duration_ns),
+                    limits=Limits(runs=runs, duration_ns=duration_ns, least_runs=least_runs),
                     timeouts=timeouts,
                     loads=self._loads,
-                    comparisons=comparisons,
+                    comparisons=self._comparisons,
                 )
                 for unit in units
             },
@@ -101,7 +111,7 @@ class Engine:
         self._has_plans = has_plans(backend)
         self._planning = Planning(self._starter.plan, timeouts.plan_s)
         self._held: str | None = None  # the unit that is to run alone once nothing is planned any more
-        self._period_ns = int(NS_PER_S / rate_hz) if rate_hz else 0
+        self._period_ns = int(NS_PER_S / rate_hz) if rate_hz else rest_ns
         self._to_load: deque[str] = deque()
         self._turns: tuple[str, ...] = ()  # the units that are to run: one, or several in turns
         self._paused = False
@@ -131,6 +141,11 @@ class Engine:
     def finished(self) -> bool:
         """Whether every unit has reached its limit or failed."""
         return all(member.settled for member in self._crew)
+
+    @property
+    def answers(self) -> Mapping[str, OutputsFrame]:
+        """What units answered to the seeded inputs, for comparisons beyond this engine's own."""
+        return self._comparisons.answers
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -197,6 +212,10 @@ class Engine:
         else:
             self.preload([unit])
 
+    def end_warmup(self, unit: str) -> None:
+        """The unit has warmed up; where nothing runs yet, or any more, that changes nothing."""
+        self._crew[unit].tell(EndWarmup())
+
     def set_load(self, condition: str, *, confirmed: bool) -> None:
         """The competing load is `condition` from now on; samples are `transition` until that is confirmed."""
         self._loads.change(self._clock.now(), condition, confirmed)
@@ -255,7 +274,7 @@ class Engine:
         self._checked_at = now
         for member in self._crew:
             member.check(elapsed, self._rotation.round_ns + self._period_ns)
-            if member.ready is not None and member.ready.compiled is not None:
+            if member.ready is not None and member.ready.compiled is not None and split_row(member.unit)[1] is None:
                 self._planning.want(self._starter.plan_job(member.unit, member.ready.compiled))
         self._planning.step(elapsed, quiet=self._crew.quiet)
 
@@ -292,6 +311,6 @@ class Engine:
         if self._crew.loading and not self._rotation.units:
             return
         for unit, slots in self._rotation.update(
-            self._clock.now(), self._crew.runnable(self._turns, self._period_ns)
+            self._clock.now(), self._crew.runnable(self._turns, self._starter.period_ns)
         ).items():
             self._crew[unit].tell(Slots(slots=slots) if slots else Run())

@@ -9,7 +9,7 @@ from collections import deque
 
 from hettop import events
 from hettop.engine.conditions import LoadHistory, to_events
-from hettop.engine.frames import SampleFrame
+from hettop.engine.frames import BrokenStreamError, Column, SampleFrame
 
 RECENT = 64
 """Latest latencies that tell what is usual; the same number as in the sampling loop."""
@@ -37,7 +37,11 @@ class Tally:
         self._previous_end = None
 
     def take(self, frame: SampleFrame) -> list[events.Samples]:
-        """The events of a frame, with `t` still 0."""
+        """The events of a frame, with `t` still 0. Raises BrokenStreamError for numbers that no event can hold."""
+        _check("latency", frame.latency, 0, events.LATENCY_LIMIT_NS)
+        _check("native time", frame.native, 0, events.LATENCY_LIMIT_NS)
+        _check("lateness", frame.late, 0, events.LATENESS_LIMIT_NS)
+        _check("start", frame.start, self._origin_ns, self._origin_ns + events.LARGEST_EXACT - events.LATENCY_LIMIT_NS)
         windows = list(
             to_events(
                 frame,
@@ -54,3 +58,11 @@ class Tally:
             self._recent.extend(frame.latency[-RECENT:].tolist())
             self.largest_ns = max(self.largest_ns, int(frame.latency.max()))
         return windows
+
+
+def _check(name: str, column: Column | None, lowest: int, highest: int) -> None:
+    if column is None:
+        return
+    least, most = int(column.min()), int(column.max())
+    if least < lowest or most > highest:
+        raise BrokenStreamError(f"a {name} of {least if least < lowest else most} ns")

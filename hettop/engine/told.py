@@ -10,8 +10,40 @@ from hettop.engine.frames import ReadyReport, StateReport, UsageReport
 from hettop.engine.recycling import Succession
 from hettop.text import clean
 
+NS_PER_MS = 1_000_000
 
-def ready_event(unit: str, report: ReadyReport, succession: Succession) -> events.Engine:
+
+class Doubts:
+    """Native times of one unit that were not believed: said at the first of them, with their number at each rest."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._told = 0
+
+    def add(self, n: int) -> bool:
+        """Takes in `n` more; returns whether they are the first, which is to be told at once."""
+        self._n += n
+        return self._n == n
+
+    @property
+    def news(self) -> bool:
+        """Whether there were more since `note` was asked last."""
+        return self._n > self._told
+
+    def note(self, other: str, *, counted: bool) -> str | None:
+        """The unit's note, with what else there is to say of it; the first of many are not counted yet."""
+        said = _counted(self._n) if counted else "native times longer than the call, or negative, are not used"
+        said = said if self._n else ""
+        self._told = self._n
+        return " · ".join(part for part in (said, clean(other)) if part)[: events.TEXT_LIMIT] or None
+
+
+def _counted(n: int) -> str:
+    times = "1 native time was" if n == 1 else f"{n:,} native times were"
+    return f"{times} longer than the call, or negative: not used"
+
+
+def ready_event(unit: str, report: ReadyReport, succession: Succession, doubts: Doubts) -> events.Engine:
     return events.Engine(
         t=0,
         unit=unit,
@@ -23,7 +55,7 @@ def ready_event(unit: str, report: ReadyReport, succession: Succession) -> event
         cached=report.cached,
         qos=report.qos,
         placed=None if report.placed is None else clean(report.placed),
-        note=clean(report.note) or None,
+        note=doubts.note(report.note, counted=False),
         pid=report.pid,
         inputs=[clean(text) for text in report.inputs],
         peak_memory_mb=succession.peak_memory_mb(report.peak_memory_mb),
@@ -41,7 +73,7 @@ def state_event(unit: str, report: StateReport, succession: Succession) -> event
     )
 
 
-def usage_events(unit: str, report: UsageReport) -> list[events.Usage]:
+def usage_events(unit: str, report: UsageReport, origin_ns: int) -> list[events.Usage]:
     """None for a report that tells of memory alone."""
     event = events.Usage(
         t=0,
@@ -51,6 +83,23 @@ def usage_events(unit: str, report: UsageReport) -> list[events.Usage]:
         voluntary_switches=report.voluntary_switches,
         involuntary_switches=report.involuntary_switches,
         collections=report.collections,
+        spans=_spans(report, origin_ns),
     )
-    charged = event.minor_faults or event.major_faults or event.involuntary_switches or event.collections
-    return [event] if charged else []
+    return [event] if _charges(report) else []
+
+
+def _charges(report: UsageReport) -> int:
+    """What disturbs, as bits."""
+    return (
+        (events.COLLECTED if report.collections else 0)
+        + (events.FAULTED_MAJOR if report.major_faults else 0)
+        + (events.FAULTED_MINOR if report.minor_faults else 0)
+        + (events.SWITCHED if report.involuntary_switches else 0)
+    )
+
+
+def _spans(report: UsageReport, origin_ns: int) -> list[tuple[int, int, int]]:
+    if report.since_ns is None or report.until_ns is None or not (charged := _charges(report)):
+        return []
+    start, end = (max(0, moment - origin_ns) // NS_PER_MS for moment in (report.since_ns, report.until_ns))
+    return [(start, end, charged)]

@@ -32,6 +32,7 @@ class UsageMeter:
         self._process = psutil.Process()
         self._resident_at: int | None = None
         self._last = _counters()
+        self._read_at = self._now()
 
     def read(self) -> UsageReport | None:
         """The charge since the last report; None, and not begun anew, while there is nothing that could disturb."""
@@ -39,7 +40,8 @@ class UsageMeter:
         minor, major, voluntary, involuntary, collections = (
             new - old for new, old in zip(counters, self._last, strict=True)
         )
-        resident_mb = self._resident_mb()
+        since, self._read_at = self._read_at, self._now()
+        resident_mb = self._resident_mb(self._read_at)
         if not (minor or major or involuntary or collections or resident_mb):
             return None
         self._last = counters
@@ -50,11 +52,12 @@ class UsageMeter:
             involuntary_switches=involuntary,
             collections=collections,
             resident_mb=resident_mb,
+            since_ns=since,
+            until_ns=self._read_at,
         )
 
-    def _resident_mb(self) -> float | None:
+    def _resident_mb(self, now: int) -> float | None:
         """The resident memory in MB (10^6 bytes), to a tenth; None when it is not time to look."""
-        now = self._now()
         if self._resident_at is not None and now < self._resident_at:
             return None
         self._resident_at = now + RESIDENT_NS

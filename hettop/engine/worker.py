@@ -15,7 +15,7 @@ from functools import partial
 from typing import BinaryIO
 
 from hettop.engine import job as jobs
-from hettop.engine.backend import Backend, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
+from hettop.engine.backend import Backend, Feed, InputOptions, Loaded, LoadOptions, Port, Renewing, split_unit
 from hettop.engine.backends import create
 from hettop.engine.clock import RealClock
 from hettop.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
@@ -100,7 +100,8 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
     try:
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
-        loaded = backend.load(job.model, name, LoadOptions(threads, job.function, partial(_tell, outlet), job.hints))
+        options = LoadOptions(threads, job.function, partial(_tell, outlet), job.hints, job.fresh_state)
+        loaded = backend.load(job.model, name, options)
         feed = backend.make_inputs(loaded.inputs, job.inputs())
     except HettopError:
         raise
@@ -113,9 +114,11 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
         orders,
         warmup=job.warmup,
         rate_hz=job.rate_hz,
+        rest_ns=job.rest_ns,
         read_usage=UsageMeter().read,
         peak_memory_mb=peak_memory_mb,
         recycle_after=loaded.recycle_after,
+        before_each=backend.renew_state if job.fresh_state and isinstance(backend, Renewing) else None,
     )
     with frozen_collector():
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from hettop.events.course import Control, Dropped, End, Header, Mark
+from hettop.events.course import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.inference import Engine, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
 from hettop.events.limits import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
@@ -25,6 +25,7 @@ AnyEvent = (
     | Plan
     | Outputs
     | Control
+    | Advice
     | Load
     | Canary
     | Usage

@@ -63,6 +63,19 @@ class Control(Event, frozen=True, kw_only=True, tag="control", eq=False):
     limit_ns: Nanoseconds | None = None
 
 
+class Advice(Event, frozen=True, kw_only=True, tag="advice", eq=False):
+    """Another unit was found to do better under this load, and is advised instead of `over`; `unit` None takes it back.
+
+    The P90s (ns) are of the last seconds that each of the two was measured under the load.
+    """
+
+    load: Text
+    unit: Text | None = None
+    p90_ns: Nanoseconds | None = None
+    over: Text | None = None
+    over_p90_ns: Nanoseconds | None = None
+
+
 class Mark(Event, frozen=True, kw_only=True, tag="mark", eq=False):
     """The user's note at a moment."""
 

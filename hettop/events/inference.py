@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from hettop.events.base import Event, Failure
-from hettop.events.limits import NAMED_LIMIT, WINDOW_LIMIT, Column, Count, Nanoseconds, Ratio, Share, Text
+from hettop.events.limits import NAMED_LIMIT, SPANS_LIMIT, WINDOW_LIMIT, Column, Count, Nanoseconds, Ratio, Share, Text
 
 
 class Samples(Event, frozen=True, kw_only=True, tag="samples", eq=False):
@@ -68,8 +68,16 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     error: Failure | None = None
 
 
+COLLECTED, FAULTED_MAJOR, FAULTED_MINOR, SWITCHED = 1, 2, 4, 8
+"""Bits of what a stretch of `Usage.spans` was charged with."""
+
+
 class Usage(Event, frozen=True, kw_only=True, tag="usage", eq=False):
-    """What the operating system charged an engine process since its last report."""
+    """What the operating system charged an engine process since its last report.
+
+    `spans` says when: (start in ms, end in ms, sum of the bits `COLLECTED` ... `SWITCHED`) of each stretch between two
+    flushes, some 50 ms, that was charged with anything.
+    """
 
     unit: Text
     minor_faults: Count = 0
@@ -77,6 +85,7 @@ class Usage(Event, frozen=True, kw_only=True, tag="usage", eq=False):
     voluntary_switches: Count = 0
     involuntary_switches: Count = 0
     collections: Count = 0
+    spans: Annotated[list[tuple[Count, Count, Count]], msgspec.Meta(max_length=SPANS_LIMIT)] = []
 
 
 class PlannedDevice(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,10 +10,13 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import Event, Failure
-from hettop.events.course import Control
+from hettop.events.course import Advice, Control
 from hettop.events.inference import Outputs, Plan
 from hettop.events.limits import NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.machine import Baseline, HostLoad, Power, PowerStatus
+
+Distance = Annotated[float, msgspec.Meta(ge=-100, le=100)]  # logarithm of a ratio of latencies
+SLOTS_NAMED = 1024  # numbers in one set of slots: some seconds' of 50 ms each
 
 
 class SeriesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -60,7 +63,8 @@ class SpanState(msgspec.Struct, frozen=True, array_like=True):
 class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Power that still has to be attributed, what the units were doing of late, and power over the whole session.
 
-    `begun` is false while there is a source and no power sample yet.
+    `begun` is false while there is a source and no power sample yet. `overlapping` power samples told again of time
+    that one before them had told of: that much of them is not counted.
     """
 
     begun: bool = True
@@ -68,6 +72,115 @@ class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     spans: Annotated[list[SpanState], msgspec.Meta(max_length=1 << 17)] = []
     total: dict[Text, RailState] = {}
     resolution_mj: Ratio | None = None
+    overlapping: Count = 0
+
+
+class CauseMarks(msgspec.Struct, frozen=True, array_like=True):
+    """When a candidate cause of spikes was present: its number, the last slot before those not judged yet, and these.
+
+    A slot is 50 ms. `runs` counts from the first slot that is not judged: so many left out, so many taken, by turns.
+    """
+
+    cause: Count
+    last: Count | None
+    runs: Annotated[list[Count], msgspec.Meta(max_length=SLOTS_NAMED)]
+
+
+class CausesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Candidate causes not judged yet, from slot `settled` on: of the machine, and of each unit's engine."""
+
+    settled: Count = 0
+    machine: Annotated[list[CauseMarks], msgspec.Meta(max_length=16)] = []
+    engines: dict[Text, Annotated[list[CauseMarks], msgspec.Meta(max_length=16)]] = {}
+
+
+class CauseCounts(msgspec.Struct, frozen=True, array_like=True):
+    """Spikes that count as evidence and had a cause present; moments by the time since it was (`stats.causes`)."""
+
+    cause: Count
+    hits: Count
+    distances: Annotated[list[Count], msgspec.Meta(max_length=16)]
+
+
+class SpikesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was counted of candidate causes at the spikes of a condition and at its other moments (`session.spikes`)."""
+
+    moments: Count = 0
+    idle_samples: Count = 0
+    idle_hits: Count = 0
+    last_trial: Count | None = None
+    trials: Annotated[list[Count], msgspec.Meta(max_length=16)] = []
+    counts: Annotated[list[CauseCounts], msgspec.Meta(max_length=16)] = []
+    waiting: Annotated[list[Count], msgspec.Meta(max_length=SLOTS_NAMED)] = []
+    waiting_trials: Annotated[list[tuple[Count, Count, bool]], msgspec.Meta(max_length=SLOTS_NAMED)] = []
+    recent_causes: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
+    recent_idle: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
+
+
+class FramesState(msgspec.Struct, frozen=True, array_like=True):
+    """The canary's frames under one condition."""
+
+    unit: Text
+    load: Text
+    thermal: Text | None
+    due: Count
+    missed: Count
+
+
+class KernelState(msgspec.Struct, frozen=True, array_like=True):
+    """Times of the canary's fixed work while `units` were measured under `load`: of the first reports, and the last."""
+
+    units: Annotated[list[Text], msgspec.Meta(max_length=512)]
+    load: Text
+    first: Annotated[list[Nanoseconds], msgspec.Meta(max_length=16)]
+    recent: Annotated[list[Nanoseconds], msgspec.Meta(max_length=16)]
+
+
+class CanaryState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known by the canary of each condition and of the clock, and since when the load is what it is.
+
+    `situation` is what was measured during its last report: units and load; None if that changed meanwhile.
+    """
+
+    load_since_ns: Nanoseconds = 0
+    load_settled: bool = True
+    situation: tuple[Annotated[list[Text], msgspec.Meta(max_length=512)], Text] | None = None
+    conditions: Annotated[list[FramesState], msgspec.Meta(max_length=512)] = []
+    kernels: Annotated[list[KernelState], msgspec.Meta(max_length=64)] = []
+
+
+class GapState(msgspec.Struct, frozen=True, array_like=True):
+    """Samples after pauses of one bin, as histograms: steady ones, and the first ones after a break.
+
+    `place` counts the bins from 0; -1 is for samples of which it is not known what they followed.
+    """
+
+    place: Annotated[int, msgspec.Meta(ge=-1, le=64)]
+    steady: Runs
+    resumed: Runs
+
+
+class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the search for drift stands: the level that samples had at first, and what may have begun since.
+
+    `blocks` of 50 samples were looked at; `rest` waits for the next to fill (ns, halved so often that its median has 11
+    bits once there is a level). `level` is (median, slack, threshold); `alarm` (block where it began, block at which it
+    was certain, and when each was). `after` and `recent` are distances of blocks from the level, as logarithms.
+    """
+
+    blocks: Count = 0
+    reference: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
+    rest: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
+    rest_from_ns: Nanoseconds = 0
+    level: tuple[Ratio, Ratio, Ratio] | None = None
+    centers_ns: Annotated[list[Ratio], msgspec.Meta(max_length=32)] = []
+    edges_ns: Annotated[list[Ratio], msgspec.Meta(max_length=32)] = []
+    sums: tuple[Ratio, Ratio] | None = None
+    sums_from: tuple[Count, Count] | None = None
+    sums_ns: tuple[Nanoseconds, Nanoseconds] | None = None
+    alarm: tuple[Count, Count, Nanoseconds, Nanoseconds] | None = None
+    after: Annotated[list[Distance], msgspec.Meta(max_length=32)] = []
+    recent: Annotated[list[Distance], msgspec.Meta(max_length=32)] = []
 
 
 class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -85,7 +198,10 @@ class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     fence_ns: Nanoseconds | None = None
     spikes: Count = 0
     recent_spikes: Annotated[list[tuple[Nanoseconds, Nanoseconds]], msgspec.Meta(max_length=64)] = []
+    causes: SpikesState | None = None
+    drift: DriftState | None = None
     energy: dict[Text, RailState] = {}
+    gaps: Annotated[list[GapState], msgspec.Meta(max_length=64)] = []
 
 
 class UnitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -143,10 +259,13 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     units: list[UnitState] = []
     conditions: list[ConditionState] = []
     control: Control | None = None
+    advice: Advice | None = None
     power: Power | None = None
     power_status: PowerStatus | None = None
     energy: EnergyState | None = None
     baselines: Annotated[list[Baseline], msgspec.Meta(max_length=64)] = []
     host: HostLoad | None = None
     canary: tuple[Count, Count] | None = None
+    canary_state: CanaryState | None = None
+    causes: CausesState | None = None
     log: list[LogEntry] = []

@@ -10,7 +10,15 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import Event, Failure
-from hettop.events.limits import NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Share, Text
+from hettop.events.limits import NO_LOAD, SPANS_LIMIT, Count, Milliwatts, Nanoseconds, Ratio, Share, Text
+
+CAPTURE = "file"
+"""The source of power that plays a file: of some machine at some time, whatever runs meanwhile."""
+
+
+def is_capture(source: str) -> bool:
+    """Whether power of this source says nothing of what runs now: no energy, no placement, no thermal state."""
+    return source == CAPTURE
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,8 +109,9 @@ class Canary(Event, frozen=True, kw_only=True, tag="canary", eq=False):
 
 
 class Frame(Event, frozen=True, kw_only=True, tag="frame", eq=False):
-    """Time that redraws of the screen took, a candidate cause of spikes."""
+    """Time that redraws of the screen took, a candidate cause of spikes; `spans` are (start, end) of each in ms."""
 
     redraws: Count
     total_ns: Nanoseconds
     worst_ns: Nanoseconds
+    spans: Annotated[list[tuple[Count, Count]], msgspec.Meta(max_length=SPANS_LIMIT)] = []

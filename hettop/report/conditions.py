@@ -14,6 +14,7 @@ from hettop.analysis.conditions import Cell, EstimationError, contention, estima
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.grid import grid, wrapped
+from hettop.report.power_notes import power_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.text import clean
@@ -29,7 +30,8 @@ def conditions_text(session: Session, failed_loads: dict[str, str], width: int) 
     cells = contention(rows)
     lines = matrix_lines(cells, width)
     lines += ["", *grid(HEADING, [_row(cell) for cell in cells], left=_LEFT, width=width, drop=_DISPENSABLE), ""]
-    for text in (*_errors(estimation_errors(rows)), *_failures(rows, failed_loads), *_notes(cells)):
+    first = (*_errors(estimation_errors(rows)), *_failures(rows, failed_loads))
+    for text in (*first, *power_notes(session, rows), *_notes(cells)):
         lines += wrapped(text, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -75,9 +77,16 @@ def _row(cell: Cell) -> tuple[str, ...]:
         clean(cell.thermal, 20) if cell.thermal else "",
         count(cell.n),
         *(_with_change(cell, name) for name in ("p50_ms", "p90_ms", "p99_ms", "max_ms", "throughput_per_s")),
-        "" if missed is None else count(round(missed)),
+        _missed(missed, cell.frames_due),
         "" if energy is None else significant(energy),
     )
+
+
+def _missed(missed: float | None, due: int | None) -> str:
+    """How many of how many frames."""
+    if missed is None:
+        return ""
+    return count(round(missed)) if not due else f"{count(round(missed))} of {count(due)}"
 
 
 def _with_change(cell: Cell, name: str) -> str:
@@ -122,5 +131,6 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "thermal": cell.thermal,
         "n": cell.n,
         **cell.figures,
+        "canary_due": cell.frames_due,
         "change": cell.change,
     }

@@ -11,20 +11,34 @@ from typing import Any
 import msgspec
 
 from hettop import __version__, events
+from hettop.report.beside import beside_document
+from hettop.report.protocol import protocol_document
+from hettop.report.tokens import tokens_document
+from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
 
 
 def session_document(session: Session, skipped: dict[str, int] | None = None) -> dict[str, Any]:
     """The result document as plain dicts; `skipped` (kind of defect to lines) is for replays."""
-    opening = session.header
-    document = {
+    opening, rows = session.header, statistics(session)
+    document: dict[str, Any] = {
         "hettop": __version__,
         "simulated": session.simulated,
         "host": whole(opening.host) if opening else {},
         "model": _model(session),
-        "conditions": [msgspec.to_builtins(row) for row in statistics(session)],
+        "power": msgspec.to_builtins(power_summary(session)),
+        "conditions": [msgspec.to_builtins(row) for row in rows],
     }
+    protocol = protocol_document(session, rows)
+    if protocol is not None:
+        document["protocol"] = protocol
+    tokens = tokens_document(session)
+    if tokens is not None:
+        document["tokens"] = tokens
+    variants = beside_document(session)
+    if variants:
+        document["beside"] = variants
     if skipped is not None:
         document["skipped"] = skipped
     return document

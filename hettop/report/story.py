@@ -11,15 +11,28 @@ from dataclasses import dataclass, field
 from hettop import __version__
 from hettop.events import NO_LOAD, Header
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.beside import GAP_HEADING, beside_notes, gap_rows
+from hettop.report.clock import clock_notes
 from hettop.report.course import Course
+from hettop.report.drift_notes import drift_notes
+from hettop.report.loads_section import loads_section
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
 from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
+from hettop.report.power_notes import energy_notes, evidence_notes, power_line
+from hettop.report.protocol import protocol_notes
+from hettop.report.spikes_section import spikes_section
+from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 
 LATENCY = ("unit", "load", "thermal", "n", "mean", "std", "min", "P50", "P90", "95 % of P90", "P99", "P99.9", "max")
-PACE = ("unit", "load", "n", "inf/s", "spikes", "fence", "native mean", "response P50", "response P90", "misses")
-STARTS = ("unit", "loading", "first call", "warm-up calls", "slowest warm-up", "peak memory, MB", "runs on")
+PACE = (
+    *("unit", "load", "n", "inf/s", "spikes", "fence", "native mean", "response P50", "response P90", "misses"),
+    "frames missed",
+)
+STARTS = (
+    *("unit", "compiling", "loading", "first call", "warm-up calls", "slowest warm-up", "peak memory, MB", "runs on"),
+)
 WORDS = ("unit", "load", "thermal", "runs on", "rail")
 SIDE_BY_SIDE = ("unit", "load")
 HAPPENINGS_SHOWN = 40
@@ -56,6 +69,10 @@ def _chapter(told: Told, level: int) -> Iterator[Section]:
     if told.verdict is not None:
         yield Section(told.verdict.title, told.verdict.blocks, level)
     yield Section("Latency", list(_latency(session, rows)), level)
+    if (under_load := loads_section(rows)) is not None:
+        yield Section(under_load.title, under_load.blocks, level)
+    if (found := spikes_section(session, level)) is not None:
+        yield found
     yield Section("Course", list(_course(told)), level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(told, rows)), level)
@@ -94,6 +111,7 @@ def _provenance(told: Told) -> Facts:
         "recorded": header.wall,
         "lasted": clock(session.t),
         "samples": count(session.samples),
+        "protocol": "; ".join(protocol_notes(session, [])),
         "settings": _settings(header),
         "recording": f"{told.name} (format {header.version[0]}.{header.version[1]}, id {header.id or UNKNOWN})",
     }
@@ -102,7 +120,9 @@ def _provenance(told: Told) -> Facts:
 
 def _settings(header: Header) -> str:
     told = [
-        f"{name} {value}"[:LONGEST_SETTING] for name, value in header.settings.items() if value not in (None, {}, [])
+        f"{name} {value}"[:LONGEST_SETTING]
+        for name, value in header.settings.items()
+        if value not in (None, {}, []) and name not in ("protocol", "variants", "tokens")
     ]
     return "; ".join(told)
 
@@ -110,6 +130,8 @@ def _settings(header: Header) -> str:
 def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     measured = [row for row in rows if row.n]
     for warning in session.header.host.warnings if session.header else ():
+        yield Paragraph(warning, warning=True)
+    for warning in clock_notes(session):
         yield Paragraph(warning, warning=True)
     for row in rows:
         if row.error is not None:
@@ -122,7 +144,12 @@ def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     yield _table(LATENCY, [_latency_row(row) for row in measured])
     yield from violin_figure(session)
     yield _table(PACE, [_pace_row(row) for row in measured])
-    notes = [*_modes(measured), *_needs(measured)]
+    gaps = gap_rows(measured)
+    if gaps:
+        yield Paragraph("Latency in milliseconds against the idle time before the call.")
+        yield _table(GAP_HEADING, gaps)
+    notes = [*protocol_notes(session, measured), *token_notes(session, rows), *beside_notes(session)]
+    notes += [*_modes(measured), *drift_notes(measured), *_needs(measured)]
     if notes:
         yield Items(notes)
     yield from histogram_figures(session)
@@ -150,6 +177,7 @@ def _pace_row(row: Statistics) -> tuple[str, ...]:
         _known(row.response_p50_ms),
         _known(row.response_p90_ms),
         "" if misses is None else f"{count(misses.n)} over {milliseconds(misses.limit_ms)} ms",
+        f"{count(row.canary_missed)} of {count(row.canary_due)}" if row.canary_due else "",
     )
 
 
@@ -191,7 +219,8 @@ def _course(told: Told) -> Iterator[Block]:
 def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
     table = [
         (
-            *(row.unit, milliseconds(row.load_ms), milliseconds(row.first_ms), count(len(row.warmup_ms))),
+            *(row.unit, _compiling(row), milliseconds(row.load_ms), milliseconds(row.first_ms)),
+            count(len(row.warmup_ms)),
             milliseconds(max(row.warmup_ms, default=None)),
             significant(row.peak_memory_mb),
             row.placed or "not known",
@@ -199,21 +228,32 @@ def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
         for row in {row.unit: row for row in rows}.values()
     ]
     yield Paragraph("Load of the model and first call, in milliseconds; neither enters the distribution.")
-    yield Table(STARTS, table, left=("unit", "runs on"))
+    yield _table(STARTS, table)
+
+
+def _compiling(row: Statistics) -> str:
+    """Empty for what is not compiled."""
+    if row.cached is None:
+        return ""
+    return "before" if row.cached else milliseconds(row.compile_ms)
 
 
 def _power(told: Told, rows: Sequence[Statistics]) -> Iterator[Block]:
     session = told.session
-    status = session.power_status
+    for text in power_line(session):
+        yield Paragraph(f"{text[0].upper()}{text[1:]}.", warning=session.captured)
+    yield from _evidence(rows)
     if session.power is None:
-        why = f": {status.reason}" if status is not None and status.reason else ""
-        yield Paragraph(f"Power: {UNKNOWN}{why}. No power sample is in this recording.")
         return
     yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}, never 0 W.")
     yield from power_figure(told.course)
     known = [row for row in rows if row.energy_mj_per_inference is not None]
+    reasons = energy_notes(rows)
+    if reasons:
+        yield Items(reasons)
     if not known:
-        yield Paragraph(f"Energy per inference: {UNKNOWN}: no power sample covers steady samples of one unit.")
+        if not reasons and not session.captured:
+            yield Paragraph(f"Energy per inference: {UNKNOWN}: no power sample covers steady samples of one unit.")
         return
     heading = ("unit", "load", "mJ/inference", "net of idle", "covered", "inferences/J", "rails")
     table = [
@@ -230,6 +270,13 @@ def _power(told: Told, rows: Sequence[Statistics]) -> Iterator[Block]:
     )
 
 
+def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
+    """What the plans claim beside what the rails drew, and what is missing of both."""
+    notes = evidence_notes(rows)
+    if notes:
+        yield Items(notes)
+
+
 def _method(told: Told) -> Iterator[Block]:
     rows = statistics(told.session)
     exact = all(row.exact for row in rows if row.n)
@@ -240,7 +287,8 @@ def _method(told: Told) -> Iterator[Block]:
             "Quantiles are numpy's linear (type 7), "
             + ("on raw samples." if exact else "on raw samples up to 100,000 a condition, else within 0.4 %."),
             "Intervals come from order statistics; P99 is shown from 662 samples on, P99.9 from 6,636.",
-            "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median.",
+            "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median, of the slowest "
+            "state that holds 5 % of the samples.",
             "Std is that of the population; times are wall times of one call, in the process that runs the model.",
             f"Made by hettop {__version__}.",
         ]

@@ -10,26 +10,42 @@ from collections.abc import Sequence
 
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, milliseconds, percent, significant
+from hettop.report.beside import beside_notes, gap_lines
+from hettop.report.clock import clock_notes
+from hettop.report.drift_notes import drift_notes
+from hettop.report.power_notes import power_notes
+from hettop.report.protocol import protocol_notes
+from hettop.report.spikes_section import cause_notes
+from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
+from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 from hettop.text import clean
 
 WIDTH = 100
 REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
 _SHORTEST_LINE = 20  # narrower, sentences fall apart
 _COLUMNS = (
-    *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s", "mJ/inf"),
-    "spikes",
+    *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s"),
+    *("tokens/s", "mJ/inf", "spikes"),
 )
 # What a narrow terminal can do without, first to go first.
-_DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "inf/s", "mJ/inf", "max")
+_DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "inf/s", "mJ/inf", "max", "tokens/s")
 
 
 def session_table(session: Session, width: int = WIDTH) -> str:
     """Title, table and notes of a session, ending with a line feed."""
     rows = statistics(session)
     parts = [*_wrapped(_title(session), width), "", *_table(rows, width), ""]
-    for note in dict.fromkeys([*_failures(rows), *_first_use(rows), *_unit_notes(session), *_notes(rows)]):
+    first = (*_failures(rows), *clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
+    gaps = gap_lines(rows, width)
+    parts += [*gaps, ""] if gaps else []
+    for note in dict.fromkeys(
+        [
+            *(*first, *token_notes(session, rows), *beside_notes(session), *power_notes(session, rows)),
+            *(*_unit_notes(session), *cause_notes(session), *_notes(rows)),
+        ]
+    ):
         parts += _wrapped(note, width)
     return "\n".join(line.rstrip() for line in parts) + "\n"
 
@@ -43,9 +59,17 @@ def _first_use(rows: Sequence[Statistics]) -> list[str]:
         )
         loaded = "" if row.load_ms is None else f"loaded in {_ms(row.load_ms)}"
         first = "" if row.first_ms is None else f"first call {_ms(row.first_ms)}"
-        told = ", ".join(filter(None, (compiled, loaded, first, _plan(row))))
+        told = ", ".join(filter(None, (compiled, loaded, first, _warmup(row), _plan(row))))
         found += [f"{clean(row.unit, 30)}: {told}"] if told else []
     return found
+
+
+def _warmup(row: Statistics) -> str:
+    """How a warm-up ended that was to last until the unit is steady."""
+    if row.warmup_steady is None:
+        return ""
+    calls = len(row.warmup_ms)
+    return f"warmed up until steady, {calls} calls" if row.warmup_steady else f"not seen to be steady in {calls} calls"
 
 
 def _plan(row: Statistics) -> str:
@@ -104,6 +128,8 @@ def _tells_something(column: str, rows: Sequence[Statistics]) -> bool:
             return any(row.load != NO_LOAD or row.thermal for row in rows)
         case "native":
             return any(row.native_mean_ms is not None for row in rows)
+        case "tokens/s":
+            return any(row.tokens_per_call is not None for row in rows)
         case "mJ/inf":
             return any(row.energy_mj_per_inference is not None for row in rows)
     return True
@@ -133,6 +159,7 @@ def _cells(row: Statistics) -> tuple[str, ...]:
         milliseconds(row.max_ms),
         milliseconds(row.native_mean_ms),
         significant(row.throughput_per_s),
+        significant(row.tokens_per_s),
         significant(row.energy_mj_per_inference),
         UNKNOWN if row.spikes is None or row.spikes.n is None else str(row.spikes.n),
     )
@@ -156,6 +183,7 @@ def _failures(rows: Sequence[Statistics]) -> list[str]:
 
 def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes = [f"{_name(row)}: {_modes(row)}" for row in rows if row.modes and len(row.modes) > 1]
+    notes += drift_notes(rows)
     notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
     unknown = [clean(name, 30) for name in dict.fromkeys(row.unit for row in rows if row.n and not row.placed)]
@@ -164,9 +192,13 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes += list(dict.fromkeys(f"{clean(row.unit, 30)}: {_outputs(row)}" for row in rows if _outputs(row)))
     notes += _uncompared(rows)
     notes += _energy(rows)
+    notes += _frames(rows)
     few = [f"{_name(row)} {row.p90_needs - row.n}" for row in rows if row.n and row.p90_needs]
     if few:
         notes.append("P90 is uncertain until it has more samples: " + ", ".join(few))
+    fenceless = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
+    if fenceless:
+        notes.append(f"spikes need {MIN_SPIKE_SAMPLES} samples to be told: {', '.join(fenceless)}")
     needing = [f"{_name(row)} {row.p99_needs - row.n}" for row in rows if row.n and row.p99_needs]
     if needing:
         notes.append("P99 needs more samples: " + ", ".join(needing))
@@ -189,6 +221,13 @@ def _energy(rows: Sequence[Statistics]) -> list[str]:
     rails = dict.fromkeys("+".join(row.energy_rails or ()) for row in known)
     covered = ", ".join(f"{_name(row)} {percent(row.energy_coverage)}" for row in known)
     return [f"mJ/inf: CPU+GPU+ANE (estimate) from {' or '.join(rails)}; power samples cover {covered} of the time"]
+
+
+def _frames(rows: Sequence[Statistics]) -> list[str]:
+    """What a screen would have missed meanwhile, where a canary ran."""
+    known = [row for row in rows if row.canary_due]
+    told = ", ".join(f"{_name(row)} {row.canary_missed} of {row.canary_due}" for row in known)
+    return [f"frames that a 60 Hz screen would have missed: {told}"] if known else []
 
 
 def _outputs(row: Statistics) -> str:

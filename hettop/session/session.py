@@ -11,9 +11,12 @@ from functools import singledispatchmethod
 
 from hettop import events
 from hettop.events import AnyEvent, Keyframe, LogEntry
+from hettop.session.beside import BesideLines
+from hettop.session.canary import CanaryFold
+from hettop.session.causes import Causes
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.energy import Energy
-from hettop.session.log import describe
+from hettop.session.log import describe, drifted, overlapped
 from hettop.session.power_history import PowerHistory
 from hettop.session.trailing import LONGEST_WINDOW_NS
 from hettop.session.unit import Unit
@@ -37,6 +40,7 @@ class Session:
         self.units: dict[str, Unit] = {}
         self.conditions: dict[ConditionKey, Condition] = {}
         self.control: events.Control | None = None
+        self.advice: events.Advice | None = None
         self.load = events.NO_LOAD
         self.thermal: str | None = None
         self.power: events.Power | None = None
@@ -44,9 +48,10 @@ class Session:
         self.power_status: events.PowerStatus | None = None
         self.energy = Energy()
         self.baselines: dict[str, events.Baseline] = {}
+        self.causes = Causes()
         self.host: events.HostLoad | None = None
-        self.canary_due: int | None = None
-        self.canary_missed: int | None = None
+        self.canary = CanaryFold()
+        self.beside_lines = BesideLines()
         self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
         self.samples = 0
         self.dropped = 0
@@ -57,6 +62,12 @@ class Session:
     @property
     def simulated(self) -> bool:
         return self.header is not None and self.header.simulated
+
+    @property
+    def captured(self) -> bool:
+        """Whether the power that is shown was played from a capture: it tells nothing of what ran in this session."""
+        told = self.power or self.power_status
+        return told is not None and events.is_capture(told.source)
 
     @property
     def paused(self) -> bool:
@@ -76,10 +87,19 @@ class Session:
     def fold(self, event: AnyEvent) -> None:
         """Take in one event. Events of one unit must come in their order; units commute."""
         self.t = max(self.t, event.t)
+        self._settle_causes()
         self._fold(event)
         entry = describe(event)
         if entry is not None:
             self.log.append(entry)
+
+    def _settle_causes(self) -> None:
+        """Count what was present at spikes and at other moments, as soon as all that was present is known."""
+        until = self.causes.due(self.t)
+        if until is not None:
+            for condition in self.conditions.values():
+                condition.found.settle(until, self.causes.of(condition.key.unit))
+            self.causes.forget_before(until)
 
     @singledispatchmethod
     def _fold(self, event: AnyEvent) -> None:
@@ -92,17 +112,25 @@ class Session:
     @_fold.register
     def _(self, event: events.Samples) -> None:
         if self._is_one_too_many(event):
-            self.dropped += event.n
+            self._count_dropped(event.n)
             return
         self.samples += event.n
         unit = self._unit(event.unit)
         ends = event.starts_ns() + event.lat_ns
+        gap = unit.gap_before(event)
         pause = unit.moved_on(event, int(ends[-1]))
         self.energy.samples(event, ends, pause is not None)
         if event.phase != "steady":
             unit.apart_from_steady(event)
+            condition = self.conditions.get(ConditionKey(event.unit, event.condition, event.thermal))
+            if event.phase == "resume" and gap is not None and condition is not None:
+                condition.gaps.resumed(gap, event.lat_ns)
             return
-        self._condition(event).add(event, ends, pause, self.limit_ns)
+        condition = self._condition(event)
+        condition.add(event, ends, pause, self.limit_ns, self.causes.settled)
+        if (news := condition.drift.news()) is not None:
+            self.log.append(drifted(event.unit, news))
+        condition.gaps.steady(event.gap_ns, event.lat_ns, gap)
 
     @_fold.register
     def _(self, event: events.Engine) -> None:
@@ -126,19 +154,40 @@ class Session:
         self.control = event
         if event.action == "reset":
             self.conditions.clear()
+            self.canary.reset()
             self.units = {name: self._unit_without_samples(unit) for name, unit in self.units.items()}
             self.energy.reset(self.units.values())
 
     @_fold.register
+    def _(self, event: events.Advice) -> None:
+        self.advice = event if event.unit is not None else None
+
+    @_fold.register
     def _(self, event: events.Load) -> None:
         self.load = event.condition
+        self.canary.load(event)
+        self.causes.load(event)
+
+    @_fold.register
+    def _(self, event: events.Usage) -> None:
+        if event.unit in self.units:
+            self.causes.usage(event)
+
+    @_fold.register
+    def _(self, event: events.Frame) -> None:
+        self.causes.frame(event)
 
     @_fold.register
     def _(self, event: events.Power) -> None:
-        self.power = event
-        self.thermal = event.thermal
+        if not events.is_capture(event.source):
+            self.causes.power(event, self.power)
+        self.thermal = None if events.is_capture(event.source) else event.thermal
+        before, self.power = self.power, event
         self.power_history.add(event)
-        self.energy.power(event, self.units.values(), self.conditions)
+        known = self.energy.overlapping
+        self.energy.power(event, self.units.values(), self.conditions, before)
+        if not known and self.energy.overlapping:
+            self.log.append(overlapped(event))
 
     @_fold.register
     def _(self, event: events.PowerStatus) -> None:
@@ -147,6 +196,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Baseline) -> None:
+        if events.is_capture(event.source):
+            return
         self.baselines.pop(event.load, None)
         self.baselines[event.load] = event
         if len(self.baselines) > MOST_BASELINES:
@@ -158,12 +209,12 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Canary) -> None:
-        self.canary_due = (self.canary_due or 0) + event.due
-        self.canary_missed = (self.canary_missed or 0) + event.missed
+        self.canary.add(event, self.units.values(), self.control, self.thermal)
+        self.causes.canary(event)
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
-        self.dropped += event.n
+        self._count_dropped(event.n)
         for unit in self.units.values():
             if event.unit is None or event.unit == unit.name:
                 unit.broke_off()
@@ -171,6 +222,10 @@ class Session:
     @_fold.register
     def _(self, event: events.End) -> None:
         self.ended = event
+
+    def _count_dropped(self, n: int) -> None:
+        """Up to what a line can hold: a damaged recording can claim to have lost any number."""
+        self.dropped = min(self.dropped + n, events.LARGEST_EXACT)
 
     def _is_one_too_many(self, window: events.Samples) -> bool:
         """Whether this window's unit or condition would be one more than a session may have."""
@@ -206,14 +261,17 @@ class Session:
             load=self.load,
             thermal=self.thermal,
             units=[unit.snapshot() for unit in self.units.values()],
-            conditions=[condition.state() for condition in self.conditions.values()],
+            conditions=[condition.state(self.causes.settled) for condition in self.conditions.values()],
             control=self.control,
+            advice=self.advice,
             power=self.power,
             power_status=self.power_status,
             energy=self.energy.state(),
             baselines=list(self.baselines.values()),
             host=self.host,
-            canary=None if self.canary_due is None else (self.canary_due, self.canary_missed or 0),
+            canary=None if self.canary.due is None else (self.canary.due, self.canary.missed or 0),
+            canary_state=self.canary.state(),
+            causes=self.causes.state(),
             log=list(self.log),
         )
 
@@ -233,15 +291,20 @@ class Session:
         session.load = keyframe.load
         session.thermal = keyframe.thermal
         session.control = keyframe.control
+        session.advice = keyframe.advice
         session.power = keyframe.power
         session.power_status = keyframe.power_status
         session.energy = Energy.restored(keyframe.energy)
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
-        if keyframe.canary is not None:
-            session.canary_due, session.canary_missed = keyframe.canary
+        session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.log.extend(keyframe.log)
         session.units = {state.unit: Unit.restored(state) for state in keyframe.units}
-        restored = [Condition.restored(state) for state in keyframe.conditions]
+        session.causes = Causes.restored(keyframe.causes)
+        restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
+        if session.captured:  # earlier versions counted it as this machine's own
+            session.thermal = None
+            session.baselines.clear()
+            session.energy.disown(session.conditions.values())
         return session

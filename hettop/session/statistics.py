@@ -9,11 +9,16 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import Failure, Outputs, Plan
+from hettop.events import Failure, Outputs, Plan, split_row
+from hettop.session.circumstances import IdleGap, idle_gap, variant_of, warmed_up
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures, energy_figures
+from hettop.session.evidence import evidence_of
 from hettop.session.series import NS_PER_MS, Series
 from hettop.session.session import Session
+from hettop.session.spike_causes import SpikeCause, spike_causes
+from hettop.session.states import drift_fields, mode_stays
+from hettop.session.tokens import tokens_per_call, tokens_per_s
 from hettop.session.unit import Unit
 from hettop.stats.histogram import bucket_middle
 from hettop.stats.modes import Modes, find_modes, find_modes_weighted
@@ -29,10 +34,11 @@ class Spikes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModeShare(msgspec.Struct, frozen=True, kw_only=True):
-    """One mode: where it is and the share of samples in it."""
+    """One of several modes: where it is, the share of samples in it, and how many in a row on average."""
 
     center_ms: float
     share: float
+    stay_calls: float | None = None
 
 
 class Misses(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,13 +70,20 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     """One unit under one load. Times in ms, memory in MB, energy in mJ, power in mW; std is population std.
 
     `energy_rails` are the rails whose sum the energy is (CPU+GPU+ANE, an estimate); `energy_by_rail_mj` and
-    `power_mean_mw` have every rail, null where it was not measured. `energy_uncertainty` is relative and is what the
-    step of the source's counter leaves open. `output_difference` is the largest absolute difference to the outputs of
-    `output_reference`, `output_top1` the lowest share of rows with the same largest entry, `output_not_finite` how many
-    values are no numbers in this unit alone. `binding_overhead_ms` is the mean wall less the mean native time.
+    `power_mean_mw` have every rail, null where it was not measured. `energy_uncertainty` is relative and is what
+    the step of the source's counter leaves open. `output_difference` is the largest absolute difference to the
+    outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry,
+    `output_not_finite` how many values are no numbers in this unit alone. `energy_reason` says why there is no
+    energy although there was power; `evidence` what the plan claims beside what the rails drew; `plan_reason` why
+    there is no plan. `p90_early_stopping_ms` is MLPerf LoadGen's estimate of P90: at 99 % confidence not too low.
+    `canary_missed` of `canary_due` frames came too late for a 60 Hz screen. `warmup_steady` says whether a warm-up
+    until steady ended so. `binding_overhead_ms` is the mean wall less the mean native time. `tokens_per_s` is
+    `tokens_per_call` by the median latency.
     """
 
     unit: str
+    variant: str | None = None
+    model: str | None = None
     load: str
     thermal: str | None = None
     backend: str | None = None
@@ -87,10 +100,14 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     p999_ms: float | None = None
     max_ms: float | None = None
     p90_ci_ms: tuple[float | None, float | None] | None = None
+    p90_early_stopping_ms: float | None = None
     p90_needs: int | None = None
     p99_needs: int | None = None
     throughput_per_s: float | None = None
+    tokens_per_call: int | None = None
+    tokens_per_s: float | None = None
     spikes: Spikes | None = None
+    spike_causes: list[SpikeCause] | None = None
     modes: list[ModeShare] | None = None
     modes_tentative: bool | None = None
     drift: dict[str, float] | None = None
@@ -100,12 +117,14 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     load_ms: float | None = None
     first_ms: float | None = None
     warmup_ms: list[float] = []
+    warmup_steady: bool | None = None
     native_mean_ms: float | None = None
     native_p90_ms: float | None = None
     binding_overhead_ms: float | None = None
     deadline_misses: Misses | None = None
     response_p50_ms: float | None = None
     response_p90_ms: float | None = None
+    idle_gap: list[IdleGap] | None = None
     energy_mj_per_inference: float | None = None
     energy_net_mj_per_inference: float | None = None
     energy_coverage: float | None = None
@@ -114,38 +133,47 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     energy_uncertainty: float | None = None
     inferences_per_joule: float | None = None
     power_mean_mw: dict[str, float | None] | None = None
+    energy_reason: str | None = None
+    evidence: str | None = None
     canary_missed: int | None = None
+    canary_due: int | None = None
     output_difference: float | None = None
     output_top1: float | None = None
     output_not_finite: int | None = None
     output_reference: str | None = None
     plan: PlanSummary | None = None
+    plan_reason: str | None = None
     peak_memory_mb: float | None = None
     qos: str | None = None
     error: Reason | None = None
 
 
-def statistics(session: Session) -> list[Statistics]:
-    """One object per unit and condition, in order of first appearance; a unit without samples has one with n = 0."""
+def statistics(session: Session, *, modes: bool = True) -> list[Statistics]:
+    """One object per unit and condition, in order of first appearance; a unit without samples has one with n = 0.
+
+    modes: whether to look for modes, which costs more than all the rest; else they are None.
+    """
     found = []
     for unit in session.units.values():
         conditions = [c for key, c in session.conditions.items() if key.unit == unit.name and c.wall.n]
         if conditions:
-            found += [_measured(session, unit, condition) for condition in conditions]
+            found += [_measured(session, unit, condition, modes=modes) for condition in conditions]
         else:
             found.append(_unmeasured(session, unit))
     return found
 
 
-def _measured(session: Session, unit: Unit, condition: Condition) -> Statistics:
+def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool) -> Statistics:
     wall = condition.wall
     moments = wall.moments
-    modes = modes_of(wall)
+    frames = session.canary.conditions.get(condition.key)
+    found = modes_of(wall) if modes else None
     energy = energy_of(session, condition)
+    known = _of_unit(session, unit)
     return msgspec.structs.replace(
-        _of_unit(session, unit),
+        known,
         load=condition.key.load,
-        thermal=condition.key.thermal,
+        thermal=None if session.captured else condition.key.thermal,  # recorded as this machine's by earlier versions
         n=wall.n,
         exact=wall.raw() is not None,
         mean_ms=_ms(moments.mean_ns),
@@ -157,19 +185,27 @@ def _measured(session: Session, unit: Unit, condition: Condition) -> Statistics:
         p999_ms=_if_enough(wall, 0.999),
         max_ms=_ms(moments.max_ns),
         p90_ci_ms=wall.quantile_interval_ms(0.9),
+        p90_early_stopping_ms=wall.early_stopping_ms(0.9),
         p90_needs=_needs(wall.n, 0.9),
         p99_needs=_needs(wall.n, 0.99),
         throughput_per_s=condition.throughput_per_s,
+        tokens_per_s=tokens_per_s(known.tokens_per_call, wall.quantile_ms(0.5)),
         spikes=spikes_of(wall),
-        modes=[ModeShare(center_ms=m.center_ns / NS_PER_MS, share=m.share) for m in modes.modes],
-        modes_tentative=modes.tentative,
+        spike_causes=spike_causes(session, condition),
+        drift=drift_fields(condition.drift.found()),
+        modes=_shares(found, wall) if found else None,
+        modes_tentative=found.tentative if found else None,
         native_mean_ms=_ms(condition.native.moments.mean_ns) if condition.native else None,
         native_p90_ms=condition.native.quantile_ms(0.9) if condition.native else None,
         binding_overhead_ms=binding_overhead_ms(condition),
         deadline_misses=_misses(unit, condition),
         response_p50_ms=condition.response.quantile_ms(0.5) if condition.response else None,
         response_p90_ms=condition.response.quantile_ms(0.9) if condition.response else None,
+        idle_gap=idle_gap(condition),
+        canary_missed=frames.missed if frames else None,
+        canary_due=frames.due if frames else None,
         error=_reason(unit.error),
+        evidence=evidence_of(unit.plan, condition, energy, _idle_mw(session, condition)),
         **({} if energy is None else _energy_fields(energy)),
     )
 
@@ -184,17 +220,23 @@ def _unmeasured(session: Session, unit: Unit) -> Statistics:
 def _of_unit(session: Session, unit: Unit) -> Statistics:
     """What is known of the unit whatever it measured."""
     outputs = unit.outputs if unit.outputs and unit.outputs.outputs else None
+    variant, model = variant_of(session, unit)
+    per_call = tokens_per_call(session)
     return Statistics(
         unit=unit.name,
+        variant=variant,
+        model=model,
         load=session.load,
         backend=unit.backend or (session.header.model.backend if session.header else None),
         placed=unit.placed,
         simulated=session.simulated,
         compile_ms=_ms(unit.compile_ns),
         cached=unit.cached,
+        tokens_per_call=None if per_call is None else per_call.of(unit.name),
         load_ms=_ms(unit.load_ns),
         first_ms=_ms(unit.first_ns),
         warmup_ms=[value / NS_PER_MS for value in unit.warmup_ns],
+        warmup_steady=warmed_up(session, unit),
         peak_memory_mb=unit.peak_memory_mb,
         qos=unit.qos,
         output_difference=output_difference(unit.outputs),
@@ -202,6 +244,7 @@ def _of_unit(session: Session, unit: Unit) -> Statistics:
         output_not_finite=sum(output.not_finite for output in outputs.outputs) if outputs else None,
         output_reference=outputs.reference if outputs else None,
         plan=plan_summary(unit.plan),
+        plan_reason=_why_no_plan(session, unit),
     )
 
 
@@ -218,6 +261,23 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
     )
 
 
+def _idle_mw(session: Session, condition: Condition) -> dict[str, float | None]:
+    baseline = session.baselines.get(condition.key.load)
+    return baseline.mw if baseline is not None else {}
+
+
+def _why_no_plan(session: Session, unit: Unit) -> str | None:
+    """Of Core ML alone: no other framework has plans that could be missing."""
+    if unit.plan is not None:
+        if unit.plan.error is not None:
+            return unit.plan.error.message
+        return None if unit.plan.ops else "it is empty: no operation has a place"
+    backend = unit.backend or (session.header.model.backend if session.header else None)
+    if backend != "coreml":
+        return None
+    return "none was read before the end" if split_row(unit.name)[1] is None else "of variants none is read"
+
+
 def _energy_fields(energy: EnergyFigures) -> dict[str, Any]:
     return {
         "energy_mj_per_inference": energy.mj,
@@ -228,6 +288,7 @@ def _energy_fields(energy: EnergyFigures) -> dict[str, Any]:
         "energy_uncertainty": energy.uncertainty,
         "inferences_per_joule": energy.inferences_per_joule,
         "power_mean_mw": energy.mean_mw,
+        "energy_reason": energy.lacking or None,
     }
 
 
@@ -263,6 +324,14 @@ def modes_of(series: Series) -> Modes:
         return find_modes(raw)
     indices, counts = series.histogram.nonzero()
     return find_modes_weighted(bucket_middle(indices), counts)
+
+
+def _shares(found: Modes, wall: Series) -> list[ModeShare]:
+    stays = mode_stays(found, wall.raw())
+    return [
+        ModeShare(center_ms=mode.center_ns / NS_PER_MS, share=mode.share, stay_calls=stay)
+        for mode, stay in zip(found.modes, stays, strict=True)
+    ]
 
 
 def spikes_of(series: Series) -> Spikes:

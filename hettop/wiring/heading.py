@@ -5,16 +5,19 @@ Asks the host once; starts nothing.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 
 import msgspec
 
 from hettop import events
 from hettop.host import describe_host
+from hettop.models.resolve import ResolvedModel
+from hettop.session.tokens import SETTING
 from hettop.text import clean
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.recorder import rfc3339
-from hettop.wiring.setup import Setup
+from hettop.wiring.setup import Setup, Variant
 
 SIMULATED_CHIP = "simulated Apple M2"
 
@@ -35,10 +38,17 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
         settings={
             "units": list(setup.units),
             "absent": dict(setup.absent),
-            "warmup": options.warmup,
+            "variants": {name: _variant(variant) for name, variant in setup.variants.items()} or None,
+            SETTING: None if setup.tokens is None else asdict(setup.tokens),
+            "warmup": "auto" if options.until_steady else options.warmup,
             "runs": options.runs,
             "duration_ns": options.duration_ns,
+            "least_runs": options.least_runs or None,
+            "rest_ns": options.rest_ns or None,
             "rate_hz": options.rate_hz,
+            "protocol": options.protocol,
+            "budget": options.budget,
+            "energy": options.energy,
             "function": setup.function,
             "hints": dict(setup.hints),
             "seed": setup.inputs.seed,
@@ -48,14 +58,26 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
     )
 
 
+def _variant(variant: Variant) -> dict[str, str | None]:
+    """What a variant is, and its model if that is another one."""
+    model = variant.model
+    told = {} if model is None else {"model": model_name(model), "sha256": model.sha256}
+    return {"words": variant.words, **told}
+
+
 def _model(setup: Setup) -> events.ModelInfo:
     model = setup.model
-    name = model.name if model.path is None or model.synthetic else clean(model.path.name)
     return events.ModelInfo(
-        name=name[: events.TEXT_LIMIT],
+        name=model_name(model),
         sha256=model.sha256,
         parameters=model.parameters,
         macs=model.macs,
         backend=setup.backend,
         note=model.note or None,
     )
+
+
+def model_name(model: ResolvedModel) -> str:
+    """What a model is called where it is shown: by its file, or by what was built."""
+    name = model.name if model.path is None or model.synthetic else clean(model.path.name)
+    return name[: events.TEXT_LIMIT]

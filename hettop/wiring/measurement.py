@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -27,14 +27,24 @@ from hettop.host import HostSource
 from hettop.load.canary_source import CanarySource
 from hettop.load.parts import LoadPart, parse_load
 from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
+from hettop.power.choice import NOT_ASKED_FOR
 from hettop.record.writer import Closed
 from hettop.session.session import Session
+from hettop.text import clean
 from hettop.wiring.frames import FrameTimes
 from hettop.wiring.heading import make_header
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.power import LivePower
 from hettop.wiring.recorder import Recorder
 from hettop.wiring.setup import Setup
+from hettop.wiring.warmup import WarmUps
+
+if TYPE_CHECKING:
+    from hettop.wiring.metrics import Metrics
+
+
+FromEngine = events.Engine | events.Samples | events.Usage | events.Plan | events.Outputs
+FROM_ENGINES = (events.Engine, events.Samples, events.Usage, events.Plan, events.Outputs)
 
 
 class Source(Protocol):
@@ -45,6 +55,12 @@ class Source(Protocol):
 
 def wall_clock() -> datetime:
     return datetime.now(UTC)
+
+
+def _serving(port: int) -> Metrics:
+    from hettop.wiring.metrics import Metrics
+
+    return Metrics(port)
 
 
 class Measurement:
@@ -80,22 +96,32 @@ class Measurement:
         header = make_header(setup, options, wall())
         self._session.fold(header)
         self._power = LivePower(
-            options.power, simulated=setup.simulated, chip=header.host.chip, now=self._clock.now, origin_ns=self._origin
+            options.power,
+            simulated=setup.simulated,
+            chip=header.host.chip,
+            now=self._clock.now,
+            origin_ns=self._origin,
+            why_none=options.why_no_power or NOT_ASKED_FOR,
         )
-        self._begin_recording()
+        self._metrics: Metrics | None = None
+        self._begin_telling()
         self._start(timeouts)
         for unit in rows:
             self._commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
         if parts:
             self._begin_load(parts)
 
-    def _begin_recording(self) -> None:
-        if self._options.record is None:
-            return
+    def _begin_telling(self) -> None:
+        """The recording, and the metrics for whoever asks for them."""
         try:
-            self._recorder.start(Path(self._options.record), 0, force=self._options.force)
+            if self._options.prometheus is not None:
+                self._metrics = _serving(self._options.prometheus)
+            if self._options.record is not None:
+                self._recorder.start(Path(self._options.record), 0, force=self._options.force)
         except HettopError:
             self._power.close()
+            if self._metrics is not None:
+                self._metrics.close()
             raise
 
     def _start(self, timeouts: Timeouts | None) -> None:
@@ -104,6 +130,7 @@ class Measurement:
         self._reaper = Reaper()
         self._awake = Awake()
         self._engine = self._make_engine(timeouts or Timeouts())
+        self._warmups = WarmUps(self._engine.end_warmup) if self._options.until_steady else None
         self._load: CompetingLoad = (
             SimulatedLoad(self._engine.set_load)
             if simulated
@@ -135,10 +162,13 @@ class Measurement:
             inputs=setup.inputs,
             function=setup.function,
             hints=setup.hints,
+            variants={name: variant.job for name, variant in setup.variants.items()},
             warmup=options.warmup,
             runs=options.runs,
             duration_ns=options.duration_ns,
+            least_runs=options.least_runs,
             rate_hz=options.rate_hz,
+            rest_ns=options.rest_ns,
             timeouts=timeouts,
             reaper=self._reaper,
         )
@@ -165,10 +195,14 @@ class Measurement:
         for source in self._sources:
             for event in source.drain(t):
                 self._take_in(event)
+        if self._warmups is not None:
+            self._warmups.watch(self._session, t)
         self._recorder.tick(t)
+        if self._metrics is not None:
+            self._metrics.answer(self._session)
 
     def drew_frame(self, duration_ns: int) -> None:
-        self._frames.add(duration_ns)
+        self._frames.add(duration_ns, self.now_ns)
 
     def close(self, why: str = "closed") -> Closed | None:
         """End inference, load, power and recording; returns what became of the recording. May be called twice."""
@@ -182,6 +216,8 @@ class Measurement:
             self._canary.close()
         closed = self._recorder.stop(why, self.now_ns)
         self._reaper.close()
+        if self._metrics is not None:
+            self._metrics.close()
         return closed
 
     def discard_recording(self) -> None:
@@ -202,5 +238,18 @@ class Measurement:
         self._commit(event)
 
     def _commit(self, event: AnyEvent) -> None:
-        self._session.fold(event)
+        try:
+            self._session.fold(event)
+        except (ValueError, ArithmeticError, LookupError) as error:
+            if not isinstance(event, FROM_ENGINES):
+                raise  # made by ourselves: our own mistake
+            event = _refused(event, error)
+            self._session.fold(event)
         self._recorder.write(event)
+
+
+def _refused(event: FromEngine, error: Exception) -> events.Dropped:
+    """What an engine process told, or what a framework in it did, must not end the session with the other units."""
+    n = event.n if isinstance(event, events.Samples) else 0
+    why = f"{type(event).__name__.lower()} that cannot be taken in: {error}"
+    return events.Dropped(t=event.t, n=n, why=clean(why)[: events.TEXT_LIMIT], unit=event.unit)

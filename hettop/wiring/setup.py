@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from hettop.engine.backend import Backend, Clock, InputOptions, split_unit
 from hettop.engine.backends import create
@@ -25,6 +26,7 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
+from hettop.session.tokens import TokensPerCall
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
 
@@ -34,8 +36,20 @@ MOST_THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """Another way of running a unit, measured beside it. `words` say what; `job` what is different in its jobs."""
+
+    words: str
+    job: Mapping[str, Any]
+    model: ResolvedModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
-    """`units` are those to measure, `available` those this machine can run, `absent` maps the others to the reason."""
+    """`units` are the rows to measure, `available` those this machine can run, `absent` maps the others to the reason.
+
+    `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
+    """
 
     model: ResolvedModel
     backend: str
@@ -46,6 +60,8 @@ class Setup:
     inputs: InputOptions
     function: str | None
     hints: Mapping[str, str] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    tokens: TokensPerCall | None = None
 
 
 Make = Callable[[str, Clock], Backend]

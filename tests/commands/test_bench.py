@@ -274,3 +274,77 @@ def test_a_bench_whose_load_dies_is_no_bench_under_load(tmp_path: Path) -> None:
 def load_workers(pid: int) -> list[psutil.Process]:
     children = psutil.Process(pid).children(recursive=True)
     return [child for child in children if "hettop.load.worker" in child.cmdline()]
+
+
+def test_a_protocol_sets_the_measurement_and_says_what_overrides_it(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    unit = ("--backend", "simulated", "--units", "CPU_AND_NE")
+    done = hettop("bench", *unit, "--protocol", "embench", "--rest", "5ms", "--json", "--record", str(file))
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    (row,) = document["conditions"]
+    assert (row["n"], len(row["warmup_ms"])) == (50, 10)
+    protocol = document["protocol"]
+    assert (protocol["name"], protocol["overridden"]) == ("embench", {"rest_ns": 5_000_000})
+    assert protocol["results"][0]["min_ms"] == row["min_ms"]
+    steady = [line for line in lines_of(file) if line["k"] == "samples" and line["phase"] == "steady"]
+    assert min(gap for line in steady for gap in line["gap_ns"]) >= 4_900_000
+    assert lines_of(file)[0]["settings"]["protocol"]["name"] == "embench"
+    again = one_document(hettop("replay", str(file), "--headless", "--json").stdout)
+    assert again["protocol"] == protocol
+
+
+def test_rests_and_turns_exclude_each_other() -> None:
+    assert_refused(called("bench", "--protocol", "embench", "--interleave"), "no room for rests")
+    assert_refused(called("bench", "--rest", "1s", "--rate", "30"), "no room for rests")
+
+
+def test_a_warm_up_until_steady_is_told_in_the_table_and_overrides_a_protocol() -> None:
+    unit = ("--backend", "simulated", "--units", "CPU_ONLY", "--runs", "30")
+    done = hettop("bench", *unit, "--warmup", "auto", "--protocol", "m2", COLUMNS="200")
+    assert done.returncode == 0, done.stderr
+    assert "overridden by --warmup auto, --runs 30" in " ".join(done.stdout.split())
+    assert "warmed up until steady" in done.stdout
+
+
+def test_open_and_closed_loop_stand_side_by_side_measured_in_turns(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    unit = ("--backend", "simulated", "--units", "CPU_AND_NE", "--warmup", "2", "--runs", "30")
+    done = hettop("bench", *unit, "--rate", "50", "--closed-too", "--record", str(file), "--json")
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    paced, closed = document["conditions"]
+    assert (paced["unit"], paced["variant"], paced["n"]) == ("CPU_AND_NE", None, 30)
+    assert (closed["unit"], closed["variant"], closed["n"]) == ("CPU_AND_NE~closed", "closed", 30)
+    assert paced["deadline_misses"] is not None
+    assert closed["deadline_misses"] is None
+    assert {10.0} <= {gap["from_ms"] for gap in paced["idle_gap"]}, "20 ms apart, less than 1 ms of work"
+    (beside,) = document["beside"]
+    assert (beside["unit"], beside["variant"]) == ("CPU_AND_NE", "closed")
+    assert one_document(hettop("replay", str(file), "--headless", "--json").stdout)["beside"] == document["beside"]
+
+
+def test_a_closed_loop_beside_nothing_is_no_comparison() -> None:
+    assert_refused(called("bench", "--closed-too"), "stands beside a rate")
+
+
+def test_two_models_stand_side_by_side(tmp_path: Path) -> None:
+    file = tmp_path / "ab.jsonl"
+    runs = ("--units", "CPU_ONLY@1", "--warmup", "2", "--runs", "60")
+    done = hettop(
+        "bench", "mobilenetv2:32x32", "--against", "mobilenetv2:96x96", *runs, "--record", str(file), "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    first, second = document["conditions"]
+    assert (first["unit"], first["model"], second["unit"]) == ("CPU_ONLY@1", None, "CPU_ONLY@1~b")
+    assert second["model"] == "mobilenetv2:96x96:b1"
+    (beside,) = document["beside"]
+    assert beside["change"]["p50"]["ci"][0] > 0, "nine times the pixels take longer"
+    judged = one_document(hettop("decide", str(file), "--json").stdout)
+    assert judged["ranks"]["latency"] == ["CPU_ONLY@1"], "which model to take is not for the verdict to say"
+
+
+def test_a_model_against_none_there_is_refused() -> None:
+    assert_refused(called("bench", "mobilenetv2:32x32", "--against", "nowhere.onnx"), "nowhere.onnx")
+    assert_refused(called("bench", "--against", "mobilenetv2", "--rate", "9", "--closed-too"), "exclude each other")

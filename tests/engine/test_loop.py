@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from hettop.engine.frames import RetireReport, StateReport, UsageReport
-from hettop.engine.job import AnyCommand, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
+from hettop.engine.frames import DoubtReport, RetireReport, StateReport, UsageReport
+from hettop.engine.job import AnyCommand, EndWarmup, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
 from hettop.engine.loop import FLUSH_NS, Sampler
 from hettop.engine.orders import Doing
 
@@ -20,6 +20,7 @@ def sample(
     limits: Limits = Limits(),  # noqa: B008
     warmup: int = 0,
     rate_hz: float | None = None,
+    rest_ms: int = 0,
     natives: tuple[int | None, ...] = (),
     recycle_after: int | None = None,
 ) -> tuple[ListedOut, FakeBackend]:
@@ -29,7 +30,16 @@ def sample(
     orders = ScriptedOrders(
         clock, [(moment * MS, command) for moment, command in script or []], doing=doing, limits=limits
     )
-    sampler = Sampler(backend, {}, out, orders, warmup=warmup, rate_hz=rate_hz, recycle_after=recycle_after)
+    sampler = Sampler(
+        backend,
+        {},
+        out,
+        orders,
+        warmup=warmup,
+        rate_hz=rate_hz,
+        rest_ns=rest_ms * MS,
+        recycle_after=recycle_after,
+    )
     sampler.first_call()
     sampler.run()
     return out, backend
@@ -75,6 +85,18 @@ def test_reaching_the_limit_is_said_once_and_the_unit_then_idles_until_it_is_sto
         ("paused", True),
         ("stopped", False),
     ]
+
+
+def test_a_warm_up_ends_when_told_so_and_steady_samples_follow() -> None:
+    out, _ = sample([10], warmup=100, limits=Limits(runs=2), script=[(55, EndWarmup())])
+    assert starts_ms(out, "warmup") == [10, 20, 30, 40, 50]
+    assert starts_ms(out, "steady") == [60, 70]
+
+
+def test_a_warm_up_that_was_ended_before_it_began_is_none() -> None:
+    out, _ = sample([10], warmup=100, limits=Limits(runs=2), script=[(5, EndWarmup())])
+    assert starts_ms(out, "warmup") == []
+    assert starts_ms(out, "steady") == [10, 20]
 
 
 def test_a_raised_limit_goes_on_from_where_it_was() -> None:
@@ -134,6 +156,34 @@ def test_a_slow_paced_sample_delays_the_next_ones_but_not_their_plan() -> None:
     # Planned 5, 15, 25, 35, 45. The first runs 5..30; then at once 30..34, 34..38, 38..42; the last waits for 45.
     assert starts_ms(out, "steady") == [5, 30, 34, 38, 45]
     assert [late / MS for late in out.lateness()] == [0, 15, 9, 3, 0]
+
+
+def test_each_sample_is_taken_after_a_rest_but_those_of_the_warm_up() -> None:
+    out, _ = sample([30, 5, 5, 2], warmup=2, rest_ms=100, limits=Limits(runs=3))
+    # First call 0..30, warm-up 30..35 and 35..40; rests until 140, 242 and 344.
+    assert starts_ms(out, "warmup") == [30, 35]
+    assert starts_ms(out, "steady") == [140, 242, 344]
+    assert out.lateness() == []
+
+
+def test_samples_are_published_before_a_rest_and_not_after_it() -> None:
+    out, backend = sample([2], rest_ms=1000, limits=Limits(runs=3))
+    assert [len(frame.start) for frame in out.samples if frame.phase == "steady"] == [1, 1, 1]
+    assert backend.calls == 4
+
+
+def test_a_rest_is_broken_off_by_a_pause_and_counts_towards_the_duration() -> None:
+    out, _ = sample([10], rest_ms=100, limits=Limits(duration_ns=250 * MS), script=[(150, Pause()), (400, Run())])
+    # First call 0..10, steady 110..120, rest until 150 = 140 ms; resume 400..410, steady 510..520: 110 ms more.
+    assert starts_ms(out, "resume") == [400]
+    assert starts_ms(out, "steady") == [110, 510]
+
+
+def test_the_least_number_of_samples_is_taken_even_if_the_time_is_over() -> None:
+    out, _ = sample([10], limits=Limits(duration_ns=25 * MS, least_runs=6))
+    assert len(out.of_phase("steady")) == 6
+    out, _ = sample([10], limits=Limits(duration_ns=95 * MS, least_runs=6))
+    assert len(out.of_phase("steady")) == 10
 
 
 def test_warm_up_is_not_paced() -> None:
@@ -214,9 +264,39 @@ def test_duration_counts_time_in_slots_alone() -> None:
     assert starts_ms(out, "steady") == [110, 120, 130, 140, 310, 320]
 
 
+@pytest.mark.parametrize("rate_hz", [None, 20.0])
+def test_what_comes_before_each_call_is_done_as_often_and_is_no_part_of_its_time(rate_hz: float | None) -> None:
+    clock, out = FakeClock(), ListedOut()
+    backend = FakeBackend(clock, [5 * MS])
+    done_before: list[int] = []
+
+    def before_each() -> None:
+        done_before.append(backend.calls)
+        clock.advance(3 * MS)
+
+    orders = ScriptedOrders(clock, [], limits=Limits(runs=4))
+    sampler = Sampler(backend, {}, out, orders, warmup=2, rate_hz=rate_hz, before_each=before_each)
+    sampler.first_call()
+    sampler.run()
+    assert done_before == [0, 1, 2, 3, 4, 5, 6]
+    assert {latency for frame in out.samples for latency in frame.latency.tolist()} == {5 * MS}
+
+
 def test_native_times_stand_beside_wall_times() -> None:
     out, _ = sample([4], natives=(10, 11, 12), limits=Limits(runs=2))
     assert [frame.native.tolist() for frame in out.samples if frame.native is not None] == [[10], [11, 12]]
+
+
+@pytest.mark.parametrize("wrong", [4 * MS + 1_001, -1, 2**53, 2**64, 1.5, float("nan")])
+def test_a_native_time_longer_than_its_call_or_no_time_at_all_is_refused_and_counted(wrong: int) -> None:
+    out, _ = sample([4], natives=(10, 11, wrong, 12), limits=Limits(runs=3))
+    assert [frame.native is None for frame in out.samples] == [False, True]
+    assert [report.n for report in out.frames if isinstance(report, DoubtReport)] == [1]
+
+
+def test_a_native_time_as_long_as_its_call_is_believed_also_by_a_clock_that_counts_microseconds() -> None:
+    out, _ = sample([4], natives=(4 * MS, 4 * MS + 1_000), limits=Limits(runs=1))
+    assert [frame.native.tolist() for frame in out.samples if frame.native is not None] == [[4 * MS], [4 * MS + 1_000]]
 
 
 def test_a_window_in_which_a_native_time_is_unknown_has_none() -> None:

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
+
+import pytest
 
 from hettop import events
 from hettop.engine.conditions import LoadHistory
-from hettop.engine.frames import AnyFrame, AnyReport, FrameReader, ReadyReport, RetireReport, UsageReport, encode_report
+from hettop.engine.frames import (
+    AnyFrame,
+    AnyReport,
+    DoubtReport,
+    FrameReader,
+    ReadyReport,
+    RetireReport,
+    StateReport,
+    UsageReport,
+    encode_report,
+    encode_samples,
+)
 from hettop.engine.job import AnyCommand, Limits, Retire
 from hettop.engine.member import Member
 from hettop.engine.outputs import Comparisons
@@ -90,6 +104,36 @@ def ready(peak_memory_mb: float) -> ReadyReport:
         inputs=[],
         peak_memory_mb=peak_memory_mb,
     )
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [("latency", -1, "a latency of -1 ns"), ("latency", 2**62, f"a latency of {2**62} ns"),
+     ("native", -7, "a native time of -7 ns"), ("native", 2**60, f"a native time of {2**60} ns"),
+     ("start", -3, "a start of -3 ns"), ("late", 2**60, f"a lateness of {2**60} ns")],
+)  # fmt: skip
+def test_samples_that_no_event_can_hold_fail_the_unit_alone(column: str, value: int, told: str) -> None:
+    standing = Standing()
+    columns = {name: array("q", [5, 6]) for name in ("start", "latency", "native", "late")}
+    columns[column][1] = value
+    standing.say(ready(100))
+    frame = encode_samples("steady", columns["start"], columns["latency"], columns["native"], columns["late"])
+    standing.member.receive(standing.children[-1], frame)  # type: ignore[arg-type]
+    assert standing.member.failure is not None
+    assert standing.member.failure.message == f"the engine process sent what makes no sense: {told}"
+    assert not [event for event in standing.member.outbox if isinstance(event, events.Samples)]
+
+
+def test_native_times_that_were_refused_are_told_at_the_first_and_counted_when_the_unit_rests() -> None:
+    standing = Standing()
+    standing.say(ready(100), StateReport(state="running"), DoubtReport(n=2), DoubtReport(n=1_500))
+    assert [event.note for event in standing.told()[3:]] == [
+        "native times longer than the call, or negative, are not used"
+    ]
+    standing.say(StateReport(state="paused"), StateReport(state="running"), StateReport(state="paused"))
+    assert [event.note for event in standing.told()[4:] if event.note] == [
+        "1,502 native times were longer than the call, or negative: not used"
+    ]
 
 
 def leak(*resident_mb: float) -> list[UsageReport]:

@@ -44,6 +44,14 @@ def test_top_1_is_the_share_of_rows_that_decide_alike() -> None:
     assert only(compare("ALL", "CPU_ONLY", mine, theirs)).top1 == 0.75
 
 
+@pytest.mark.parametrize("broken", [np.nan, np.inf, 0.0])
+def test_rows_that_decide_nothing_are_no_agreement(broken: float) -> None:
+    alike = frame({"y": [[broken, broken, broken]]})
+    assert only(compare("ALL", "CPU_ONLY", alike, alike)).top1 is None
+    theirs = frame({"y": [[0.1, 0.7, 0.2]]})
+    assert only(compare("ALL", "CPU_ONLY", alike, theirs)).top1 == 0.0
+
+
 def test_values_that_are_no_numbers_here_only_are_counted_and_kept_out_of_the_rest() -> None:
     mine = frame({"y": [[1.0, np.nan, np.inf, np.nan]]})
     theirs = frame({"y": [[1.5, 2.0, 3.0, np.nan]]})

@@ -30,6 +30,23 @@ def test_counts_shares_and_fallbacks() -> None:
     assert plan.error is None
 
 
+@pytest.mark.parametrize(
+    ("unit", "here", "accelerator"),
+    [
+        ("ALL", (), "Neural Engine"),
+        ("ALL", ("CPU", "GPU", "Neural Engine"), "Neural Engine"),
+        ("ALL", ("CPU", "GPU"), "GPU"),
+        ("ALL", ("CPU",), None),
+        ("CPU_AND_NE", ("CPU", "GPU"), None),
+        ("CPU_AND_GPU", ("CPU", "GPU"), "GPU"),
+    ],
+)
+def test_a_plan_is_told_against_no_device_that_is_not_there(
+    unit: str, here: tuple[str, ...], accelerator: str | None
+) -> None:
+    assert make_plan(unit, FACTS, here).accelerator == accelerator
+
+
 def test_what_breaks_the_run_is_named_in_order_and_says_why() -> None:
     breaks = make_plan("ALL", FACTS).breaks
     assert [(each.name, each.op, each.preferred, each.why) for each in breaks] == [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from hettop.engine.published import OutputSet, decode_outputs, encode_outputs, share_room, thin
+from hettop.engine.published import UNDECIDED, OutputSet, decode_outputs, encode_outputs, share_room, thin
 
 numbers = st.sampled_from(["<f2", "<f4", "<f8", "<i4", "<i8", "|u1", "|b1"])
 outputs = st.dictionaries(
@@ -79,6 +79,9 @@ def test_what_is_no_array_of_numbers_is_left_out() -> None:
     [
         (np.array([0.1, 0.7, 0.2]), (1,)),
         (np.array([[0.1, 0.7], [0.9, 0.2]]), (1, 0)),
+        (np.array([[np.nan, 0.7], [0.9, 0.2]]), (UNDECIDED, 0)),
+        (np.array([[0.5, np.inf], [0.5, 0.5], [-np.inf, 0.5]]), (UNDECIDED, UNDECIDED, 1)),
+        (np.zeros((2, 3)), (UNDECIDED, UNDECIDED)),
         (np.zeros((2, 1)), None),
         (np.zeros((1, 2, 3)), None),
         (np.array([3, 9, 1]), None),

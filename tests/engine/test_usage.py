@@ -26,6 +26,16 @@ def test_a_collection_is_counted() -> None:
     assert report.collections >= 1
 
 
+def test_a_report_says_between_which_readings_it_was_charged() -> None:
+    moments = iter([100, 150, 200])
+    meter = UsageMeter(lambda: next(moments))
+    meter.read()
+    gc.collect()
+    report = meter.read()
+    assert report is not None
+    assert (report.since_ns, report.until_ns) == (150, 200)
+
+
 def test_peak_memory_is_that_of_a_python_process_in_mb() -> None:
     assert 5 < peak_memory_mb() < 5_000
 
@@ -35,7 +45,7 @@ def test_macos_counts_peak_memory_in_bytes_and_linux_in_kib() -> None:
 
 
 def test_memory_in_use_is_told_at_first_and_every_ten_seconds() -> None:
-    moments = iter([0, 1, 9_999_999_999, 10_000_000_000, 10_000_000_001])
+    moments = iter([0, 0, 1, 9_999_999_999, 10_000_000_000, 10_000_000_001])
     meter = UsageMeter(lambda: next(moments))
     told = []
     for _ in range(5):

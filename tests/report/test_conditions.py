@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from hettop.report.conditions import conditions_document, conditions_text
+from hettop.session.viewing import view
+from hettop.session.views import ViewRequest
 from tests.analysis.material import session_of, stream_of
 from tests.report.sessions import failure, widest
+from tests.session.test_canary import control, report, running
+from tests.session.test_canary import session_of as canary_session
+from tests.streams import MS, S, window
 
 
 def test_the_matrix_has_units_as_rows_and_loads_as_columns() -> None:
@@ -29,3 +34,13 @@ def test_the_matrix_has_units_as_rows_and_loads_as_columns() -> None:
 
 def test_nothing_measured_is_said() -> None:
     assert conditions_text(session_of([]), {}, 80).startswith("nothing was measured")
+
+
+def test_frames_missed_are_said_of_how_many_there_were() -> None:
+    session = canary_session(control(0, "A"), running("A", 0), window([MS] * 70, unit="A", t0=S), report(2 * S, 3))
+    text = conditions_text(session, {}, 160)
+    assert "3 of 60" in text
+    (cell,) = conditions_document(session)["matrix"]
+    assert (cell["canary_missed"], cell["canary_due"]) == (3, 60)
+    (row,) = view(session, ViewRequest(now_ns=2 * S, window_ns=10 * S)).units.rows
+    assert "a 60 Hz screen would have missed 3 of 60 frames (5.0%) under this load" in row.details

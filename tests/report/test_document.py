@@ -17,13 +17,27 @@ from tests.streams import MS, window
 STATISTICS = {
     *("unit", "load", "thermal", "backend", "placed", "simulated", "n", "exact"),
     *("mean_ms", "std_ms", "min_ms", "p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms", "p90_ci_ms"),
-    *("p90_needs", "p99_needs", "throughput_per_s", "spikes", "modes", "modes_tentative", "drift", "steady_from"),
-    *("compile_ms", "cached", "load_ms", "first_ms", "warmup_ms"),
+    *(
+        "p90_early_stopping_ms",
+        "p90_needs",
+        "p99_needs",
+        "throughput_per_s",
+        "tokens_per_call",
+        "tokens_per_s",
+        "spikes",
+        "spike_causes",
+        "modes",
+        "modes_tentative",
+        "drift",
+        "steady_from",
+    ),
+    *("compile_ms", "cached", "load_ms", "first_ms", "warmup_ms", "warmup_steady"),
     *("native_mean_ms", "native_p90_ms", "binding_overhead_ms"),
-    *("deadline_misses", "response_p50_ms", "response_p90_ms"),
+    *("deadline_misses", "response_p50_ms", "response_p90_ms", "idle_gap", "variant", "model"),
     *("energy_mj_per_inference", "energy_net_mj_per_inference", "energy_coverage", "energy_by_rail_mj"),
     *("energy_rails", "energy_uncertainty", "inferences_per_joule", "power_mean_mw"),
-    *("canary_missed", "output_difference", "output_top1", "output_not_finite", "output_reference"),
+    *("canary_missed", "canary_due", "output_difference", "output_top1", "output_not_finite", "output_reference"),
+    *("energy_reason", "evidence", "plan_reason"),
     *("plan", "peak_memory_mb", "qos", "error"),
 }
 ALWAYS_KNOWN = {"unit", "load", "simulated", "n", "warmup_ms", "error", "backend", "p90_needs", "p99_needs"}
@@ -41,7 +55,7 @@ def document_of(session: Session, skipped: dict[str, int] | None = None) -> dict
 
 def test_it_has_the_promised_keys() -> None:
     document = document_of(four_units())
-    assert set(document) == {"hettop", "simulated", "host", "model", "conditions"}
+    assert set(document) == {"hettop", "simulated", "host", "model", "power", "conditions"}
     assert document["hettop"] == __version__
     assert document["simulated"] is True
     assert document["model"]["name"] == "Test model"

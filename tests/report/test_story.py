@@ -47,7 +47,7 @@ def test_a_simulated_one_among_others_is_told_from_them() -> None:
 def test_what_is_unknown_is_na_and_power_says_why() -> None:
     session = told("a", window([MS] * 9), events.PowerStatus(t=S, source="none", state="unavailable", reason="no sudo"))
     text = markdown_page(page_of([session]))
-    assert "Power: n/a: no sudo" in text
+    assert "Power n/a: no sudo." in text
 
 
 def test_a_failed_unit_is_named_with_its_reason() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from hettop import events
 from hettop.events import OutputDifference
-from hettop.session.details import details, warning
+from hettop.session.details import are_wrong, details, warning
 from hettop.session.energy import EnergyFigures
 from hettop.session.session import Session
 from hettop.session.unit import Unit
@@ -23,13 +24,22 @@ def outputs(**differs: object) -> events.Outputs:
     [
         ({"max_abs": 0.01, "largest": 10.0, "top1": 1.0}, None),
         ({"max_abs": 0.6, "largest": 10.0}, "outputs differ"),
-        ({"max_abs": 0.01, "largest": 10.0, "top1": 0.9}, "decides otherwise"),
+        ({"max_abs": 0.01, "largest": 10.0, "top1": 0.9}, "top 1 differs"),
         ({"not_finite": 3}, "outputs are no numbers"),
         ({}, None),
+        ({"max_abs": 0.5, "largest": 0.0}, "outputs differ"),
+        ({"max_abs": 0.0, "largest": 0.0}, None),
     ],
 )
 def test_answers_that_are_not_the_references_are_warned_of(differs: dict[str, object], words: str | None) -> None:
     assert warning(outputs(**differs)) == words
+
+
+def test_against_a_unit_that_may_be_wrong_itself_nobody_is_called_wrong() -> None:
+    told = msgspec.structs.replace(outputs(max_abs=6.0, largest=10.0, top1=0.0), reference="CPU_AND_GPU")
+    assert warning(told) == "outputs unlike CPU_AND_GPU's"
+    assert not are_wrong(told)
+    assert are_wrong(msgspec.structs.replace(told, reference="CPU_ONLY@2"))
 
 
 def test_nothing_compared_is_no_warning() -> None:

@@ -61,6 +61,31 @@ def row(stream: Iterable[AnyEvent], name: str = "A") -> Statistics:
     return rows(stream)[name]
 
 
+class TestOverlap:
+    def test_a_burst_covers_no_more_time_than_passed_and_is_told_once(self) -> None:
+        # Forty windows of .5 s heard of at once after 10 s: they can tell of the last half second alone.
+        burst = [power(10 * S, cpu=4000.0) for _ in range(40)]
+        session = session_of([steady(0, 10 * S + 100_000), *burst])
+        (found,) = statistics(session)
+        assert found.energy_coverage == pytest.approx(0.05, rel=1e-3)
+        assert found.energy_mj_per_inference is None
+        assert session.energy.overlapping == 39
+        assert [entry.text for entry in session.log if "more than once" in entry.text] == [
+            "test tells of the same time more than once: each moment is counted once"
+        ]
+        assert session.energy.total["cpu"].covered_ns == 500 * MS
+
+    def test_what_is_heard_of_a_little_early_loses_that_little_alone(self) -> None:
+        windows = [power(500 * MS, cpu=4000.0), power(980 * MS, cpu=4000.0), power(1480 * MS, cpu=4000.0)]
+        session = session_of([steady(0, 2 * S), *windows])
+        assert (session.energy.total["cpu"].covered_ns, session.energy.overlapping) == (1480 * MS, 0)
+
+    def test_the_number_of_them_is_kept_in_keyframes(self) -> None:
+        session = session_of([steady(0, S), power(S, cpu=1.0), power(S, cpu=1.0)])
+        assert session.header is not None
+        assert Session.restored(session.header, session.keyframe(S, 0)).energy.overlapping == 1
+
+
 class TestByHand:
     def test_mean_power_times_the_time_of_one_inference(self) -> None:
         # 100 samples of 10 ms, 1 µs apart; two power samples of .4 s at 3 and 5 W: 4 W x 10.00099 ms = 40 mJ.
@@ -75,6 +100,21 @@ class TestByHand:
         assert found.energy_coverage == pytest.approx(0.8, rel=1e-4)
         assert found.energy_rails == ["cpu"]
         assert found.power_mean_mw == {rail: 4000.0 if rail == "cpu" else None for rail in RAILS}
+
+    def test_less_than_half_of_the_time_gives_no_figure_and_the_reason(self) -> None:
+        found = row([steady(0, 4 * S), power(2 * S, S, cpu=4000.0)])
+        assert found.energy_coverage == pytest.approx(0.25, rel=1e-2)
+        assert found.energy_mj_per_inference is None
+        assert found.inferences_per_joule is None
+        assert found.energy_by_rail_mj == dict.fromkeys(RAILS)
+        assert found.energy_reason == "power samples cover 25% of its running, not 50%"
+        assert found.power_mean_mw is not None
+        assert found.power_mean_mw["cpu"] == 4000.0, "what was measured stays"
+
+    def test_power_that_never_met_the_unit_alone_says_so(self) -> None:
+        found = row([steady(0, S), power(5 * S, S, cpu=4000.0)])
+        assert (found.energy_coverage, found.energy_mj_per_inference) == (0.0, None)
+        assert found.energy_reason == "no power sample lies wholly within its running"
 
     def test_power_samples_weigh_by_their_time(self) -> None:
         found = row([steady(0, 2 * S), power(S, 900 * MS, cpu=1000.0), power(13 * S // 10, 300 * MS, cpu=5000.0)])
@@ -164,6 +204,16 @@ class TestUncertainty:
         gone = events.PowerStatus(t=9_900 * MS, source="test", state="stopped")
         ticks = [power(k * S, S, cpu=2000.0) for k in range(1, 10)]
         assert row([status, steady(0, 10 * S), *ticks, gone]).energy_uncertainty == pytest.approx(0.0005)
+
+    def test_a_step_above_all_that_was_counted_leaves_no_figure(self) -> None:
+        # Two power samples of 400 ms at 1 mW count .8 mJ; steps of 1 mJ leave ±250 % open.
+        samples = [power(S // 2, 400 * MS, cpu=1.0), power(9 * S // 10, 400 * MS, cpu=1.0)]
+        status = events.PowerStatus(t=0, source="test", state="running", resolution_mj=1.0)
+        found = row([status, steady(0, S + 100_000), *samples])
+        assert (found.energy_mj_per_inference, found.energy_uncertainty) == (None, None)
+        status = events.PowerStatus(t=0, source="test", state="running", resolution_mj=0.25)
+        found = row([status, steady(0, S + 100_000), *samples])
+        assert found.energy_uncertainty == pytest.approx(0.625)
 
     def test_a_source_that_tells_no_step_leaves_it_unknown(self) -> None:
         assert row([steady(0, 10 * S), power(2 * S, cpu=1.0)]).energy_uncertainty is None
@@ -287,7 +337,7 @@ class TestUnknown:
         found = row([steady(0, 5 * S)])
         values = [getattr(found, name) for name in found.__struct_fields__ if "energy" in name or "power" in name]
         assert values == [None] * len(values)
-        assert len(values) == 7
+        assert len(values) == 8
         assert found.inferences_per_joule is None
         session = session_of([steady(0, 5 * S)])
         assert b"energy" not in events.encode(session.keyframe(0, 0))
@@ -321,7 +371,7 @@ class TestLateSamples:
         assert row([*stream, *told]).energy_coverage == pytest.approx(10.5 / 21, rel=1e-2)
 
     def test_what_can_be_judged_is_known_at_once(self) -> None:
-        session = session_of([steady(0, 2 * S), power(3 * S // 2, cpu=1000.0)])
+        session = session_of([steady(0, 2 * S), power(3 * S // 2, S + MS, cpu=1000.0)])
         (found,) = statistics(session)
         assert found.energy_mj_per_inference == pytest.approx(10.0, rel=1e-3)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hettop.events import Failure, Plan, PlannedDevice
-from hettop.session.placement import evidence
+from hettop.session.placement import Calls, evidence
 
 NE, GPU, CPU = "Neural Engine", "GPU", "CPU"
 
@@ -93,3 +93,42 @@ def test_why_there_is_no_plan_stands_beside_what_was_drawn() -> None:
         "no plan: compute plans need macOS 14.4; ANE drew 500 mW while it ran"
     )
     assert evidence(none, ane_mw=None, gpu_mw=None) == "no plan: compute plans need macOS 14.4"
+
+
+# A step of 1 mJ in windows of .5 s leaves 2 mW of a mean open.
+def paced(duty: float, blur_mw: float = 2.0) -> Calls:
+    return Calls(period_ms=100.0, latency_ms=100.0 * duty, blur_mw=blur_mw)
+
+
+def test_a_neural_engine_that_works_a_hundredth_of_the_time_is_not_accused() -> None:
+    # 300 mW in each call of 1 ms every 100 ms: 3 mW on average, less than an idle rail may show; .3 mJ a call.
+    assert evidence(plan(), ane_mw=3.0, gpu_mw=5.0, calls=paced(0.01)) == (
+        "plan: 98 % Neural Engine; ANE 0.3 mJ a call (1 % of the time in calls)"
+    )
+
+
+def test_where_the_counter_is_too_coarse_for_so_few_calls_nothing_is_said_of_the_device() -> None:
+    # At a duty of 1 % a device that works may count as little as the 2 mW that the counter cannot tell from none.
+    assert evidence(plan(), ane_mw=0.0, gpu_mw=5.0, calls=paced(0.01)) == (
+        "plan: 98 % Neural Engine; ANE 0.0 mW on average: too little duty to tell (1 % of the time in calls)"
+    )
+
+
+def test_an_idle_rail_is_told_as_soon_as_the_counter_can() -> None:
+    # 10 mW in the calls, half of the time, are 5 mW: more than the 2 mW left open.
+    assert evidence(plan(), ane_mw=0.0, gpu_mw=5.0, calls=paced(0.5)) == (
+        "plan: 98 % Neural Engine; ANE 0 mJ a call (50 % of the time in calls): probably on the CPU"
+    )
+
+
+def test_the_idle_baseline_is_a_reading_with_a_step_of_its_own() -> None:
+    # 3 mW above idle are within the 2 + 2 mW of two readings, and within the 2 mW of one they are not.
+    accused = evidence(plan(), ane_mw=203.0, gpu_mw=5.0, idle_ane_mw=200.0, calls=paced(0.01))
+    assert accused is not None
+    assert "too little duty to tell" in accused
+
+
+def test_between_idle_and_work_nothing_is_claimed() -> None:
+    assert evidence(plan(), ane_mw=9.0, gpu_mw=5.0, calls=paced(1.0)) == (
+        "plan: 98 % Neural Engine; ANE 9 mW while running: too little to tell"
+    )

@@ -198,3 +198,17 @@ def test_a_call_that_does_not_come_back_says_for_how_long() -> None:
     assert state_of(running, in_turns, samples, now_ns=13 * S) == "running"
     slow = window([2 * S], t0=0, gap=0)
     assert state_of(running, alone, slow, now_ns=13 * S) == "running", "20 times its longest is 40 s"
+
+
+def test_differences_are_to_the_best_unit_that_one_could_ship() -> None:
+    session = running(
+        window([1 * MS] * 70, unit="ALL"), window([2 * MS] * 70, unit="CPU_AND_NE"), window([3 * MS] * 70)
+    )
+    off = events.OutputDifference(name="logits", values=10, max_abs=9.0, largest=1.0)
+    session.fold(events.Outputs(t=S, unit="ALL", reference="CPU_ONLY", inputs=8, outputs=[off]))
+    rows = {row.unit: row.difference for row in view(session, request(S)).units.rows}
+    assert rows == {"ALL": None, "CPU_AND_NE": pytest.approx(0.0), "CPU_ONLY": pytest.approx(0.5)}
+    failure = events.Failure(kind="crashed", message="killed by SIGSEGV")
+    session.fold(events.Engine(t=2 * S, unit="CPU_AND_NE", state="failed", error=failure))
+    rows = {row.unit: row.difference for row in view(session, request(2 * S)).units.rows}
+    assert rows == {"ALL": None, "CPU_AND_NE": None, "CPU_ONLY": pytest.approx(0.0)}

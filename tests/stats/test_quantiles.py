@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.stats.quantiles import further_samples, interval_of, quantile, quantile_interval, samples_needed
+from hettop.stats.quantiles import (
+    early_stopping_rank,
+    further_samples,
+    interval_of,
+    quantile,
+    quantile_interval,
+    samples_needed,
+)
 
 
 def exact_coverage(n: int, q: Fraction, low: int | None, high: int | None) -> float:
@@ -128,3 +135,16 @@ def test_further_samples_count_down_to_none() -> None:
 def test_samples_needed_for_no_level_are_refused(q: float) -> None:
     with pytest.raises(ValueError, match="level"):
         samples_needed(q)
+
+
+@pytest.mark.parametrize(("n", "left_out"), [(64, 0), (2048, 172), (2116, 178), (2145, 181), (7469, 685)])
+def test_early_stopping_leaves_out_as_many_as_loadgen_says_in_published_results(n: int, left_out: int) -> None:
+    rank = early_stopping_rank(n, 0.9)
+    assert rank is not None
+    assert n - rank == left_out
+
+
+def test_early_stopping_knows_no_estimate_below_its_minimum() -> None:
+    assert early_stopping_rank(63, 0.9) is None
+    assert early_stopping_rank(661, 0.99) is None
+    assert early_stopping_rank(662, 0.99) == 662

@@ -39,8 +39,8 @@ def test_fence_needs_twenty_samples() -> None:
 
 def test_large_spikes_do_not_move_the_fence_that_finds_them() -> None:
     rng = np.random.default_rng(3)
-    calm = rng.normal(1.8e6, 9e4, 900)
-    stormy = np.concatenate((calm, np.full(100, 138e6)))
+    calm = rng.normal(1.8e6, 9e4, 960)
+    stormy = np.concatenate((calm, np.full(40, 138e6)))
     without, with_spikes = fence_of_samples(calm), fence_of_samples(stormy)
     assert without is not None
     assert with_spikes is not None
@@ -75,3 +75,37 @@ def test_one_stall_in_a_hundred_runs_is_a_spike_and_the_rest_is_not(
     for limit in (fence(values), fence(histogram_of(values))):
         assert limit is not None
         assert int((values > limit).sum()) == 1
+
+
+def test_a_slow_state_of_a_fifth_of_the_samples_is_no_spike() -> None:
+    # 80 % at 1.7 ms, 20 % at 3.4 ms: the fence stands at 1.5 x 3.4 ms, where one for all would stand at 1.5 x 1.7 ms.
+    rng = np.random.default_rng(7)
+    values = np.concatenate((rng.normal(1.7e6, 2e4, 800), rng.normal(3.4e6, 4e4, 200))).astype(np.int64)
+    for limit in (fence(values), fence(histogram_of(values))):
+        assert limit == pytest.approx(5.1e6, rel=0.02)
+
+
+def test_stalls_beside_two_modes_are_not_hidden_by_their_distance() -> None:
+    # Half at 1.7 and half at 3.4 ms: their MAD is half of log 2 and more, so that one fence for all would stand beyond
+    # 30 ms; above the slower mode alone it stands at 5.1 ms, and a stall of 9 ms is seen.
+    rng = np.random.default_rng(8)
+    values = np.concatenate((rng.normal(1.7e6, 2e4, 500), rng.normal(3.4e6, 4e4, 500), [9e6] * 5)).astype(np.int64)
+    limit = fence(values)
+    assert limit == pytest.approx(5.1e6, rel=0.02)
+    assert int((values > (limit or 0)).sum()) == 5
+
+
+def test_less_than_a_twentieth_far_away_are_spikes_and_no_state() -> None:
+    rng = np.random.default_rng(9)
+    values = np.concatenate((rng.normal(1.7e6, 2e4, 960), rng.normal(3.4e6, 4e4, 40))).astype(np.int64)
+    limit = fence(values)
+    assert limit == pytest.approx(2.55e6, rel=0.02)
+
+
+def test_a_slow_state_that_spreads_over_a_decade_has_a_fence_all_the_same() -> None:
+    # A busy machine: nine in ten at 8 ms, the others around 20 ms with a MAD of .2: ten of those are x 7.6.
+    rng = np.random.default_rng(10)
+    values = np.concatenate((rng.normal(8e6, 2e5, 900), 20e6 * np.exp(rng.normal(0, 0.3, 100)))).astype(np.int64)
+    limit = fence(values)
+    assert limit is not None
+    assert limit < 75e6

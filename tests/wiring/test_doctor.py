@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,14 @@ from hettop.events import Host
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.power.machine import this_machine
-from hettop.wiring.doctor import OPTIONAL, Finding, Findings, clear, look
+from hettop.wiring.devices import NOT_ASKED, Devices
+from hettop.wiring.doctor import OPTIONAL, Finding, Findings, clear, kept_in_use, look
 from hettop.wiring.terminal import Terminal
 from tests.engine.processes import REPOSITORY
+
+NO_CORE_ML: dict[str, str | None] = dict.fromkeys(
+    ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"), "Core ML needs macOS"
+)
 
 
 def compiled_models(folder: Path) -> CompiledModels:
@@ -29,6 +35,8 @@ def looked(
     system: str = "darwin",
     terminal: Terminal = Terminal(),  # noqa: B008 (immutable)
     folder: Path | None = None,
+    core_ml: dict[str, str | None] | None = None,
+    ask: Callable[[], Devices] = lambda: NOT_ASKED,
 ) -> Findings:
     return look(
         host=host or Host(chip="a chip", cores=2),
@@ -38,6 +46,8 @@ def looked(
         folder=folder or tmp_path,
         terminal=terminal,
         has_module=lambda _: modules,
+        core_ml_units=lambda: NO_CORE_ML if core_ml is None else core_ml,
+        ask=ask,
     )
 
 
@@ -144,3 +154,43 @@ def test_the_caches_are_told_and_emptied(tmp_path: Path) -> None:
     assert by_name(looked(tmp_path), "files")["model cache"].words == "1 models, 1.0 MB"
     assert clear(cache, compiled_models(tmp_path)) == (1, 1_000_000)
     assert cache.find("m.onnx") is None
+
+
+def test_what_is_in_use_is_kept_and_named(tmp_path: Path) -> None:
+    cache, compiled = ModelCache(tmp_path / "cache", tmp_path / "other"), compiled_models(tmp_path)
+    source = tmp_path / "net.mlmodel"
+    source.write_bytes(b"net")
+    model = compiled.use(source, "24A1", lambda _, destination: destination.mkdir())
+    assert clear(cache, compiled) == (0, 0)
+    assert [entry.name for entry in kept_in_use(compiled)] == ["net.mlmodelc"]
+    model.lease.close()
+    assert kept_in_use(compiled) == []
+    assert clear(cache, compiled)[0] == 1
+
+
+HAS_CORE_ML = dict.fromkeys(("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"))
+
+
+@pytest.mark.parametrize(
+    ("devices", "works", "told"),
+    [
+        (Devices(("CPU", "GPU", "Neural Engine")), HAS_CORE_ML, "CPU, GPU, Neural Engine"),
+        (Devices(("CPU", "GPU")), {**HAS_CORE_ML, "CPU_AND_NE": "Core ML has no Neural Engine here"}, "CPU, GPU"),
+        (Devices(None, "not asked"), HAS_CORE_ML, "no answer: not asked"),
+    ],
+)
+def test_a_unit_works_only_where_core_ml_has_its_device(
+    devices: Devices, works: dict[str, str | None], told: str, tmp_path: Path
+) -> None:
+    units = by_name(looked(tmp_path, core_ml=HAS_CORE_ML, ask=lambda: devices), "units")
+    expected = {unit: why for unit, why in works.items() if why is None}
+    assert units[f"coreml: {', '.join(expected)}"].works
+    for unit, why in works.items():
+        if why is not None:
+            assert (units[f"coreml: {unit}"].works, units[f"coreml: {unit}"].words) == (False, why)
+    assert (units["coreml: devices"].works, units["coreml: devices"].words) == (None, told)
+
+
+def test_where_there_is_no_core_ml_nobody_is_asked(tmp_path: Path) -> None:
+    units = by_name(looked(tmp_path, ask=lambda: pytest.fail("asked")), "units")
+    assert "coreml: devices" not in units

@@ -256,6 +256,31 @@ def test_a_baseline_needs_power(tmp_path: Path) -> None:
         feed.close()
 
 
+def test_a_baseline_waits_until_nothing_loads_any_more(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: feed.session.power is not None, "there is power")
+    feed.take_baseline()
+    feed.restart("CPU_AND_NE")
+    pumped(feed, lambda: "none" in feed.session.baselines, "the baseline is taken")
+    baseline = feed.session.baselines["none"]
+    loaded_ns = feed.session.units["CPU_AND_NE"].since_ns
+    assert feed.session.units["CPU_AND_NE"].state == "paused"
+    assert baseline.t - baseline.elapsed_ns > loaded_ns
+
+
+def test_a_baseline_that_is_broken_off_leaves_inference_as_it_found_it(feed: LiveFeed) -> None:
+    feed.switch("ALL")
+    pumped(feed, lambda: feed.session.power is not None, "there is power")
+    feed.toggle_pause()
+    feed.take_baseline()
+    feed.take_baseline()
+    assert control(feed).paused
+    feed.toggle_pause()
+    feed.take_baseline()
+    feed.take_baseline()
+    assert not control(feed).paused
+
+
 def test_switching_breaks_a_baseline_off(feed: LiveFeed) -> None:
     feed.switch("ALL")
     pumped(feed, lambda: feed.session.power is not None, "there is power")

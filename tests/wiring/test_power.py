@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from hettop.errors import HettopError
 from hettop.events import Baseline, Power, PowerStatus
 from hettop.power.machine import Machine
 from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
 from tests.clocks import FakeClock
 from tests.engine.processes import wait_for
-from tests.power.machines import mac, pc
+from tests.power.captures import CHIPS, plist, stream, truth_of
+from tests.power.machines import Bench, mac, pc
 from tests.streams import MS, window
 
 
@@ -125,3 +127,32 @@ def test_a_simulated_machine_at_rest_draws_its_idle_power() -> None:
         session.power.told_rest("none")
         session.until(lambda: len(drawn(session, "ane", 3)) == 3, "there are samples", step_ns=100 * MS)
         assert drawn(session, "ane", 3)[1:] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "machine", "words"),
+    [
+        ("macmon", pc(Path("/nowhere")), "no power from macmon: macOS only"),
+        ("rapl", mac(), "no power from rapl: Linux only"),
+        ("rapl", pc(Path("/nowhere")), "no power from rapl: there are no energy counters"),
+        ("file:/nowhere/capture.plist", mac(), "no power from file: there is no file capture.plist"),
+    ],
+)
+def test_a_source_that_was_named_and_can_never_be_had_is_refused_at_once(name: str, machine: Bench, words: str) -> None:
+    with pytest.raises(HettopError, match=words), begun(name, machine.machine):
+        pass
+
+
+def test_a_source_that_lacks_the_password_alone_is_waited_for() -> None:
+    with begun("powermetrics", mac(sudo="password").machine) as session:
+        session.until(lambda: session.power.settled, "it has no access")
+        assert session.power.could_ask
+
+
+def test_a_capture_is_known_as_one_and_makes_no_block_longer(tmp_path: Path) -> None:
+    path = tmp_path / "capture.plist"
+    path.write_bytes(stream(*[plist(truth_of(CHIPS["M1"], elapsed_ns=50 * MS))] * 20))
+    with begun(f"file:{path}", pc(tmp_path).machine) as session:
+        session.until(lambda: session.power.running, "it plays")
+        assert session.power.captured
+        assert session.power.shortest_block_ns is None

@@ -27,6 +27,9 @@ METHODS = ("units", "load", "make_inputs", "predict", "outputs", "native_ns", "t
 PLANS = {"coreml": "hettop.engine.coreml.plan:read_plan"}
 """Of the backends whose frameworks tell where they would run what: the function that asks them."""
 
+DEVICES = {"coreml": "hettop.engine.coreml.framework:devices_here"}
+"""Of those the function that tells their devices; nobody has it of the others."""
+
 PlanReader = Callable[[str, str, str | None], Sequence[OpFacts]]
 """The operations of a compiled model, on a unit, of one of its functions. For a process that may be lost."""
 
@@ -74,6 +77,11 @@ def plan_reader(name: str) -> PlanReader:
         raise HettopError("usage", f"backend {name} has no plans")
     found = _found(name, PLANS.get(name, name))
     return cast(PlanReader, found if name in PLANS else found.read_plan)
+
+
+def devices_here(name: str) -> tuple[str, ...]:
+    """The devices that this machine has for it; empty where that is not known. For a process that may be lost."""
+    return cast(tuple[str, ...], _found(name, DEVICES[name])()) if name in DEVICES else ()
 
 
 def _found(name: str, place: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from hettop.models.resolve import core_ml_file
 from hettop.text import clean
 
 STATE_NOTE = "its state is made once, at the load, and kept from call to call"
+FRESH_STATE_NOTE = "its state is made anew before each call, outside of the call's time"
 NO_NEURAL_ENGINE_NOTE = "Core ML has no Neural Engine here"
 
 IMAGE_CALLS = 800
@@ -53,6 +55,7 @@ class CoreMLBackend:
         self._model: CompiledModel | None = None
         self._run: Predict = _nothing_loaded
         self._state: Any = None
+        self._make_state: Callable[[], Any] | None = None
         self._inputs: tuple[Port, ...] = ()
         self._last: Mapping[str, Any] = {}
         self._kept: list[NativeFeed] = []
@@ -82,10 +85,11 @@ class CoreMLBackend:
         loaded = framework.load(compilation.path, unit, ports.function, hints)
         load_ns = self.clock.now() - start
         if ports.stateful:
-            self._state = _new_state(loaded, source)
+            self._make_state = partial(_new_state, loaded, source)
+            self.renew_state()
         self._run, self.native_ns, self._inputs = loaded.predict, native_duration(loaded), ports.inputs
         notes = (
-            STATE_NOTE if ports.stateful else "",
+            "" if not ports.stateful else FRESH_STATE_NOTE if options.fresh_state else STATE_NOTE,
             NO_NEURAL_ENGINE_NOTE if unit == "ALL" and devices and "Neural Engine" not in devices else "",
             f"hints: {', '.join(f'{name}={value}' for name, value in options.hints.items())}" if hints else "",
         )
@@ -123,6 +127,11 @@ class CoreMLBackend:
                 clean(f"it takes {takes}; set its inputs with --shape or --input"),
             ) from error
 
+    def renew_state(self) -> None:
+        """A state as new, for a model that has one; what the calls before left is forgotten. Raises HettopError."""
+        if self._make_state is not None:
+            self._state = self._make_state()
+
     def outputs(self) -> Mapping[str, Any]:
         return {name: output_array(value) for name, value in self._last.items()}
 
@@ -144,7 +153,8 @@ class CoreMLBackend:
             raise HettopError("unsupported-unit", f"{unit} cannot run here: {why_not}")
 
     def _unload(self) -> None:
-        self._run, self._state, self.native_ns = _nothing_loaded, None, _no_time
+        self._run, self.native_ns = _nothing_loaded, _no_time
+        self._state, self._make_state = None, None
         self._last = {}
         if self._model is not None:
             self._model.lease.close()

@@ -6,8 +6,11 @@ be lost: what it calls holds the GIL throughout, and has been seen to hang, abor
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -58,11 +61,13 @@ class Framework:
     def compile_model(self, source: Path, destination: Path) -> None:
         """Compiles to `destination`, which ends in `.mlmodelc`. Points fd 1 at /dev/null meanwhile.
 
-        Raises HettopError: `load`.
+        Raises HettopError: `load`; OSError where the disk is full, as another place may have room.
         """
         try:
             self._coremltools.models.utils.compile_model(str(source), str(destination))
         except Exception as error:
+            if (number := full_disk(error)) is not None:
+                raise OSError(number, os.strerror(number), str(destination)) from error
             raise HettopError("load", f"{clean(source.name)} cannot be compiled: {reason(error)}") from error
 
     def load(self, compiled: Path, unit: str, function: str | None, hints: Mapping[str, Any]) -> Any:
@@ -88,6 +93,11 @@ class Framework:
             raise HettopError("plan", f"{clean(compiled.name)} has no plan: {reason(error)}") from error
 
 
+def devices_here() -> tuple[str, ...]:
+    """See `Framework.devices`. Raises HettopError: `missing`."""
+    return Framework().devices()
+
+
 def check_device(unit: str, devices: tuple[str, ...]) -> None:
     """Raises HettopError: `unsupported-unit`, if Core ML has no such device. A machine that cannot tell may have it.
 
@@ -111,9 +121,20 @@ def native_duration(model: Any) -> Callable[[], int | None]:
     return found if found is not None else lambda: None
 
 
-def reason(error: Exception) -> str:
-    """What the framework says, without the wrapping of an NSError."""
+def full_disk(error: Exception) -> int | None:
+    """The number of the error if it says, in whatever words, that a disk or a share of it is full; else None."""
     text = str(error)
+    for number in (errno.ENOSPC, errno.EDQUOT):
+        if getattr(error, "errno", None) == number or os.strerror(number) in text:
+            return number
+    return errno.ENOSPC if "out of space" in text else None  # Foundation's words
+
+
+def reason(error: Exception) -> str:
+    """What the framework says, without the wrapping of an NSError; of many files that cannot be copied, the first."""
+    text = str(error)
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
+        text = str(error.args[0][0][-1])
     if found := re.search(r'NSLocalizedDescription\s*=\s*"((?:[^"\\]|\\.)*)"', text):
         text = found[1]
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -313,6 +313,30 @@ def test_a_state_lives_from_load_to_load_and_that_is_said(bench: Bench, tmp_path
     np.testing.assert_allclose(Running(path, tmp_path).outputs()["y"], first)
 
 
+def test_a_state_that_is_to_be_fresh_is_made_anew_and_that_is_said(bench: Bench, tmp_path: Path) -> None:
+    path = models.counter(tmp_path / "m.mlpackage")
+    backend = new_backend(tmp_path)
+    loaded = backend.load(str(path), "CPU_ONLY", LoadOptions(fresh_state=True))
+    assert loaded.note == "its state is made anew before each call, outside of the call's time"
+    feed = backend.make_inputs(loaded.inputs, InputOptions(values={"x": "1"}))
+    sums = []
+    for renew in (True, False, False, True):
+        if renew:
+            backend.renew_state()
+        backend.predict(feed)
+        sums.append(float(backend.outputs()["y"][0]))
+    assert sums == [1.0, 2.0, 3.0, 1.0]
+
+
+def test_a_model_without_a_state_has_none_to_renew(bench: Bench, package: Path, tmp_path: Path) -> None:
+    backend = new_backend(tmp_path)
+    loaded = backend.load(str(package), "CPU_ONLY", LoadOptions(fresh_state=True))
+    assert "state" not in loaded.note
+    backend.renew_state()
+    backend.predict(backend.make_inputs(loaded.inputs, InputOptions()))
+    assert set(backend.outputs()) == {"y"}
+
+
 def test_a_state_that_the_system_does_not_know_is_a_failed_load(bench: Bench, tmp_path: Path) -> None:
     bench.set(macos=(14, 5))
     path = models.counter(tmp_path / "m.mlpackage")
