@@ -18,7 +18,21 @@ from pathlib import Path
 from benchmarks.plan import Plan, environment
 from benchmarks.rows import Row, table_head, table_line
 
-NAMES = ("start", "harness", "fold", "slicing", "power", "switch", "kill", "record", "ui", "observer")
+NAMES = (
+    "start",
+    "harness",
+    "fold",
+    "slicing",
+    "coexec",
+    "power",
+    "switch",
+    "kill",
+    "record",
+    "day",
+    "soak",
+    "ui",
+    "observer",
+)
 LIBRARIES = ("textual", "numpy", "msgspec", "onnxruntime", "zstandard")
 
 

@@ -1,10 +1,16 @@
-"""What a kill -9 of hettop costs while it records: seconds at the end of the recording, and processes left over."""
+"""What a kill -9 costs: of hettop while it records, and of the writer alone, at many more moments.
+
+Seconds at the end of the recording, what is harmed before them, and processes left over.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks import models
-from benchmarks.plan import Plan, child
+from benchmarks.plan import ROOT, Plan, child
 from benchmarks.recordings import samples_of, windows_of
 from benchmarks.rows import SECONDS, Row, Unit, worst_at_most
 from benchmarks.terminal import Terminal
@@ -23,6 +29,8 @@ REPEATS = 10
 UNIT = "CPU_ONLY@1"
 RUNS_BEFORE_S = (3.0, 6.0)  # at any moment of a recording, which has lines of up to a second
 PROCESSES = Unit("", decimals=0)
+WRITERS = 300
+SEED = 1
 
 
 def measure(plan: Plan) -> Iterator[Row]:
@@ -35,6 +43,21 @@ def measure(plan: Plan) -> Iterator[Row]:
     ages = [age for index in range(len(found)) for age in _ages_at_commit(_recording(plan, index))]
     yield worst_at_most("kill -9 at the worst moment: age of a sample not yet written", LOST_LIMIT_S, ages, SECONDS)
     yield worst_at_most("kill -9: processes left after 3 s, worst", 0, orphans, PROCESSES)
+    yield from _kill_writers(plan, plan.either(WRITERS, 20))
+
+
+def _kill_writers(plan: Plan, kills: int) -> Iterator[Row]:
+    """Of writers that are busy all the time: their stream runs faster than time does."""
+    argv = [sys.executable, "-m", "tests.record.killed", str(plan.folder), str(kills), str(SEED)]
+    run = subprocess.run(argv, cwd=ROOT, capture_output=True, check=True, text=True)
+    costs = [json.loads(line) for line in run.stdout.splitlines()]
+    lost = [float(each["lost_s"]) for each in costs]
+    yield worst_at_most("kill -9 of the writer alone: stream lost at the end, worst", LOST_LIMIT_S, lost, SECONDS)
+    for each in costs:
+        if each["harmed"]:
+            plan.say(f"harmed: {each}")
+    harmed = [float(len(each["harmed"])) for each in costs]
+    yield worst_at_most("kill -9 of the writer alone: recordings harmed before that", 0, harmed, PROCESSES)
 
 
 def _recording(plan: Plan, index: int) -> Path:

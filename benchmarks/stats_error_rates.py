@@ -16,11 +16,15 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that it runs from a checkout, too
 
+from hettop.session import causes
+from hettop.stats.causes import Verdict
 from hettop.stats.compare import block_bootstrap_difference, resampled_quantiles
+from hettop.stats.drift import BLOCK, DECIMALS, REFERENCE, Sums, cusum, level_of, medians, residuals
 from hettop.stats.histogram import Histogram, bucket_middle
 from hettop.stats.modes import find_modes, find_modes_weighted
 from hettop.stats.quantiles import interval_of
 from hettop.stats.spikes import fence_of_histogram, fence_of_samples
+from tests.session.storms import Storm, folded
 
 Samples = npt.NDArray[np.float64]
 Row = tuple[str, str, str]
@@ -259,15 +263,156 @@ def histogram_of(samples: npt.NDArray[np.floating] | npt.NDArray[np.integer]) ->
     return hist
 
 
-PARTS = (interval_rows, spike_rows, small_sample_spike_rows, mode_rows, comparison_rows, histogram_rows)
+def state_rows(seeds: int) -> Iterator[Row]:
+    """The fence where there are several states, against one fence for all of them."""
+    shapes: dict[str, Shape] = {
+        "60 and 40 %, 11 % apart": bimodal,
+        "one in five at twice the latency": far_bimodal,
+        "one in twelve at twice the latency": lambda rng, n: mixture(rng, n, [0.92, 0.08], [1.7, 3.4], 0.03),
+        "halves, one at twice the latency": lambda rng, n: mixture(rng, n, [0.5, 0.5], [1.7, 3.4], 0.03),
+        "60 and 40 %, one at three times the latency": lambda rng, n: mixture(rng, n, [0.6, 0.4], [1.0, 3.0], 0.05),
+        "the simulated GPU unit": simulated_gpu,
+        "Pareto 1.5 (no states, heavy tail)": heavy_tail,
+    }
+    rules: dict[str, Callable[[Samples], float]] = {
+        "per state": lambda x: fence_of_samples(x) or np.inf,
+        "one for all": one_fence,
+    }
+    for n in (100, 300, 1000):
+        for name, shape in shapes.items():
+            told = []
+            for limit in rules.values():
+                false = found = 0
+                for seed in range(seeds):
+                    rng = np.random.default_rng(seed)
+                    calm = shape(rng, n)
+                    false += int((calm > limit(calm)).sum())
+                    stalls = np.quantile(calm, 0.99) * np.exp(rng.uniform(np.log(1.6), np.log(40), n // 100))
+                    found += int((stalls > limit(np.concatenate((calm, stalls)))).sum())
+                told.append(f"{1e4 * false / (n * seeds):.1f} and {percent(found, seeds * (n // 100))}")
+            yield (
+                f"fence, {name}: false per 10,000 and recall (with one fence for all)",
+                f"n = {n}",
+                f"{told[0]} ({told[1]})",
+            )
+
+
+def one_fence(samples: Samples) -> float:
+    logs = np.log(samples)
+    median = float(np.median(logs))
+    return max(float(np.exp(median + 10 * np.median(np.abs(logs - median)))), 1.5 * float(np.median(samples)))
+
+
+def simulated_gpu(rng: np.random.Generator, n: int) -> Samples:
+    """Two modes 11 % apart that come in blocks of six, and a third in one call of a hundred."""
+    from hettop.engine.backends.m2_profile import M2
+
+    modes = M2["CPU_AND_GPU"].modes
+    odds = np.cumsum([mode.share for mode in modes])
+    mode, found = modes[0], np.empty(n)
+    for i in range(n):
+        if rng.random() < 1 / mode.stay:
+            mode = modes[int(np.searchsorted(odds, rng.random() * odds[-1]))]
+        found[i] = mode.floor_ms + (mode.median_ms - mode.floor_ms) * np.exp(mode.sigma * rng.standard_normal())
+    return 1e6 * found
+
+
+def drift_rows(seeds: int) -> Iterator[Row]:
+    shapes: dict[str, Shape] = {
+        "log-normal, sd 5 %": lambda rng, n: correlated(rng, n, 0.0),
+        "bimodal": bimodal,
+        "sticky bimodal": sticky_bimodal,
+        "close trimodal": close_trimodal,
+        "1 % at 138 ms": stalls,
+        "autocorrelation .6": lambda rng, n: correlated(rng, n, 0.6),
+        "autocorrelation .9": lambda rng, n: correlated(rng, n, 0.9),
+        "log-normal, sd 30 %": lambda rng, n: np.asarray(1.8e6 * np.exp(rng.normal(0, 0.3, n))),
+    }
+    step_at, n = 1000, 5000
+    for name, shape in shapes.items():
+        false, late = 0, []
+        for seed in range(seeds):
+            samples = shape(np.random.default_rng(seed), n)
+            false += drift_alarm(samples) is not None
+            samples[REFERENCE + step_at :] *= 1.196
+            at = drift_alarm(samples)
+            late += [] if at is None or at < step_at else [at - step_at]
+        median, most = np.quantile(late, (0.5, 0.95)).tolist()
+        measured = (
+            f"{percent(false, seeds)}; {percent(len(late), seeds)} after {median:.0f} samples, 95 % after {most:.0f}"
+        )
+        yield f"drift: false alarms in {n - REFERENCE:,} samples; a step of 19.6 % found", name, measured
+
+
+def drift_alarm(samples: Samples) -> int | None:
+    """Samples after the reference at which the alarm was certain."""
+    whole = samples.astype(np.int64)
+    first, rest = whole[:REFERENCE], whole[REFERENCE:]
+    level = level_of(histogram_of(first), medians(first[: REFERENCE // BLOCK * BLOCK].reshape(-1, BLOCK)).tolist())
+    blocks = rest[: len(rest) // BLOCK * BLOCK].reshape(-1, BLOCK)
+    alarm = cusum(np.round(residuals(blocks, level), DECIMALS), 0, Sums(), level)[1]
+    return None if alarm is None else (alarm.at + 1) * BLOCK
+
+
+def cause_rows(seeds: int) -> Iterator[Row]:
+    """Whole sessions of 90 s in which everything happens that may disturb, through the fold."""
+    chance = sum(
+        bool(named_causes(storm, storm.random_spikes(int(storm.rng.integers(5, 120)))))
+        for storm in map(Storm, range(seeds))
+    )
+    yield "causes of spikes: any named although spikes come by chance", "5 to 120 spikes", percent(chance, seeds)
+    bursts = sum(bool(named_causes(storm, in_bursts(storm))) for storm in map(Storm, range(seeds)))
+    yield "causes of spikes: any named although spikes come by chance", "bursts of 8 in .4 s", percent(bursts, seeds)
+    stalls = sum(
+        bool(named_causes(storm, storm.random_spikes(25), (600_000_000, 1_200_000_000)))
+        for storm in map(Storm, range(seeds))
+    )
+    yield "causes of spikes: any named although spikes come by chance", "stalls of .6 to 1.2 s", percent(stalls, seeds)
+    for cause in (*causes.OF_MACHINE, *causes.OF_ENGINE):
+        found = others = 0
+        for storm in map(Storm, range(seeds)):
+            named = named_causes(storm, sorted(storm.spikes_of(cause, 0.8) + storm.random_spikes(10)))
+            found += cause in named
+            others += bool(named - {cause})
+        measured = f"{percent(found, seeds)} ({percent(others, seeds)})"
+        happened = len(Storm(0).at[cause])
+        words = f"{causes.CAUSES[cause].words}, {happened} times"
+        yield "causes of spikes: the right one named (another, too)", words, measured
+
+
+def named_causes(storm: Storm, spikes: list[int], slow_ns: tuple[int, int] = (35_000_000, 45_000_000)) -> set[int]:
+    session = folded(storm.events(spikes, slow_ns))
+    (condition,) = session.conditions.values()
+    judged = condition.found.judged(session.causes.of(condition.key.unit), condition.wall.n)
+    return {cause for cause, each in judged.items() if each.verdict is Verdict.MORE}
+
+
+def in_bursts(storm: Storm) -> list[int]:
+    """A dozen times, eight spikes in a row."""
+    return sorted(t + 50 * i for t in storm.random_spikes(12) for i in range(8))
+
+
+PARTS = (
+    interval_rows,
+    spike_rows,
+    small_sample_spike_rows,
+    state_rows,
+    cause_rows,
+    mode_rows,
+    drift_rows,
+    comparison_rows,
+    histogram_rows,
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=DEFAULT_SEEDS, help="independent data sets per case (%(default)s)")
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--parts", nargs="*", help="which of them: interval, spike, state, mode, drift, cause … (all)")
+    asked = parser.parse_args()
+    seeds, wanted = asked.seeds, [f"{name}_rows" for name in asked.parts or ()]
     print("| what | case | measured |\n|---|---|---|")
-    for part in PARTS:
+    for part in PARTS if not wanted else [part for part in PARTS if part.__name__ in wanted]:
         start = time.perf_counter()
         for row in part(seeds):
             print("| " + " | ".join(row) + " |", flush=True)

@@ -12,11 +12,14 @@ import sys
 from pathlib import Path
 
 from hettop.commands.closing import Endings
-from hettop.commands.screen import DEFAULT_FPS, ScreenOptions, show
+from hettop.commands.screen import ScreenOptions, show
 from hettop.engine.clock import RealClock
+from hettop.tui.preferences import Preferences
 from hettop.wiring.live import LiveFeed
 from hettop.wiring.options import MeasureOptions, ModelOptions
 from hettop.wiring.setup import prepare
+
+USUAL_FPS = 4.0
 
 
 class NotingClock(RealClock):
@@ -57,7 +60,8 @@ def main() -> int:
     with Endings() as endings:
         try:
             feed.switch(unit)
-            return show(lambda: feed, ScreenOptions(theme=None, fps=DEFAULT_FPS, ascii_only=False), endings=endings)
+            usual = ScreenOptions(theme=None, fps=USUAL_FPS, ascii_only=False, preferences=Preferences())
+            return show(lambda: feed, usual, endings=endings)
         finally:
             feed.close("quit")
 

@@ -65,7 +65,7 @@ def _latencies(session: Session) -> Iterator[str]:
     bounds = _bounds()
     for condition in session.conditions.values():
         if condition.wall.n:
-            yield from _histogram(condition, _labels(session, condition.key), bounds)
+            yield from _histogram(condition, labels_of(session, condition.key), bounds)
 
 
 def _histogram(condition: Condition, labels: Labels, bounds: Sequence[int]) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _gauges(session: Session) -> Iterator[str]:
         if known:
             unit = next((unit for unit in ("seconds", "joules") if name.endswith(f"_{unit}")), None)
             yield from _family(name, "gauge", about, None if name.endswith("per_second") else unit)
-            yield from (_line(name, _labels(session, row), value * factor) for row, value in known)
+            yield from (_line(name, labels_of(session, row), value * factor) for row, value in known)
 
 
 def _power(session: Session) -> Iterator[str]:
@@ -119,7 +119,8 @@ def _losses(session: Session) -> Iterator[str]:
     yield _line("hettop_dropped_samples_total", {"simulated": _word(session.simulated)}, session.dropped)
 
 
-def _labels(session: Session, of: Statistics | tuple[str, str, str | None]) -> dict[str, str]:
+def labels_of(session: Session, of: Statistics | tuple[str, str, str | None]) -> dict[str, str]:
+    """The labels of a condition's series, uncleaned; every series says whether it is simulated."""
     unit, load, thermal = (of.unit, of.load, of.thermal) if isinstance(of, Statistics) else of
     heat = {} if thermal is None else {"thermal": thermal}
     return {"unit": unit, "load": load, **heat, "simulated": _word(session.simulated)}

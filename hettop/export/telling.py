@@ -8,6 +8,7 @@ from __future__ import annotations
 from hettop.analysis.stretches import Stretches
 from hettop.analysis.verdict import Question, verdict
 from hettop.record.defects import Report
+from hettop.record.folding import fold
 from hettop.record.opened import Recording
 from hettop.report.story import Told
 from hettop.report.verdict_section import verdict_section
@@ -22,7 +23,7 @@ def tell(recording: Recording) -> Told:
     report, samples = Report(), Stretches()
     told = Told(recording.path.name)
     for event in recording.events(report):
-        told.session.fold(event)
+        fold(told.session, event, report)
         told.course.add(event)
         samples.add(event)
     told.skipped = dict(report.skipped)

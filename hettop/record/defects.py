@@ -21,6 +21,7 @@ UNKNOWN_KIND = "unknown kind"
 BACKWARDS = "time out of order"
 TORN = "torn last line"
 JOINED = "second recording"
+UNFOLDABLE = "line that cannot be folded"
 
 
 class Defect(NamedTuple):
@@ -48,8 +49,8 @@ class Report:
 
     @property
     def bad_lines(self) -> int:
-        """Lines that hold no event: broken, too long, or out of range."""
-        return self.skipped[BAD_LINE] + self.skipped[OVERSIZE]
+        """Lines that hold no event that can be used: broken, too long, or out of range."""
+        return self.skipped[BAD_LINE] + self.skipped[OVERSIZE] + self.skipped[UNFOLDABLE]
 
     @property
     def unknown_kinds(self) -> int:

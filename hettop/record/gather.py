@@ -12,11 +12,12 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from hettop.events import WINDOW_LIMIT, AnyEvent, Canary, Column, Frame, HostLoad, Power, Samples, Usage
+from hettop.events import SPANS_LIMIT, WINDOW_LIMIT, AnyEvent, Canary, Column, Frame, HostLoad, Power, Samples, Usage
 
 # A window is committed by the first flush at which its first sample began this long ago. Short of the second that a
 # crash may cost by the 50 ms between two flushes of an engine and the 100 ms between two looks at them.
 GATHER_NS = 840_000_000
+NS_PER_MS = 1_000_000
 
 AnyStamped = TypeVar("AnyStamped", Samples, Usage, Frame)
 
@@ -116,6 +117,7 @@ class Gatherer:
                 redraws=held.redraws + frame.redraws,
                 total_ns=held.total_ns + frame.total_ns,
                 worst_ns=max(held.worst_ns, frame.worst_ns),
+                spans=[*held.spans, *frame.spans][-SPANS_LIMIT:],
             ),
         )
 
@@ -154,7 +156,7 @@ def split(window: Samples) -> tuple[Samples, Samples]:
     """The two halves of a window of at least two samples; every start and latency as before."""
     half = window.n // 2
     start = int(window.starts_ns()[half])
-    return _cut(window, slice(0, half), window.t0), _cut(window, slice(half, window.n), start)
+    return cut(window, slice(0, half), window.t0), cut(window, slice(half, window.n), start)
 
 
 def since(window: Samples, origin_ns: int) -> Samples | None:
@@ -165,7 +167,16 @@ def since(window: Samples, origin_ns: int) -> Samples | None:
     kept = int(np.count_nonzero(starts < origin_ns))
     if kept == window.n:
         return None
-    return _cut(window, slice(kept, window.n), int(starts[kept]))
+    return cut(window, slice(kept, window.n), int(starts[kept]))
+
+
+def later(event: AnyEvent, origin_ns: int) -> AnyEvent:
+    """The event with the stretches that it tells of on a clock that began at `origin_ns`, without those before."""
+    if not origin_ns or not isinstance(event, Usage | Frame) or not event.spans:
+        return event
+    origin = origin_ns // NS_PER_MS
+    kept = [(max(0, span[0] - origin), span[1] - origin, *span[2:]) for span in event.spans if span[1] >= origin]
+    return msgspec.structs.replace(event, spans=kept)
 
 
 def stamped(event: AnyStamped, t: int) -> AnyStamped:
@@ -173,7 +184,8 @@ def stamped(event: AnyStamped, t: int) -> AnyStamped:
     return event if event.t == t else msgspec.structs.replace(event, t=t)
 
 
-def _cut(window: Samples, part: slice, start: int) -> Samples:
+def cut(window: Samples, part: slice, start: int) -> Samples:
+    """A part of a window, of which the first sample started at `start`; every start and latency as before."""
     return msgspec.structs.replace(
         window,
         t0=start,
@@ -211,4 +223,13 @@ def _summed(one: Usage, other: Usage) -> Usage:
         voluntary_switches=one.voluntary_switches + other.voluntary_switches,
         involuntary_switches=one.involuntary_switches + other.involuntary_switches,
         collections=one.collections + other.collections,
+        spans=_joined_spans(one.spans, other.spans),
     )
+
+
+def _joined_spans(one: list[tuple[int, int, int]], other: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Both, those as one that follow each other at once and were charged with the same."""
+    if one and other and one[-1][1] == other[0][0] and one[-1][2] == other[0][2]:
+        (start, _, charged), (_, end, _) = one[-1], other[0]
+        return [*one[:-1], (start, end, charged), *other[1:]][-SPANS_LIMIT:]
+    return [*one, *other][-SPANS_LIMIT:]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hettop.events import AnyEvent, Column, Mark, Power, Samples
 from hettop.record.defects import Report
+from hettop.record.folding import fold
 from hettop.record.frames import columns_of, pandas_frame, polars_frame
 from hettop.record.reader import open_recording as open_file
 from hettop.record.reader import read_events
@@ -95,7 +96,7 @@ class Recording:
         """Everything folded, as it stood at the end. Quantiles of up to 100,000 samples a condition are exact."""
         session = Session(RAW_LIMIT)
         for event in self.events():
-            session.fold(event)
+            fold(session, event, self.report)
         return session
 
     @property

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from hettop.events import Header, Samples
 from hettop.record.defects import Report
+from hettop.record.folding import fold
+from hettop.record.overview import Overview
 from hettop.record.reader import Placed, open_recording, read_placed
 from hettop.record.scan import Scan
 from hettop.record.seek import (
@@ -22,7 +24,10 @@ from hettop.record.seek import (
     line_start_before,
     start_before,
 )
+from hettop.record.selection import SelectionReader
+from hettop.record.spikes import SpikeSearch
 from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.session.whole import Spike
 
 # Small recordings are looked through when they are opened, which takes some 30 ms for this much.
 SCAN_AT_OPEN_BYTES = 1 << 26
@@ -84,6 +89,11 @@ class Player:
         return tuple(marks[: bisect_right(marks, self._duration)])
 
     @property
+    def changes(self) -> tuple[tuple[int, str], ...]:
+        """The moments at which units (`control`) or the competing load (`load`) changed, found by `scan` so far."""
+        return tuple((t, kind) for t, kind in self._scan.changes if t <= self._duration)
+
+    @property
     def scanned(self) -> bool:
         return self._scan.done
 
@@ -128,6 +138,27 @@ class Player:
         if 0 <= index < len(marks):
             self.seek(marks[index])
 
+    def next_spike(self, direction: int) -> Spike | None:
+        """Go to where the next (`direction` > 0) or previous spike was committed; stay, and None, where there is none.
+
+        Raises HettopError (`recording`) where that would take too long to find out.
+        """
+        search = SpikeSearch(self._file, self._header, self._scan.end, self._duration, folded_bytes=self._folded_bytes)
+        found = search.find(self._position, direction)
+        if found is not None:
+            self.seek(found.t)
+        return found
+
+    def overview(self) -> Overview:
+        """An overview of the whole recording, to be looked at piece by piece."""
+        return Overview(self._file, self._scan.end, self._duration)
+
+    def select(self, start_ns: int, end_ns: int) -> SelectionReader:
+        """The statistics of a part of the recording, to be read piece by piece."""
+        return SelectionReader(
+            self._file, self._header, self._scan.end, start_ns, end_ns, folded_bytes=self._folded_bytes
+        )
+
     def close(self) -> None:
         self._file.close()
 
@@ -152,7 +183,7 @@ class Player:
         self._position = target
 
     def _fold_next(self, placed: Placed) -> None:
-        self._session.fold(placed.event)
+        fold(self._session, placed.event, self.report, placed.offset)
         self._next = next(self._following, None)
 
     def _step_forward(self) -> None:

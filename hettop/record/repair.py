@@ -17,11 +17,13 @@ import msgspec
 
 from hettop import events
 from hettop.errors import HettopError
-from hettop.events import LINE_LIMIT, WINDOW_LIMIT, AnyEvent, Dropped, End, Header, Keyframe
+from hettop.events import WINDOW_LIMIT, AnyEvent, Dropped, End, Header, Keyframe
 from hettop.record.bytes import RecordingFile
 from hettop.record.defects import Report
+from hettop.record.folding import fold
 from hettop.record.lines import Lines
 from hettop.record.newfile import NewFile
+from hettop.record.readable import readable
 from hettop.record.reader import BYTE_ORDER_MARK, Placed, open_recording, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import Session
@@ -151,8 +153,10 @@ class _Mending:
         self.done.samples = self._session.samples
 
     def _put(self, event: AnyEvent, line: bytes) -> None:
+        if not fold(self._session, event, self._report):
+            self.damaged += 1
+            return
         self.write(line)
-        self._session.fold(event)
         self._last = event
 
     def _put_new(self, event: AnyEvent) -> None:
@@ -179,11 +183,11 @@ class _Mending:
     def _take_keyframe(self, keyframe: Keyframe, line: bytes) -> None:
         crc32 = self._crc32
         if contradiction(self._session, keyframe) is not None:
-            fresh = events.encode(self._session.keyframe(keyframe.t, crc32))
-            if len(fresh) > LINE_LIMIT:
+            try:
+                _, line = readable(self._session.keyframe(keyframe.t, crc32))
+            except ValueError:
                 self.done.keyframes_left_out += 1
                 return
-            line = fresh
             self.done.keyframes_renewed += 1
         elif keyframe.crc32 != crc32:
             line = _with_crc(keyframe, line, crc32)

@@ -1,6 +1,6 @@
-"""Looks through a recording, a piece at a time, for the two kinds that no search by time can find: marks and seams.
+"""Looks through a recording, a piece at a time, for what no search by time can find: marks, changes and seams.
 
-Knows bytes and two kinds of line. A seam is a second header: two recordings were joined, and reading stops there.
+Knows bytes and four kinds of line. A seam is a second header: two recordings were joined, and reading stops there.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ from hettop.record.bytes import Bytes
 from hettop.record.lines import line_at
 
 MARK_START = b'\n{"k":"mark"'
+CHANGE_STARTS = (b'\n{"k":"control"', b'\n{"k":"load"')
 HEADER_START = b'\n{"k":"header"'
 OVERLAP = len(HEADER_START) - 1
 PIECE_BYTES = 1 << 20
 # More than a scrub bar can show; a hostile file may hold millions.
 MARKS_KEPT = 10_000
+CHANGES_KEPT = 10_000
 
 
 class Scan:
-    """Grows as `look` is called: the times of the marks found so far, and where the recording ends."""
+    """Grows as `look` is called: the times of the marks found so far, and where the recording ends.
+
+    `changes` are the moments at which units or the load changed, with the kind of event, in the order of the file.
+    """
 
     def __init__(self, file: Bytes, end: int) -> None:
         self.end = end
         self.marks_ns: list[int] = []
+        self.changes: list[tuple[int, str]] = []
         self._file = file
         self._position = 0
 
@@ -48,7 +54,17 @@ class Scan:
                 event = self._event_at(offset)
                 if isinstance(event, events.Mark):
                     insort(self.marks_ns, event.t)
+            for start in CHANGE_STARTS:
+                self._note_changes(piece, start)
             self._position += PIECE_BYTES
+
+    def _note_changes(self, piece: bytes, start: bytes) -> None:
+        for offset in islice(self._starts(piece, start), CHANGES_KEPT - len(self.changes)):
+            match self._event_at(offset):
+                case events.Control(t=t):
+                    self.changes.append((t, "control"))
+                case events.Load(t=t):
+                    self.changes.append((t, "load"))
 
     def _starts(self, piece: bytes, start: bytes) -> Iterator[int]:
         """Offsets before the end of lines in this piece that begin with `start` (a line feed ahead of it)."""

@@ -14,6 +14,7 @@ from hettop import events
 from hettop.events import LINE_LIMIT, Header, Keyframe
 from hettop.record.bytes import Bytes, RecordingFile
 from hettop.record.defects import Report
+from hettop.record.folding import fold
 from hettop.record.limits import CLOCK_SLACK_NS
 from hettop.record.lines import line_at
 from hettop.record.reader import KEYFRAME_START, Placed, read_placed
@@ -42,7 +43,7 @@ class Start(NamedTuple):
     following: Iterator[Placed]
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     offset: int
     after: int
     keyframe: Keyframe
@@ -53,12 +54,12 @@ def session_at(file: RecordingFile, header: Header, t: int, raw_limit: int = 0) 
 
     Raw samples are not in keyframes: with a `raw_limit` above 0 the file is folded from its start.
     """
-    end = committed_end(file)
-    start = beginning(file, end, Report(), raw_limit) if raw_limit else start_before(file, header, t, end, Report())
+    end, report = committed_end(file), Report()
+    start = beginning(file, end, report, raw_limit) if raw_limit else start_before(file, header, t, end, report)
     for placed in start.following:
         if placed.t > t:
             break
-        start.session.fold(placed.event)
+        fold(start.session, placed.event, report, placed.offset)
     return start.session
 
 
@@ -85,12 +86,12 @@ def start_before(
     oldest_needed = t - LONGEST_WINDOW_NS - CLOCK_SLACK_NS
     if oldest_needed <= 0:
         return beginning(file, end, report)
-    near = _place_of(file, oldest_needed, end)
+    near = place_of(file, oldest_needed, end)
     if near <= folded_bytes:
         return beginning(file, end, report)
-    later = _keyframe_before(file, near, oldest_needed)
+    later = keyframe_before(file, near, oldest_needed)
     for _ in range(KEYFRAMES_TRIED):
-        earlier = later and _keyframe_before(file, later.offset, oldest_needed)
+        earlier = later and keyframe_before(file, later.offset, oldest_needed)
         if later is None or earlier is None:
             break
         confirmed = _confirmed(file, header, earlier, later, end=end, report=report)
@@ -119,7 +120,7 @@ def line_start_before(file: Bytes, offset: int) -> int:
 
 
 def _confirmed(
-    file: RecordingFile, header: Header, earlier: _Found, later: _Found, *, end: int, report: Report
+    file: RecordingFile, header: Header, earlier: Found, later: Found, *, end: int, report: Report
 ) -> Start | None:
     try:
         session = Session.restored(header, earlier.keyframe)
@@ -130,9 +131,9 @@ def _confirmed(
         if placed.offset >= later.offset:
             if placed.offset > later.offset or not _agrees(session, later.keyframe):
                 return None
-            session.fold(placed.event)
+            fold(session, placed.event, report, placed.offset)
             return Start(session, following)
-        session.fold(placed.event)
+        fold(session, placed.event, report, placed.offset)
     return None
 
 
@@ -140,7 +141,7 @@ def _agrees(session: Session, keyframe: Keyframe) -> bool:
     return events.encode(session.keyframe(keyframe.t, keyframe.crc32)) == events.encode(keyframe)
 
 
-def _place_of(file: Bytes, t: int, end: int) -> int:
+def place_of(file: Bytes, t: int, end: int) -> int:
     """A byte shortly after the last line whose time is at most `t`, unless damage led the search astray."""
     low, high = 0, end
     while high - low > NEAR_ENOUGH_BYTES:
@@ -171,7 +172,7 @@ def _line_head_after(file: Bytes, position: int, end: int) -> tuple[int, int] | 
     return None
 
 
-def _keyframe_before(file: Bytes, before: int, earlier_than: int) -> _Found | None:
+def keyframe_before(file: Bytes, before: int, earlier_than: int) -> Found | None:
     """The last readable keyframe line that starts before byte `before` and whose time is below `earlier_than`."""
     marker = b"\n" + KEYFRAME_START
     searched_to = before - 1 + len(marker) - 1
@@ -191,7 +192,7 @@ def _keyframe_before(file: Bytes, before: int, earlier_than: int) -> _Found | No
     return None
 
 
-def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> _Found | None:
+def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> Found | None:
     head = LINE_HEAD.match(file.pread(HEAD_BYTES, offset))
     if head is None or int(head[2]) >= earlier_than:
         return None
@@ -202,4 +203,4 @@ def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> _Found | None:
         return None
     if line is None or not isinstance(event, Keyframe) or event.t >= earlier_than:
         return None
-    return _Found(offset, offset + len(line) + 1, event)
+    return Found(offset, offset + len(line) + 1, event)

@@ -12,6 +12,7 @@ from typing import Any
 
 from hettop.events import AnyEvent, ConditionState, End, Header, Keyframe
 from hettop.record.defects import Report
+from hettop.record.folding import fold
 from hettop.record.reader import open_recording, read_placed
 from hettop.session.condition import ConditionKey
 from hettop.session.session import Session
@@ -100,9 +101,9 @@ class Checks:
                 self._check_keyframe(offset, event)
             case End():
                 self._check_totals(offset, event)
-        self.session.fold(event)
+        fold(self.session, event, self._report, offset)
         if self._by_keyframe is not None:
-            self._by_keyframe.fold(event)
+            fold(self._by_keyframe, event, Report())  # told once
 
     def _check_keyframe(self, offset: int, keyframe: Keyframe) -> None:
         if self.keyframe_errors >= CONTRADICTIONS_COMPARED:

@@ -157,6 +157,7 @@ class Writer:
     def _rebased(self, event: AnyEvent) -> AnyEvent | None:
         t = self._moment(event.t)
         if self._origin == 0 or not isinstance(event, Samples):
+            event = gather.later(event, self._origin)
             return event if event.t == t else msgspec.structs.replace(event, t=t)
         kept = gather.since(event, self._origin)
         return None if kept is None else msgspec.structs.replace(kept, t=t, t0=kept.t0 - self._origin)
@@ -218,9 +219,11 @@ class Writer:
             return
         self._next_keyframe = t + KEYFRAME_NS
         keyframe = self._session.keyframe(t, self._file.crc32)
-        line = events.encode(keyframe)
-        # One that is too long to be read back is left out: seeking falls back to the one before.
-        if len(line) <= LINE_LIMIT and self._losses.why is None and self._put(line, keyframe):
+        try:
+            _, line = readable(keyframe)
+        except ValueError:
+            return  # seeking falls back to the one before
+        if self._losses.why is None and self._put(line, keyframe):
             self._file.restart_crc()
 
 

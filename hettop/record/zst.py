@@ -26,6 +26,8 @@ SKIPPABLE_MAGIC = b"\x5e\x2a\x4d\x18"
 TABLE_MAGIC = 0x8F92EAB1
 FOOTER = struct.Struct("<IBI")  # frames, descriptor, magic
 ENTRY = struct.Struct("<II")  # compressed and unpacked bytes of a frame
+FRAME_HEADER_BYTES = 18  # at most
+NOT_TOLD = -1  # by a frame that was made as a stream
 CHECKSUM_BYTES = 4  # of each entry, where the descriptor's highest bit is set
 HAS_CHECKSUMS = 0x80
 
@@ -68,7 +70,7 @@ def open_compressed(file: PlainBytes, path: Path) -> PlainBytes | RawBytes:
         hint = f"{MISSING_HINT}, or unpack it first: zstd -d {shown}"
         raise HettopError("recording", f"{shown} is compressed (zstd)", hint) from None
     frames = read_table(file)
-    if frames is None:
+    if frames is None or not all(_agrees(zstandard, file, frame) for frame in frames):
         return _unpacked(zstandard, file, shown)
     _check_ratio(sum(frame.unpacked for frame in frames), file.size(), shown)
     return FramedBytes(zstandard, file, frames)
@@ -157,6 +159,15 @@ def read_table(file: PlainBytes) -> list[Frame] | None:
     frames = [Frame(at, length, start, unpacked) for (length, unpacked), at, start in zip(sizes, offsets, starts)]  # noqa: B905 - the last sums are the ends
     whole = sum(length for length, _ in sizes) == size - table_bytes
     return frames if whole and max(unpacked for _, unpacked in sizes) <= LARGEST_FRAME else None
+
+
+def _agrees(zstandard: Any, file: PlainBytes, frame: Frame) -> bool:
+    """Whether a frame, by its own beginning, unpacks to as much as the table says, as far as it tells."""
+    try:
+        said: int = zstandard.frame_content_size(file.pread(FRAME_HEADER_BYTES, frame.offset))
+    except zstandard.ZstdError:
+        return True  # then it is the frame that is damaged, which costs that frame
+    return said in (NOT_TOLD, frame.unpacked)
 
 
 def packed(parts: Iterable[bytes]) -> Iterator[bytes]:

@@ -38,14 +38,14 @@ th{color:var(--soft);font-weight:600}
 th.word,td.word{text-align:left}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0;font-size:.95rem}
 dt{color:var(--soft)}dd{margin:0}
-figure{margin:1rem 0;break-inside:avoid}
+figure{margin:1rem 0;break-inside:avoid;overflow-x:auto}
 figure svg{width:100%;height:auto;display:block}
 figcaption{color:var(--soft);font-size:.9rem}
 svg text{fill:var(--ink);font:12px system-ui,-apple-system,sans-serif}
 svg .axis{stroke:var(--rule)}svg .soft{fill:var(--soft)}
 ol,ul{padding-left:1.6rem;margin:.5rem 0}
 footer{margin-top:3rem;color:var(--soft);font-size:.85rem}
-@media(max-width:36rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.4rem}svg text{font-size:18px}}
+@media(max-width:36rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.4rem}figure svg{min-width:44rem}}
 @media print{body{max-width:none;font-size:11pt}.scroll{overflow:visible}table{font-size:8pt}h2,h3{break-after:avoid}}
 """
 

@@ -5,15 +5,19 @@ Knows nothing of engines, screens or files.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from hettop.events import Column, ConditionState, Samples
+from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples
+from hettop.session.drift import Drift
+from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
 from hettop.session.series import Series
+from hettop.session.spikes import IDLE_NS, Spikes
 from hettop.session.trailing import Trailing
+from hettop.stats.drift import REFERENCE
 from hettop.stats.spikes import fence_of_histogram
 
 # The fence is renewed at fixed counts, never at the end of a window, so that the spikes found do not depend on how
@@ -22,7 +26,6 @@ from hettop.stats.spikes import fence_of_histogram
 FIRST_FENCE_AT = 64
 FENCE_STEP_BITS = 10
 FENCE_STEPS_PER_OCTAVE_BITS = 5
-RECENT_SPIKES = 8
 
 
 class ConditionKey(NamedTuple):
@@ -31,6 +34,14 @@ class ConditionKey(NamedTuple):
     unit: str
     load: str
     thermal: str | None
+
+
+class Around(NamedTuple):
+    """What else is to be known of a window: which samples came after a pause (None: none did), and up to which slot
+    candidate causes have been counted already."""
+
+    idle: npt.NDArray[np.bool_] | None
+    settled: int
 
 
 class Condition:
@@ -45,10 +56,12 @@ class Condition:
         self.misses = 0
         self.limit_ns: int | None = None
         self.fence_ns: int | None = None
-        self.spikes = 0
-        self.recent_spikes: deque[tuple[int, int]] = deque(maxlen=RECENT_SPIKES)
+        self.found = Spikes()
+        self.drift = Drift()
         self.trailing = Trailing()
+        self.trailing_responses: Trailing | None = None
         self.energy = RailSums()
+        self.gaps = Gaps()
         self._raw_limit = raw_limit
 
     @property
@@ -57,51 +70,79 @@ class Condition:
         return self.response is not None
 
     @property
+    def spikes(self) -> int:
+        """How many samples were above the fence when they came."""
+        return self.found.n
+
+    @property
+    def recent_spikes(self) -> list[tuple[int, int]]:
+        """End and latency in ns of the last few spikes, oldest first."""
+        return self.found.recent_pairs()
+
+    @property
     def throughput_per_s(self) -> float | None:
         """Inferences a second: n over the sum of latencies, or over the time elapsed when arrivals were planned."""
         busy = self.active_ns if self.paced else self.wall.moments.sum_ns
         return self.wall.n / busy * 1e9 if busy else None
 
-    def add(self, window: Samples, ends: Column, gap_before: int | None, limit_ns: int | None) -> None:
-        """Take in a steady window. `gap_before` is the pause before it if it directly follows steady samples."""
-        self._add_latencies(window.lat_ns, ends)
+    def add(
+        self, window: Samples, ends: Column, gap_before: int | None, limit_ns: int | None, settled: int = 0
+    ) -> None:
+        """Take in a steady window. `gap_before` is the pause before it if it directly follows steady samples.
+
+        Before slot `settled`, candidate causes of spikes have been counted already.
+        """
+        # Nearly always the longest gap and the longest latency tell all that spikes and their causes ask of a window.
+        longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
+        idle = pauses(window, gap_before) if max(widest, gap_before or 0) >= IDLE_NS else None
+        count = 0 if idle is None else int(np.count_nonzero(idle))
+        self.found.ran(ends, longest + widest, count, settled)
+        self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
         self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (gap_before or 0)
         if window.native_ns is not None:
             self.native = self.native or Series(self._raw_limit)
             self.native.add(window.native_ns)
         if window.late_ns is not None:
-            self._add_responses(window.lat_ns + np.maximum(window.late_ns, 0), limit_ns)
+            self._add_responses(window.lat_ns + np.maximum(window.late_ns, 0), ends, limit_ns)
 
-    def _add_latencies(self, latencies: Column, ends: Column) -> None:
-        done = 0
+    def _add_latencies(self, latencies: Column, ends: Column, longest_ns: int, around: Around) -> None:
+        done = followed = 0
         while done < len(latencies):
             until = done + next_fence_at(self.wall.n) - self.wall.n
             part = latencies[done:until]
-            if self.fence_ns is not None:
-                self._note_spikes(part, ends[done:until], self.fence_ns)
+            if self.fence_ns is not None and longest_ns > self.fence_ns:
+                for at in (np.flatnonzero(part > self.fence_ns) + done).tolist():
+                    idle = around.idle is not None and bool(around.idle[at])
+                    self.found.add(int(ends[at]), int(latencies[at]), idle=idle, settled=around.settled)
             self.wall.add(part)
+            if self.drift.level is None and self.wall.n <= REFERENCE:
+                self._begin_drift(part, ends[done:until])
+                followed = until
             if self.wall.n == next_fence_at(self.wall.n - 1):
                 fence = fence_of_histogram(self.wall.histogram)
-                self.fence_ns = None if fence is None else round(fence)
+                # Two modes far apart can put it beyond all that is believed; there it finds nothing either way.
+                self.fence_ns = None if fence is None else min(round(fence), LATENCY_LIMIT_NS)
             done = until
+        if self.drift.level is not None:
+            self.drift.add(latencies[followed:], ends[followed:])
 
-    def _note_spikes(self, latencies: Column, ends: Column, fence_ns: int) -> None:
-        if int(latencies.max()) <= fence_ns:
-            return
-        above = np.flatnonzero(latencies > fence_ns)
-        self.spikes += len(above)
-        for index in above[-RECENT_SPIKES:].tolist():
-            self.recent_spikes.append((int(ends[index]), int(latencies[index])))
+    def _begin_drift(self, latencies: Column, ends: Column) -> None:
+        """The first samples say what the level is. A fence is renewed at their last, so no part goes beyond it."""
+        self.drift.add(latencies, ends)
+        if self.wall.n == REFERENCE:
+            self.drift.begin(self.wall.histogram)
 
-    def _add_responses(self, responses: Column, limit_ns: int | None) -> None:
+    def _add_responses(self, responses: Column, ends: Column, limit_ns: int | None) -> None:
         self.response = self.response or Series(self._raw_limit)
         self.response.add(responses)
+        self.trailing_responses = self.trailing_responses or Trailing()
+        self.trailing_responses.add(ends, responses)
         if limit_ns is not None:
             self.limit_ns = limit_ns
             self.misses += int(np.count_nonzero(responses > limit_ns))
 
-    def state(self) -> ConditionState:
+    def state(self, settled: int = 0) -> ConditionState:
         return ConditionState(
             unit=self.key.unit,
             load=self.key.load,
@@ -114,12 +155,15 @@ class Condition:
             limit_ns=self.limit_ns,
             fence_ns=self.fence_ns,
             spikes=self.spikes,
-            recent_spikes=list(self.recent_spikes),
+            recent_spikes=self.recent_spikes,
+            causes=self.found.state(settled),
+            drift=self.drift.state(),
             energy=self.energy.state(),
+            gaps=self.gaps.state(),
         )
 
     @classmethod
-    def restored(cls, state: ConditionState) -> Condition:
+    def restored(cls, state: ConditionState, settled: int = 0) -> Condition:
         """The condition a keyframe describes. ValueError when it contradicts itself."""
         condition = cls(ConditionKey(state.unit, state.load, state.thermal), raw_limit=0)
         condition.wall = Series.restored(state.wall)
@@ -129,10 +173,18 @@ class Condition:
         condition.misses = state.misses
         condition.limit_ns = state.limit_ns
         condition.fence_ns = state.fence_ns
-        condition.spikes = state.spikes
-        condition.recent_spikes.extend(state.recent_spikes)
+        condition.found = Spikes.restored(state.spikes, state.recent_spikes, state.causes, settled)
         condition.energy = RailSums.restored(state.energy)
+        condition.drift = Drift.restored(state.drift)
+        condition.gaps = Gaps.restored(state.gaps)
         return condition
+
+
+def pauses(window: Samples, gap_before: int | None) -> npt.NDArray[np.bool_]:
+    """Which samples came after a pause: the first gap of a window is informative, the other gaps are exact."""
+    idle = window.gap_ns >= IDLE_NS
+    idle[0] = (gap_before or 0) >= IDLE_NS
+    return idle
 
 
 def next_fence_at(n: int) -> int:

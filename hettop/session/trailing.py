@@ -12,6 +12,7 @@ from hettop.events import Column
 LONGEST_WINDOW_NS = 60 * 10**9
 TRAILING_SAMPLES = 1 << 18  # 4 MiB a condition; above 4,369 samples/s the longest window is shorter than a minute
 _FIRST_CAPACITY = 4096
+_NOTHING = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 class Trailing:
@@ -40,6 +41,11 @@ class Trailing:
         ends = self._ends[oldest : self._filled]
         first, last = np.searchsorted(ends, (start_ns, end_ns), side="right").tolist()
         return ends[first:last], self._latencies[oldest + first : oldest + last]
+
+    def all(self) -> tuple[Column, Column]:
+        """Ends and latencies of everything that any window can still reach."""
+        newest = self.last_end_ns
+        return _NOTHING if newest is None else self.between(newest - LONGEST_WINDOW_NS, newest)
 
     @property
     def last_end_ns(self) -> int | None:

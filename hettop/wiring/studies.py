@@ -34,8 +34,10 @@ class Kind:
 
 def kinds(unit: str, units: Sequence[str]) -> tuple[Kind, ...]:
     """What can be asked of a model that runs on these units; `unit` is the one that is looked at."""
+    pair = ",".join(units[:2])
     together = (
-        Kind("coexec", "two units on one stream, with work stealing", ("coexec", "--units", ",".join(units[:2]))),
+        Kind("coexec", "two units on one stream, with work stealing", ("coexec", "--units", pair)),
+        Kind("plan", "which layers on which of two units, and what that gains", ("plan", "--devices", pair, "--run")),
     )
     return (
         Kind("layers", "time by layer, and the share of each type of operation", ("layers", "--unit", unit)),

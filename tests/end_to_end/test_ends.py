@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.commands.running import hettop, one_document
@@ -47,3 +51,80 @@ def test_when_its_terminal_goes_away_it_ends_and_closes_the_recording(tmp_path: 
         family = running(terminal, tmp_path / "r.jsonl")
     wait_for(lambda: gone(family), "all processes end")
     assert json.loads((tmp_path / "r.jsonl").read_text().splitlines()[-1])["k"] == "end"
+
+
+def test_told_to_continue_without_having_stopped_it_goes_on_as_it_was_and_quits(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--record", "r.jsonl"]) as terminal:
+        terminal.until("LIVE", "P90", "REC")
+        process, family = terminal.hettop(), terminal.family()
+        threads = process.num_threads()
+        for _ in range(5):
+            terminal.signal(signal.SIGCONT)
+            time.sleep(0.1)  # two of a signal at once are one
+        terminal.press("f")
+        terminal.until("FROZEN")
+        assert process.num_threads() <= threads
+        terminal.press("q")
+        terminal.assert_left(0)
+        wait_for(lambda: gone(family), "all processes end")
+
+
+def test_stopped_by_force_and_continued_it_draws_again_and_quits(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--record", "r.jsonl"]) as terminal:
+        terminal.until("LIVE", "P90", "REC")
+        family = terminal.family()
+        terminal.signal(signal.SIGSTOP)
+        wait_for(lambda: terminal.hettop().status() == psutil.STATUS_STOPPED, "it stops")
+        terminal.signal(signal.SIGCONT)
+        terminal.press("f")
+        terminal.until("FROZEN")
+        terminal.press("q")
+        terminal.assert_left(0)
+        wait_for(lambda: gone(family), "all processes end")
+
+
+def test_continued_while_it_quits_it_ends_without_a_word(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--record", "r.jsonl"]) as terminal:
+        terminal.until("LIVE", "P90", "REC")
+        family = terminal.family()
+        terminal.press("q")
+        while not gone(family[:1]):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(family[0], signal.SIGCONT)
+            time.sleep(0.02)
+        terminal.assert_left(0)
+        assert "Traceback" not in terminal.text
+        wait_for(lambda: gone(family), "all processes end")
+
+
+def test_suspended_by_the_terminal_and_continued_it_comes_back_once(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--record", "r.jsonl"]) as terminal:
+        terminal.until("LIVE", "P90", "REC")
+        process, family = terminal.hettop(), terminal.family()
+        threads = process.num_threads()
+        terminal.signal(signal.SIGTSTP)
+        wait_for(lambda: process.status() == psutil.STATUS_STOPPED, "it stops")
+        terminal.signal(signal.SIGCONT)
+        terminal.until("LIVE", "P90", "REC")
+        terminal.signal(signal.SIGCONT)
+        terminal.press("f")
+        terminal.until("FROZEN")
+        assert process.num_threads() <= threads
+        terminal.press("q")
+        terminal.assert_left(0)
+        wait_for(lambda: gone(family), "all processes end")
+
+
+def test_continued_and_then_without_its_terminal_it_still_ends(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--record", "r.jsonl"]) as terminal:
+        family = running_alone(terminal, tmp_path / "r.jsonl")
+        for _ in range(3):
+            terminal.signal(signal.SIGCONT)
+            time.sleep(0.1)
+    wait_for(lambda: gone(family), "all processes end")
+
+
+def running_alone(terminal: Terminal, recording: Path) -> list[int]:
+    terminal.until("LIVE", "P90", "REC")
+    wait_for(lambda: recording.exists() and '"steady"' in recording.read_text(), "samples are recorded")
+    return terminal.family()

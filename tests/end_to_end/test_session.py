@@ -94,9 +94,9 @@ def _starts_a_load_and_resets(terminal: Terminal) -> None:
 
 def _helps(terminal: Terminal) -> None:
     terminal.press("?")
-    terminal.until("restart the unit that failed")
+    terminal.until("restart the unit that failed or gives no answer")
     terminal.press("Escape")
-    terminal.until("LIVE", "P90", without=["restart the unit that failed"])
+    terminal.until("LIVE", "P90", without=["restart the unit that failed or"])
 
 
 def _plays(terminal: Terminal, duration_ns: int) -> None:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hettop import events
 from hettop.events import AnyEvent, Samples
-from hettop.record.gather import GATHER_NS, Gatherer, merge, since, split
+from hettop.record.gather import GATHER_NS, Gatherer, later, merge, since, split
 from hettop.session.session import Session
 from tests.record.stories import MS, SECOND, flushes, samples_of, story, window
 
 
 def gathered(told: list[AnyEvent]) -> list[AnyEvent]:
     gatherer = Gatherer()
-    found = [ready for event in told for ready in gatherer.add(event)]
+    found: list[AnyEvent] = []
+    now = 0
+    for event in told:
+        for now in range(now, event.t, 100 * MS):  # noqa: B020 - it is looked at ten times a second meanwhile
+            found += gatherer.due(now)
+        found += gatherer.add(event)
+        now = event.t
     return found + gatherer.flush(max(event.t for event in told))
 
 
@@ -135,6 +141,7 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
     assert (frame.redraws, frame.total_ns, frame.worst_ns) == (3, 400, 250)
 
 
+@settings(deadline=None)  # the first example imports what the others have
 @given(st.integers(0, 50))
 def test_folding_what_was_gathered_gives_the_same_state(seed: int) -> None:
     told = list(story(seed, 20.0))
@@ -150,3 +157,27 @@ def test_folding_what_was_gathered_gives_the_same_state(seed: int) -> None:
 def test_times_of_commit_never_decrease() -> None:
     found = gathered(list(story(3, 30.0)))
     assert np.all(np.diff([event.t for event in found]) >= 0)
+
+
+def test_stretches_that_an_engine_was_charged_in_are_joined_where_they_are_alike() -> None:
+    told = [
+        events.Usage(t=100 * MS, unit="A", minor_faults=1, spans=[(0, 50, events.FAULTED_MINOR)]),
+        events.Usage(t=150 * MS, unit="A", minor_faults=2, spans=[(50, 100, events.FAULTED_MINOR)]),
+        events.Usage(t=200 * MS, unit="A", involuntary_switches=1, spans=[(100, 150, events.SWITCHED)]),
+        events.Usage(t=300 * MS, unit="A", involuntary_switches=1, spans=[(200, 250, events.SWITCHED)]),
+    ]
+    (line,) = gathered([*told])
+    assert isinstance(line, events.Usage)
+    assert line.spans == [(0, 100, events.FAULTED_MINOR), (100, 150, events.SWITCHED), (200, 250, events.SWITCHED)]
+
+
+def test_a_recording_begun_in_mid_session_counts_stretches_from_its_own_origin() -> None:
+    usage = events.Usage(t=3 * SECOND, unit="A", spans=[(100, 150, 1), (950, 1_050, 4), (2_000, 2_050, 8)])
+    shifted = later(usage, SECOND)
+    assert isinstance(shifted, events.Usage)
+    assert shifted.spans == [(0, 50, 4), (1_000, 1_050, 8)]
+    frame = events.Frame(t=3 * SECOND, redraws=1, total_ns=1, worst_ns=1, spans=[(1_500, 1_520)])
+    moved = later(frame, SECOND)
+    assert isinstance(moved, events.Frame)
+    assert moved.spans == [(500, 520)]
+    assert later(usage, 0) is usage

@@ -178,7 +178,7 @@ def test_a_frame_never_unpacks_to_more_than_its_table_says(tmp_path: Path) -> No
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("change", [1, 5, 9, 14, 20])
+@pytest.mark.parametrize("change", [1, 5, 9, *range(10, 26)])
 def test_a_damaged_table_is_not_believed(compressed: Path, tmp_path: Path, change: int) -> None:
     data = bytearray(compressed.read_bytes())
     data[-change] ^= 0x5A

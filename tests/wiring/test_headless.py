@@ -56,6 +56,21 @@ def test_units_run_one_after_another_with_exactly_the_samples_asked_for(setup: S
     assert actions == ["unit → CPU_AND_NE", "unit → ALL"]
 
 
+def test_what_a_unit_tells_and_cannot_be_taken_in_is_dropped_and_said_and_ends_nothing(
+    setup: Setup, tmp_path: Path
+) -> None:
+    file = tmp_path / "odd.jsonl"
+    headless = Headless(setup, MeasureOptions(warmup=3, runs=30, record=str(file)), raw_limit=RAW_LIMIT)
+    headless._take_in(window([5, 6], unit="ALL", native=[2**60, 7]))
+    headless.pump()
+    assert headless.session.dropped == 2
+    assert [entry.text for entry in headless.session.log if "cannot be taken in" in entry.text] == [
+        f"2 samples dropped: samples that cannot be taken in: value {2**60} ns is above the histogram's {2**53 - 1} ns"
+    ]
+    headless.close("done")
+    assert json.loads(file.read_text().splitlines()[-1])["dropped"] == 2
+
+
 def test_interleaved_units_take_turns_and_reach_the_same_count(setup: Setup, tmp_path: Path) -> None:
     file = tmp_path / "turns.jsonl"
     options = MeasureOptions(warmup=0, runs=900, interleave=True, power="none", record=str(file))
