@@ -30,19 +30,25 @@ WRONG_USE_KINDS = frozenset(
 
 COMMANDS = {
     "bench": "measure without a screen and print the statistics",
+    "coexec": "let several units serve one stream of inputs, and tell what that gains",
     "compare": "tell whether one recording is slower than another, with intervals",
+    "completions": "print what a shell needs to complete commands and options",
+    "config": "tell which settings are in force, and where each came from",
     "decide": "say which unit to use, with the evidence, by a recording or a model",
     "doctor": "tell what works on this machine, what does not, and what mends it",
     "export": "write a recording as CSV, Parquet, a trace, a page, a picture, or compressed",
+    "help": "explain a topic, or print a command's own help",
     "inspect": "tell what a model holds and what one call of it costs",
     "layers": "measure each layer of a model, and tell what limits it",
+    "pareto": "tell which models, variants and units nothing else beats",
     "plan": "cut a model into slices for several devices, by a table of costs",
     "power": "tell power as it is drawn, or the samples in a capture of powermetrics or macmon",
     "repair": "mend a damaged recording into a new file",
     "replay": "play a recording in the same screen, or print its statistics",
     "report": "tell the story of recordings, as Markdown or as a page",
     "roofline": "measure what this machine can do, and how near to it each layer comes",
-    "sweep": "measure under one competing load after another",
+    "sweep": "measure over batches, image sizes or competing loads",
+    "variants": "write a model in other precisions, and measure how fast and how far off they are",
     "verify": "check whether a recording is whole",
 }
 
@@ -58,10 +64,11 @@ examples:
 
 commands:
 {commands}
-  (none)     the live view, with the options below
+  (none)      the live view, with the options below
 
 {options}
-`hettop COMMAND --help` tells a command's own options; `hettop --version` the version.
+`hettop COMMAND --help` tells a command's own options, `hettop help` lists topics that it explains;
+`hettop --version` tells the version.
 """
 
 
@@ -103,8 +110,8 @@ def _dispatch(argv: list[str]) -> int:
     if argv in (["--version"], ["-V"]):
         sys.stdout.write(f"hettop {__version__}\n")
         return 0
-    if argv and argv[0] in ("--help", "-h", "help"):
-        sys.stdout.write(_help())
+    if argv and argv[0] in ("--help", "-h"):
+        sys.stdout.write(help_page())
         return 0
     name, rest = (argv[0], argv[1:]) if argv and argv[0] in COMMANDS else ("live", argv)
     try:
@@ -113,10 +120,11 @@ def _dispatch(argv: list[str]) -> int:
         return stop.code if isinstance(stop.code, int) else EXIT_WRONG_USE
 
 
-def _help() -> str:
+def help_page() -> str:
+    """What `hettop --help` prints."""
     from hettop.commands.live import make_live_parser
 
-    commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    commands = "\n".join(f"  {name:<11} {summary}" for name, summary in COMMANDS.items())
     _, heading, options = make_live_parser().format_help().partition("positional arguments:")
     return _HELP.format(commands=commands, options=heading + options)
 

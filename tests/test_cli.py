@@ -30,7 +30,7 @@ def test_the_version(option: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"hettop {__version__}\n", "")
 
 
-@pytest.mark.parametrize("option", ["--help", "-h", "help"])
+@pytest.mark.parametrize("option", ["--help", "-h", "help"])  # the last with topics, too
 def test_the_help_has_examples_every_command_and_the_options_of_the_live_view(option: str) -> None:
     done = called(option)
     assert (done.returncode, done.stderr) == (0, "")

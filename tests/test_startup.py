@@ -43,7 +43,17 @@ def imported_by(*arguments: str, tmp_path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--version",), ("--help",), ("bench", "--help"), ("replay", "--help"), ("--fps", "x")]
+    "arguments",
+    [
+        ("--version",),
+        ("--help",),
+        ("bench", "--help"),
+        ("replay", "--help"),
+        ("--fps", "x"),
+        ("help", "keys"),
+        ("help", "config"),
+        ("completions", "bash"),
+    ],
 )
 def test_what_needs_no_model_imports_nothing_slow(arguments: tuple[str, ...], tmp_path: Path) -> None:
     assert imported_by(*arguments, tmp_path=tmp_path) & SLOW == set()

@@ -9,13 +9,16 @@ import shutil
 import sys
 from pathlib import Path
 
+from hettop.commands.names import names_here
 from hettop.commands.options import make_parser
 from hettop.errors import HettopError
+from hettop.text import clean
 
 SUMMARY = "Tell what works on this machine, what does not, why, and the command that mends it."
 EXAMPLE = """\
   hettop doctor
   hettop doctor --json
+  hettop doctor --anonymize                    for a bug report: without names and paths
   hettop doctor --sudoers > hettop.sudoers     rules that let you read power figures; installs nothing
   hettop doctor --clear-cache                  forget built, translated and compiled models"""
 NOTES = "Exit codes: 0 something real can be measured here, 3 nothing can."
@@ -28,7 +31,9 @@ def run(argv: list[str]) -> int:
 
         sys.stdout.write(sudoers_rules(_user()))
         return 0
-    return _clear() if arguments.clear_cache else _look(as_json=arguments.as_json)
+    if arguments.clear_cache:
+        return _clear()
+    return _look(as_json=arguments.as_json, anonymize=arguments.anonymize)
 
 
 def _user() -> str:
@@ -40,6 +45,7 @@ def _user() -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("doctor", SUMMARY, EXAMPLE, NOTES)
+    parser.add_argument("--anonymize", action="store_true", help="leave out host and user names, paths and ids")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
     choice.add_argument("--sudoers", action="store_true", help="print sudoers rules for power figures")
@@ -47,14 +53,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _look(*, as_json: bool) -> int:
+def _look(*, as_json: bool, anonymize: bool) -> int:
     from hettop.cli import EXIT_FAILED
     from hettop.host import describe_host
     from hettop.models.cache import default_cache
     from hettop.models.compiled import default_compiled_models
     from hettop.power.machine import this_machine
+    from hettop.report.anonymize import anonymous, anonymous_document
     from hettop.report.doctor import WIDTH, doctor_document, doctor_page
     from hettop.report.document import to_json
+    from hettop.wiring.devices import ask_devices
     from hettop.wiring.doctor import look
     from hettop.wiring.terminal import Terminal
 
@@ -67,12 +75,16 @@ def _look(*, as_json: bool) -> int:
         compiled=default_compiled_models(),
         folder=Path.cwd(),
         terminal=terminal,
+        ask=lambda: ask_devices(os.environ),
     )
+    names = names_here() if anonymize else []
     if as_json:
-        sys.stdout.write(to_json(doctor_document(found.groups, measures=found.measures)) + "\n")
+        document = doctor_document(found.groups, measures=found.measures)
+        sys.stdout.write(to_json(anonymous_document(document, names) if anonymize else document) + "\n")
     else:
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        sys.stdout.write(doctor_page(found.groups, width=width, ascii_only=not terminal.speaks_unicode))
+        page = doctor_page(found.groups, width=width, ascii_only=not terminal.speaks_unicode)
+        sys.stdout.write(anonymous(page, names) if anonymize else page)
     return 0 if found.measures else EXIT_FAILED
 
 
@@ -86,8 +98,14 @@ def _size() -> tuple[int, int] | None:
 def _clear() -> int:
     from hettop.models.cache import default_cache
     from hettop.models.compiled import default_compiled_models
-    from hettop.wiring.doctor import clear
+    from hettop.wiring.doctor import clear, kept_in_use
 
-    models, freed = clear(default_cache(), default_compiled_models())
+    compiled = default_compiled_models()
+    models, freed = clear(default_cache(), compiled)
     sys.stdout.write(f"removed {models} models, {freed / 1e6:.1f} MB\n")
+    kept = kept_in_use(compiled)
+    if kept:
+        names = ", ".join(clean(entry.name, 60) for entry in kept)
+        nbytes = sum(entry.nbytes for entry in kept)
+        sys.stdout.write(f"kept {len(kept)} that are in use, {nbytes / 1e6:.1f} MB: {names}\n")
     return 0

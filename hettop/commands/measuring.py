@@ -5,6 +5,7 @@ Knows nothing of what is measured; a signal ends the loop, and what was measured
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from hettop.errors import HettopError
 if TYPE_CHECKING:
     from hettop.record.writer import Closed
     from hettop.session.session import Session
+    from hettop.wiring.options import MeasureOptions
 
 PUMP_EVERY_S = 0.05
 
@@ -70,6 +72,31 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
     if wrong is not None:
         raise wrong
     return Outcome(interrupted, closed)
+
+
+def say_power(session: Session, options: MeasureOptions) -> None:
+    """That a source of power which was named gave none of this run, on stderr; the result says so as well."""
+    from hettop.session.power_summary import power_summary
+    from hettop.text import clean
+
+    line = power_summary(session).line
+    if line is not None and options.power not in (None, "none"):
+        sys.stderr.write(f"hettop: --power {clean(options.power or '', 80)}: {clean(line, 400)}\n")
+
+
+def after_recording(code: int, closed: Closed | None, session: Session) -> int:
+    """The exit code, worse where the recording that was asked for failed, which is said."""
+    from hettop.cli import EXIT_FAILED
+
+    if closed is None or not _is_incomplete(closed, session):
+        return code
+    sys.stderr.write("hettop: the recording failed, at least in part; what was measured is printed\n")
+    return code or EXIT_FAILED
+
+
+def _is_incomplete(closed: Closed, session: Session) -> bool:
+    """Whether the recording lacks something that the session has; what the engines dropped, both lack."""
+    return closed.fault is not None or closed.undeclared > 0 or closed.dropped > session.dropped
 
 
 def wrong_use(session: Session) -> HettopError | None:

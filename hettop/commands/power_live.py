@@ -24,10 +24,13 @@ from hettop.power.reading import notes_of
 from hettop.power.sample import PowerSample, as_document, of_event
 from hettop.power.stream import Stream
 from hettop.report.document import to_json
+from hettop.session.power_summary import without_keys
 from hettop.text import clean
 
 LOOK_EVERY_S = 0.05
 MOST_FAILURES = 3  # without a single sample
+NS_PER_S = 10**9
+FIRST_SAMPLE_NS = 20 * NS_PER_S  # as patient as the feed is with a source that starts
 USUAL_NS = 5 * 10**9  # where nobody is there to end it
 WITHOUT_HOPE = ("unavailable", "expired")
 
@@ -98,6 +101,8 @@ def _gather(feed: PowerFeed, machine: Machine, printer: _Printer, pause: Callabl
             printer.take(event)
             if printer.enough:
                 return
+        if printer.out_of_time(machine.now()):
+            return
         pause(LOOK_EVERY_S)
 
 
@@ -108,6 +113,8 @@ class _Printer:
         self.gathered = Gathered()
         self._request, self._out, self._err = request, out, err
         self._stream = Stream()
+        self._began_ns: int | None = None
+        self._first_ns: int | None = None
 
     @property
     def enough(self) -> bool:
@@ -116,8 +123,32 @@ class _Printer:
             return True
         if found.failures >= MOST_FAILURES:
             return True
-        interval = self._request.interval_ns if found.running is None else found.running.interval_ns or 0
-        return limit is not None and found.n > 0 and found.elapsed_ns >= limit - interval // 2
+        return limit is not None and found.n > 0 and found.elapsed_ns >= limit - self._interval_ns // 2
+
+    @property
+    def _interval_ns(self) -> int:
+        running = self.gathered.running
+        return self._request.interval_ns if running is None else running.interval_ns or 0
+
+    def out_of_time(self, now_ns: int) -> bool:
+        """Whether the time that was asked for has passed on the clock, however much of it the samples tell of."""
+        limit, found = self._request.limit_ns, self.gathered
+        if self._began_ns is None:
+            self._began_ns = now_ns
+        if found.n and self._first_ns is None:
+            self._first_ns = now_ns
+        if limit is None:
+            return False
+        if self._first_ns is None:
+            if now_ns - self._began_ns <= limit + FIRST_SAMPLE_NS:
+                return False
+            self._say(f"no sample came in {(now_ns - self._began_ns) / NS_PER_S:.3g} s")
+            return True
+        if now_ns - self._first_ns <= limit + self._interval_ns:
+            return False
+        told, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
+        self._say(f"ended by the clock after {passed:.3g} s: samples came for {told:.3g} s of it")
+        return True
 
     def take(self, event: events.Power | events.PowerStatus) -> None:
         if isinstance(event, events.PowerStatus):
@@ -154,6 +185,8 @@ class _Printer:
         self._out.flush()
 
     def _take_status(self, status: events.PowerStatus) -> None:
+        refused = {name: without_keys(reason) for name, reason in status.refused.items()}
+        status = msgspec.structs.replace(status, reason=without_keys(status.reason), refused=refused)
         found = self.gathered
         found.status = status
         if status.state == "running":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hettop.commands.options import duration_ns, make_parser, on_terminal
 from hettop.commands.screen import add_screen_options, screen_options
+from hettop.commands.serving import add_serve_option, serve
 
 if TYPE_CHECKING:
     from hettop.wiring.replay import ReplayFeed
@@ -22,6 +23,8 @@ EXAMPLE = """\
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
+    if arguments.serve is not None:
+        return serve("replay", argv, arguments.serve)
     path = Path(arguments.file)
     if arguments.headless or arguments.as_json or not on_terminal() or os.environ.get("TERM") == "dumb":
         return _headless(path, at_ns=arguments.at, as_json=arguments.as_json)
@@ -36,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--headless", action="store_true", help="print the table instead of playing")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
     add_screen_options(parser)
+    add_serve_option(parser)
     return parser
 
 
@@ -52,6 +56,7 @@ def _speed(text: str) -> float:
 def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
     from hettop.commands.bench import print_session
     from hettop.record.defects import Report
+    from hettop.record.folding import fold
     from hettop.record.reader import open_recording, read_events
     from hettop.session.session import Session
 
@@ -63,7 +68,7 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
         for event in read_events(file, report):
             if at_ns is not None and event.t > at_ns:
                 break
-            session.fold(event)
+            fold(session, event, report)
     print_session(session, as_json, skipped=report.skipped)
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hettop.errors import HettopError
@@ -13,18 +13,24 @@ from hettop.text import clean
 if TYPE_CHECKING:
     from hettop.commands.closing import Endings
     from hettop.tui.feed import Feed
+    from hettop.tui.preferences import Preferences
 
-DEFAULT_FPS = 4.0
 HIGHEST_FPS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """How the screen looks: theme by name (None: the default), redraws a second, plain characters only."""
+    """How the screen looks: theme by name (None: the default), redraws a second, plain characters only, and the rest.
+
+    power, unit: what the user's settings say for where the command line does not; None where they do not either.
+    """
 
     theme: str | None
     fps: float
     ascii_only: bool
+    preferences: Preferences
+    power: str | None = None
+    unit: str | None = None
 
 
 def frames_per_second(text: str) -> float:
@@ -40,15 +46,42 @@ def frames_per_second(text: str) -> float:
 
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--theme", metavar="T", help="colour theme; t steps through them")
-    parser.add_argument("--fps", type=frames_per_second, default=DEFAULT_FPS, metavar="N", help="redraws a second (4)")
-    parser.add_argument("--ascii", action="store_true", help="draw with plain ASCII characters")
+    parser.add_argument("--fps", type=frames_per_second, metavar="N", help="redraws a second (4)")
+    parser.add_argument(
+        "--ascii", action=argparse.BooleanOptionalAction, default=None, help="draw with plain ASCII characters"
+    )
 
 
 def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
-    """Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded."""
+    """The command line and the user's settings together.
+
+    Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
+    that is only told.
+    """
+    from hettop.wiring.settings.mine import my_settings, preferences, usable_theme
+
+    mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
     if arguments.theme is not None:
         check_theme(arguments.theme)
-    return ScreenOptions(arguments.theme, arguments.fps, arguments.ascii)
+    theme, faults = usable_theme(mine, has_theme)
+    told = preferences(mine)
+    return ScreenOptions(
+        theme,
+        mine.force["fps"],
+        mine.force["ascii"],
+        replace(told, notices=(*told.notices, *faults)),
+        power=mine.power,
+        unit=mine.force["unit"] or None,
+    )
+
+
+def has_theme(name: str) -> bool:
+    """Whether there is one of that name, of hettop, of the user, or of Textual."""
+    try:
+        check_theme(name)
+    except HettopError:
+        return False
+    return True
 
 
 def check_theme(name: str) -> None:
@@ -57,8 +90,10 @@ def check_theme(name: str) -> None:
 
     from hettop.resources import themes_folder
     from hettop.tui.themes import load_themes
+    from hettop.wiring.settings.places import my_places
 
-    ours = [theme.name for theme in load_themes([themes_folder()])[0]]
+    folders = [themes_folder(), *filter(None, [my_places().themes])]
+    ours = [theme.name for theme in load_themes(folders)[0]]
     if name not in ours and name not in BUILTIN_THEMES:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
 
@@ -71,7 +106,14 @@ def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endi
     from hettop.commands.closing import terminal_left_as_found
     from hettop.tui.app import HettopApp
 
-    app = HettopApp(open_feed, replaying=replaying, theme=options.theme, fps=options.fps, ascii=options.ascii_only)
+    app = HettopApp(
+        open_feed,
+        replaying=replaying,
+        theme=options.theme,
+        fps=options.fps,
+        ascii=options.ascii_only,
+        preferences=options.preferences,
+    )
     try:
         with terminal_left_as_found():
             endings.tell(app.end)

@@ -9,7 +9,15 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from hettop.commands.options import add_model_options, duration_ns, make_parser, model_options, not_negative, positive
+from hettop.commands.options import (
+    add_model_options,
+    add_power_option,
+    duration_ns,
+    make_parser,
+    model_options,
+    not_negative,
+    positive,
+)
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
@@ -45,6 +53,8 @@ def run(argv: list[str]) -> int:
     if arguments.batch is not None or arguments.size is not None:
         if arguments.loads is not None:
             raise HettopError("usage", "one sweep is over loads, or over batches and sizes", "make it two")
+        if arguments.power is not None:
+            raise HettopError("usage", "--power is for a sweep over loads", "turns of points are too short for it")
         from hettop.commands.sweep_points import run_points
 
         return run_points(arguments)
@@ -63,7 +73,12 @@ def run(argv: list[str]) -> int:
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
     _check_loads(setup, options)
     measure = MeasureOptions(
-        warmup=arguments.warmup, interleave=True, canary=True, record=arguments.record, force=arguments.force
+        warmup=arguments.warmup,
+        interleave=True,
+        canary=True,
+        power=arguments.power,
+        record=arguments.record,
+        force=arguments.force,
     )
     return _sweep(setup, measure, options, as_json=arguments.as_json)
 
@@ -83,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and point or load (100)")
     limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and point or load")
+    add_power_option(parser, "with --loads: ")
     parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
     parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
@@ -119,7 +135,7 @@ def _sweep(setup: Setup, measure_options: MeasureOptions, options: SweepOptions,
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import measure
+    from hettop.commands.measuring import after_recording, measure, say_power
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.sweep import Sweep
 
@@ -130,10 +146,11 @@ def _sweep(setup: Setup, measure_options: MeasureOptions, options: SweepOptions,
         _print(sweep, as_json=as_json)
         if outcome.closed is not None:
             say_recorded(outcome.closed)
+        say_power(sweep.session, measure_options)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if any(condition.wall.n for condition in sweep.session.conditions.values()):
-        return 0
+        return after_recording(0, outcome.closed, sweep.session)
     for unit in sweep.session.units.values():
         sys.stderr.write(
             f"hettop: {unit.name}: {clean(unit.error.message if unit.error else 'nothing measured', 400)}\n"

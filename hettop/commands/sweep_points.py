@@ -74,6 +74,7 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
 
 def _measure(setup: Setup, points: list[Point], rounds: Rounds, budget: Budget | None, *, as_json: bool) -> int:
     from hettop.commands.closing import undisturbed
+    from hettop.commands.measuring import after_recording
     from hettop.commands.rounds import exit_code, run_rounds, say_recordings
 
     interrupted = run_rounds(rounds)
@@ -81,7 +82,11 @@ def _measure(setup: Setup, points: list[Point], rounds: Rounds, budget: Budget |
         results = _results(setup, points, rounds, budget)
         _print(setup, rounds, results, budget, as_json=as_json)
         say_recordings(rounds.trials)
-    return exit_code([result.statistics for result in results], interrupted)
+    code = exit_code([result.statistics for result in results], interrupted)
+    for trial in rounds.trials:
+        if trial.session is not None:
+            code = after_recording(code, trial.closed, trial.session)
+    return code
 
 
 def _results(setup: Setup, points: list[Point], rounds: Rounds, budget: Budget | None) -> list[PointResult]:

@@ -21,7 +21,7 @@ from hettop.format import NS_PER_SECOND
 from hettop.resources import themes_folder
 from hettop.session.views import SessionView, ViewRequest
 from hettop.text import clean
-from hettop.tui.actions.looking import Looking
+from hettop.tui.actions.arranging import Arranging
 from hettop.tui.actions.measuring import Measuring
 from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
@@ -36,6 +36,10 @@ from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.picture import Picture
+from hettop.tui.preferences import Preferences
+from hettop.tui.rooms.spikes import SpikesRoom
+from hettop.tui.rooms.studies import StudiesRoom
+from hettop.tui.rooms.verdict import VerdictRoom
 from hettop.tui.themes import DEFAULT, load_themes
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 
 PUMP_EVERY_S = 0.1
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
+_LONG_NOTICE_S = 10  # a fault in a file, with its line, is written down before it is mended
 _NOTICE_LIMIT = 400  # characters: a toast, not a log
 
 
@@ -55,7 +60,7 @@ class Shows(Protocol):
     def show(self, picture: Picture) -> None: ...
 
 
-class HettopApp(Measuring, Replaying, Looking):
+class HettopApp(Measuring, Replaying, Arranging):
     """The screen of a live measurement or of a replay.
 
     open_feed: begins the session and returns where it comes from; the caller closes that after the app has ended. It is
@@ -67,6 +72,7 @@ class HettopApp(Measuring, Replaying, Looking):
     ascii: draw with ASCII characters only.
     look: makes the views of a session (tests pass fixed ones; None: the session's own).
     clock: CPU time of this thread in ns, from which the cost of a redraw is reported to the feed.
+    preferences: how the user wants the screen otherwise.
     """
 
     CSS_PATH = "app.tcss"
@@ -85,8 +91,9 @@ class HettopApp(Measuring, Replaying, Looking):
         look: Look | None = None,
         clock: Callable[[], int] = time.thread_time_ns,
         theme_folders: Sequence[Path] | None = None,
+        preferences: Preferences | None = None,
     ) -> None:
-        super().__init__(replaying=replaying, ascii=ascii)
+        super().__init__(replaying=replaying, ascii=ascii, preferences=preferences)
         self.fault: HettopError | None = None
         self._ended_by: int | None = None
         self._running_loop: asyncio.AbstractEventLoop | None = None
@@ -96,6 +103,8 @@ class HettopApp(Measuring, Replaying, Looking):
         self._clock = clock
         self._since: int | None = None
         self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders)
+        if not self.preferences.animated:
+            self.animation_level = "none"
         self._latency = LatencyPanel(ascii=ascii)
         self._timeline = TimelinePanel(ascii=ascii)
         self._units = UnitsPanel(ascii=ascii)
@@ -108,7 +117,8 @@ class HettopApp(Measuring, Replaying, Looking):
         self._hints = Hints(hinted(self.keys), ascii=ascii)
 
     def _use_themes(self, wanted: str | None, folders: Sequence[Path]) -> None:
-        themes, self._theme_faults = load_themes(folders)
+        own = self.preferences.theme_folder
+        themes, self._theme_faults = load_themes([*folders, own] if own is not None else folders)
         for theme in themes:
             self.register_theme(theme)
         self.theme_names = [theme.name for theme in themes]
@@ -146,10 +156,10 @@ class HettopApp(Measuring, Replaying, Looking):
         self._running_loop = asyncio.get_running_loop()
         if self._ended_by is not None:  # a signal that came before there was a loop to tell
             self._leave()
-        if self._theme_faults:
-            text = "\n".join(fault.message for fault in self._theme_faults)
-            self.notify(clean_lines(text), severity="warning", markup=False)
+        for text in (*(fault.message for fault in self._theme_faults), *self.preferences.notices):
+            self.notify(clean_lines(text), severity="warning", timeout=_LONG_NOTICE_S, markup=False)
         self._latency.focus()
+        self.call_after_refresh(self.arrange)
         self.call_after_refresh(self._begin)
 
     def end(self, signal_number: int) -> None:
@@ -222,14 +232,20 @@ class HettopApp(Measuring, Replaying, Looking):
             violin_columns=self._units.violin_columns,
             power_slots=self._power.columns,
             conditions=self.room is not None,
+            spikes=isinstance(self.room, SpikesRoom),
+            pointed_ns=self.pointed_ns,
         )
+        columns = 0 if self._scrub is None else self._scrub.columns
         return Picture(
             session=look(feed.session, request),
             recording=feed.recording_status(),
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
+            bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.room is not None else (),
+            verdict=feed.verdict(self.room.columns) if isinstance(self.room, VerdictRoom) else None,
+            studies=feed.live.studies() if feed.live is not None and isinstance(self.room, StudiesRoom) else (),
         )
 
 

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.events import Key as Pressed
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
@@ -39,17 +40,35 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close"),
     ]
 
-    def __init__(self, keys: Sequence[Key], *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(
+        self,
+        keys: Sequence[Key],
+        *,
+        explained: tuple[str, str] | None = None,
+        ascii: bool = False,  # noqa: A002 - the option's name
+    ) -> None:
+        """`explained`: the name of what the user looks at, and a paragraph on it."""
         super().__init__()
         self._keys = list(keys)
+        self._explained = explained
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
             yield Static(self._text(), markup=False)
 
+    def on_key(self, event: Pressed) -> None:
+        """The key that opened the help closes it, whichever it is bound to."""
+        opening = next((key.keys.split(",") for key in self._keys if key.id == "help"), [])
+        if event.key in opening:
+            event.stop()
+            self.dismiss()
+
     def _text(self) -> Content:
         parts: list[tuple[str, str]] = []
+        if self._explained is not None:
+            name, paragraph = self._explained
+            parts += [(f"{name}\n", "bold $primary"), (f"{paragraph}\n\n", "")]
         for name, keys in grouped(self._keys):
             parts.append((f"{name}\n", "bold $primary"))
             for key in keys:
@@ -68,16 +87,32 @@ class HelpScreen(ModalScreen[None]):
         return Content.assemble(*parts)
 
 
-class MarkScreen(ModalScreen[str | None]):
-    """One line at the bottom that asks for a note: Enter stores it, Escape does not."""
+class AskingScreen(ModalScreen[str | None]):
+    """One line at the bottom that asks for something: Enter gives what was typed, Escape nothing."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", id="mark.cancel")]
+    ID: ClassVar[str] = ""
+    ASKED: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", id="asking.cancel")]
 
     def compose(self) -> ComposeResult:
-        entry = Input(placeholder="a note at this moment: Enter stores it, Escape cancels", id="mark", compact=True)
+        entry = Input(placeholder=f"{self.ASKED}, Escape cancels", id=self.ID, classes="asking", compact=True)
         entry.cursor_blink = False
         entry.max_length = 200
         yield entry
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value.strip())
+
+
+class MarkScreen(AskingScreen):
+    """Asks for a note; stored by Enter."""
+
+    ID = "mark"
+    ASKED = "a note at this moment: Enter stores it"
+
+
+class MomentScreen(AskingScreen):
+    """Asks for a moment of a recording."""
+
+    ID = "moment"
+    ASKED = "go to 90s, 1:30, 1:02:03, 50% or +10s: Enter goes there"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from hettop.session.whole import Band, Selection
+
 if TYPE_CHECKING:
     from hettop.session.session import Session
 
@@ -23,7 +25,10 @@ class RecordingStatus:
 
 @dataclass(frozen=True, slots=True)
 class ReplayStatus:
-    """Where the replay stands, in nanoseconds of the recording; `marks_ns` are the user's marks, for the scrub bar."""
+    """Where the replay stands, in nanoseconds of the recording; `marks_ns` are the user's marks, for the scrub bar.
+
+    `changes` are the moments at which units (`control`) or the competing load (`load`) changed.
+    """
 
     path: str
     position_ns: int
@@ -31,6 +36,8 @@ class ReplayStatus:
     speed: float
     playing: bool
     marks_ns: tuple[int, ...] = ()
+    changes: tuple[tuple[int, str], ...] = ()
+    selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,43 @@ class LoadDial:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StudyState:
+    """A study of the model: what it finds out, and what became of it: `not run`, `running`, `done` or `failed, exit N`.
+
+    `lines` is what it said, as it said it.
+    """
+
+    name: str
+    words: str
+    state: str
+    elapsed_ns: int = 0
+    lines: tuple[str, ...] = ()
+
+    @property
+    def running(self) -> bool:
+        return self.state == "running"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictPage:
+    """Which unit to use, in words: purpose, unit and reason of each advice, and what they rest on.
+
+    `table` is laid out for the width that was asked for; `code` are lines to copy, none where no unit is advised.
+    """
+
+    judged_ns: int
+    conditions: str
+    advice: tuple[tuple[str, str, str], ...]
+    warnings: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    budget: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class LiveControls(Protocol):
     """What a live measurement can be told."""
 
@@ -88,6 +132,14 @@ class LiveControls(Protocol):
 
     def end_load(self) -> None: ...
 
+    def studies(self) -> tuple[StudyState, ...]: ...
+
+    def study(self, name: str, width: int) -> None:
+        """Run a study, its answer in lines of at most `width`; inference rests meanwhile."""
+        ...
+
+    def end_study(self) -> None: ...
+
     def take_baseline(self) -> None: ...
 
     def power_access(self) -> AccessRequest:
@@ -109,6 +161,18 @@ class ReplayControls(Protocol):
     def change_speed(self, direction: int) -> None: ...
 
     def next_mark(self, direction: int) -> None: ...
+
+    def next_spike(self, direction: int) -> None: ...
+
+    def select(self, direction: int) -> None:
+        """Let the selection begin (`direction` < 0) or end at this moment; begin again where it begins: none."""
+        ...
+
+    def toggle_loop(self) -> None: ...
+
+    def overview(self, columns: int) -> tuple[Band | None, ...]:
+        """The whole recording in `columns` stretches, as far as it is known by now."""
+        ...
 
 
 class Feed(Protocol):
@@ -136,6 +200,10 @@ class Feed(Protocol):
     def recording_status(self) -> RecordingStatus | None: ...
 
     def replay_status(self) -> ReplayStatus | None: ...
+
+    def verdict(self, width: int) -> VerdictPage:
+        """Which unit to use by what the session holds, judged every few seconds; tables in `width` cells."""
+        ...
 
     def notices(self) -> list[Notice]:
         """What has come up since the last call."""

@@ -6,8 +6,10 @@ The bindings, the help and the line of hints are made from this.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from textual.binding import Binding
+if TYPE_CHECKING:
+    from textual.binding import Binding
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("room.load", "l", "l", "room('load')", "competing load: set it, see what it does", "load"),
             Key("record", "r", "r", "record", "start or stop recording to a file", "record", "live"),
             Key("mark", "m", "m", "mark", "write a note at this moment", "mark", "live"),
-            Key("restart", "R", "R", "restart", "restart the unit that failed", "", "live"),
+            Key("restart", "R", "R", "restart", "restart the unit that failed or gives no answer", "", "live"),
             Key("power.access", "p", "p", "power_access", "give access to power figures", "power", "live"),
             Key("power.baseline", "b", "b", "baseline", "take an idle baseline, for net energy", "idle", "live"),
             Key("reset", "x", "x", "reset", "forget the samples so far and begin again", "reset", "live"),
@@ -50,10 +52,26 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("seek.forward", "right", "→", "seek(1)", "forward one second", "1 s", "replay"),
             Key("seek.start", "home", "Home", "seek_start", "to the beginning", "", "replay"),
             Key("seek.end", "end", "End", "seek_end", "to the end", "", "replay"),
+            Key("seek.to", "g", "g", "go_to", "go to a moment: 90s, 1:30, 50% or +10s", "go to", "replay"),
             Key("step.back", "left_square_bracket", "[", "step_window(-1)", "back one window", "", "replay"),
             Key("step.forward", "right_square_bracket", "]", "step_window(1)", "forward one window", "step", "replay"),
             Key("mark.next", "n", "n", "next_mark(1)", "to the next mark", "next mark", "replay"),
             Key("mark.previous", "N", "N", "next_mark(-1)", "to the previous mark", "", "replay"),
+            Key("spike.next", "shift+right", "Shift+→", "next_spike(1)", "to the next spike", "", "replay"),
+            Key("spike.previous", "shift+left", "Shift+←", "next_spike(-1)", "to the previous spike", "", "replay"),
+            Key(
+                "select.start",
+                "left_parenthesis",
+                "(",
+                "select(-1)",
+                "select from here; there again: none",
+                "",
+                "replay",
+            ),
+            Key(
+                "select.end", "right_parenthesis", ")", "select(1)", "select up to here, with statistics", "", "replay"
+            ),
+            Key("select.loop", "o", "o", "toggle_loop", "play the selection over and over", "", "replay"),
             Key("speed.down", "less_than_sign", "<", "change_speed(-1)", "slower", "slower", "replay"),
             Key("speed.up", "greater_than_sign", ">", "change_speed(1)", "faster", "faster", "replay"),
         ),
@@ -74,10 +92,15 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("scroll.up", "up", "↑", "scroll_panel(-1)", "previous unit, or earlier events"),
             Key("scroll.down", "down", "↓", "scroll_panel(1)", "next unit, or later events"),
             Key("details", "enter", "Enter", "details", "all that is known of the unit under the cursor"),
+            Key("room.verdict", "v", "v", "room('verdict')", "the verdict so far: which unit, and why", "verdict"),
+            Key("room.studies", "y", "y", "room('studies')", "inside the model: layers, roofline, batches", "inside"),
             Key("leave", "escape", "Esc", "leave", "close details, a zoomed panel or a room"),
+            Key("room.spikes", "s", "s", "room('spikes')", "spikes, and what goes with them", "spikes"),
             Key("window.longer", "plus,equals_sign", "+", "window(1)", "look at a longer time window", "window"),
             Key("window.shorter", "minus", "-", "window(-1)", "look at a shorter time window"),
+            Key("panels", "H", "H", "choose_panels", "choose which panels are there"),
             Key("theme", "t", "t", "next_theme", "next colour theme", "theme"),
+            Key("theme.choose", "T", "T", "choose_theme", "choose a colour theme, seeing each"),
         ),
     ),
     (
@@ -96,6 +119,8 @@ HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "room.load",
 
 def bindings() -> list[Binding]:
     """The bindings of the app; every one has an id by which it can be remapped."""
+    from textual.binding import Binding  # so that the command line can list keys without a screen
+
     return [
         Binding(key.keys, key.action, key.words, id=key.id, key_display=key.display, show=bool(key.hint))
         for key in KEYS

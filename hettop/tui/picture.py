@@ -8,14 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hettop.session.views import SessionView
-from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus
+from hettop.session.whole import Band
+from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyState, VerdictPage
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
 
-    `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay.
+    `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay;
+    `verdict` and `studies` are there while their rooms are open.
     """
 
     session: SessionView
@@ -24,6 +26,9 @@ class Picture:
     frozen: bool
     fps: float
     loads: tuple[LoadDial, ...] = ()
+    bands: tuple[Band | None, ...] = ()
+    verdict: VerdictPage | None = None
+    studies: tuple[StudyState, ...] = ()
 
     @property
     def halted(self) -> str | None:

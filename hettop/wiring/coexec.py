@@ -14,7 +14,8 @@ from hettop.coexec.messages import Job, Work
 from hettop.coexec.result import Energy, Result
 from hettop.engine.backend import split_unit
 from hettop.errors import HettopError
-from hettop.events import Baseline, Power, PowerStatus
+from hettop.events import Baseline, Power, PowerStatus, is_capture
+from hettop.session.power_summary import CAPTURE_WORDS
 from hettop.session.rails import estimate, measured
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
@@ -82,7 +83,7 @@ def energy(result: Result, events: Sequence[PowerEvent]) -> Energy:
     """Mean power of the samples that lie in blocks of all units, by the rate there (sum of rates / sum of powers)."""
     source, covered, spent = None, 0, 0.0
     for event in events:
-        window = measured(event) if isinstance(event, Power) else None
+        window = measured(event) if isinstance(event, Power) and not is_capture(event.source) else None
         if window is None or not any(a <= window.start_ns and window.end_ns <= b for a, b in result.together_ns):
             continue
         mw = estimate(window.mw)
@@ -91,6 +92,8 @@ def energy(result: Result, events: Sequence[PowerEvent]) -> Energy:
     if covered and result.together_per_s:
         mean = spent / covered
         return Energy(mean / result.together_per_s, "", mean, source)
+    if any(is_capture(event.source) for event in events):
+        return Energy(None, CAPTURE_WORDS)
     told = [event.reason for event in events if isinstance(event, PowerStatus) and event.reason]
     why = told[-1] if told else "no power sample fell into a block of all units: measure longer"
     return Energy(None, why)

@@ -13,20 +13,25 @@ from pathlib import Path
 
 from hettop.engine.backends import BACKENDS, create
 from hettop.engine.clock import RealClock
+from hettop.engine.coreml.framework import NEEDS
 from hettop.events import Host
 from hettop.load.parts import KINDS_OF_LOAD, LoadPart
 from hettop.load.source import unavailable
 from hettop.models.cache import ModelCache
-from hettop.models.compiled import CompiledModels
+from hettop.models.compiled import CompiledModels, Entry
 from hettop.power.choice import SOURCES
 from hettop.power.machine import Machine
+from hettop.wiring.devices import NOT_ASKED, Devices
 from hettop.wiring.terminal import ROOMY, SMALLEST, Terminal
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
+    "textual_serve": ("the screen in a browser", "pip install 'hettop[serve]'"),
     "zstandard": ("compressed recordings", "pip install 'hettop[zst]'"),
     "pyarrow": ("Parquet exports", "pip install 'hettop[parquet]'"),
     "hdrh": ("HdrHistogram logs", "pip install 'hettop[hdr]'"),
+    "prometheus_client": ("metrics for Prometheus", "pip install 'hettop[prometheus]'"),
+    "sklearn": ("weights of few values (palettes)", "pip install 'hettop[palettes]'"),
     "pandas": ("data frames from Python", "pip install 'hettop[frames]'"),
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
@@ -65,9 +70,17 @@ def look(
     folder: Path,
     terminal: Terminal,
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
+    core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create("coreml", RealClock()).units(),
+    ask: Callable[[], Devices] = lambda: NOT_ASKED,
 ) -> Findings:
-    """Everything, in the order in which one would ask. `folder` is where recordings go."""
-    units = _units(has_module)
+    """Everything, in the order in which one would ask. `folder` is where recordings go.
+
+    core_ml_units: which units Core ML has by what is known without it; ask: which devices by its own word, asked only
+    where it has any unit.
+    """
+    core_ml = core_ml_units()
+    devices = ask() if None in core_ml.values() else None
+    units = _units(has_module, core_ml, devices)
     return Findings(
         groups={
             "machine": _machine(host),
@@ -93,7 +106,9 @@ def _machine(host: Host) -> list[Finding]:
     return found + [Finding("attention", False, warning) for warning in host.warnings]
 
 
-def _units(has_module: Callable[[str], bool]) -> list[Finding]:
+def _units(
+    has_module: Callable[[str], bool], core_ml: Mapping[str, str | None], devices: Devices | None
+) -> list[Finding]:
     """A line for each backend and reason, so that four units with one reason take one."""
     found = []
     for name in BACKENDS:
@@ -101,10 +116,23 @@ def _units(has_module: Callable[[str], bool]) -> list[Finding]:
             found.append(Finding(name, False, "not installed", f"pip install {FRAMEWORKS[name]}"))
             continue
         reasons: dict[str | None, list[str]] = {}
-        for unit, why in create(name, RealClock()).units().items():
+        known = _by_device(core_ml, devices) if name == "coreml" else create(name, RealClock()).units()
+        for unit, why in known.items():
             reasons.setdefault(why, []).append(unit)
         found += [Finding(f"{name}: {', '.join(units)}", why is None, why or "") for why, units in reasons.items()]
+        if name == "coreml" and devices is not None:
+            told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
+            found.append(Finding("coreml: devices", None, told))
     return found
+
+
+def _by_device(core_ml: Mapping[str, str | None], devices: Devices | None) -> Mapping[str, str | None]:
+    """A unit whose device is not there cannot run, whatever the system says of units."""
+    if devices is None or devices.names is None:
+        return core_ml
+    lacking = {unit: device for unit, device in NEEDS.items() if device not in devices.names}
+    missing = {unit: f"Core ML has no {device} here" for unit, device in lacking.items()}
+    return {unit: why or missing.get(unit) for unit, why in core_ml.items()}
 
 
 def _power(machine: Machine) -> list[Finding]:
@@ -172,6 +200,11 @@ def _files(cache: ModelCache, compiled: CompiledModels, folder: Path) -> list[Fi
         Finding("model cache", None, f"{len(built)} models, {sum(e.size_bytes for e in built) / 1e6:.1f} MB"),
         Finding("compiled models", None, f"{len(ready)} models, {sum(e.nbytes for e in ready) / 1e6:.1f} MB"),
     ]
+
+
+def kept_in_use(compiled: CompiledModels) -> list[Entry]:
+    """What cannot be removed now, because some process has it loaded."""
+    return [entry for entry in compiled.entries() if entry.in_use]
 
 
 def clear(cache: ModelCache, compiled: CompiledModels) -> tuple[int, int]:

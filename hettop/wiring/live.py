@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from enum import Enum, auto
+from threading import Thread
 
 from hettop import events
+from hettop.analysis.advice import Adviser
 from hettop.engine.backend import Clock
 from hettop.engine.patience import Timeouts
 from hettop.errors import HettopError
@@ -19,28 +20,28 @@ from hettop.load.parts import LoadPart
 from hettop.load.source import unavailable
 from hettop.power.access import access_command, explanation, root_warning
 from hettop.record.writer import Closed
-from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus
-from hettop.wiring.measurement import Measurement, wall_clock
-from hettop.wiring.options import MeasureOptions
+from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, VerdictPage
+from hettop.wiring.imports import import_beside
+from hettop.wiring.judging import Judge
+from hettop.wiring.measurement import wall_clock
+from hettop.wiring.options import MeasureOptions, ModelOptions, metrics_address
 from hettop.wiring.places import places_to_record, unused
+from hettop.wiring.resting import Resting
 from hettop.wiring.setup import Setup
 
 # Twice as many workers as cores slow everything down; more of them say nothing new.
 WORKERS_A_CORE = 2
+ADVISED_EVERY_NS = 2 * 10**9
 MOST_MODELS = 4  # each takes hundreds of MB
 
 
+# What the fold, and the adviser once there are units to compare, import at their first use: on this thread that would
+# hold up frames and recording.
+NEEDED_BY_THE_FOLD, NEEDED_BY_THE_ADVISER = "numpy.ma", "scipy.special"
 DIALS = ("cpu", "memory", "gpu", "ane")
 
 
-class Rest(Enum):
-    """What becomes of inference after the rest that an idle baseline needs: it stays paused, or goes on."""
-
-    STAYS = auto()
-    GOES_ON = auto()
-
-
-class LiveFeed(Measurement):
+class LiveFeed(Resting):
     """Offers the screen `live` controls; its parameters are those of a measurement."""
 
     def __init__(
@@ -53,14 +54,23 @@ class LiveFeed(Measurement):
         clock: Clock | None = None,
         wall: Callable[[], datetime] = wall_clock,
         timeouts: Timeouts | None = None,
+        model: ModelOptions | None = None,
     ) -> None:
-        self._notices: list[Notice] = []
-        self._rest: Rest | None = None
+        """`model`: how the user named it, for studies of it; None: there are none."""
+        self._judge = Judge()
+        self._adviser = Adviser()
+        self._advised_next_at = ADVISED_EVERY_NS
         # Where loads can run does not change while this runs, and finding out costs too much for every frame.
         self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
-        super().__init__(setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts)
+        super().__init__(
+            setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts, model=model
+        )
+        import_beside(NEEDED_BY_THE_FOLD)
+        self._importing: Thread | None = None
         if (warning := root_warning(os.geteuid(), sys.platform)) is not None and not setup.simulated:
             self._notices.append(Notice(warning, "warning"))
+        if options.prometheus is not None:
+            self._notices.append(Notice(f"metrics at {metrics_address(options.prometheus)}"))
         header = self._session.header
         self._notices += [Notice(text, "warning") for text in (header.host.warnings if header else [])]
 
@@ -74,7 +84,22 @@ class LiveFeed(Measurement):
 
     def pump(self) -> None:
         super().pump()
-        self._mind_baseline(self.now_ns)
+        t = self.now_ns
+        self._advise(t)
+
+    def _advise(self, t: int) -> None:
+        """Looks whether another unit does better now, and puts what it finds into the stream."""
+        if t < self._advised_next_at:
+            return
+        self._advised_next_at = t + ADVISED_EVERY_NS
+        if self._importing is None:
+            if len({key.unit for key in self._session.conditions}) < 2:  # nothing to compare yet
+                return
+            self._importing = import_beside(NEEDED_BY_THE_ADVISER)
+        if self._importing.is_alive():
+            return
+        if (found := self._adviser.look(self._session, t)) is not None:
+            self._commit(found)
 
     def recording_status(self) -> RecordingStatus | None:
         writer = self._recorder.writer
@@ -83,23 +108,16 @@ class LiveFeed(Measurement):
     def replay_status(self) -> ReplayStatus | None:
         return None
 
+    def verdict(self, width: int) -> VerdictPage:
+        return self._judge.page(self._session, self.now_ns, width, still=False)
+
+    def warn(self, text: str) -> None:
+        """Have this told on the screen, once."""
+        self._notices.append(Notice(text, "warning"))
+
     def notices(self) -> list[Notice]:
         found, self._notices = self._notices, []
         return found
-
-    def _mind_baseline(self, t: int) -> None:
-        """Goes on with inference once the baseline is taken, or waited for in vain."""
-        if self._rest is None or (self._power.baseline is not None and not self._power.baseline.expired(t)):
-            return
-        taken, goes_on = self._power.baseline is None, self._rest is Rest.GOES_ON
-        self._forget_baseline()
-        words = "idle baseline taken" if taken else "no idle baseline: the power source gave no usable sample"
-        self._notices.append(Notice(words, "information" if taken else "error"))
-        if goes_on:
-            self.toggle_pause()
-
-    def _forget_baseline(self) -> None:
-        self._power.baseline = self._rest = None
 
     # --- the controls ---------------------------------------------------------------------------------------------
 
@@ -114,31 +132,6 @@ class LiveFeed(Measurement):
         chosen = list(units or self._setup.units)
         self._engine.interleave(chosen)
         self._steer("interleave", units=chosen, mode="interleave", paused=False)
-
-    def toggle_pause(self) -> None:
-        self._forget_baseline()
-        if self._control.paused:
-            self._engine.resume()
-        else:
-            self._engine.pause()
-        self._steer("resume" if self._control.paused else "pause", paused=not self._control.paused)
-
-    def take_baseline(self) -> None:
-        """Pause inference for some seconds to measure what an idle machine draws; asked again, break that off."""
-        if self._rest is not None:
-            self._notices.append(Notice("idle baseline broken off"))
-            self.toggle_pause()
-            return
-        if not self._power.running:
-            status = self._power.status
-            why = f": {status.reason}" if status is not None and status.reason else ""
-            self._notices.append(Notice(f"no baseline without power{why}", "warning"))
-            return
-        rest = Rest.STAYS if self._control.paused else Rest.GOES_ON
-        self._engine.pause()
-        self._steer("baseline", paused=True)
-        self._power.begin_baseline(self.now_ns, self._session.load)
-        self._rest = rest
 
     def power_access(self) -> AccessRequest:
         """The command that gives access to powermetrics.
@@ -215,13 +208,6 @@ class LiveFeed(Measurement):
             self._notices.append(Notice(f"recording to {path}"))
             return
         self._notices.append(Notice(f"cannot record: {refusals[0]}", "error"))
-
-    def _steer(self, action: str, **change: object) -> None:
-        fields = {name: getattr(self._control, name) for name in ("units", "mode", "paused", "rate_hz", "limit_ns")}
-        self._control = events.Control(t=self.now_ns, action=action, **{**fields, **change})
-        self._commit(self._control)
-        if self._control.paused:
-            self._power.told_rest(self._session.load)
 
 
 def recording_notice(closed: Closed) -> Notice:

@@ -28,6 +28,7 @@ from hettop.load.canary_source import CanarySource
 from hettop.load.parts import LoadPart, parse_load
 from hettop.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
 from hettop.power.choice import NOT_ASKED_FOR
+from hettop.record.limits import form_fault
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.text import clean
@@ -238,18 +239,21 @@ class Measurement:
         self._commit(event)
 
     def _commit(self, event: AnyEvent) -> None:
+        # Looked at first: the fold is changed in place, and must not have taken in the half of a window.
+        if isinstance(event, events.Samples) and (fault := form_fault(event)) is not None:
+            event = _refused(event, fault)
         try:
             self._session.fold(event)
         except (ValueError, ArithmeticError, LookupError) as error:
             if not isinstance(event, FROM_ENGINES):
                 raise  # made by ourselves: our own mistake
-            event = _refused(event, error)
+            event = _refused(event, str(error))
             self._session.fold(event)
         self._recorder.write(event)
 
 
-def _refused(event: FromEngine, error: Exception) -> events.Dropped:
+def _refused(event: FromEngine, why: str) -> events.Dropped:
     """What an engine process told, or what a framework in it did, must not end the session with the other units."""
     n = event.n if isinstance(event, events.Samples) else 0
-    why = f"{type(event).__name__.lower()} that cannot be taken in: {error}"
-    return events.Dropped(t=event.t, n=n, why=clean(why)[: events.TEXT_LIMIT], unit=event.unit)
+    words = clean(f"{type(event).__name__.lower()} that cannot be taken in: {why}")
+    return events.Dropped(t=event.t, n=n, why=words[: events.TEXT_LIMIT], unit=event.unit)

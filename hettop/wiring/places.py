@@ -9,6 +9,8 @@ import contextlib
 import tempfile
 from pathlib import Path
 
+from hettop.models.cache import find_home
+
 
 def unused(path: Path) -> Path:
     """`path`, with a number if there is such a file already: two recordings may begin in one second."""
@@ -20,5 +22,5 @@ def places_to_record() -> list[Path]:
     """Here, at home, or where temporary files go: the first that can be written."""
     places = [Path(), Path(tempfile.gettempdir())]
     with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
-        places.insert(1, Path.home())
+        places.insert(1, find_home())
     return places

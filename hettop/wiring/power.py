@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hettop.events import Baseline, Power, PowerStatus, Samples
-from hettop.power.choice import chooser
+from hettop.events import Baseline, Power, PowerStatus, Samples, is_capture
+from hettop.power.choice import NOT_ASKED_FOR, chooser, refuse_impossible
 from hettop.power.feed import PowerFeed
 from hettop.power.machine import Machine, this_machine
 from hettop.power.simulated import SimulatedSource
@@ -38,13 +38,19 @@ class LivePower:
         now: Callable[[], int],
         origin_ns: int,
         machine: Machine | None = None,
+        why_none: tuple[str, str] = NOT_ASKED_FOR,
     ) -> None:
         """`name` as given to `--power`, `chip` by its maker's name; `machine` None is this one.
 
-        Raises HettopError (`usage`) for unknown names.
+        why_none: reason and remedy that are told where the name is `none`.
+
+        Raises HettopError (`usage`) for unknown names, and for a source that was named and cannot be had here.
         """
         self._simulated = SimulatedSource(now) if simulated else None
-        choose = chooser(name, machine or this_machine(chip=chip), self._simulated)
+        here = machine or this_machine(chip=chip)
+        choose = chooser(name, here, self._simulated, why_none)
+        if not simulated:
+            refuse_impossible(name, here)
         self._feed = PowerFeed(choose, now=now, origin_ns=origin_ns)
         self._status: PowerStatus | None = None
         self._heard = False
@@ -54,6 +60,11 @@ class LivePower:
     def running(self) -> bool:
         """Whether a source gives samples now."""
         return self._status is not None and self._status.state == "running"
+
+    @property
+    def captured(self) -> bool:
+        """Whether what it gives is a capture's, and no power of this machine."""
+        return self._status is not None and is_capture(self._status.source)
 
     @property
     def settled(self) -> bool:
@@ -77,7 +88,7 @@ class LivePower:
     @property
     def shortest_block_ns(self) -> int | None:
         """How long interleaved blocks must be for power to be attributed to units; None while there is no power."""
-        return INTERVALS_A_BLOCK * self._feed.interval_ns if self.running else None
+        return INTERVALS_A_BLOCK * self._feed.interval_ns if self.running and not self.captured else None
 
     def drain(self, t: int) -> list[Power | PowerStatus | Baseline]:
         found: list[Power | PowerStatus | Baseline] = []

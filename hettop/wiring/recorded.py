@@ -11,6 +11,7 @@ from pathlib import Path
 from hettop.analysis.stretches import Stretches
 from hettop.events import HostLoad
 from hettop.record.defects import Report
+from hettop.record.folding import fold
 from hettop.record.reader import open_recording, read_events
 from hettop.session.session import Session
 
@@ -36,7 +37,7 @@ def read_recording(path: Path) -> Recorded:
     with file:
         session.fold(header)
         for event in read_events(file, report):
-            session.fold(event)
+            fold(session, event, report)
             samples.add(event)
             if isinstance(event, HostLoad) and event.on_battery is not None:
                 supplies.add(event.on_battery)

@@ -88,6 +88,9 @@ class Resting(Measurement):
             why = f": {status.reason}" if status is not None and status.reason else ""
             self._notices.append(Notice(f"no baseline without power{why}", "warning"))
             return
+        if self._power.captured:
+            self._notices.append(Notice("no baseline from a capture: it tells nothing of this machine", "warning"))
+            return
         rest = Rest.STAYS if self._control.paused else Rest.GOES_ON
         self._engine.pause()
         self._steer("baseline", paused=True)

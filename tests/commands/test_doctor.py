@@ -21,6 +21,17 @@ def test_it_tells_what_works_as_a_page_and_as_json() -> None:
     assert "power" in document["findings"]
 
 
+def test_an_anonymous_page_names_no_folder() -> None:
+    told = hettop("doctor", TERM="/home/ada/xterm")
+    assert "TERM: /home/ada/xterm" in told.stdout
+    for form in ((), ("--json",)):
+        done = hettop("doctor", "--anonymize", *form, TERM="/home/ada/xterm")
+        assert done.returncode == 0
+        assert "ada" not in done.stdout
+        assert "xterm" in done.stdout
+        assert "onnxruntime: CPU_ONLY" in done.stdout
+
+
 def test_sudoers_rules_allow_one_command_line() -> None:
     rules = [line for line in hettop("doctor", "--sudoers").stdout.splitlines() if not line.startswith("#")]
     assert len(rules) == 1

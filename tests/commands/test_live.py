@@ -109,3 +109,10 @@ def test_an_unknown_theme_is_refused_before_a_file_is_made(tmp_path: Path, name:
     assert "hettop-dark" in written
     assert "\x1b" not in written
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("option", "value"), [("--budget", "soon"), ("--energy", "a little")])
+def test_a_budget_that_is_none_is_refused_before_anything_starts(option: str, value: str) -> None:
+    refused = hettop(option, value)
+    assert refused.returncode == 2
+    assert "is no" in refused.stderr

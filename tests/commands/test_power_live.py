@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from hettop.commands.power_live import Request, measure
+from hettop.commands.power_live import Request, _Printer, measure
+from hettop.events import Power
 from tests.commands.running import called, one_document, started
 from tests.engine.processes import wait_for
 from tests.power.captures import CHIPS, plist, stream, truth_of
@@ -51,7 +52,7 @@ def test_sources_that_were_passed_over_are_told() -> None:
     done = Done(mac(sudo="password", interval="0.01"), shape="json", duration_ns=100 * MS)
     document = one_document(done.stdout)
     assert document["source"] == "macmon"
-    assert "press p" in document["refused"]["powermetrics"]
+    assert document["refused"]["powermetrics"] == "macOS tells power to root only"
 
 
 def test_another_interval_than_powermetrics_keeps_is_told() -> None:
@@ -100,7 +101,7 @@ def test_a_source_that_is_named_and_does_not_work_is_exit_2_with_its_mend(shape:
     done = Done(mac(sudo="password"), source="powermetrics", shape=shape)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "hettop: no power from powermetrics: macOS tells power to root only: /usr/bin/sudo -v (press p)",
+        "hettop: no power from powermetrics: macOS tells power to root only",
         "  try: sudo -v, in this very terminal",
     ]
 
@@ -116,7 +117,36 @@ def test_one_that_is_lost_on_the_way_leaves_what_it_gave(tmp_path: Path) -> None
     tickets.write_bytes(b"!")
     done = Done(mac(powermetrics="finite", sudo=str(tickets), interval="0.01"), shape="json", source="powermetrics")
     assert (done.code, len(one_document(done.stdout)["samples"])) == (0, 3)
-    assert done.stderr.splitlines()[-1] == "hettop: powermetrics expired: power access expired, press p"
+    assert done.stderr.splitlines()[-1] == "hettop: powermetrics expired: power access expired"
+
+
+def printer(**request: Any) -> tuple[_Printer, io.StringIO]:
+    said = io.StringIO()
+    return _Printer(Request(interval_ns=100 * MS, **request), io.StringIO(), said), said
+
+
+def test_the_time_that_was_asked_for_passes_on_the_clock_too() -> None:
+    printing, said = printer(duration_ns=SECOND)
+    assert not printing.out_of_time(0)
+    printing.take(Power(t=0, source="x", elapsed_ns=1, mw={"cpu": 1.0}))
+    assert not printing.out_of_time(300 * MS)  # the first sample is there
+    assert not printing.out_of_time(1_400 * MS)
+    assert not printing.enough
+    assert printing.out_of_time(1_401 * MS)
+    assert said.getvalue() == "hettop: ended by the clock after 1.1 s: samples came for 1e-09 s of it\n"
+
+
+def test_a_first_sample_that_does_not_come_is_not_waited_for_for_ever() -> None:
+    printing, said = printer(duration_ns=SECOND)
+    assert not printing.out_of_time(5 * SECOND)
+    assert not printing.out_of_time(26 * SECOND)
+    assert printing.out_of_time(26 * SECOND + 1)
+    assert said.getvalue() == "hettop: no sample came in 21 s\n"
+
+
+def test_without_a_limit_no_time_is_up() -> None:
+    printing, _ = printer(shape="jsonl")
+    assert not any(printing.out_of_time(hour * 3600 * SECOND) for hour in range(100))
 
 
 def test_a_pc_tells_its_package(tmp_path: Path) -> None:

@@ -89,3 +89,15 @@ def test_a_terminal_is_as_wide_as_it_says(terminal: TextIO) -> None:
 
     fcntl.ioctl(terminal.fileno(), termios.TIOCSWINSZ, struct.pack("HHHH", 24, 93, 0, 0))
     assert width_of(terminal, "xterm-256color") == 93
+
+
+def test_what_takes_long_says_how_long_already() -> None:
+    written = io.StringIO()
+    compiling = events.Engine(t=S, unit="ALL", state="compiling")
+    session = session_of(compiling, events.HostLoad(t=13 * S))
+    Progress(written, width=80).show(session, MeasureOptions(runs=100), ("ALL",))
+    assert written.getvalue().endswith("ALL compiling 12 s")
+    session.fold(events.Engine(t=14 * S, unit="ALL", state="running"))
+    session.fold(events.HostLoad(t=20 * S))
+    Progress(written, width=80).show(session, MeasureOptions(runs=100), ("ALL",))
+    assert written.getvalue().endswith("ALL running")

@@ -18,7 +18,18 @@ from hettop.session.views import (
     UnitsView,
     ViewRequest,
 )
-from hettop.tui.feed import AccessRequest, LiveControls, LoadDial, Notice, RecordingStatus, ReplayControls, ReplayStatus
+from hettop.session.whole import Band
+from hettop.tui.feed import (
+    AccessRequest,
+    LiveControls,
+    LoadDial,
+    Notice,
+    RecordingStatus,
+    ReplayControls,
+    ReplayStatus,
+    StudyState,
+    VerdictPage,
+)
 from hettop.tui.picture import Picture
 
 SECOND = 10**9
@@ -201,7 +212,7 @@ DOUBTFUL = replace(
         rows=(
             replace(
                 UNITS.rows[0],
-                warning="decides otherwise",
+                warning="top 1 differs",
                 details=(
                     "compiled in 41.2 s, loaded in 412 ms, first call 9.8 ms",
                     "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran",
@@ -293,6 +304,24 @@ def picture(
     return Picture(session=session, recording=recording, replay=replay, frozen=frozen, fps=4.0)
 
 
+VERDICT = VerdictPage(
+    judged_ns=80 * SECOND,
+    conditions="load none; thermal state Nominal; wall time",
+    advice=(
+        ("real time", "CPU_AND_NE", "lowest mean, 2.20 ms; 0.960 ms ahead of CPU_AND_GPU (95 % interval 0.91 to 1.02)"),
+        ("predictable", "CPU_ONLY", "lowest max/min, 1.31"),
+        ("batch", "CPU_AND_NE", "lowest median, 2.19 ms: rare spikes forgiven"),
+        ("avoid", "ALL", "highest mean, 6.10 ms, and highest max/min, 12.2"),
+    ),
+    warnings=("1 sample decides that CPU_ONLY comes before ALL",),
+    table=("unit            n  mean   P90", "CPU_AND_NE  4 210  2.20  2.33"),
+    evidence=("latency (mean): CPU_AND_NE < CPU_AND_GPU < CPU_ONLY < ALL",),
+    failures=("CPU_AND_GPU: the model could not be compiled",),
+    code=("let configuration = MLModelConfiguration()", "configuration.computeUnits = .cpuAndNeuralEngine"),
+    notes=("times in ms",),
+)
+
+
 @dataclass
 class Told:
     """Stands in for live and replay controls alike: writes down every call."""
@@ -303,6 +332,10 @@ class Told:
         LoadDial("cpu", 1, 100, 4),
         LoadDial("memory", 0, 100, 4),
         LoadDial("gpu", 0, 100, 4, "Core ML needs macOS"),
+    )
+    asked: tuple[StudyState, ...] = (
+        StudyState("layers", "time by layer", "done", lines=("conv1   1.2 ms", "conv2   0.4 ms")),
+        StudyState("roofline", "what this machine can do", "failed, exit 3", lines=("hettop: no such unit",)),
     )
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
@@ -341,6 +374,15 @@ class Told:
     def end_load(self) -> None:
         self._note("end_load")
 
+    def studies(self) -> tuple[StudyState, ...]:
+        return self.asked
+
+    def study(self, name: str, width: int) -> None:
+        self._note("study", name, width)
+
+    def end_study(self) -> None:
+        self._note("end_study")
+
     def take_baseline(self) -> None:
         self._note("take_baseline")
 
@@ -366,6 +408,28 @@ class Told:
     def next_mark(self, direction: int) -> None:
         self._note("next_mark", direction)
 
+    def next_spike(self, direction: int) -> None:
+        self._note("next_spike", direction)
+
+    def select(self, direction: int) -> None:
+        self._note("select", direction)
+
+    def toggle_loop(self) -> None:
+        self._note("toggle_loop")
+
+    def overview(self, columns: int) -> tuple[Band | None, ...]:
+        """A course with a slow stretch in its middle and one spike."""
+        slow = range(columns // 3, columns // 2)
+        usual, spiky, slowed = (
+            Band("CPU_AND_NE", 900, 2.2, 2.4, 3.1),
+            Band("CPU_AND_NE", 900, 2.2, 2.5, 40.0),
+            Band("CPU_AND_NE", 900, 4.1, 4.9, 6.5),
+        )
+        return tuple(
+            None if column < 2 else spiky if column == columns * 3 // 4 else slowed if column in slow else usual
+            for column in range(columns)
+        )
+
 
 class FakeFeed:
     """A feed whose views are given; `told` holds what its controls were told."""
@@ -384,6 +448,8 @@ class FakeFeed:
         self.requests: list[ViewRequest] = []
         self.frames: list[int] = []
         self.pumped = 0
+        self.page = VERDICT
+        self.verdict_widths: list[int] = []
         self._replay = replay
         self._recording = recording
         self._notices = list(notices)
@@ -417,6 +483,10 @@ class FakeFeed:
 
     def replay_status(self) -> ReplayStatus | None:
         return self._replay
+
+    def verdict(self, width: int) -> VerdictPage:
+        self.verdict_widths.append(width)
+        return self.page
 
     def notices(self) -> list[Notice]:
         taken, self._notices = self._notices, []

@@ -44,6 +44,12 @@ def test_a_canary_without_a_frame_due_yet_has_missed_none_of_nothing() -> None:
     assert shown(replace(UNKNOWN, canary_missed=0, canary_due=0))[2:] == []
 
 
+def test_a_slower_clock_is_a_warning_before_the_memory() -> None:
+    slower = replace(HOST, clock_loss=0.12)
+    assert shown(slower)[1:3] == ["clock 12% slower than at the start", "memory 61%  swap 1.2 GB"]
+    assert draw_host(slower, 60)[1][0] == ("clock 12% slower than at the start", "warning")
+
+
 def test_what_disturbs_measurements_is_in_its_colour() -> None:
     cores, _, rest = draw_host(HOST, 60)
     assert [ink for text, ink in cores if text == "▇"] == ["high"]  # the one core beyond 85 %

@@ -252,7 +252,7 @@ class TestUnits:
 
     def test_it_says_so_in_words_where_it_has_a_second_line(self) -> None:
         rows = draw_units(DOUBTFUL.units, 76, 12).lines
-        assert ("decides otherwise", "warning") in rows[2]
+        assert ("top 1 differs", "warning") in rows[2]
 
     def test_all_that_is_known_of_a_unit_stands_below_it_where_there_is_room(self) -> None:
         rows = draw_units(DOUBTFUL.units, 120, 20).lines
@@ -336,6 +336,17 @@ def everything(session: SessionView) -> str:
         for width, height in ((30, 6), (78, 14), (200, 40)):
             parts += drawn(panel, shown, width, height)
     return "\n".join(parts)
+
+
+def test_a_variant_is_told_from_its_unit_and_compared_with_it_below_the_rows() -> None:
+    rows = tuple(replace(UNITS.rows[0], unit=unit) for unit in ("CPU_AND_GPU", "CPU_AND_GPU~b"))
+    sentence = "CPU_AND_GPU~b against CPU_AND_GPU: 12% faster [8.0%, 15%] at P50"
+    view = replace(LIVE, units=replace(UNITS, rows=rows, beside=(sentence,)))
+    for width, height in ((76, 6), (110, 9)):
+        lines = units_text(view, width, height)
+        assert any("GPU~b" in line for line in lines[1:]), "the mark of a variant is never cut off"
+        assert sum(sentence in line for line in lines) == 1
+    assert not any(sentence in line for line in units_text(view, 76, 3)), "rows come first"
 
 
 def test_hostile_text_is_shown_harmlessly() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hettop.events import Cluster
 from hettop.session.machine_views import PowerView
 from hettop.tui.charts.lines import text_of, width_of
+from hettop.tui.panels.header import header_line
 from hettop.tui.panels.power import PowerPanel, draw_power
 from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, picture, rail
 from tests.tui.screens import running, screen_text, settled
@@ -139,3 +140,12 @@ async def test_the_real_machine_is_told_from_the_simulated_one() -> None:
     real = replace(POWERED, header=replace(POWERED.header, simulated=False))
     async with running(FakeFeed(real)) as (app, _):
         assert "the real one" not in screen_text(app)
+
+
+def test_a_capture_has_a_badge_in_panel_and_header_and_says_what_it_is() -> None:
+    captured = replace(POWERED, power=replace(POWER, capture=True, energy_mj=None, net_mj=None))
+    assert (" CAPTURE ", "simulated") in PowerPanel().title(picture(captured))
+    assert (" POWER: CAPTURE ", "simulated") in header_line(picture(captured), 40)
+    assert shown(captured.power, 50)[0] == "a capture: not of this machine now, so no energy"
+    assert " CAPTURE " not in text_of(PowerPanel().title(picture(POWERED)))
+    assert "CAPTURE" not in text_of(header_line(picture(POWERED), 160))

@@ -14,8 +14,10 @@ import pytest
 from textual.pilot import Pilot
 
 from hettop.tui.app import HettopApp
+from hettop.tui.preferences import Preferences
 from tests.tui.fakes import DOUBTFUL, FAILED, LIVE, PAUSED, POWERED, RECORDING, REPLAY, FakeFeed
 from tests.tui.screens import app_on, screen_text, settled
+from tests.tui.test_load_room import ROWS
 
 GOLDENS = Path(__file__).parent / "goldens"
 SIZES = ((120, 40), (80, 24))
@@ -27,6 +29,14 @@ FEEDS: dict[str, Callable[[], FakeFeed]] = {
     "power": lambda: FakeFeed(POWERED),
     "doubtful": lambda: FakeFeed(DOUBTFUL),
 }
+THEMES = (
+    "hettop-okabe-ito",
+    "hettop-light",
+    "hettop-high-contrast",
+    "hettop-mono",
+    "hettop-phosphor",
+    "hettop-aurora",
+)
 CASES = [(name, size) for name in FEEDS for size in SIZES]
 
 
@@ -37,7 +47,16 @@ def test_the_screen(name: str, size: tuple[int, int], snap_compare: Callable[...
     assert same
 
 
-@pytest.mark.parametrize("size", [(40, 8), (60, 16), (160, 50)])
+@pytest.mark.parametrize(("room", "key"), [("room-load", "l"), ("room-verdict", "v")])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_rooms(room: str, key: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+    shown = replace(LIVE, conditions=ROWS, header=replace(LIVE.header, load="cpu:4", advised="CPU_AND_NE"))
+    text, same = shot(snap_compare, app_on(FakeFeed(shown), fps=4.0), size, key)
+    assert text == golden(room, size, text)
+    assert same
+
+
+@pytest.mark.parametrize("size", [(40, 8), (60, 16), (160, 50), (200, 60)])
 async def test_other_sizes(size: tuple[int, int]) -> None:
     app = app_on(FEEDS["live"](), fps=4.0)
     async with app.run_test(size=size) as pilot:
@@ -46,7 +65,7 @@ async def test_other_sizes(size: tuple[int, int]) -> None:
     assert text == golden("live", size, text)
 
 
-@pytest.mark.parametrize("theme", ["hettop-okabe-ito", "hettop-light"])
+@pytest.mark.parametrize("theme", THEMES)
 def test_the_other_themes(theme: str, snap_compare: Callable[..., bool]) -> None:
     assert shot(snap_compare, app_on(FEEDS["live"](), fps=4.0, theme=theme), (80, 24))[1]
 
@@ -58,6 +77,26 @@ def test_no_color(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyP
 
 def test_the_help(snap_compare: Callable[..., bool]) -> None:
     assert shot(snap_compare, app_on(FEEDS["live"](), fps=4.0), (120, 40), "question_mark")[1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_first_look(size: tuple[int, int]) -> None:
+    app = app_on(FEEDS["live"](), fps=4.0, preferences=Preferences(introduce=lambda: True))
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        text = screen_text(app) + "\n"
+    assert text == golden("first-look", size, text)
+
+
+@pytest.mark.parametrize(("name", "keys"), [("themes", "T"), ("panels", "H")])
+async def test_lists(name: str, keys: str) -> None:
+    app = app_on(FEEDS["live"](), fps=4.0)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press(keys)
+        await settled(pilot)
+        text = screen_text(app) + "\n"
+    assert text == golden(name, (120, 40), text)
 
 
 def golden(name: str, size: tuple[int, int], text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from hettop.format import NS_PER_SECOND, seconds
 from hettop.tui.actions.steering import Steering
+from hettop.tui.choices import PANELS, WINDOWS_S
 from hettop.tui.dialogs import HelpScreen
+from hettop.tui.explanations import PANELS as ABOUT_PANELS
+from hettop.tui.explanations import ROOMS as ABOUT_ROOMS
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
 from hettop.tui.rooms import ROOMS
 from hettop.tui.rooms.room import Room
-
-WINDOWS_S = (5, 10, 30, 60)
 
 
 class Looking(Steering):
@@ -105,7 +106,17 @@ class Looking(Steering):
         self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(self.keys, ascii=self.ascii_only))
+        self.push_screen(HelpScreen(self.keys, explained=self._explained(), ascii=self.ascii_only))
+
+    def _explained(self) -> tuple[str, str] | None:
+        """What the help begins with: the room, or the panel in focus, and a paragraph on it."""
+        if self.room is not None:
+            name, words = self.room.NAME, ABOUT_ROOMS.get(self.room.NAME)
+        elif isinstance(panel := self.main.focused, Panel):
+            name, words = PANELS[panel.NUMBER], ABOUT_PANELS[PANELS[panel.NUMBER]]
+        else:
+            return None
+        return (name, words) if words else None
 
     def action_help_quit(self) -> None:
         """Ctrl+C: whoever presses it wants out; the exit code says that it was an interruption."""

@@ -59,10 +59,13 @@ class Measuring(Steering):
             self.tell(self.live.reset)
 
     def action_restart(self) -> None:
-        failed = [row for row in self._rows() if row.error is not None or row.state == "failed"]
-        chosen = next((row for row in failed if row.active), next(iter(failed), None))
+        """The unit that failed, the active one first; else the active one if it loads or gives no answer."""
+        rows = self._rows()
+        failed = [row for row in rows if row.error is not None or row.state == "failed"]
+        waiting = [row for row in rows if row.active and row.waiting]
+        chosen = next((row for row in failed if row.active), next(iter((*failed, *waiting)), None))
         if chosen is None:
-            self.notify("no unit has failed", markup=False)
+            self.notify("no unit has failed, and none keeps one waiting", markup=False)
         elif self.live is not None:
             self.tell(partial(self.live.restart, chosen.unit))
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
+from hettop.errors import HettopError
 from hettop.format import NS_PER_SECOND
-from hettop.tui.actions.steering import Steering
+from hettop.tui.actions.steering import Steering, words
+from hettop.tui.choices import WINDOWS_S
+from hettop.tui.dialogs import MomentScreen
+from hettop.tui.moments import moment_of
 from hettop.tui.panels.scrub import ScrubBar
+from hettop.tui.rooms.spikes import SpikesRoom
 
 
 class Replaying(Steering):
@@ -27,6 +32,18 @@ class Replaying(Steering):
         if self.replay is not None:
             self.tell(partial(self.replay.seek, max(0, position_ns)))
 
+    def action_go_to(self) -> None:
+        self.push_screen(MomentScreen(), self._go_to)
+
+    def _go_to(self, text: str | None) -> None:
+        status = self.replay_status
+        if not text or status is None:
+            return
+        try:
+            self._seek(moment_of(text, status.position_ns, status.duration_ns))
+        except HettopError as error:
+            self.notify(words(error), severity="warning", markup=False)
+
     def action_step_window(self, direction: int) -> None:
         if self.replay is not None:
             self.tell(partial(self.replay.step_window, direction))
@@ -34,6 +51,42 @@ class Replaying(Steering):
     def action_next_mark(self, direction: int) -> None:
         if self.replay is not None:
             self.tell(partial(self.replay.next_mark, direction))
+
+    def on_spikes_room_pointed(self, message: SpikesRoom.Pointed) -> None:
+        """Show a spike where it happened: go there in a replay, else mark it on the timeline if that reaches so far."""
+        self.pointed_ns = message.end_ns
+        if isinstance(self.screen, SpikesRoom):
+            self.pop_screen()
+        status = self.replay_status
+        if status is None:
+            self._show_pointed(message.end_ns)
+            return
+        if status.playing and self.replay is not None:
+            self.tell(self.replay.toggle_play)
+        # What was measured stands in the recording up to a second later.
+        self._seek(message.end_ns + NS_PER_SECOND)
+
+    def _show_pointed(self, moment_ns: int) -> None:
+        """Lengthen the window until the moment is in it."""
+        age_ns = 0 if self.feed is None else self.feed.now_ns - moment_ns
+        longer = [seconds for seconds in WINDOWS_S if seconds * NS_PER_SECOND > age_ns and seconds >= self.window_s]
+        if longer:
+            self.window_s = longer[0]
+        else:
+            self.notify(f"that spike is {age_ns // NS_PER_SECOND} s ago, before the longest window", markup=False)
+        self.draw()
+
+    def action_next_spike(self, direction: int) -> None:
+        if self.replay is not None:
+            self.tell(partial(self.replay.next_spike, direction))
+
+    def action_select(self, direction: int) -> None:
+        if self.replay is not None:
+            self.tell(partial(self.replay.select, direction))
+
+    def action_toggle_loop(self) -> None:
+        if self.replay is not None:
+            self.tell(self.replay.toggle_loop)
 
     def action_change_speed(self, direction: int) -> None:
         if self.replay is not None:

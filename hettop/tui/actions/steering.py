@@ -15,8 +15,10 @@ from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.tui.driver import TerminalDriver
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
+from hettop.tui.keymap import with_keymap
 from hettop.tui.keys import KEYS, applicable
 from hettop.tui.picture import Picture
+from hettop.tui.preferences import Preferences
 
 _NEEDS = {key.action: key.needs for key in KEYS if key.needs}
 
@@ -24,16 +26,26 @@ _NEEDS = {key.action: key.needs for key in KEYS if key.needs}
 class Steering(App[None]):
     """An app with a feed. Its state is how the user looks at the session: window, unit, freeze."""
 
-    def __init__(self, *, replaying: bool, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(
+        self,
+        *,
+        replaying: bool,
+        ascii: bool = False,  # noqa: A002 - the option's name
+        preferences: Preferences | None = None,
+    ) -> None:
         super().__init__(driver_class=TerminalDriver if "TEXTUAL_DRIVER" not in os.environ else None)
         self.feed: Feed | None = None
         self.ascii_only = ascii
         self.picture: Picture | None = None
-        self.window_s = 30
+        self.preferences = preferences or Preferences()
+        self.replaying = replaying
+        self.window_s = self.preferences.window_s
         self.unit: str | None = None
         self.frozen = False
+        self.pointed_ns: int | None = None
         self.theme_names: list[str] = []
-        self.keys = applicable(live=not replaying, replay=replaying)
+        self.keys = with_keymap(applicable(live=not replaying, replay=replaying), self.preferences.keymap)
+        self.set_keymap(dict(self.preferences.keymap))
 
     @property
     def live(self) -> LiveControls | None:

@@ -18,6 +18,7 @@ MEDIAN = "┃"
 NOTE = "◆"
 LOAD = "◇"
 CONTROL = "▸"
+DRIFT = "~"
 
 AXIS_UP = "│"
 AXIS_TICK = "┤"
@@ -36,6 +37,7 @@ RECORD = "●"
 OF = "▸"
 DOT = "·"
 UP_DOWN = "↕"
+UP = "↑"
 FAILED = "✗"
 MORE = "…"
 TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
@@ -74,7 +76,7 @@ _ASCII = {
     "\u2009": " ",
     "←": "<",
     "→": ">",
-    "↑": "^",
+    UP: "^",
     "↓": "v",
     "Δ": "d",
     "–": "-",

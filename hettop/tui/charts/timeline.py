@@ -15,7 +15,13 @@ from hettop.tui.charts.histogram import GUTTER, plot_columns
 from hettop.tui.charts.lines import Line, fit, line, runs
 from hettop.tui.charts.scale import nice_ceiling, nice_step, row_labels, row_of
 
-_MARK_GLYPHS = {"mark": glyphs.NOTE, "load": glyphs.LOAD, "control": glyphs.CONTROL}
+_MARK_GLYPHS = {
+    "mark": glyphs.NOTE,
+    "load": glyphs.LOAD,
+    "control": glyphs.CONTROL,
+    "drift": glyphs.DRIFT,
+    "pointed": glyphs.CLIPPED,
+}
 _LABEL_EVERY = 2  # lines
 _LEVELS = len(glyphs.EIGHTHS) - 1
 _TICK_EVERY = 12  # columns
@@ -43,10 +49,12 @@ def draw_timeline(view: TimelineView, width: int, height: int) -> list[Line]:
         return rows
     foot = 0 if height < 3 else 1 if height < 5 else 2
     top = _ceiling(known, view.fence_ms)
-    rows = _plot(slots, view.fence_ms, top, height - foot, gutter)
     first = len(view.slots) - len(slots)
+    pointed = None if view.pointed is None else view.pointed - first
+    rows = _plot(slots, view.fence_ms, top, height - foot, gutter=gutter, pointed=pointed)
     ages = [(len(view.slots) - first - i) * view.slot_ns for i in range(len(slots))]
-    rows += _foot(ages, [(slot - first, kind) for slot, kind in view.marks], gutter)[:foot]
+    marks = [(slot - first, kind) for slot, kind in view.marks]
+    rows += _foot(ages, marks if pointed is None else [*marks, (pointed, "pointed")], gutter)[:foot]
     return [fit(row, width) for row in rows]
 
 
@@ -59,7 +67,13 @@ def _ceiling(known: list[TimelineSlot], fence_ms: float | None) -> float:
 
 
 def _plot(
-    slots: tuple[TimelineSlot | None, ...], fence_ms: float | None, top: float, height: int, gutter: int
+    slots: tuple[TimelineSlot | None, ...],
+    fence_ms: float | None,
+    top: float,
+    height: int,
+    *,
+    gutter: int,
+    pointed: int | None,
 ) -> list[Line]:
     scale = height * _LEVELS / top
     fence_row = None if fence_ms is None or fence_ms > top else row_of(fence_ms, top, height)
@@ -72,6 +86,8 @@ def _plot(
     for row in range(height):
         base = (height - 1 - row) * _LEVELS
         cells = [_cell(level, base, row == 0, row == fence_row) for level in levels]
+        if pointed is not None and 0 <= pointed < len(cells) and cells[pointed][0] in (" ", glyphs.FENCE):
+            cells[pointed] = (glyphs.GUIDE, "accent")
         joint = glyphs.AXIS_TICK if row in labels else glyphs.AXIS_UP
         head = f"{labels.get(row, ''):>{GUTTER - 2}} {joint}" if gutter else ""
         rows.append(line((head, "muted"), *runs([c for c, _ in cells], [t for _, t in cells])))

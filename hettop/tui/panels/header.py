@@ -75,6 +75,7 @@ def _items(picture: Picture, *, short: bool) -> list[Item]:
     found = [
         Item(7, line(("hettop", "strong"))),
         Item(0, line((" SIMULATED ", "simulated"))) if view.simulated else None,
+        Item(0, line((" POWER: CAPTURE ", "simulated"))) if picture.session.power.capture else None,
         Item(0, _state(picture)),
         Item(3, line((clean(view.model, 20 if short else 36), "strong"))) if view.model else None,
         Item(4, line((clean(view.model_note, 40), "muted"))) if view.model_note else None,
@@ -88,6 +89,7 @@ def _items(picture: Picture, *, short: bool) -> list[Item]:
         Item(8, line((clean(view.chip, 28), "muted"))) if view.chip else None,
         Item(2, _watts(picture.session.power)) if short and picture.session.power.rails else None,
         Item(2, line(("load ", "muted"), (clean(view.load, 28), "accent"))) if view.load != "none" else None,
+        Item(2, _advised(view.advised)) if view.advised else None,
         _recording(picture.recording),
         Item(9, line((f"{picture.fps:g} fps", "muted")), right=True),
     ]
@@ -123,6 +125,10 @@ def _position(picture: Picture) -> str:
     if picture.replay is not None:
         return f"{clock(picture.replay.position_ns, 1)} of {clock(picture.replay.duration_ns)}"
     return clock(picture.session.header.elapsed_ns)
+
+
+def _advised(unit: str) -> Line:
+    return line(("advice ", "muted"), (clean(unit_name(unit, short=True), 12), "badge"), (" v", "muted"))
 
 
 def _recording(status: RecordingStatus | None) -> Item | None:

@@ -31,11 +31,11 @@ def draw_host(view: HostView | None, width: int) -> list[Line]:
     """The panel's lines, most important first."""
     if view is None:
         return [fit(line(("looking …", "muted")), width)]
-    supply, frames = _supply(view), _frames(view)
+    supply, frames, clock = _supply(view), _frames(view), _clock(view)
     rest = [(*supply, ("  ", "text"), *frames)] if supply and frames else [supply or frames]
     if width_of(rest[0]) > width:
         rest = [supply, frames]
-    return [fit(row, width) for row in (_cores(view), _memory(view), *rest) if row]
+    return [fit(row, width) for row in (_cores(view), clock, _memory(view), *rest) if row]
 
 
 def _cores(view: HostView) -> Line:
@@ -59,6 +59,13 @@ def _supply(view: HostView) -> Line:
         return ()
     supply = ("on battery", "warning") if view.on_battery else ("on AC", "muted")
     return line(("battery ", "muted"), (f"{percent(view.battery)} ", "text"), supply)
+
+
+def _clock(view: HostView) -> Line:
+    """A loss of the clock that the system does not tell of, by the canary's fixed work."""
+    if view.clock_loss is None:
+        return ()
+    return line((f"clock {percent(view.clock_loss)} slower than at the start", "warning"))
 
 
 def _frames(view: HostView) -> Line:

@@ -18,6 +18,7 @@ _SMALLEST_SPARK = 8
 _ROOMY = 90  # from here on, what the sum is stands beside it
 _WIDE = 52  # from here on, mean and peak have columns of their own
 _LEVELS = len(glyphs.EIGHTHS) - 1
+CAPTURE = " CAPTURE "
 _NAMES = {"package": "PKG", "sum": "sum"}
 
 
@@ -35,7 +36,8 @@ class PowerPanel(SnugPanel):
         view = picture.session.power
         thermal = f" · {clean(view.thermal, 20)}" if view.thermal else ""
         doubt = f" · {', '.join(clean(flag, 20) for flag in view.flags)}" if view.flags else ""
-        return line(("power W", "title"), (thermal, "muted"), (doubt, "warning"))
+        capture: Line = ((" ", "text"), (CAPTURE, "simulated")) if view.capture else ()
+        return line(("power W", "title"), *capture, (thermal, "muted"), (doubt, "warning"))
 
     def foot(self, picture: Picture) -> Line:
         view = picture.session.power
@@ -59,6 +61,8 @@ def draw_power(view: PowerView, width: int) -> list[Line]:
         rows.append(_rail(view.estimate, view.top_w, width, ink="strong"))
     if rows and width >= _WIDE:
         rows.insert(0, _heading(width))
+    if view.capture and rows:
+        rows.insert(0, fit(line(("a capture: not of this machine now, so no energy", "warning")), width))
     if view.energy_mj is not None:
         rows.append(_energy(view, width))
     if not rows or view.state not in ("running", None):

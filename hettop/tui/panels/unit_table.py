@@ -129,6 +129,7 @@ def draw_units(view: UnitsView, width: int, height: int, pointing: Pointing = Po
     rows: list[tuple[Line, str | None]] = [(table.heading(), None)] if height > 1 else []
     for row in view.rows:
         rows += [(drawn, row.unit) for drawn in table.row(row, spare=height - len(view.rows) - 1)]
+    rows += [(drawn, None) for drawn in table.beside(height - len(rows))]
     if table.plan.own_line and len(rows) < height and view.rows:
         rows.append((table.violin_foot(), None))
     rows += [(drawn, None) for drawn in table.absent(height - len(rows))]
@@ -237,7 +238,7 @@ class _Table:
     def _name(self, row: UnitRow) -> Line:
         """What the unit is doing, a warning about it, and its name; the cursor is drawn over the name."""
         ink = "badge" if row.unit == self.pointing.cursor else "active" if row.active else "text"
-        name = clean(unit_name(row.unit, short=self.plan.name < _NAME))
+        name = clean(unit_name(row.unit, short=self.plan.name < max(_NAME, len(row.unit) + 1)))
         shown = fit(line((name, ink)), self.plan.name)
         return (*line(self._mark(row), ("!", "warning") if row.warning else (" ", "text")), *shown)
 
@@ -281,6 +282,12 @@ class _Table:
     def violin_foot(self) -> Line:
         axis = violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
         return fit(line((" " * _INDENT, "text"), *axis), self.width)
+
+    def beside(self, room: int) -> list[Line]:
+        """How units and their variants differ, as far as there is room."""
+        return [
+            fit(line((clean(text, _LONGEST_DETAIL), "strong")), self.width) for text in self.view.beside[: max(0, room)]
+        ]
 
     def absent(self, room: int) -> list[Line]:
         """Units this machine cannot run, a line for each reason; in one line where there is no room for all."""

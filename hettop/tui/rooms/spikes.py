@@ -148,8 +148,7 @@ def _spike_line(row: SpikeRow, width: int, name: int, *, chosen: bool, wide: boo
 
 def _size_bar(times: float | None) -> Line:
     share = 0.0 if not times or times <= 1 else min(1.0, math.log10(times) / _DECADES)
-    eighths = round(share * _SIZE_BAR * 8)
-    bar = glyphs.FULL * (eighths // 8) + ("▌" if eighths % 8 >= 4 else "")
+    bar = glyphs.TRACK_DONE * round(share * _SIZE_BAR)
     return ((f"{bar:<{_SIZE_BAR}}  ", "high"),)
 
 

@@ -1,0 +1,57 @@
+"""Where the user's settings lie on this platform: the config file, the folder of themes, the file of kept choices.
+
+Looks at no file; environment and home are passed in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hettop.models.cache import find_home
+
+CONFIG_VARIABLE = "HETTOP_CONFIG"
+"""Names another config file; its themes are looked for beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The file of settings, and that of choices kept from the screen; None for a user without a home."""
+
+    config: Path | None
+    state: Path | None
+
+    @property
+    def themes(self) -> Path | None:
+        """The folder of the user's own themes, beside the config file."""
+        return None if self.config is None else self.config.parent / "themes"
+
+
+def find_places(environment: Mapping[str, str], home: Path | None, *, mac: bool) -> Places:
+    """The XDG folders where they are set (also on a Mac), else the platform's."""
+    library = home / "Library" / "Application Support" if home and mac else None
+    config = _xdg(environment, "XDG_CONFIG_HOME") or library or (home and home / ".config")
+    state = _xdg(environment, "XDG_STATE_HOME") or library or (home and home / ".local" / "state")
+    named = environment.get(CONFIG_VARIABLE)
+    return Places(
+        config=Path(named) if named else config and config / "hettop" / "config.toml",
+        state=state and state / "hettop" / "state.json",
+    )
+
+
+def _xdg(environment: Mapping[str, str], name: str) -> Path | None:
+    """The folder, where the variable names an absolute one: others are to be ignored, the specification says."""
+    told = environment.get(name, "")
+    return Path(told) if told.startswith("/") else None
+
+
+def my_places() -> Places:
+    """Those of the user who runs this process."""
+    home = None
+    with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
+        home = find_home()
+    return find_places(os.environ, home, mac=sys.platform == "darwin")

@@ -1,0 +1,112 @@
+"""The docs tell no lies: commands that are said to run do, links lead somewhere, generated pages are up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hettop.cli import COMMANDS
+from hettop.commands.parsers import LIVE, parser_of
+from tests.commands.running import hettop
+
+REPOSITORY = Path(__file__).parents[1]
+DOCS = REPOSITORY / "docs"
+OWN = [DOCS / "TUTORIAL.md", DOCS / "SCREEN.md", *sorted((DOCS / "questions").glob("*.md"))]
+PAGES = [*REPOSITORY.glob("*.md"), *sorted(DOCS.rglob("*.md")), *(REPOSITORY / "recordings").glob("*.md")]
+CHECKED = "<!-- checked -->\n```sh\n"
+EXIT = re.compile(r"#\s*exit (\d)")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(REPOSITORY))
+
+
+def commands_in(block: str) -> list[str]:
+    return [line for line in block.splitlines() if line.startswith("hettop ")]
+
+
+@pytest.mark.parametrize("page", OWN, ids=name_of)
+def test_commands_that_are_marked_run(page: Path, tmp_path: Path) -> None:
+    """All of a page in one folder and in their order: later ones read what earlier ones have written."""
+    (tmp_path / "recordings").symlink_to(REPOSITORY / "recordings")
+    blocks = page.read_text(encoding="utf-8").split(CHECKED)[1:]
+    commands = [command for block in blocks for command in commands_in(block.partition("```")[0])]
+    assert commands, "a page without a command that is checked"
+    for command in commands:
+        expected = EXIT.search(command)
+        done = hettop(*shlex.split(command, comments=True)[1:], cwd=tmp_path)
+        assert done.returncode == (int(expected[1]) if expected else 0), f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.stdout.strip() or "-o" in command, command
+
+
+def all_commands() -> Iterator[tuple[str, str]]:
+    for page in (*OWN, REPOSITORY / "README.md"):
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
+            yield from ((name_of(page), command) for command in commands_in(block))
+
+
+@pytest.mark.parametrize(("page", "command"), sorted(set(all_commands())))
+def test_every_command_is_one_that_there_is(page: str, command: str) -> None:
+    words = shlex.split(command.replace("…", ""), comments=True)[1:]
+    name = words[0] if words and words[0] in COMMANDS else LIVE
+    if words[:1] not in (["--version"], ["--help"]):
+        parser_of(name).parse_args(words[1:] if name else words)
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
+    return kept.replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    return {slug(found) for found in re.findall(r"^#+ (.*)$", text, flags=re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{name_of(page)} links to {link}"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{name_of(page)} links to {link}"
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_pages", DOCS / "pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["KEYS.md", "hettop.1"])
+def test_generated_pages_are_up_to_date(name: str) -> None:
+    made: str = generator().PAGES[name]()
+    assert (DOCS / name).read_text(encoding="utf-8") == made, "run: python docs/pages.py"
+
+
+def test_the_example_of_settings_is_one() -> None:
+    import tomllib
+
+    from hettop.toml import TomlFile
+    from hettop.wiring.settings.force import in_force
+    from hettop.wiring.settings.mine import screen_keymap
+
+    text = (DOCS / "SCREEN.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    force = in_force(TomlFile(Path("config.toml"), text, tomllib.loads(text)), {})
+    assert force.faults == ()
+    assert {value.source for value in force.values.values()} == {"file"}
+    assert screen_keymap(force.keys).faults == {}
