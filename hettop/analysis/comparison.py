@@ -123,7 +123,8 @@ def compare(
 
 
 def _measured(side: Side, by: str) -> dict[tuple[str, str], Measured]:
-    found = [unit for load in loads_of(side.session) for unit in measured(side.session, load, side.in_order, by)]
+    session = side.session
+    found = [u for load in loads_of(session) for u in measured(session, load, side.in_order, by, variants=True)]
     return {(unit.unit, unit.load): unit for unit in found}
 
 

@@ -19,6 +19,7 @@ class Cell:
     """One condition's figures, and their relative change against the same unit (and thermal state) under no load.
 
     Figures are named as in `Statistics`; None is unknown. `change` has those of which both are known and idle is not 0.
+    `frames_due` is of how many frames `canary_missed` were missed.
     """
 
     unit: str
@@ -27,6 +28,7 @@ class Cell:
     n: int
     figures: dict[str, float | None]
     change: dict[str, float]
+    frames_due: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +97,4 @@ def _cell(row: Statistics, idle: Statistics | None) -> Cell:
         before = None if idle is None or idle is row else getattr(idle, name)
         if value is not None and before:
             change[name] = value / before - 1
-    return Cell(row.unit, row.load, row.thermal, row.n, figures, change)
+    return Cell(row.unit, row.load, row.thermal, row.n, figures, change, row.canary_due)

@@ -6,12 +6,12 @@ Pure; takes them from a folded session and from whatever kept the samples in ord
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import NO_LOAD, Column
+from hettop.events import NO_LOAD, Column, split_row
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.series import NS_PER_MS, Series
 from hettop.session.session import Session
@@ -72,16 +72,21 @@ def main_load(session: Session) -> str:
     return loads[0] if loads and NO_LOAD not in loads else NO_LOAD
 
 
-def measured(session: Session, load: str, in_order: InOrder, series: str = WALL) -> list[Measured]:
-    """The units that have such samples under this load, in order of first appearance.
+def measured(
+    session: Session, load: str, in_order: InOrder, series: str = WALL, *, variants: bool = False
+) -> list[Measured]:
+    """The units that have such samples under this load, in order of first appearance; with `variants`, these too.
 
     The clocks of a pooled condition are one after another, thermal state by thermal state.
     """
     found = []
     for unit in session.units:
+        if split_row(unit)[1] is not None and not variants:
+            continue
         pooled = [c for key, c in session.conditions.items() if (key.unit, key.load) == (unit, load) and c.wall.n]
         if pooled and all(_series(condition, series) is not None for condition in pooled):
-            found.append(_pooled(unit, load, series, pooled, in_order))
+            each = _pooled(unit, load, series, pooled, in_order)
+            found.append(replace(each, thermal=(None,)) if session.captured else each)
     return found
 
 

@@ -16,6 +16,7 @@ from hettop.analysis.few_samples import FewSamples, decided_by_few
 from hettop.analysis.flips import Flip, flips
 from hettop.analysis.material import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
+from hettop.events import split_row
 from hettop.session.details import are_wrong, disagree
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
@@ -47,6 +48,7 @@ class Facts:
     largest output difference, relative to the reference's largest value; `top1` the least agreement on the largest
     entry; `reference` the unit compared with. `wrong`: its answers are so far off that it is never advised; `unlike`:
     they are far from those of a reference that may be wrong itself. `failed`: why its engine ended, if it did.
+    `evidence`: what its plan claims beside what the rails drew.
     """
 
     placed: str | None = None
@@ -62,6 +64,7 @@ class Facts:
     wrong: bool = False
     unlike: bool = False
     failed: str | None = None
+    evidence: str | None = None
 
     @property
     def usable(self) -> bool:
@@ -230,8 +233,8 @@ def _failed(rows: Sequence[Statistics]) -> dict[str, Reason]:
 def _unmeasured(session: Session, units: Sequence[Measured]) -> tuple[str, ...]:
     """The units that did not fail and yet have no samples under the verdict's load."""
     there = {unit.unit for unit in units}
-    units = {name: unit for name, unit in session.units.items() if split_row(name)[1] is None}
-    return tuple(name for name, unit in units.items() if name not in there and unit.error is None)
+    known = {name: unit for name, unit in session.units.items() if split_row(name)[1] is None}
+    return tuple(name for name, unit in known.items() if name not in there and unit.error is None)
 
 
 def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -> Facts:
@@ -256,6 +259,7 @@ def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -
         wrong=are_wrong(known.outputs),
         unlike=disagree(known.outputs),
         failed=None if known.error is None else known.error.message,
+        evidence=told.evidence,
     )
 
 

@@ -265,9 +265,7 @@ def _power(told: Told, rows: Sequence[Statistics]) -> Iterator[Block]:
         for row in known
     ]
     yield Table(heading, table, left=("unit", "load", "rails"))
-    yield Paragraph(
-        "CPU+GPU+ANE (estimate), never the whole machine; `covered` is the share of time with power samples."
-    )
+    yield Paragraph("CPU+GPU+ANE (estimate), never the whole machine; covered is the share of time with power samples.")
 
 
 def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
@@ -287,8 +285,8 @@ def _method(told: Told) -> Iterator[Block]:
             "Quantiles are numpy's linear (type 7), "
             + ("on raw samples." if exact else "on raw samples up to 100,000 a condition, else within 0.4 %."),
             "Intervals come from order statistics; P99 is shown from 662 samples on, P99.9 from 6,636.",
-            "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median, of the slowest "
-            "state that holds 5 % of the samples.",
+            "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median, of the "
+            "slowest state that holds 5 % of the samples.",
             "Std is that of the population; times are wall times of one call, in the process that runs the model.",
             f"Made by hettop {__version__}.",
         ]

@@ -34,14 +34,20 @@ _TIMES = {
 _PLAIN = {
     "n": "n",
     "throughput": "throughput_per_s",
+    "tokens": "tokens_per_s",
     "peak_memory": "peak_memory_mb",
     "energy": "energy_mj_per_inference",
 }
 _COUNTED = ("spikes", "misses")
 _TIME_UNITS = {"": 1.0, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "s": 1e3}  # micro sign and Greek mu
-_PLAIN_UNITS = {"throughput": {"": 1.0, "/s": 1.0}, "peak_memory": {"": 1.0, "MB": 1.0}, "energy": {"": 1.0, "mJ": 1.0}}
+_PLAIN_UNITS = {
+    "throughput": {"": 1.0, "/s": 1.0},
+    "tokens": {"": 1.0, "/s": 1.0},
+    "peak_memory": {"": 1.0, "MB": 1.0},
+    "energy": {"": 1.0, "mJ": 1.0},
+}
 _NO_UNIT = {"": 1.0}
-_SHOWN_UNITS = {"throughput": "/s", "peak_memory": " MB", "energy": " mJ"}
+_SHOWN_UNITS = {"throughput": "/s", "tokens": "/s", "peak_memory": " MB", "energy": " mJ"}
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,

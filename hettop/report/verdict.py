@@ -29,7 +29,8 @@ def verdict_text(verdict: Verdict, session: Session, width: int) -> str:
     budget = list(words.budget_lines(verdict))
     if budget:
         lines += ["", *(line for text in budget for line in _kept_indent(text, width))]
-    lines += ["", *_listed("", words.failure_lines(verdict), width), *wrapped(words.method_line(), width)]
+    lines += ["", *_listed("", words.failure_lines(verdict), width)]
+    lines += [*_listed("", words.fact_lines(verdict, session), width), *wrapped(words.method_line(), width)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -44,7 +45,7 @@ def verdict_markdown(verdict: Verdict, session: Session) -> str:
         lines += ["", *markdown(words.HEADING, words.table_rows(verdict), left=words.LEFT)]
     more = [*words.order_lines(verdict), *words.flip_lines(verdict)] if verdict.units else []
     more += [text.strip() for text in words.budget_lines(verdict)]
-    more += [*words.failure_lines(verdict), words.method_line()]
+    more += [*words.failure_lines(verdict), *words.fact_lines(verdict, session), words.method_line()]
     lines += ["", *(f"- {escaped(text)}" for text in more)]
     if code := words.code(verdict, session):
         lines += ["", "```swift", code.swift.strip("\n"), "```", "", "```python", code.python.strip("\n"), "```"]

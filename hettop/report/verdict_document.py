@@ -31,7 +31,7 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
     whole = session_document(session, skipped)
     question = verdict.question
     return {
-        **{name: whole[name] for name in ("hettop", "simulated", "host", "model")},
+        **{name: whole[name] for name in ("hettop", "simulated", "host", "model", "power")},
         "load": verdict.load,
         "by": question.by,
         "ranks": {
@@ -60,6 +60,7 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
         "unmeasured": list(verdict.unmeasured),
         "units": {unit.unit: _unit(verdict, unit) for unit in verdict.units},
         "conditions": whole["conditions"],
+        **({"protocol": whole["protocol"]} if "protocol" in whole else {}),
         **({"skipped": skipped} if skipped is not None else {}),
         "swift": code.swift if code else None,
         "python": code.python if code else None,

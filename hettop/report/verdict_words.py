@@ -15,6 +15,7 @@ from hettop.analysis.material import NATIVE, RESPONSE, Measured
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.report.power_notes import power_line
 from hettop.report.protocol import protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.details import REFERENCE
@@ -238,6 +239,15 @@ def failure_lines(verdict: Verdict) -> Iterator[str]:
     missing = [clean(unit, 30) for unit in verdict.unmeasured if unit not in timed]
     if missing:
         yield f"not measured under load {clean(verdict.load, 40)}: {', '.join(missing[:UNITS_NAMED])}"
+
+
+def fact_lines(verdict: Verdict, session: Session) -> Iterator[str]:
+    """What is known, and what is not, of power and of where the units ran."""
+    yield from power_line(session)
+    for unit in verdict.units[:UNITS_NAMED]:
+        evidence = verdict.facts[unit.unit].evidence
+        if evidence:
+            yield f"{clean(unit.unit, 30)}: {clean(evidence, 300)}"
 
 
 def method_line() -> str:

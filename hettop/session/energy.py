@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hettop.events import Baseline, Column, EnergyState, Power, PowerStatus, Samples
+import msgspec
+
+from hettop.events import Baseline, Column, EnergyState, Power, PowerStatus, Samples, is_capture
 from hettop.session.attribution import Attribution
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.rails import PJ_PER_MJ, RAILS, SUM, RailSums, estimate, estimate_rails, measured, sum_of
@@ -16,13 +18,21 @@ from hettop.session.unit import Unit
 
 MJ_PER_J = 1000.0
 
+LEAST_COVERAGE = 0.5
+"""Of the running time. Where power samples cover less, most of what was drawn is not known, and no figure is given."""
+
+
+MOSTLY = 0.5
+"""A sample of which less than this share is new: more of an overlap than being heard of a little early makes."""
+
 
 @dataclass(frozen=True, slots=True)
 class EnergyFigures:
     """Energy of one condition. `rails` are those that make up the estimate of CPU+GPU+ANE, empty without one.
 
     Energies are mJ per inference, powers mW. `coverage` is the share of the running time that power samples cover, 0
-    when none did. `uncertainty` is relative: what the step of the source's counter leaves open.
+    when none did; below `LEAST_COVERAGE` there are no energies, and `lacking` says so. `uncertainty` is relative: what
+    the step of the source's counter, `resolution_mj`, leaves open. `window_ns` is the mean length of a power sample.
     """
 
     rails: tuple[str, ...]
@@ -32,6 +42,9 @@ class EnergyFigures:
     uncertainty: float | None
     mj_by_rail: dict[str, float | None]
     mean_mw: dict[str, float | None]
+    resolution_mj: float | None = None
+    window_ns: float | None = None
+    lacking: str = ""
 
     @property
     def inferences_per_joule(self) -> float | None:
@@ -39,37 +52,59 @@ class EnergyFigures:
 
 
 class Energy:
-    """The fold's part that turns power samples into energy of conditions; `total` is of the whole session."""
+    """The fold's part that turns power samples into energy of conditions; `total` is of the whole session.
+
+    overlapping: how many power samples mostly told again of time that the ones before them had told of.
+    """
 
     def __init__(self) -> None:
         self.total = RailSums()
         self.resolution_mj: float | None = None
+        self.overlapping = 0
         self._seen = False
         self._attribution = Attribution()
 
     @property
     def seen(self) -> bool:
-        """Whether there was a power sample at all, whatever it told."""
+        """Whether there was a power sample of this machine, whatever it told; one of a capture is none."""
         return self._seen
 
     def samples(self, window: Samples, ends: Column, continues: bool) -> None:
         self._attribution.samples(window, ends, continues)
 
-    def power(self, event: Power, units: Iterable[Unit], conditions: Mapping[ConditionKey, Condition]) -> None:
-        if not self._seen:
-            self._seen = True
-            self._attribution.begin(units)
+    def power(
+        self,
+        event: Power,
+        units: Iterable[Unit],
+        conditions: Mapping[ConditionKey, Condition],
+        before: Power | None = None,
+    ) -> None:
+        """Take in a power sample. `before` is the one told of before it: no time is counted twice."""
+        event = self._without_overlap(event, before)
         window = measured(event)
         if window is not None:
             self.total.add(window)
             self.total.add_rail(SUM, estimate(window.mw), window.elapsed_ns)
+        if is_capture(event.source):
+            return
+        if not self._seen:
+            self._seen = True
+            self._attribution.begin(units)
         for key, counted in self._attribution.take(event, units):
             if key in conditions:
                 conditions[key].energy.add(counted)
 
+    def _without_overlap(self, event: Power, before: Power | None) -> Power:
+        """Sources that were held up tell many windows at one moment: all but the first lie over each other."""
+        if before is None or event.t - event.elapsed_ns >= before.t:
+            return event
+        left = max(0, event.t - before.t)
+        self.overlapping += left < MOSTLY * event.elapsed_ns
+        return msgspec.structs.replace(event, elapsed_ns=left)
+
     def status(self, event: PowerStatus) -> None:
         """A source that ends tells no resolution any more, but what it measured had one."""
-        if event.resolution_mj is not None:
+        if event.resolution_mj is not None and not is_capture(event.source):
             self.resolution_mj = event.resolution_mj
 
     def reset(self, units: Iterable[Unit]) -> None:
@@ -77,6 +112,12 @@ class Energy:
         self._attribution = Attribution()
         if self._seen:
             self._attribution.begin(units)
+
+    def disown(self, conditions: Iterable[Condition]) -> None:
+        """Forget all that was attributed: it was somebody else's."""
+        self._seen, self.resolution_mj, self._attribution = False, None, Attribution()
+        for condition in conditions:
+            condition.energy = RailSums()
 
     def of(self, condition: Condition) -> RailSums:
         """What is attributed to a condition, with the power samples that can be judged by now."""
@@ -90,7 +131,7 @@ class Energy:
 
     def state(self) -> EnergyState | None:
         """For a keyframe; None while there was no power."""
-        if not self._seen and self.resolution_mj is None:
+        if not self._seen and self.resolution_mj is None and not self.total:
             return None
         pending, spans = self._attribution.state()
         return EnergyState(
@@ -99,6 +140,7 @@ class Energy:
             spans=spans,
             total=self.total.state(peaks=True),
             resolution_mj=self.resolution_mj,
+            overlapping=self.overlapping,
         )
 
     @classmethod
@@ -108,6 +150,7 @@ class Energy:
         if state is not None:
             energy._seen = state.begun
             energy.resolution_mj = state.resolution_mj
+            energy.overlapping = state.overlapping
             energy.total = RailSums.restored(state.total)
             energy._attribution = Attribution.restored(state)
         return energy
@@ -125,13 +168,32 @@ def energy_figures(
     covered = min((sums[rail].covered_ns for rail in rails), default=0)
     energy = sum(sums[rail].energy_mj for rail in rails)
     windows = max((sums[rail].windows for rail in rails), default=0)
+    coverage = min(1.0, covered / active_ns) if active_ns else None
+    uncertainty = windows * resolution_mj / energy if resolution_mj is not None and energy else None
+    lacking = _lacking(coverage, uncertainty)
+    by_rail = {rail: mw for rail, mw in means.items() if sums[rail].covered_ns >= LEAST_COVERAGE * active_ns}
     return EnergyFigures(
         rails=rails,
-        # Sources whose windows overlap a little must not claim more than all of it.
-        coverage=min(1.0, covered / active_ns) if active_ns else None,
-        mj=None if mean is None else mean * per_mw,
-        net_mj=None if mean is None or idle is None else (mean - idle) * per_mw,
-        uncertainty=windows * resolution_mj / energy if resolution_mj is not None and energy else None,
-        mj_by_rail={rail: None if value is None else value * per_mw for rail, value in means.items()},
+        coverage=coverage,
+        mj=None if mean is None or lacking else mean * per_mw,
+        net_mj=None if mean is None or idle is None or lacking else (mean - idle) * per_mw,
+        uncertainty=None if lacking else uncertainty,
+        mj_by_rail={rail: None if (mw := by_rail.get(rail)) is None else mw * per_mw for rail in RAILS},
         mean_mw=means,
+        resolution_mj=resolution_mj,
+        window_ns=covered / windows if windows else None,
+        lacking=lacking,
     )
+
+
+def _lacking(coverage: float | None, uncertainty: float | None) -> str:
+    """Why there is too little power to tell an energy from, if there is too little."""
+    if coverage is None:
+        return "it did not run"
+    if not coverage:
+        return "no power sample lies wholly within its running"
+    if coverage < LEAST_COVERAGE:
+        return f"power samples cover {coverage:.0%} of its running, not {LEAST_COVERAGE:.0%}"
+    if uncertainty is not None and uncertainty > 1:
+        return "the step of the source's counter is more than all that it counted"
+    return ""

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from hettop import events
 from hettop.events import AnyEvent, LogEntry
+from hettop.format import clock, milliseconds, percent
+from hettop.session.drift import Drifted
+
+NS_PER_MS = 1e6
 
 _ACTIONS = {
     "start": "measuring {units}",
@@ -19,7 +23,7 @@ _ACTIONS = {
 }
 
 
-def describe(event: AnyEvent) -> LogEntry | None:
+def describe(event: AnyEvent) -> LogEntry | None:  # noqa: PLR0912 - a branch for each kind of event
     """The line this event adds to the log, or None."""
     found: tuple[str, str] | None = None
     kind = ""
@@ -47,6 +51,9 @@ def describe(event: AnyEvent) -> LogEntry | None:
             # The action may come from a file: it is data, and only our own words have a place for the units.
             text = _ACTIONS.get(event.action, event.action.replace("{", "(")).replace("{units}", ", ".join(event.units))
             found = ("info", text)
+        case events.Advice():
+            kind = "advice"
+            found = _advice(event)
         case events.Load():
             kind = "load"
             found = _load(event)
@@ -65,6 +72,20 @@ def describe(event: AnyEvent) -> LogEntry | None:
     return LogEntry(t=event.t, level=level, text=text[: events.TEXT_LIMIT], kind=kind)
 
 
+def drifted(unit: str, found: Drifted) -> LogEntry:
+    """The line that says that a unit's level has moved: when it began, and from where to where."""
+    change = found.after_ns / found.before_ns - 1
+    moved = f"{milliseconds(found.before_ns / NS_PER_MS)} → {milliseconds(found.after_ns / NS_PER_MS)} ms"
+    text = f"{unit} drifts: median {moved} ({percent(change, signed=True)}) since {clock(found.from_ns)}"
+    return LogEntry(t=found.known_ns, level="warning", text=text[: events.TEXT_LIMIT], kind="drift")
+
+
+def overlapped(event: events.Power) -> LogEntry:
+    """The line that says that a source tells of the same time more than once; only the first such sample has one."""
+    text = f"{event.source} tells of the same time more than once: each moment is counted once"
+    return LogEntry(t=event.t, level="warning", text=text[: events.TEXT_LIMIT], kind="power")
+
+
 def _engine(event: events.Engine) -> tuple[str, str] | None:
     if event.state == "failed" and event.error is not None:
         hint = f" · {event.error.hint}" if event.error.hint else ""
@@ -73,11 +94,19 @@ def _engine(event: events.Engine) -> tuple[str, str] | None:
         return "error", f"{event.unit} failed"
     if event.state == "spawning" and event.note is not None:
         return "info", f"{event.unit} {event.note}"
+    if event.state in {"warming", "running"} and event.note is not None and event.load_ns is None:
+        return "warning", f"{event.unit}: {event.note}"
     if event.first_ns is not None and event.load_ns is not None:
         note = f" · {event.note}" if event.note else ""
         took = f"loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"
-        return "info", f"{event.unit} {took}{note}"
+        return "info", f"{event.unit} {_compiled(event)}{took}{note}"
     return None
+
+
+def _compiled(event: events.Engine) -> str:
+    if event.cached:
+        return "compiled before, "
+    return "" if event.compile_ns is None else f"compiled in {event.compile_ns / 1e9:.1f} s, "
 
 
 def _plan(event: events.Plan) -> tuple[str, str]:
@@ -100,6 +129,8 @@ def _outputs(event: events.Outputs) -> tuple[str, str] | None:
 
 
 def _power_status(event: events.PowerStatus) -> tuple[str, str] | None:
+    if event.state == "running" and events.is_capture(event.source):
+        return "warning", "power from a capture: it tells nothing of this run"
     if event.state == "running":
         return "info", f"power from {event.source}"
     if event.state in ("starting", "stopped"):
@@ -108,6 +139,15 @@ def _power_status(event: events.PowerStatus) -> tuple[str, str] | None:
     if event.source == "none":
         return "warning", f"no power{reason}"
     return "warning", f"power source {event.source} {event.state}{reason}"
+
+
+def _advice(event: events.Advice) -> tuple[str, str]:
+    if event.unit is None:
+        return "info", "no other unit is advised any more"
+    told = f"advice under load {event.load}: {event.unit} instead of {event.over}"
+    if event.p90_ns is None or event.over_p90_ns is None:
+        return "info", told
+    return "info", f"{told}: P90 {event.p90_ns / 1e6:.3g} ms, not {event.over_p90_ns / 1e6:.3g}"
 
 
 def _load(event: events.Load) -> tuple[str, str]:

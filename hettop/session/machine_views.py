@@ -38,7 +38,8 @@ class PowerView:
     """The rails that were ever measured, and the estimate of CPU+GPU+ANE (`rail` says what it is made of).
 
     top_w: the highest value seen of any of them, to which bars are scaled. state, reason, fix: the source's own words.
-    energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`).
+    energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
+    from a file, and tells nothing of what runs.
     """
 
     rails: tuple[RailRow, ...]
@@ -56,13 +57,15 @@ class PowerView:
     baseline_w: float | None
     energy_mj: float | None
     net_mj: float | None
+    capture: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HostView:
     """The machine as psutil saw it last: busy share per core (0..1), memory, swap, battery; None or empty if unknown.
 
-    canary_missed, canary_due: frames of the 60 Hz canary since the session began.
+    canary_missed, canary_due: frames of the 60 Hz canary since the session began. clock_loss: the share by which the
+    clock is slower than when the same units were first measured under the same load; None while it is not.
     """
 
     cores: tuple[float, ...]
@@ -72,6 +75,7 @@ class HostView:
     on_battery: bool | None
     canary_missed: int | None
     canary_due: int | None
+    clock_loss: float | None = None
 
 
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
@@ -102,12 +106,15 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
         flags=tuple(newest.flags) if newest else (),
         clusters=tuple(newest.clusters) if newest else (),
         gpu=newest.gpu if newest else None,
+        capture=session.captured,
         **_energy(session, unit, made_of),
     )
 
 
 def host(session: Session) -> HostView | None:
     """None before anything was told of the machine."""
+    from hettop.stats.clock import has_lost
+
     told = session.host
     if told is None:
         return None
@@ -117,8 +124,9 @@ def host(session: Session) -> HostView | None:
         swap_mb=told.swap_mb,
         battery=None if told.battery_percent is None else told.battery_percent / 100,
         on_battery=told.on_battery,
-        canary_missed=session.canary_missed,
-        canary_due=session.canary_due,
+        canary_missed=session.canary.missed,
+        canary_due=session.canary.due,
+        clock_loss=session.canary.loss if has_lost(session.canary.loss) else None,
     )
 
 

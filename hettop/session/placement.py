@@ -10,12 +10,44 @@ from dataclasses import dataclass
 from hettop.events import Plan
 
 NOTHING_MW = 10.0
-"""So little above idle is what a rail shows that does no work; a Neural Engine or GPU at work draws hundreds."""
+"""So little above idle, while a call lasts, is what a rail shows that does no work; one at work draws hundreds."""
+
+UNTOLD_STEP_MJ = 1.0
+"""Assumed of a source that does not tell the step of its counters: the coarsest that is known."""
+
+MOSTLY = 0.9
+"""The share of time in calls from which on the mean power is that of the calls, too."""
+
+MW_MS_PER_MJ = 1000.0
 
 WORTH_NAMING = 0.05
 """A smaller share of the plan may draw too little to be seen in a mean."""
 
 CPU, GPU, NEURAL_ENGINE = "CPU", "GPU", "Neural Engine"
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How the calls lay in the time that power is the mean of. `period_ms` from call to call, of which `latency_ms` in
+    it; `blur_mw` is what the steps of the source's counters leave open of a mean.
+    """
+
+    period_ms: float
+    latency_ms: float
+    blur_mw: float = 0.0
+
+    @property
+    def duty(self) -> float:
+        """The share of time in calls."""
+        return min(1.0, self.latency_ms / self.period_ms) if self.period_ms > 0 else 1.0
+
+    def mj(self, mw: float) -> float:
+        """The energy of one call when the mean, rests and all, is `mw`."""
+        return mw * self.period_ms / MW_MS_PER_MJ
+
+
+BACK_TO_BACK = Calls(1.0, 1.0)
+"""Calls without a rest, and counters without a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +58,45 @@ class _Rail:
     name: str
     mw: float | None
     idle_mw: float | None
+    calls: Calls
+
+    @property
+    def call_mj(self) -> float | None:
+        """Energy of one call above idle."""
+        return None if self.mw is None else self.calls.mj(self.mw - (self.idle_mw or 0.0))
 
     @property
     def works(self) -> bool | None:
-        return None if self.mw is None else self.mw - (self.idle_mw or 0.0) > NOTHING_MW
+        """Whether a call takes what a device at work takes in its time; None where the counters are too coarse to tell.
+
+        The idle baseline is a reading, too, and as uncertain.
+        """
+        found = self.call_mj
+        if found is None:
+            return None
+        readings = 1 if self.idle_mw is None else 2
+        least, open_mj = NOTHING_MW * self.calls.latency_ms / MW_MS_PER_MJ, readings * self.calls.mj(self.calls.blur_mw)
+        if found - open_mj > least:
+            return True
+        return False if found + open_mj <= least else None
+
+    @property
+    def _in_calls(self) -> str:
+        return f"{_percent(self.calls.duty)} of the time in calls"
 
     def words(self) -> str:
         if self.mw is None:
             return f"{self.name} power n/a"
+        if self.works is None and self.calls.duty >= MOSTLY:
+            return f"{self.name} {self.mw:,.0f} mW while running: too little to tell"
+        if self.works is None:
+            return f"{self.name} {self.mw:,.1f} mW on average: too little duty to tell ({self._in_calls})"
+        # The screen alone keeps a GPU from drawing nothing; a Neural Engine is off when it has nothing to do.
+        unknown = " (idle baseline n/a)" if self.works and self.device == GPU and self.idle_mw is None else ""
+        if self.calls.duty < MOSTLY:
+            return f"{self.name} {max(0.0, self.call_mj or 0.0):.2g} mJ a call ({self._in_calls}){unknown}"
         if not self.works:
             return f"{self.name} {self.mw:,.0f} mW while running"
-        # The screen alone keeps a GPU from drawing nothing; a Neural Engine is off when it has nothing to do.
-        unknown = " (idle baseline n/a)" if self.device == GPU and self.idle_mw is None else ""
         return f"{self.name} drew {self.mw:,.0f} mW while it ran{unknown}"
 
 
@@ -48,15 +107,20 @@ def evidence(
     gpu_mw: float | None,
     idle_ane_mw: float | None = None,
     idle_gpu_mw: float | None = None,
+    calls: Calls = BACK_TO_BACK,
 ) -> str | None:
     """`plan: 98 % Neural Engine; ANE 0 mW while running: probably on the CPU`; None without a plan.
 
     `ane_mw` and `gpu_mw` are means over the time in which this unit alone ran, None where they were not measured (a
-    zero that its source suspects was not); `idle_*` the same with no inference.
+    zero that its source suspects was not); `idle_*` the same with no inference. A rail is judged by what a call takes:
+    under a low duty even a busy Neural Engine's mean is near nothing.
     """
     if plan is None:
         return None
-    rails = (_Rail(NEURAL_ENGINE, "ANE", ane_mw, idle_ane_mw), _Rail(GPU, "GPU", gpu_mw, idle_gpu_mw))
+    rails = (
+        _Rail(NEURAL_ENGINE, "ANE", ane_mw, idle_ane_mw, calls),
+        _Rail(GPU, "GPU", gpu_mw, idle_gpu_mw, calls),
+    )
     if plan.error is not None:
         return "; ".join([f"no plan: {plan.error.message}", *_measured(rails)])
     shares, how = _shares(plan)

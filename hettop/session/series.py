@@ -10,7 +10,7 @@ import numpy as np
 from hettop.events import Column, SeriesState
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
-from hettop.stats.quantiles import interval_of, quantile, quantile_interval
+from hettop.stats.quantiles import early_stopping_rank, interval_of, quantile, quantile_interval
 
 NS_PER_MS = 1e6
 
@@ -57,6 +57,16 @@ class Series:
             return quantile(raw, q) / NS_PER_MS if raw.size else None
         found = self.histogram.quantile(q)
         return None if found is None else self._inside(found) / NS_PER_MS
+
+    def early_stopping_ms(self, q: float) -> float | None:
+        """MLPerf LoadGen's early stopping estimate of a quantile in ms; None with too few samples."""
+        rank = early_stopping_rank(self.n, q) if self.n else None
+        if rank is None:
+            return None
+        raw = self.raw()
+        if raw is not None:
+            return float(np.partition(raw, rank - 1)[rank - 1]) / NS_PER_MS
+        return self._inside(self.histogram.order_statistic(rank)) / NS_PER_MS
 
     def quantile_interval_ms(self, q: float) -> tuple[float | None, float | None]:
         """95 % interval of a quantile in ms; a side without a finite bound is None."""

@@ -12,7 +12,7 @@ from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session
 from hettop.session.views import TimelineSlot, TimelineView, ViewRequest
 
-MARKED_KINDS = ("mark", "control", "load")
+MARKED_KINDS = ("mark", "control", "load", "drift")
 
 
 def timeline(session: Session, unit: str | None, request: ViewRequest) -> TimelineView:
@@ -51,7 +51,12 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
         fence_ms=None if fence is None else fence / NS_PER_MS,
         spikes=None if fence is None and not spikes else spikes,
         marks=marks,
+        pointed=None if request.pointed_ns is None else _slot_of(request.pointed_ns // slot_ns - first, slots),
     )
+
+
+def _slot_of(slot: int, slots: int) -> int | None:
+    return slot if 0 <= slot < slots else None
 
 
 def _fence(session: Session, unit: str) -> int | None:

@@ -73,6 +73,12 @@ class Unit:
             room = WARMUPS_KEPT - len(self.warmup_ns)
             self.warmup_ns.extend(window.lat_ns[:room].tolist())
 
+    def gap_before(self, window: Samples) -> int | None:
+        """The time between the sample before this window and its first one; None where something is missing between."""
+        if self.last_condition is None or self.last_end_ns is None:
+            return None
+        return max(0, window.t0 - self.last_end_ns)
+
     def moved_on(self, window: Samples, last_end_ns: int) -> int | None:
         """The pause before this window if it directly continues the last one (same condition and phase)."""
         here = (window.phase, window.condition, window.thermal)

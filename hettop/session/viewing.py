@@ -12,10 +12,12 @@ import numpy as np
 
 from hettop.events import Column, LogEntry
 from hettop.session import details, machine_views
-from hettop.session.condition import RECENT_SPIKES, Condition, ConditionKey
+from hettop.session.condition import Condition, ConditionKey
 from hettop.session.conditions_view import conditions
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.session.spikes import RECENT
+from hettop.session.spikes_view import SpikesView, spikes
 from hettop.session.statistics import energy_of
 from hettop.session.timeline import timeline
 from hettop.session.unit import Unit
@@ -35,6 +37,7 @@ RATE_WINDOW_NS = 2 * 10**9
 # Well beyond the second that files gather, and many times the longest latency so far.
 SILENT_NS = 5 * 10**9
 SILENT_FACTOR = 20
+NO_ANSWER = "no answer"
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 STALE_AFTER_NS = 1_500_000_000
 
@@ -51,7 +54,12 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         host=machine_views.host(session),
         log=log(session, request),
         conditions=conditions(session) if request.conditions else (),
+        spikes=_spikes(session, unit, request) if request.spikes else None,
     )
+
+
+def _spikes(session: Session, unit: str | None, request: ViewRequest) -> SpikesView:
+    return spikes(session, current_condition(session, unit) if unit else None, unit, request.now_ns)
 
 
 def viewed_unit(session: Session, request: ViewRequest) -> str | None:
@@ -79,6 +87,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
         load=session.load,
         rate_hz=control.rate_hz if control else None,
         model_note=opening.model.note if opening else None,
+        advised=session.advice.unit if session.advice else None,
     )
 
 
@@ -151,8 +160,8 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     """A row per unit under the load now in force."""
     chosen = {name: current_condition(session, name) for name in session.units}
     measured = [condition for condition in chosen.values() if condition is not None and condition.wall.n]
-    means = [condition.wall.moments.mean_ns or 0.0 for condition in measured]
-    best = min(means, default=None)
+    usable = [condition for condition in measured if details.is_usable(session.units[condition.key.unit])]
+    best = min((condition.wall.moments.mean_ns or 0.0 for condition in usable), default=None)
     low, high = _violin_axis(measured)
     active = session.control.units if session.control else []
     rows = tuple(
@@ -161,7 +170,8 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     )
     absent = session.header.settings.get("absent", {}) if session.header else {}
     pairs = tuple((str(name), str(why)) for name, why in absent.items()) if isinstance(absent, dict) else ()
-    return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs)
+    besides = session.beside_lines.at(session, request.now_ns)
+    return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs, besides)
 
 
 def current_condition(session: Session, unit: str) -> Condition | None:
@@ -188,9 +198,12 @@ def _row(
     mean = moments.mean_ns if moments else None
     energy = energy_of(session, condition) if condition is not None and wall is not None else None
     baseline = session.baselines.get(session.load)
+    frames = session.canary.conditions.get(condition.key) if condition is not None else None
+    state = _state(unit, condition if active and _runs_alone(session) else None, request.now_ns)
     return UnitRow(
         unit=unit.name,
-        state=_state(unit, condition if active and _runs_alone(session) else None, request.now_ns),
+        state=state,
+        waiting=unit.state in SLOW_STATES or state.startswith(NO_ANSWER),
         active=active,
         n=moments.n if moments else 0,
         mean_ms=_ms(mean),
@@ -200,13 +213,13 @@ def _row(
         p90_ms=wall.quantile_ms(0.9) if wall else None,
         max_ms=_ms(moments.max_ns if moments else None),
         throughput_per_s=condition.throughput_per_s if condition else None,
-        difference=mean / best_mean - 1 if mean and best_mean else None,
+        difference=mean / best_mean - 1 if mean and best_mean and details.is_usable(unit) else None,
         spikes=condition.spikes if condition else 0,
         placed=unit.placed,
         error=unit.error,
         energy_mj=energy.mj if energy else None,
         warning=details.warning(unit.outputs),
-        details=details.details(unit, condition, energy, baseline.mw if baseline else {}),
+        details=details.details(unit, condition, energy, baseline.mw if baseline else {}, frames),
         violin=density(condition, *axis_ns, request.violin_columns),
     )
 
@@ -219,7 +232,7 @@ def _state(unit: Unit, condition: Condition | None, now_ns: int) -> str:
         seconds = max(0, now_ns - unit.since_ns) // 10**9
         return f"{unit.state} {seconds // 60}:{seconds % 60:02}" if seconds else unit.state
     if unit.state == "running" and (silent_s := _silent_s(unit, condition, now_ns)) is not None:
-        return f"no answer for {silent_s // 60}:{silent_s % 60:02}"
+        return f"{NO_ANSWER} for {silent_s // 60}:{silent_s % 60:02}"
     return unit.state
 
 
@@ -299,7 +312,7 @@ def _told_together(spikes: dict[str, list[_Spike]]) -> list[LogEntry]:
     lines = []
     for unit, found in spikes.items():
         largest = max(spike.latency_ns for spike in found) / NS_PER_MS
-        more = "+" if len(found) >= RECENT_SPIKES else ""  # older ones are forgotten
+        more = "+" if len(found) >= RECENT else ""  # older ones are forgotten
         text = f"spike {largest:.2f} ms"
         if len(found) > 1:
             text = f"{len(found)}{more} recent spikes, up to {largest:.2f} ms"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hettop.session.conditions_view import ConditionRow
 from hettop.session.machine_views import HostView, PowerView
+from hettop.session.spikes_view import SpikesView
 
 if TYPE_CHECKING:
     # The screen imports this module for its first paint, which must not wait for the codec's libraries.
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class ViewRequest:
     """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in.
 
-    conditions: whether a row for each condition is wanted too.
+    conditions: whether a row for each condition is wanted too; spikes: whether the list of spikes is.
+    pointed_ns: a moment to mark on the timeline.
     """
 
     now_ns: int
@@ -31,12 +33,15 @@ class ViewRequest:
     violin_columns: int = 30
     power_slots: int = 60
     conditions: bool = False
+    spikes: bool = False
+    pointed_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
     """The line on top. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data.
 
+    `advised` is the unit that is proven to do better under this load than what runs.
     `model_note` says what one should know of the model: that its weights are synthetic, or that it was translated.
     """
 
@@ -54,6 +59,7 @@ class HeaderView:
     load: str
     rate_hz: float | None
     model_note: str | None = None
+    advised: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,7 @@ class TimelineView:
 
     Each sample is judged by its own condition's fence; `fence_ms` is that of the viewed unit under the load in force.
     `spikes` is None while there is no fence. `marks` are (slot, kind of event): marks, unit and load changes.
+    `pointed` is the slot of the moment that the user has pointed at, if that is in the window.
     """
 
     window_ns: int
@@ -103,15 +110,17 @@ class TimelineView:
     fence_ms: float | None
     spikes: int | None
     marks: tuple[tuple[int, str], ...]
+    pointed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """One unit under the load now in force. `difference` is the mean over the best unit's mean, minus one (0 = best).
+    """One unit under the load now in force.
 
-    `energy_mj` is per inference; `warning` says that its answers are not those of the reference; `details` are its
-    first load, plan, placement and outputs in words, a line each. `violin` is the density over `violin_low_ms`..
-    `violin_high_ms` (the same axis for all rows), scaled to 0..1.
+    `difference` is the mean over the best mean of the units that one could ship, minus one (0 = best); None for the
+    others. `energy_mj` is per inference; `warning` says that its answers are not those of the reference; `details` are
+    its first load, plan, placement and outputs in words, a line each. `waiting`: its engine loads, or gives no answer.
+    `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
     """
 
     unit: str
@@ -133,16 +142,21 @@ class UnitRow:
     warning: str | None
     details: tuple[str, ...]
     violin: tuple[float, ...]
+    waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class UnitsView:
-    """A row per unit, in the order of first appearance. `absent` maps units that cannot run here to the reason."""
+    """A row per unit, in the order of first appearance. `absent` maps units that cannot run here to the reason.
+
+    beside: a sentence on each variant of a unit against that unit.
+    """
 
     rows: tuple[UnitRow, ...]
     violin_low_ms: float
     violin_high_ms: float
     absent: tuple[tuple[str, str], ...]
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +171,4 @@ class SessionView:
     host: HostView | None
     log: tuple[LogEntry, ...]
     conditions: tuple[ConditionRow, ...] = ()
+    spikes: SpikesView | None = None

@@ -10,13 +10,18 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from hettop.stats.histogram import Histogram, bucket_middle, weighted_quantile
+from hettop.stats.histogram import Histogram, bucket_index, bucket_low, bucket_middle, weighted_quantile
+from hettop.stats.slow_state import slow_state_from
 
 MAD_MULTIPLE = 10.0
 """MADs (unscaled, of the log latency) above the median: 6.7 standard deviations of a log-normal."""
 
 MEDIAN_MULTIPLE = 1.5
 """A very steady unit has a tiny MAD; what is within 1.5 x its median is still nobody's spike."""
+
+SLOW_STATE_MULTIPLE = 3.0
+"""Of the median of a slow state, beyond which all is a spike: where a machine is busy, what is slow spreads over a
+decade, and ten of its MADs are beyond anything that happens."""
 
 MIN_SPIKE_SAMPLES = 20
 """Below this the MAD itself errs by a quarter (asymptotic sd of a normal's MAD: 1 / sqrt(0.74 n)), and the fence
@@ -29,7 +34,8 @@ MIN_LATENCY_NS = 1
 def fence(distribution: Histogram | npt.ArrayLike) -> float | None:
     """Spike fence in ns of a histogram or of samples (shape (n,), ns); None below `MIN_SPIKE_SAMPLES`.
 
-    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x): a spike exceeds both.
+    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x), of the slowest state that holds at least 5 % of
+    the samples (`slow_state`), but no more than 3 medians of that; of all samples where there is one state.
     """
     if isinstance(distribution, Histogram):
         return fence_of_histogram(distribution)
@@ -41,10 +47,14 @@ def fence_of_samples(values: npt.ArrayLike) -> float | None:
     array = np.asarray(values, dtype=np.float64)
     if array.size < MIN_SPIKE_SAMPLES:
         return None
+    index, counts = np.unique(bucket_index(array.astype(np.int64)), return_counts=True)
+    begin = slow_state_from(index, counts)
+    if begin is not None:
+        array = array[array >= bucket_low(begin)]
     logs = np.log(np.maximum(array, MIN_LATENCY_NS))
     median_log = float(np.median(logs))
     mad_log = float(np.median(np.abs(logs - median_log)))
-    return _fence(median_log, mad_log, float(np.median(array)))
+    return _fence(median_log, mad_log, float(np.median(array)), slow=begin is not None)
 
 
 def fence_of_histogram(hist: Histogram) -> float | None:
@@ -52,14 +62,21 @@ def fence_of_histogram(hist: Histogram) -> float | None:
     if hist.total < MIN_SPIKE_SAMPLES:
         return None
     indices, counts = hist.nonzero()
+    begin = slow_state_from(indices, counts)
+    if begin is not None:
+        kept = int(np.searchsorted(indices, begin))
+        indices, counts = indices[kept:], counts[kept:]
     middles = bucket_middle(indices)
     logs = np.log(middles)
     median_log = weighted_quantile(logs, counts, 0.5)
     distances = np.abs(logs - median_log)
     order = np.argsort(distances, kind="stable")
     mad_log = weighted_quantile(distances[order], counts[order], 0.5)
-    return _fence(median_log, mad_log, weighted_quantile(middles, counts, 0.5))
+    return _fence(median_log, mad_log, weighted_quantile(middles, counts, 0.5), slow=begin is not None)
 
 
-def _fence(median_log: float, mad_log: float, median: float) -> float:
-    return max(math.exp(median_log + MAD_MULTIPLE * mad_log), MEDIAN_MULTIPLE * median)
+def _fence(median_log: float, mad_log: float, median: float, *, slow: bool) -> float:
+    by_spread = math.exp(median_log + MAD_MULTIPLE * mad_log)
+    if slow:
+        by_spread = min(by_spread, SLOW_STATE_MULTIPLE * median)
+    return max(by_spread, MEDIAN_MULTIPLE * median)

@@ -21,6 +21,13 @@ def test_a_steady_slope_is_a_leak_once_it_is_steep_and_long_enough() -> None:
     assert found[6] == "its memory grew from 300 to 900 MB"
 
 
+def test_a_fast_leak_is_not_waited_for() -> None:
+    # Three rises, and a gigabyte more than at first.
+    assert looks(300, 800, 1300, 1800)[3] == "its memory grew from 300 to 1,800 MB"
+    assert looks(300, 640, 980, 1320) == [None] * 4  # not yet a gigabyte
+    assert looks(2000, 2500, 3000, 3900) == [None] * 4  # not yet doubled
+
+
 def test_a_few_large_steps_are_no_slope() -> None:
     assert looks(300, 1300, 2300, 2300, 2300, 2300, 2300, 2300) == [None] * 8
 

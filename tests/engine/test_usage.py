@@ -44,6 +44,14 @@ def test_macos_counts_peak_memory_in_bytes_and_linux_in_kib() -> None:
     assert peak_memory_mb("linux") > 500 * peak_memory_mb("darwin")
 
 
+def test_memory_that_grows_fast_is_told_at_once() -> None:
+    moments = iter([0, *(k * 50_000_000 for k in range(7))])
+    megabytes = iter([300, 400, 600, 700])  # at 0, .1, .2 and .3 s
+    meter = UsageMeter(lambda: next(moments), lambda: next(megabytes) * 1_000_000)
+    told = [report.resident_mb if (report := meter.read()) is not None else None for _ in range(7)]
+    assert told == [300, None, None, None, 600, None, None]
+
+
 def test_memory_in_use_is_told_at_first_and_every_ten_seconds() -> None:
     moments = iter([0, 0, 1, 9_999_999_999, 10_000_000_000, 10_000_000_001])
     meter = UsageMeter(lambda: next(moments))

@@ -65,6 +65,15 @@ def test_the_evidence_stands_in_every_result() -> None:
     assert document["units"]["CPU_ONLY"]["evidence"] == EVIDENCE.removeprefix("CPU_ONLY: ")
 
 
+def test_power_that_was_told_of_twice_is_counted_in_every_result() -> None:
+    session = measured()
+    assert session.power is not None
+    for _ in range(3):
+        session.fold(session.power)
+    for name, text in everywhere(session).items():
+        assert "3 power samples tell of time that others had told of: each moment is counted once" in text, name
+
+
 def test_a_capture_is_called_one_in_every_result_and_never_gives_a_figure() -> None:
     for name, text in everywhere(measured("file")).items():
         assert "power is from a capture, not of this run" in text, name

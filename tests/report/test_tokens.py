@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hettop import events
 from hettop.report.document import session_document
+from hettop.report.markdown_page import markdown_page
+from hettop.report.story import Told, page_of
 from hettop.report.table import session_table
 from hettop.report.threshold import parse_threshold
 from hettop.report.tokens import token_notes
@@ -78,3 +80,9 @@ def test_tokens_a_second_can_be_a_threshold() -> None:
     broken = parse_threshold("CPU_AND_NE.tokens>39").judge(rows)
     assert broken is not None
     assert "tokens of CPU_AND_NE is 38.4615/s" in broken
+
+
+def test_the_story_of_a_recording_has_the_sentence_and_no_dump_of_the_setting() -> None:
+    text = markdown_page(page_of([Told("r.jsonl", folded(DECODE, PREFILL))])).replace("\u2009", " ")
+    assert "prefill 128 tokens in 41.0 ms (3 122 tokens/s), decode 38.5 tokens/s" in text
+    assert "'by'" not in text

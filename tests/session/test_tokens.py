@@ -46,8 +46,10 @@ def test_what_was_not_measured_has_no_rate() -> None:
 
 @pytest.mark.parametrize(
     "tokens",
-    [None, 5, [], {}, {"prefill": 128}, {"prefill": "128", "decode": 1}, {"prefill": True, "decode": 1}]
-    + [{"prefill": 10**400, "decode": 1}, {"prefill": 0, "decode": 1}, {"prefill": 1.5, "decode": 1}],
+    [
+        *(None, 5, [], {}, {"prefill": 128}, {"prefill": "128", "decode": 1}, {"prefill": True, "decode": 1}),
+        *({"prefill": 10**400, "decode": 1}, {"prefill": 0, "decode": 1}, {"prefill": 1.5, "decode": 1}),
+    ],
 )
 def test_a_header_that_makes_no_sense_tells_nothing(tokens: Any) -> None:
     assert tokens_per_call(session_with(tokens)) is None

@@ -1,0 +1,117 @@
+"""Spikes in words: which there were, and what went with them more often than chance, for report and headless table.
+
+Pure; numbers come from the fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hettop.events import NO_LOAD
+from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.page import Block, Items, Paragraph, Section, Table
+from hettop.session.condition import Condition
+from hettop.session.session import Session
+from hettop.session.spikes_view import CauseRow, SpikeRow, cause_rows, spikes, unwatched
+from hettop.text import clean
+
+TITLE = "Spikes"
+LISTED = 12
+SMALLEST_P = 1e-4
+
+
+def spikes_section(session: Session, level: int = 2) -> Section | None:
+    """None where there was no spike."""
+    spiked = [condition for condition in session.conditions.values() if condition.spikes]
+    if not spiked:
+        return None
+    return Section(TITLE, list(_blocks(session, spiked)), level)
+
+
+def cause_notes(session: Session) -> list[str]:
+    """A sentence for each condition in which something goes with spikes; nothing where it may all be chance."""
+    notes = []
+    for condition in session.conditions.values():
+        if condition.spikes and (named := [row for row in cause_rows(session, condition) if row.more]):
+            found = ", ".join(f"{row.words} ({_shares(row)})" for row in named)
+            notes.append(f"spikes of {_name(condition)} go with: {found}")
+    return notes
+
+
+def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
+    yield Items([_told(session, condition) for condition in spiked])
+    for condition in spiked:
+        rows = [row for row in cause_rows(session, condition) if row.p is not None]
+        if rows:
+            yield Paragraph(f"{_name(condition)}, {count(condition.found.evidence())} spikes at least a second apart:")
+            yield _causes(rows)
+    yield Paragraph(
+        "At spikes: the share of them at which it was present, in steps of 50 ms. Else: the share that spikes as long "
+        "would have at all other moments of the condition. p: of so many by chance; a cause is named such that chance "
+        "names one in at most 1 % of conditions. What goes with spikes need not cause them."
+    )
+    yield from _list(spikes(session, None, None, session.t).rows)
+
+
+def _told(session: Session, condition: Condition) -> str:
+    """What is to be said in a sentence."""
+    rows = cause_rows(session, condition)
+    named = [row for row in rows if row.more]
+    tested = any(row.p is not None and row.verdict == "no more than chance" for row in rows)
+    if named:
+        found = "; ".join(
+            f"{row.words}, present at {percent(row.inside)} of them, {percent(row.outside)} else" for row in named
+        )
+        words = f"more often than chance with {found}"
+    elif tested:
+        words = "with nothing that was watched more often than chance"
+    else:
+        words = "too few to tell what they go with"
+    missing = unwatched(session, condition.key)
+    told = f" (not watched: {', '.join(missing)})" if missing else ""
+    return f"{_name(condition)}: {_counted(condition.spikes)}, {words}{told}"
+
+
+def _counted(n: int) -> str:
+    return "1 spike" if n == 1 else f"{count(n)} spikes"
+
+
+def _causes(rows: Sequence[CauseRow]) -> Table:
+    table = [(row.words, percent(row.inside), percent(row.outside), _p(row.p), row.verdict) for row in rows]
+    return Table(("candidate", "at spikes", "else", "p", "verdict"), table, left=("candidate", "verdict"))
+
+
+def _list(rows: Sequence[SpikeRow]) -> Iterator[Block]:
+    """The largest of the last minute."""
+    largest = sorted(rows, key=lambda row: -row.latency_ms)[:LISTED]
+    if not largest:
+        return
+    yield Paragraph("The largest of the last minute, and of the last few of each condition:")
+    table = [
+        (
+            clock(row.end_ns, 2),
+            milliseconds(row.latency_ms),
+            UNKNOWN if row.times_median is None else f"{significant(row.times_median)}",
+            row.unit if row.load == NO_LOAD else f"{row.unit} under {row.load}",
+            ", ".join(row.causes) or "nothing that is watched",
+        )
+        for row in largest
+    ]
+    yield Table(("when", "ms", "x median", "unit", "present at it"), table, left=("unit", "present at it"))
+
+
+def _shares(row: CauseRow) -> str:
+    return f"{percent(row.inside)} of them, {percent(row.outside)} else"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return UNKNOWN
+    return f"< {SMALLEST_P:.4f}" if p < SMALLEST_P else f"{p:.2g}"
+
+
+def _name(condition: Condition) -> str:
+    key = condition.key
+    load = "" if key.load == NO_LOAD else f" under {clean(key.load, 40)}"
+    thermal = f" ({clean(key.thermal, 20)})" if key.thermal else ""
+    return f"{clean(key.unit, 30)}{load}{thermal}"

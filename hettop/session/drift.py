@@ -1,0 +1,234 @@
+"""Whether the latencies of one condition have drifted since it began: followed block by block as samples come.
+
+Bounded; what it finds does not depend on how samples were windowed. Knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hettop.events import Column, DriftState
+from hettop.stats.drift import BLOCK, DECIMALS, MIDDLE, Alarm, Level, Sums, cusum, level_of, medians, residuals
+from hettop.stats.histogram import Histogram
+
+Distances = npt.NDArray[np.float64]
+
+AFTER_BLOCKS = 10
+"""Blocks (500 samples) whose median says what the level is since the drift began, and what it is now."""
+
+KEPT_BITS = 11
+"""Of the samples that wait for their block to fill: a twentieth of a percent, in numbers short enough for keyframes."""
+
+
+class _Times(NamedTuple):
+    """When the blocks of a window began and ended; its first one holds `held` samples from before it."""
+
+    latencies: Column
+    ends: Column
+    held: int
+    held_from_ns: int
+
+    def begin(self, block: int) -> int:
+        """Start of the first sample, ns."""
+        at = block * BLOCK - self.held
+        return self.held_from_ns if at < 0 else int(self.ends[at] - self.latencies[at])
+
+    def end(self, block: int) -> int:
+        return int(self.ends[(block + 1) * BLOCK - self.held - 1])
+
+
+@dataclass(frozen=True, slots=True)
+class Drifted:
+    """The level moved at sample number `from_sample` (from 0), which began at `from_ns`; known at `known_ns`.
+
+    Medians in ns: of what was before, since the drift began, and of the last samples.
+    """
+
+    from_sample: int
+    from_ns: int
+    known_ns: int
+    before_ns: float
+    after_ns: float
+    now_ns: float
+
+
+class Drift:
+    """Feed it the steady samples in order, and `begin` when `REFERENCE` of them have come."""
+
+    def __init__(self) -> None:
+        self.level: Level | None = None
+        self._reference: list[int] = []
+        self._rest: Column = np.empty(0, dtype=np.int64)
+        self._rest_from_ns = 0
+        self._shift = 0
+        self._calm: tuple[int, int] | None = None
+        self._blocks = 0
+        self._sums = Sums()
+        self._up_ns = self._down_ns = self._began_ns = 0
+        self._alarm: Alarm | None = None
+        self._known_ns = 0
+        self._told = False
+        self._after: list[float] = []
+        self._recent: deque[float] = deque(maxlen=AFTER_BLOCKS)
+
+    def add(self, latencies: Column, ends: Column) -> None:
+        """Take in consecutive steady samples."""
+        if not len(latencies):
+            return
+        held = len(self._rest)
+        waiting = latencies >> self._shift
+        if held:
+            waiting = np.concatenate((self._rest, waiting))
+        full = len(waiting) // BLOCK * BLOCK
+        if full:
+            self._take(waiting[:full].reshape(-1, BLOCK), _Times(latencies, ends, held, self._rest_from_ns))
+        self._rest = waiting[full:]
+        if len(self._rest) and (full or not held):
+            at = len(latencies) - len(self._rest)
+            self._rest_from_ns = int(ends[at] - latencies[at])
+
+    def begin(self, hist: Histogram) -> None:
+        """What came so far, `hist`, is the level from now on."""
+        self._set_level(level_of(hist, self._reference))
+        self._rest = self._rest >> self._shift
+        self._reference = []
+
+    def _set_level(self, level: Level) -> None:
+        self.level = level
+        self._shift = max(0, round(level.median_ns).bit_length() - KEPT_BITS)
+        center = level.centers_ns[0] / (1 << self._shift)
+        low, high = center * math.exp(-level.slack) - 0.5, center * math.exp(level.slack) - 0.5
+        self._calm = None if level.edges_ns else (math.ceil(low), math.floor(high))
+
+    def _is_quiet(self, blocks: Column) -> bool:
+        """Whether no block is beyond the slack while nothing moves: mostly so, and found out without a logarithm."""
+        if self._calm is None or self._alarm is not None or self._sums.up or self._sums.down:
+            return False
+        blocks.partition(MIDDLE, axis=1)  # they are a copy, and the order within a block says nothing
+        middle: list[int] = blocks[:, MIDDLE].tolist()
+        return min(middle) >= self._calm[0] and max(middle) <= self._calm[1]
+
+    def found(self) -> Drifted | None:
+        """The first drift, with what the level is now; None while there is none."""
+        return self._drifted(self._after, self._recent)
+
+    def _drifted(self, after: Sequence[float], now: Sequence[float]) -> Drifted | None:
+        if self.level is None or self._alarm is None:
+            return None
+        before = self.level.median_ns
+        return Drifted(
+            from_sample=self._alarm.began * BLOCK,
+            from_ns=self._began_ns,
+            known_ns=self._known_ns,
+            before_ns=before,
+            after_ns=before * math.exp(float(np.median(after))),
+            now_ns=before * math.exp(float(np.median(now))),
+        )
+
+    def news(self) -> Drifted | None:
+        """The drift, once, when it is found: as it is known at the alarm, whatever came with it in one window."""
+        if self._alarm is None or self._told:
+            return None
+        self._told = True
+        until_alarm = self._after[: self._alarm.at - self._alarm.began + 1]
+        return self._drifted(until_alarm, until_alarm)
+
+    def _take(self, blocks: Column, times: _Times) -> None:
+        if self.level is None:
+            self._reference += medians(blocks).tolist()
+            self._blocks += len(blocks)
+            return
+        if self._is_quiet(blocks):
+            self._blocks += len(blocks)
+            return
+        distances = np.round(residuals(blocks, self.level, float(1 << self._shift)), DECIMALS)
+        if self._alarm is None:
+            self._look(distances, times, self.level)
+        elif len(self._after) < AFTER_BLOCKS:
+            self._after += distances[: AFTER_BLOCKS - len(self._after)].tolist()
+        self._blocks += len(blocks)
+        self._keep(distances)
+
+    def _look(self, distances: Distances, times: _Times, level: Level) -> None:
+        """Look for the first alarm."""
+        self._sums, self._alarm = cusum(distances, self._blocks, self._sums, level)
+        if self._sums.up_from >= self._blocks:
+            self._up_ns = times.begin(self._sums.up_from - self._blocks)
+        if self._sums.down_from >= self._blocks:
+            self._down_ns = times.begin(self._sums.down_from - self._blocks)
+        if self._alarm is not None:
+            self._began_ns = self._up_ns if self._alarm.began == self._sums.up_from else self._down_ns
+            self._known_ns = times.end(self._alarm.at - self._blocks)
+            known = [*self._recent, *distances.tolist()]
+            first = len(known) - (self._blocks + len(distances) - self._alarm.began)
+            self._after = known[max(0, first) :][:AFTER_BLOCKS]
+
+    def _keep(self, distances: Distances) -> None:
+        """Of the last blocks those that may turn out to be a drift; once there is one, they say where it is now."""
+        if self._alarm is None:
+            rises = [since for sum_, since in self._rises if sum_]
+            if not rises:
+                self._recent.clear()
+                return
+            since = self._blocks - min(rises)
+            known = [*self._recent, *distances.tolist()][-since:]
+            self._recent.clear()
+            self._recent.extend(known)
+        else:
+            self._recent.extend(distances[-AFTER_BLOCKS:].tolist())
+
+    @property
+    def _rises(self) -> tuple[tuple[float, int], tuple[float, int]]:
+        return (self._sums.up, self._sums.up_from), (self._sums.down, self._sums.down_from)
+
+    def state(self) -> DriftState:
+        """For a keyframe."""
+        level, alarm = self.level, self._alarm
+        rises = alarm is None and bool(self._sums.up or self._sums.down)
+        return DriftState(
+            blocks=self._blocks,
+            reference=list(self._reference),
+            rest=self._rest.tolist(),
+            rest_from_ns=self._rest_from_ns if len(self._rest) else 0,
+            level=None if level is None else (level.median_ns, level.slack, level.threshold),
+            centers_ns=[] if level is None else list(level.centers_ns),
+            edges_ns=[] if level is None else list(level.edges_ns),
+            sums=(self._sums.up, self._sums.down) if rises else None,
+            sums_from=(self._sums.up_from, self._sums.down_from) if rises else None,
+            sums_ns=(self._up_ns, self._down_ns) if rises else None,
+            alarm=None if alarm is None else (alarm.began, alarm.at, self._began_ns, self._known_ns),
+            after=list(self._after),
+            recent=list(self._recent),
+        )
+
+    @classmethod
+    def restored(cls, state: DriftState | None) -> Drift:
+        """As a keyframe describes it. ValueError when it contradicts itself."""
+        drift = cls()
+        if state is None:
+            return drift
+        if len(state.rest) >= BLOCK:
+            raise ValueError("a keyframe's block is over-full")
+        drift._blocks, drift._reference = state.blocks, list(state.reference)
+        drift._rest = np.array(state.rest, dtype=np.int64)
+        drift._rest_from_ns = state.rest_from_ns
+        if state.level is not None:
+            if not state.centers_ns or len(state.edges_ns) != len(state.centers_ns) - 1:
+                raise ValueError("a keyframe's level has no centres")
+            drift._set_level(Level(state.level[0], tuple(state.centers_ns), tuple(state.edges_ns), *state.level[1:]))
+        if state.sums is not None and state.sums_from is not None and state.sums_ns is not None:
+            drift._sums = Sums(*state.sums, *state.sums_from)
+            drift._up_ns, drift._down_ns = state.sums_ns
+        if state.alarm is not None:
+            drift._alarm, drift._told = Alarm(*state.alarm[:2]), True
+            drift._began_ns, drift._known_ns = state.alarm[2:]
+        drift._after = list(state.after)
+        drift._recent.extend(state.recent)
+        return drift

@@ -1,0 +1,147 @@
+"""What the screen and the report say of spikes: a list of them, and what goes with them more often than chance.
+
+Pure. The counts cover all of a condition; the list covers the last minute and the last few spikes of before, because
+that is what a recording can tell from any moment on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    from hettop.session.condition import Condition, ConditionKey
+    from hettop.session.session import Session
+
+NS_PER_MS = 1e6
+LISTED_NS = 60 * 10**9
+MOST_ROWS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRow:
+    """One candidate cause under one condition.
+
+    inside: share of the spikes at which it was present; outside: the share that would have it, laid at all other
+    moments of the condition. p: of so many spikes having it by chance, None where it never occurred. verdict: in
+    words; more: whether that is "more often than chance".
+    """
+
+    name: str
+    words: str
+    inside: float | None
+    outside: float
+    p: float | None
+    verdict: str
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpikeRow:
+    """One spike. `times_median` is its latency over the condition's median. `causes` are the candidates present at it,
+    those first (`likely` of them) that go with the spikes of its condition more often than chance."""
+
+    end_ns: int
+    latency_ms: float
+    times_median: float | None
+    unit: str
+    load: str
+    thermal: str | None
+    causes: tuple[str, ...]
+    likely: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpikesView:
+    """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's condition in force.
+
+    `evidence` of the condition's `n` spikes are at least a second apart and count. `unwatched` are the candidates of
+    which this session tells nothing.
+    """
+
+    rows: tuple[SpikeRow, ...]
+    unit: str | None
+    load: str
+    thermal: str | None
+    n: int
+    evidence: int
+    fence_ms: float | None
+    causes: tuple[CauseRow, ...]
+    unwatched: tuple[str, ...]
+
+
+def spikes(session: Session, condition: Condition | None, unit: str | None, now_ns: int) -> SpikesView:
+    """The list, and the table of `condition` (of `unit`)."""
+    rows = sorted(_rows(session, now_ns), key=lambda row: -row.end_ns)[:MOST_ROWS]
+    key = condition.key if condition is not None else None
+    return SpikesView(
+        rows=tuple(rows),
+        unit=unit,
+        load=key.load if key else session.load,
+        thermal=key.thermal if key else None,
+        n=condition.spikes if condition else 0,
+        evidence=condition.found.evidence() if condition else 0,
+        fence_ms=condition.fence_ns / NS_PER_MS if condition and condition.fence_ns is not None else None,
+        causes=cause_rows(session, condition) if condition else (),
+        unwatched=unwatched(session, key) if key else (),
+    )
+
+
+def cause_rows(session: Session, condition: Condition) -> tuple[CauseRow, ...]:
+    """The candidates that were watched, the likeliest first."""
+    from hettop.session.causes import CAUSES
+    from hettop.stats.causes import Verdict
+
+    judged = condition.found.judged(session.causes.of(condition.key.unit), condition.wall.n)
+    rows = [
+        CauseRow(
+            name=CAUSES[cause].name,
+            words=CAUSES[cause].words,
+            inside=each.inside,
+            outside=each.outside,
+            p=each.p,
+            verdict=each.verdict.value,
+            more=each.verdict is Verdict.MORE,
+        )
+        for cause, each in judged.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (not row.more, 2.0 if row.p is None else row.p)))
+
+
+def unwatched(session: Session, key: ConditionKey) -> tuple[str, ...]:
+    """The candidates of which nothing was told."""
+    from hettop.session.causes import CAUSES, IDLE
+
+    watched = {IDLE, *(cause for marks in session.causes.of(key.unit) for cause in marks.watched)}
+    return tuple(cause.words for i, cause in enumerate(CAUSES) if i not in watched)
+
+
+def _rows(session: Session, now_ns: int) -> list[SpikeRow]:
+    from hettop.session.causes import CAUSES
+
+    found = []
+    for condition in session.conditions.values():
+        if not condition.spikes:
+            continue
+        key = condition.key
+        median = condition.wall.histogram.quantile(0.5)
+        likely = {row.words for row in cause_rows(session, condition) if row.more}
+        for spike, present in condition.found.recent(now_ns - LISTED_NS, session.causes.of(key.unit)):
+            if spike.end_ns > now_ns:
+                continue
+            causes = [cause.words for i, cause in enumerate(CAUSES) if present >> i & 1]
+            causes.sort(key=lambda words: words not in likely)
+            found.append(
+                SpikeRow(
+                    end_ns=spike.end_ns,
+                    latency_ms=spike.latency_ns / NS_PER_MS,
+                    times_median=spike.latency_ns / median if median else None,
+                    unit=key.unit,
+                    load=key.load,
+                    thermal=key.thermal,
+                    causes=tuple(causes),
+                    likely=sum(words in likely for words in causes),
+                )
+            )
+    return found

@@ -1,0 +1,73 @@
+"""How one condition behaves over time, in words: how long it stays in each of its modes, and whether it has drifted.
+
+Pure, and cheap enough for every frame: states are those of the spike fence, stays are of the last minute.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from hettop.events import Column
+from hettop.format import clock, milliseconds, percent, significant
+from hettop.session.condition import Condition
+from hettop.session.drift import Drifted
+from hettop.session.series import NS_PER_MS
+from hettop.stats.histogram import bucket_low
+from hettop.stats.modes import Modes
+from hettop.stats.slow_state import state_starts
+from hettop.stats.stays import mean_stays
+
+NS_PER_S = 1e9
+LOOKED_AT = 20_000
+"""Of the last samples: enough for any mean, and half a millisecond of work."""
+
+
+def stay_words(condition: Condition) -> str:
+    """How many calls it stays in each of its modes on average, in the last minute; empty where there is one."""
+    starts = state_starts(*condition.wall.histogram.nonzero())
+    if not starts:
+        return ""
+    _, latencies = condition.trailing.all()
+    latencies = latencies[-LOOKED_AT:]
+    if condition.fence_ns is not None:
+        latencies = latencies[latencies <= condition.fence_ns]
+    edges = bucket_low(starts).tolist()
+    told = []
+    for place, stay in enumerate(mean_stays(latencies, edges)):
+        inside = latencies[np.searchsorted(edges, latencies, side="right") == place]
+        if stay is not None:
+            told.append(f"{milliseconds(float(np.median(inside)) / NS_PER_MS)} ms for {significant(stay)} calls")
+    return f"stays at {', at '.join(told)} on average" if len(told) > 1 else ""
+
+
+def mode_stays(modes: Modes, latencies: Column | None) -> list[float | None]:
+    """Mean number of consecutive samples in each mode, by the nearest centre; None where samples are no longer kept."""
+    centers = [mode.center_ns for mode in modes.modes]
+    if latencies is None or len(centers) < 2:
+        return [None] * len(centers)
+    return mean_stays(latencies, [math.sqrt(left * right) for left, right in pairwise(centers)])
+
+
+def drift_fields(found: Drifted | None) -> dict[str, float] | None:
+    """A drift as the statistics object tells it: times in ms, `from_s` in seconds of the session."""
+    if found is None:
+        return None
+    return {
+        "from_sample": found.from_sample,
+        "from_s": found.from_ns / NS_PER_S,
+        "before_ms": found.before_ns / NS_PER_MS,
+        "after_ms": found.after_ns / NS_PER_MS,
+        "now_ms": found.now_ns / NS_PER_MS,
+    }
+
+
+def drift_words(found: Drifted | None) -> str:
+    """That the level moved: from where to where, since when, and where it is now."""
+    if found is None:
+        return ""
+    before, after, now = (milliseconds(value / NS_PER_MS) for value in (found.before_ns, found.after_ns, found.now_ns))
+    change = percent(found.after_ns / found.before_ns - 1, signed=True)
+    return f"drifted: median {before} → {after} ms ({change}) since {clock(found.from_ns)}, now {now} ms"

@@ -1,0 +1,55 @@
+"""Tokens a second: what a call of a token-by-token model is worth, by what the header tells of its two rows.
+
+Pure; the row of the unit itself is decode, its variant is prefill. Nothing is known of a session whose header tells
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hettop.events import split_row
+
+if TYPE_CHECKING:
+    from hettop.session.session import Session
+
+PREFILL = "prefill"
+"""The variant of a unit that takes in a prompt, many tokens a call; the unit itself goes on, token by token."""
+
+SETTING = "tokens"
+MS_PER_S = 1e3
+MOST = 10**9
+"""More tokens a call than this are a damaged header."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokensPerCall:
+    """Tokens of one sequence that a call takes in, and how that is known."""
+
+    prefill: int
+    decode: int
+    by: str
+
+    def of(self, row: str) -> int:
+        return self.prefill if split_row(row)[1] == PREFILL else self.decode
+
+
+def tokens_per_call(session: Session) -> TokensPerCall | None:
+    """As the header tells; None where the calls of this session are not counted in tokens."""
+    told = session.header.settings.get(SETTING) if session.header else None
+    if not isinstance(told, dict):
+        return None
+    prefill, decode, by = _number(told.get("prefill")), _number(told.get("decode")), told.get("by")
+    if prefill is None or decode is None:
+        return None
+    return TokensPerCall(prefill, decode, by if isinstance(by, str) else "")
+
+
+def tokens_per_s(tokens: int | None, p50_ms: float | None) -> float | None:
+    """tokens / median latency of a call; None where either is unknown."""
+    return tokens * MS_PER_S / p50_ms if tokens is not None and p50_ms else None
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST else None

@@ -1,0 +1,140 @@
+"""Tells what goes with spikes from what is merely there: how often it was present at spikes and at other moments.
+
+It must not know what causes there are, nor where times come from: counts in, shares and probabilities out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+"""Lengths of spikes in slots of time, rounded up to one of these; longer ones count as the last."""
+
+LEVEL = 0.01
+"""How often, among conditions whose spikes have nothing to do with anything watched, some cause may be named. Not the
+usual .05: a live screen is looked at again and again."""
+
+LEAST_SPIKES = 5
+"""Fewer tell nothing, however well they agree."""
+
+_NEGLIGIBLE = 1e-12
+
+
+class Verdict(Enum):
+    """What the counts of one cause allow to say."""
+
+    MORE = "more often than chance"
+    NO_MORE = "no more than chance"
+    TOO_FEW = "too few spikes to tell"
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """How many of the spikes had a cause present, and the probability that a moment taken at random would have."""
+
+    hits: int
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Shares (0..1) of spikes and of other moments at which a cause was present; p is of so many spikes by chance."""
+
+    inside: float | None
+    outside: float
+    p: float | None
+    verdict: Verdict
+
+
+def width_class(slots: int) -> int:
+    """The place in `WIDTHS` of the shortest one that holds a spike of so many slots."""
+    return min(max(slots - 1, 0).bit_length(), len(WIDTHS) - 1)
+
+
+def chance_of(distances: Sequence[int], moments: int, widths: Sequence[int]) -> float:
+    """Probability that a spike laid at a random moment has the cause in it, mean over the spikes.
+
+    distances: moments by how long ago the cause was last present: `distances[i]` less than `WIDTHS[i]` slots ago, and
+        not less than `WIDTHS[i - 1]`. moments: all there were. widths: spikes by `width_class`.
+
+    Every moment is taken once, that of the spike itself too: these are all the shifts of the spikes in time against
+    the cause, instead of some drawn by lot.
+    """
+    spikes = sum(widths)
+    if not moments or not spikes:
+        return 0.0
+    within = found = 0
+    for distance, width in zip(distances, widths, strict=True):
+        within += distance
+        found += within * width
+    return found / (moments * spikes)
+
+
+def judge(causes: Sequence[Presence], spikes: int) -> list[Judged]:
+    """A verdict for each cause, such that a cause is named by mistake in at most `LEVEL` of conditions.
+
+    A spike has the cause present by chance with probability `chance`; the p-value is the binomial's upper tail, which
+    for spikes of unequal lengths is an upper bound (Hoeffding 1956). Over the causes, Holm's step-down rule (1979).
+    """
+    ps = [binomial_tail(cause.hits, spikes, cause.chance) for cause in causes]
+    named = holm(ps, LEVEL)
+    found = []
+    for cause, p, more in zip(causes, ps, named, strict=True):
+        # Where even all spikes together would prove nothing, their agreement with chance does not either.
+        could_tell = spikes >= LEAST_SPIKES and cause.chance**spikes <= LEVEL / len(causes)
+        as_expected = spikes >= LEAST_SPIKES and cause.hits <= spikes * cause.chance
+        verdict = Verdict.NO_MORE if could_tell or as_expected else Verdict.TOO_FEW
+        found.append(
+            Judged(
+                inside=cause.hits / spikes if spikes else None,
+                outside=cause.chance,
+                p=p if spikes else None,
+                verdict=Verdict.MORE if more and spikes >= LEAST_SPIKES else verdict,
+            )
+        )
+    return found
+
+
+def holm(ps: Sequence[float], level: float) -> list[bool]:
+    """Which of several p-values are significant so that any is by mistake in at most `level` of cases (Holm 1979)."""
+    significant = [False] * len(ps)
+    for rank, place in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        if ps[place] > level / (len(ps) - rank):
+            break
+        significant[place] = True
+    return significant
+
+
+def binomial_tail(hits: int, n: int, chance: float) -> float:
+    """P(X >= hits) of X ~ Binomial(n, chance)."""
+    if hits <= 0:
+        return 1.0
+    if chance <= 0 or hits > n:
+        return 0.0
+    if chance >= 1:
+        return 1.0
+    if hits > n * chance:
+        return min(1.0, _sum_from(hits, n, chance))
+    return max(0.0, 1.0 - _sum_from(n - hits + 1, n, 1.0 - chance))  # the lower tail, counted in misses
+
+
+def _sum_from(first: int, n: int, chance: float) -> float:
+    """Sum of the binomial's terms from `first` on, which is not below the mean: they fall from there."""
+    log_term = (
+        math.lgamma(n + 1)
+        - math.lgamma(first + 1)
+        - math.lgamma(n - first + 1)
+        + first * math.log(chance)
+        + (n - first) * math.log1p(-chance)
+    )
+    term = total = math.exp(log_term)
+    odds = chance / (1.0 - chance)
+    for k in range(first, n):
+        term *= odds * (n - k) / (k + 1)
+        total += term
+        if term <= total * _NEGLIGIBLE:
+            break
+    return total
