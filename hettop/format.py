@@ -6,6 +6,7 @@ Pure; knows neither where a number comes from nor where it is shown. What is not
 from __future__ import annotations
 
 import math
+import re
 
 UNKNOWN = "n/a"
 THIN_SPACE = "\u2009"
@@ -108,8 +109,8 @@ def size(number_of_bytes: int | None) -> str:
 
 
 def unit_name(unit: str, *, short: bool = False) -> str:
-    """A unit's name; short ones (`CPU`, `GPU`, `NE`, `ALL`) are for narrow screens. `@N` stays."""
+    """A unit's name; short ones (`CPU`, `GPU`, `NE`, `ALL`) are for narrow screens. `@N` and `~VARIANT` stay."""
     if not short:
         return unit
-    name, at, threads = unit.partition("@")
-    return _SHORT_UNITS.get(name, name) + at + threads
+    name = re.split("[@~]", unit, maxsplit=1)[0]
+    return _SHORT_UNITS.get(name, name) + unit[len(name) :]

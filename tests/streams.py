@@ -68,7 +68,7 @@ def cut(whole: events.Samples, points: Sequence[int]) -> list[events.Samples]:
     return parts
 
 
-def header(*, simulated: bool = False, absent: dict[str, str] | None = None) -> events.Header:
+def header(*, simulated: bool = False, absent: dict[str, str] | None = None, **settings: object) -> events.Header:
     return events.Header(
         t=0,
         format=events.FORMAT,
@@ -78,5 +78,5 @@ def header(*, simulated: bool = False, absent: dict[str, str] | None = None) -> 
         simulated=simulated,
         host=events.Host(chip="Test chip"),
         model=events.ModelInfo(name="Test model", backend="onnxruntime"),
-        settings={"absent": absent or {}},
+        settings={"absent": absent or {}, **settings},
     )

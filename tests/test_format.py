@@ -155,6 +155,8 @@ def test_sizes_are_decimal(number: int | None, text: str) -> None:
         ("CPU_AND_GPU", "GPU"),
         ("ALL", "ALL"),
         ("CPU_ONLY@4", "CPU@4"),
+        ("CPU_ONLY@4~b", "CPU@4~b"),
+        ("CPU_AND_GPU~closed", "GPU~closed"),
         ("OTHER", "OTHER"),
     ],
 )

@@ -111,6 +111,7 @@ def _power(session: Session) -> Iterator[str]:
         yield from _family("hettop_power_watts", "gauge", "The last power sample, by rail", "watts")
         for rail, mw in known:
             labels = {"rail": rail, "source": power.source, "simulated": _word(session.simulated)}
+            labels |= {"capture": _word(True)} if session.captured else {}
             yield _line("hettop_power_watts", labels, mw / 1e3)
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from hettop.events import NO_LOAD, AnyEvent, Control, Dropped, Engine, Header, Load, Mark, Power, Samples
+from hettop.events import NO_LOAD, AnyEvent, Control, Dropped, Engine, Header, Load, Mark, Power, Samples, is_capture
 from hettop.export.formats import Target
 from hettop.record.opened import Recording
 from hettop.text import clean
@@ -104,14 +104,15 @@ class Trace:
 def _counters(event: Power) -> Iterator[str]:
     """A power sample is the mean of the time before it, which is where its step begins. What is unknown has none."""
     at = _us(max(0, event.t - event.elapsed_ns))
+    mark = "CAPTURE · " if is_capture(event.source) else ""
     rails = {clean(rail): mw for rail, mw in event.mw.items() if mw is not None}
     for rail, mw in rails.items():
-        yield _counter(f"{rail} mW", at, {"mW": mw})
+        yield _counter(f"{mark}{rail} mW", at, {"mW": mw})
     for cluster in event.clusters:
         if cluster.mhz is not None:
-            yield _counter(f"{clean(cluster.name)} MHz", at, {"MHz": cluster.mhz})
+            yield _counter(f"{mark}{clean(cluster.name)} MHz", at, {"MHz": cluster.mhz})
     if event.gpu is not None and event.gpu.mhz is not None:
-        yield _counter("GPU MHz", at, {"MHz": event.gpu.mhz})
+        yield _counter(f"{mark}GPU MHz", at, {"MHz": event.gpu.mhz})
 
 
 def _counter(name: str, at_us: str, values: dict[str, float]) -> str:

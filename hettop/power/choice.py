@@ -55,20 +55,41 @@ Chooser = Callable[[Mapping[str, str]], Choice]
 """Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to the reason."""
 
 
-def chooser(name: str | None, machine: Machine, simulated: SimulatedSource | None = None) -> Chooser:
+NOT_ASKED_FOR = ("not asked for (--power none)", "")
+
+
+def chooser(
+    name: str | None,
+    machine: Machine,
+    simulated: SimulatedSource | None = None,
+    why_none: tuple[str, str] = NOT_ASKED_FOR,
+) -> Chooser:
     """How the source is to be chosen for `--power NAME`; None chooses for itself.
 
-    `simulated` is that of a simulated machine, which has no other. Raises HettopError (`usage`) for a name that is
+    `why_none`: reason and remedy where the name is `none`. `simulated` is that of a simulated machine, which has no
+    other. Raises HettopError (`usage`) for a name that is
     none, and for simulated power beside real inference or the reverse.
     """
     if name == NONE:
-        return lambda _: Choice(None, state="stopped", reason="not asked for (--power none)")
+        return lambda _: Choice(None, state="stopped", reason=why_none[0], fix=why_none[1])
     if simulated is not None:
         if name not in (None, SIMULATED):
             raise HettopError("usage", "a simulated machine has simulated power", "leave out --power, or --power none")
         return lambda refused: _first([simulated], refused)
     sources = _named(name, machine)
     return lambda refused: _first(sources, refused)
+
+
+def refuse_impossible(name: str | None, machine: Machine) -> None:
+    """Raises HettopError (`usage`) if the source was named and cannot be had here, whatever is done meanwhile."""
+    if name in (None, NONE, SIMULATED):
+        return
+    (source,) = _named(name, machine)
+    found = source.probe()
+    if found.impossible:
+        raise HettopError(
+            "usage", f"no power from {source.name}: {found.reason}", found.fix or "leave out --power: the best there is"
+        )
 
 
 def _named(name: str | None, machine: Machine) -> list[PowerSource]:

@@ -5,6 +5,8 @@ Knows no process and no session; time is passed in.
 
 from __future__ import annotations
 
+import os
+import select
 import stat
 import threading
 from collections import Counter
@@ -14,12 +16,15 @@ from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.power.plist import SOURCE as POWERMETRICS
-from hettop.power.reading import CAPTURE, HEAD_LIMIT, CaptureParser, nothing_found, parser_for, refusal
+from hettop.power.reading import BLANKS, CAPTURE, HEAD_LIMIT, CaptureParser, nothing_found, parser_for, refusal
 from hettop.power.sample import POWERMETRICS_STEP_MJ, PowerSample
 from hettop.power.source import Availability
 from hettop.text import clean
 
 CHUNK = 64 << 10
+PIPE_PATIENCE_S = 10.0
+"""Until the first byte: what writes to a pipe was started before, or is by now. Later pauses may be of any length."""
+
 NS_PER_S = 10**9
 
 
@@ -31,8 +36,14 @@ class FileSource:
 
     name = "file"
 
-    def __init__(self, path: Path, speed: float | None = None, wait: Callable[[float], object] | None = None) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        speed: float | None = None,
+        wait: Callable[[float], object] | None = None,
+        pipe_patience_s: float = PIPE_PATIENCE_S,
+    ) -> None:
+        self._path, self._pipe_patience_s = path, pipe_patience_s
         self._speed = speed
         self._stopped = threading.Event()
         self._wait = wait or self._stopped.wait
@@ -64,10 +75,10 @@ class FileSource:
     def probe(self) -> Availability:
         """Whether the file can be read and begins like a capture."""
         try:
-            with _open(self._path) as file:
+            with _open(self._path, self._pipe_patience_s) as file:
                 _recognise(file, self._path.name)
         except HettopError as error:
-            return Availability(False, error.message, error.hint)
+            return Availability(False, error.message, error.hint, impossible=True)
         return Availability(True)
 
     def samples(self, interval_ns: int = 0) -> Generator[PowerSample, None, None]:
@@ -78,7 +89,7 @@ class FileSource:
         del interval_ns
         self._stopped.clear()
         n = 0
-        with _open(self._path) as file:
+        with _open(self._path, self._pipe_patience_s) as file:
             head, parser = _recognise(file, self._path.name)
             self._format, self._lost = parser.source, parser.lost
             for sample in _parse(file, head, parser):
@@ -99,13 +110,13 @@ class FileSource:
             self._wait(sample.elapsed_ns / NS_PER_S / self._speed)
 
 
-def _open(path: Path) -> FileIO:
+def _open(path: Path, pipe_patience_s: float) -> FileIO:
     shown = clean(path.name or str(path), 80)
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             raise HettopError("input", f"{shown} is not a file", "name the file that holds the capture")
-        return FileIO(path)
+        return _open_pipe(path, shown, pipe_patience_s) if stat.S_ISFIFO(mode) else FileIO(path)
     except FileNotFoundError:
         raise HettopError("missing", f"there is no file {shown}", f"a capture is made with: {CAPTURE}") from None
     except (OSError, ValueError) as error:
@@ -113,12 +124,24 @@ def _open(path: Path) -> FileIO:
         raise HettopError("io", f"cannot read {shown}: {words}", "check its permissions") from None
 
 
+def _open_pipe(path: Path, shown: str, patience_s: float) -> FileIO:
+    """Opened at once, where an ordinary open would wait for somebody who writes; but they must soon begin."""
+    file = FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+    if not select.select([file], [], [], patience_s)[0]:
+        file.close()
+        raise HettopError(
+            "input", f"{shown} is a pipe, and nobody wrote to it for {patience_s:g} s", "start the writer first"
+        )
+    os.set_blocking(file.fileno(), True)
+    return file
+
+
 def _recognise(file: FileIO, name: str) -> tuple[bytes, CaptureParser]:
     """What has been read, and the parser it is for."""
     head = b""
     while True:
         part = _read(file, name)
-        head += part
+        head = (head + part).lstrip(BLANKS)  # nothing is told by them, however many there are
         parser = parser_for(head)
         if parser is not None:
             return head, parser

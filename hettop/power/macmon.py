@@ -5,6 +5,7 @@ Bytes in, samples out at each line feed. Knows no process and no file; holds one
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from hettop.power.sample import (
 SOURCE = "macmon"
 LINE_LIMIT = 256 << 10  # real lines have 500 to 5,000 bytes
 LONGEST_GAP_S = 3600.0  # between two lines; more is a clock that was set, or two captures in one file
+MOST_DIGITS = 20  # of a whole number: 64 bits have no more
 NS_PER_S = 1e9
 RAIL_KEYS = {
     "cpu": "cpu_power",
@@ -81,8 +83,8 @@ class MacmonParser:
         if not line:
             return []
         try:
-            told = msgspec.json.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            told = _decoded(line)
+        except (ValueError, RecursionError):
             self.lost[fault] += 1
             return []
         if not is_macmon(told):
@@ -106,6 +108,23 @@ class MacmonParser:
             gpu=None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy),
             flags=flags,
         )
+
+
+def _decoded(line: bytes) -> Any:
+    """The line as JSON. Raises ValueError, or RecursionError for one that is nested too deep."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        # A number beyond all bounds is no reason to lose the figures beside it.
+        return json.loads(line, parse_int=_whole, parse_constant=_refuse)
+
+
+def _whole(digits: str) -> int | None:
+    return int(digits) if len(digits) <= MOST_DIGITS else None
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
 
 
 def is_macmon(told: object) -> bool:
@@ -132,7 +151,12 @@ def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[
 
 
 def _figure(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # more digits than a power has
+        return None
 
 
 def _milliwatts(watts: object) -> float | None:

@@ -22,7 +22,6 @@ from hettop.power.sample import (
     mean,
     megahertz,
     milliwatts,
-    share,
     window_ns,
 )
 
@@ -172,7 +171,7 @@ def _gpu(gpu: _Dict) -> Gpu | None:
     """Its `freq_hz` is in MHz, whatever the name says."""
     mhz = megahertz(_number(gpu, "freq_hz"))
     idle = _number(gpu, "idle_ratio")
-    busy = None if idle is None else share(1 - idle)
+    busy = busy_of(idle, None)
     return None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy)
 
 

@@ -13,7 +13,7 @@ from hettop.power import access
 from hettop.power.child import ChildOutput, english
 from hettop.power.machine import Machine
 from hettop.power.plist import PlistParser
-from hettop.power.sample import POWERMETRICS_STEP_MJ, PowerSample
+from hettop.power.sample import PARTIAL, POWERMETRICS_STEP_MJ, PowerSample
 from hettop.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError
 from hettop.power.text import HEADER
 from hettop.text import clean
@@ -26,6 +26,8 @@ NS_PER_S = 10**9
 
 _EXPIRED = ("a password is required", "a terminal is required to read the password", "no tty present")
 _NEEDS = f"macOS tells power to root only: {access.SUDO} -v (press p)"
+NO_SUDO_FIX = f"see what `{access.SUDO} -V` says, or use macmon, which needs no password: brew install macmon"
+NO_ANSWER_FIX = f"run `{access.SUDO} -v` in this very terminal and see what it waits for, or use macmon"
 # What they print, in which state that leaves the source, and what to say.
 _REFUSALS: tuple[tuple[str, str, str, str], ...] = (
     *((words, EXPIRED, access.EXPIRED_REASON, access.EXPIRED_FIX) for words in _EXPIRED),
@@ -42,6 +44,8 @@ _REFUSALS: tuple[tuple[str, str, str, str], ...] = (
         "ask its administrator, or use macmon",
     ),
     ("not allowed to execute", UNAVAILABLE, "sudo does not allow you powermetrics", "hettop doctor --sudoers"),
+    ("sudo cannot be started", UNAVAILABLE, "{words}", NO_SUDO_FIX),
+    ("sudo does not answer", UNAVAILABLE, "sudo does not answer", NO_ANSWER_FIX),
     ("may not run sudo", UNAVAILABLE, "you may not use sudo on this Mac", "ask its administrator, or use macmon"),
     (
         "unrecognized sampler",
@@ -73,10 +77,10 @@ class PowermetricsSource:
     def probe(self) -> Availability:
         """Whether it can be started without a question; sudo is asked, and never asks back."""
         if not self._machine.is_mac:
-            return Availability(False, "macOS only")
+            return Availability(False, "macOS only", impossible=True)
         for path in (access.POWERMETRICS, access.SUDO):
             if self._machine.find(path) is None:
-                return Availability(False, f"there is no {path}", "it is a part of macOS")
+                return Availability(False, f"there is no {path}", "it is a part of macOS", impossible=True)
         # A ticket or a rule for everything; else a rule for this very command line.
         for question in (("true",), ("-l", *access.POWERMETRICS_ARGV)):
             code, words = self._asked((access.SUDO, "-n", *question))
@@ -92,7 +96,7 @@ class PowermetricsSource:
         try:
             self._child = ChildOutput(access.COMMAND, self._machine, farewell_s=2 * access.INTERVAL_NS / NS_PER_S)
         except OSError as error:
-            raise PowerLostError(f"sudo cannot be started: {error.strerror}", state=UNAVAILABLE) from None
+            raise PowerLostError(f"sudo cannot be started: {error.strerror}", NO_SUDO_FIX, state=UNAVAILABLE) from None
         reading = LiveReading()
         with closing(self._child.chunks()) as chunks:
             for chunk in chunks:
@@ -139,9 +143,7 @@ class LiveReading:
             self.n += 1
             self._empty = 0 if any(value is not None for value in sample.mw.values()) else self._empty + 1
             if self._empty >= MOST_EMPTY:
-                raise PowerLostError(
-                    "powermetrics tells no power here: a virtual machine has none to tell", state=UNAVAILABLE
-                )
+                raise _empty(sample)
             yield sample
         if sum(self._parser.lost.values()) > MOST_LOST:
             raise PowerLostError(f"powermetrics prints what cannot be read ({', '.join(self._parser.lost)})")
@@ -158,6 +160,15 @@ class LiveReading:
             )
         if self._seen > MOST_NOISE:
             raise PowerLostError("powermetrics prints no property list", state=UNAVAILABLE)
+
+
+def _empty(sample: PowerSample) -> PowerLostError:
+    """Why sample after sample has no rail: none was printed, or what was cannot be."""
+    if PARTIAL in sample.flags:
+        words = "powermetrics prints powers that cannot be: negative, no numbers, or beyond 10 kW"
+        return PowerLostError(words, "restart this Mac, or use macmon: brew install macmon", state=UNAVAILABLE)
+    words = "powermetrics tells no power here: a virtual machine has none to tell"
+    return PowerLostError(words, state=UNAVAILABLE)
 
 
 def _lost(child: ChildOutput, n: int, in_all: int) -> PowerLostError:

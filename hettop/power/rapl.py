@@ -55,10 +55,10 @@ class RaplSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only")
+            return Availability(False, "Linux only", impossible=True)
         zones = zones_in(self._folder)
         if not zones:
-            return Availability(False, f"there are no energy counters in {self._folder}")
+            return Availability(False, f"there are no energy counters in {self._folder}", impossible=True)
         try:
             zones[0].counter.read_bytes()
         except PermissionError:

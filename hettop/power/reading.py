@@ -23,6 +23,7 @@ HEAD_LIMIT = 64 << 10  # noise before the first sample is a line or two
 CAPTURE = "sudo powermetrics -s cpu_power,gpu_power,thermal -f plist -i 500 -n 20 > capture.plist"
 _HINT = f"a capture is made with: {CAPTURE}; or macmon pipe -s 20 > capture.jsonl"
 _TEXT_HEAD = b"Machine model:"
+BLANKS = b"\0 \r\n\t"
 _PRINTABLE = re.compile(rb"[\x09\x0a\x0d\x20-\x7e\x80-\xff]")
 # What stands in a capture when nothing was captured.
 _REFUSALS = {
@@ -60,7 +61,7 @@ def parser_for(head: bytes) -> CaptureParser | None:
 def refusal(name: str, head: bytes) -> HettopError:
     """Why the file `name`, which begins with `head`, is no capture."""
     shown = clean(name, 80)
-    if not head.strip(b"\0 \r\n\t"):
+    if not head.strip(BLANKS):
         return HettopError("format", f"{shown} is empty: nothing was captured", _HINT)
     for mark, words in _REFUSALS.items():
         if mark in head:
@@ -72,9 +73,15 @@ def refusal(name: str, head: bytes) -> HettopError:
         return HettopError("format", f"{shown} is a recording of hettop, not a capture", f"hettop replay {shown}")
     if isinstance(told, dict):
         return HettopError("format", f"{shown} is JSON, but not macmon's", _HINT)
-    binary = len(_PRINTABLE.findall(head)) < 0.9 * len(head)
-    what = "binary data" if binary else "text, but not what powermetrics or macmon print"
-    return HettopError("format", f"{shown} is {what}", _HINT)
+    return HettopError("format", f"{shown} {_looks(head)}", _HINT)
+
+
+def _looks(head: bytes) -> str:
+    if len(_PRINTABLE.findall(head)) < 0.9 * len(head):
+        return "is binary data"
+    if b"\n" not in head and len(head) >= HEAD_LIMIT:
+        return f"begins with a line of over {HEAD_LIMIT >> 10} kB: neither powermetrics nor macmon print such"
+    return "is text, but not what powermetrics or macmon print"
 
 
 def nothing_found(name: str, lost: Mapping[str, int]) -> HettopError:

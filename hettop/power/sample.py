@@ -167,7 +167,9 @@ def window_ns(value: float | None) -> int | None:
 
 def busy_of(idle: float | None, down: float | None) -> float | None:
     """Share of time a core ran: 1 - idle - down. A parked core has idle 0 and down 1; older chips tell no down."""
-    return None if idle is None else share(1 - idle - (down or 0.0))
+    if idle is None or idle < 0 or (down or 0.0) < 0:
+        return None  # no rounding makes a negative share: what else it told is not to be trusted either
+    return share(1 - idle - (down or 0.0))
 
 
 def mean(values: Sequence[float | None]) -> float | None:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 
-from hettop.events import NO_LOAD, Gpu
+from hettop.events import NO_LOAD, Gpu, split_row
 from hettop.power.machine import Wait
 from hettop.power.pace import Pace
 from hettop.power.sample import POWERMETRICS_STEP_MJ, ClusterFigures, PowerSample, make_sample
@@ -127,7 +127,7 @@ def draw_of(unit: str | None, load: str, busy: float = 1.0) -> Draw:
     """What is drawn while `unit` runs for a share `busy` of the time under a load such as `cpu:2+memory:1@50%`."""
     parts = [(IDLE, 1.0)]
     if unit is not None:
-        parts.append((UNITS.get(unit.partition("@")[0], UNITS["CPU_ONLY"]), busy))
+        parts.append((UNITS.get(split_row(unit)[0].partition("@")[0], UNITS["CPU_ONLY"]), busy))
     parts += [(LOADS[what], level) for what, level in _levels(load) if what in LOADS]
     return _sum(parts)
 

@@ -21,11 +21,15 @@ ENDED = "starting"  # as it was meant to: it only has to be started again
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a source works here; if not, why, and the command or step that mends it."""
+    """Whether a source works here; if not, why, and the command or step that mends it.
+
+    impossible: nothing that the user could do while hettop runs would mend it, as access could be given.
+    """
 
     ok: bool
     reason: str = ""
     fix: str = ""
+    impossible: bool = False
 
 
 class PowerLostError(HettopError):

@@ -43,11 +43,11 @@ class ZeusSource:
 
     def probe(self) -> Availability:
         if not self._machine.is_mac:
-            return Availability(False, "macOS only")
+            return Availability(False, "macOS only", impossible=True)
         try:
             self._monitor()
         except PowerLostError as lost:
-            return Availability(False, lost.message, lost.hint)
+            return Availability(False, lost.message, lost.hint, impossible=True)
         return Availability(True)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:

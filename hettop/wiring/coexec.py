@@ -15,7 +15,7 @@ from hettop.coexec.result import Energy, Result
 from hettop.engine.backend import split_unit
 from hettop.errors import HettopError
 from hettop.events import Baseline, Power, PowerStatus, is_capture
-from hettop.session.power_summary import CAPTURE_WORDS
+from hettop.session.power_summary import CAPTURE_WORDS, without_keys
 from hettop.session.rails import estimate, measured
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
@@ -94,6 +94,6 @@ def energy(result: Result, events: Sequence[PowerEvent]) -> Energy:
         return Energy(mean / result.together_per_s, "", mean, source)
     if any(is_capture(event.source) for event in events):
         return Energy(None, CAPTURE_WORDS)
-    told = [event.reason for event in events if isinstance(event, PowerStatus) and event.reason]
+    told = [without_keys(event.reason) for event in events if isinstance(event, PowerStatus) and event.reason]
     why = told[-1] if told else "no power sample fell into a block of all units: measure longer"
     return Energy(None, why)

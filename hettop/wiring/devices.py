@@ -29,9 +29,7 @@ class Devices:
 NOT_ASKED = Devices(None, "not asked")
 
 
-def ask_devices(
-    environment: Mapping[str, str], argv: Sequence[str] = ASKER, patience_s: float = PATIENCE_S
-) -> Devices:
+def ask_devices(environment: Mapping[str, str], argv: Sequence[str] = ASKER, patience_s: float = PATIENCE_S) -> Devices:
     """The devices, or why nobody knows them."""
     try:
         done = subprocess.run(

@@ -21,6 +21,7 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels, Entry
 from hettop.power.choice import SOURCES
 from hettop.power.machine import Machine
+from hettop.session.power_summary import without_keys
 from hettop.wiring.devices import NOT_ASKED, Devices
 from hettop.wiring.terminal import ROOMY, SMALLEST, Terminal
 
@@ -139,7 +140,7 @@ def _power(machine: Machine) -> list[Finding]:
     found = []
     for name, make in SOURCES.items():
         there = make(machine).probe()
-        found.append(Finding(name, there.ok, there.reason, there.fix))
+        found.append(Finding(name, there.ok, without_keys(there.reason), there.fix))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hettop.events import AnyEvent, Power
 from hettop.export.openmetrics import openmetrics_text
 from hettop.record.opened import Recording
 from tests.export.recordings import empty, everything, hostile, simulated, written
@@ -63,3 +64,13 @@ def test_it_parses_whatever_the_recording_holds(make: Any, tmp_path: Path) -> No
 def test_milliseconds_are_what_the_samples_were(tmp_path: Path) -> None:
     found = families(written(tmp_path / "one.jsonl", [window(0, [5 * MS])]))
     assert [s.value for s in found["hettop_latency_max_seconds"].samples] == [0.005]
+
+
+def test_power_of_a_capture_is_labelled_as_such(tmp_path: Path) -> None:
+    events: list[AnyEvent] = [
+        window(0, [MS] * 3, t=SECOND),
+        Power(t=2 * SECOND, source="file", elapsed_ns=SECOND, mw={"cpu": 500.0}),
+    ]
+    (sample,) = families(written(tmp_path / "a.jsonl", events))["hettop_power_watts"].samples
+    assert (sample.labels["source"], sample.labels["capture"]) == ("file", "true")
+    assert all("capture" not in s.labels for s in families(everything(tmp_path))["hettop_power_watts"].samples)

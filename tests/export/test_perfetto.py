@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from hettop.events import Power
 from hettop.export import perfetto
 from hettop.export.formats import Stream
 from hettop.record.opened import Recording
-from tests.export.recordings import empty, everything, hostile, simulated
-from tests.record.stories import MS, SECOND
+from tests.export.recordings import empty, everything, hostile, simulated, written
+from tests.record.stories import MS, SECOND, window
 
 # From the trace event format: what each phase of event must have.
 SCHEMA = {
@@ -120,3 +121,9 @@ def test_it_is_valid_whatever_the_recording_holds(tmp_path: Path) -> None:
         assert found["traceEvents"]
         for event in found["traceEvents"]:
             validator.validate(event)
+
+
+def test_counters_of_a_capture_are_called_so(tmp_path: Path) -> None:
+    captured = Power(t=2 * SECOND, source="file", elapsed_ns=SECOND, mw={"cpu": 500.0})
+    found = trace(written(tmp_path / "a.jsonl", [window(0, [MS] * 3, t=SECOND), captured]))
+    assert [event["name"] for event in of(found, "C")] == ["CAPTURE · cpu mW"]

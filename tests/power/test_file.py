@@ -32,6 +32,8 @@ def saved(folder: Path, data: bytes) -> Path:
         (text(Truth()).encode(), "powermetrics", 1),
         (MACMON * 4, "macmon", 4),
         (b"\n" + MACMON.rstrip(), "macmon", 1),
+        (b" \n" * 100_000 + MACMON * 2, "macmon", 2),
+        (bytes(200_000) + CAPTURE, "powermetrics", 3),
     ],
 )
 def test_the_kind_of_capture_is_found_by_its_content(tmp_path: Path, data: bytes, made_by: str, n: int) -> None:
@@ -46,6 +48,8 @@ def test_the_kind_of_capture_is_found_by_its_content(tmp_path: Path, data: bytes
     [
         (b"", "is empty: nothing was captured"),
         (b"\n\0\n", "is empty: nothing was captured"),
+        (b" \n" * 100_000, "is empty: nothing was captured"),
+        (b"x" * 200_000, "begins with a line of over 64 kB"),
         (bytes(range(32)) * 9, "is binary data"),
         (b"bplist00\xd1", "binary property list"),
         (b"hello\n", "not what powermetrics or macmon print"),
@@ -93,6 +97,15 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, path: str, kind: str, words
     assert (refused.value.kind, words in refused.value.message) == (kind, True)
     assert not source.probe().ok
     assert words in source.probe().reason
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    source = FileSource(pipe, pipe_patience_s=0.01)
+    with pytest.raises(HettopError, match="is a pipe, and nobody wrote to it for") as caught:
+        list(source.samples())
+    assert caught.value.kind == "input"
 
 
 def test_a_pipe_is_read_as_it_comes(tmp_path: Path) -> None:

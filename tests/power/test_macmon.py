@@ -77,6 +77,15 @@ def test_what_is_no_figure_is_absent(value: object) -> None:
     assert (sample.mw["cpu"], sample.mw["gpu"], sample.gpu) == (None, 500.0, None)
 
 
+@pytest.mark.parametrize("digits", ["9" * 400, "1e999", "9" * 5000, "-" + "9" * 400, "1." + "0" * 30 + "e400"])
+def test_a_figure_beyond_all_numbers_is_absent_and_takes_nothing_along(digits: str) -> None:
+    line = lines({**OLD, "cpu_power": "HERE"}).replace(b'"HERE"', digits.encode())
+    parser = MacmonParser()
+    first, second = read(parser, line + lines(OLD))
+    assert (first.mw["cpu"], first.mw["gpu"], second.mw["gpu"]) == (None, 500.0, 500.0)
+    assert parser.lost == {}
+
+
 def test_no_watts_with_busy_cores_is_suspect() -> None:
     assert "suspect-zero" in one(read(MacmonParser(), lines({**NEW, "cpu_power": 0.0}))).flags
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 from hypothesis import given, settings
@@ -75,6 +79,28 @@ def test_why_it_ended_is_said_in_words(modes: dict[str, str], state: str, words:
     assert error.state == state
     assert words in error.message
     assert error.hint or state == "failed" or "Intel" in words or "machine" in words or "property" in words
+
+
+def test_a_sudo_that_cannot_be_started_has_a_remedy() -> None:
+    def spawn(command: Sequence[str], environment: Mapping[str, str]) -> Popen[bytes]:
+        raise PermissionError(13, "Permission denied")
+
+    source = PowermetricsSource(replace(mac().machine, spawn=spawn))
+    found = source.probe()
+    assert (found.ok, found.reason) == (False, "sudo cannot be started: Permission denied")
+    assert "macmon" in found.fix
+    with pytest.raises(PowerLostError) as caught:
+        first(source, 1)
+    assert "macmon" in caught.value.hint
+
+
+@pytest.mark.parametrize("figure", [b"-12.5", b"nan", b"1e308"])
+def test_powers_that_cannot_be_are_no_virtual_machine(figure: bytes) -> None:
+    document = re.sub(rb"<real>[^<]*</real>", b"<real>" + figure + b"</real>", plist(truth_of(CHIPS["M2 Pro"])))
+    reading = LiveReading()
+    with pytest.raises(PowerLostError, match="powers that cannot be") as caught:
+        list(reading.samples(document * 5))
+    assert caught.value.hint
 
 
 def test_after_its_last_sample_it_only_has_to_be_started_again() -> None:

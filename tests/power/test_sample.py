@@ -73,7 +73,16 @@ def test_whatever_is_printed_every_figure_fits_an_event(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("idle", "down", "busy"),
-    [(0.25, None, 0.75), (0.25, 0.5, 0.25), (0.0, 1.0, 0.0), (0.6, 0.401, 0.0), (None, 0.5, None), (5.0, None, None)],
+    [
+        (0.25, None, 0.75),
+        (0.25, 0.5, 0.25),
+        (0.0, 1.0, 0.0),
+        (0.6, 0.401, 0.0),
+        (None, 0.5, None),
+        (5.0, None, None),
+        (-0.001, None, None),
+        (0.5, -0.001, None),
+    ],
 )
 def test_busy_is_what_idle_and_down_leave(idle: float | None, down: float | None, busy: float | None) -> None:
     assert samples.busy_of(idle, down) == busy

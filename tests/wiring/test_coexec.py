@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from hettop.events import Power, PowerStatus
@@ -52,3 +53,14 @@ def test_suspect_power_is_no_power() -> None:
 )
 def test_each_kind_of_processor_takes_part_once(available: tuple[str, ...], usual: tuple[str, ...]) -> None:
     assert usual_units(available) == usual
+
+
+def test_a_capture_is_no_power_of_these_units() -> None:
+    captured = [replace_source(power(5, 1_000)), replace_source(power(10.6, 10_000))]
+    found = energy(TOGETHER, captured)
+    assert (found.mj, found.source) == (None, None)
+    assert found.why.startswith("power is from a capture, not of this run")
+
+
+def replace_source(event: Power) -> Power:
+    return msgspec.structs.replace(event, source="file")

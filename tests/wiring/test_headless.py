@@ -16,6 +16,7 @@ from hettop.wiring.headless import Headless
 from hettop.wiring.options import MeasureOptions, ModelOptions
 from hettop.wiring.setup import Setup, prepare
 from tests.engine.processes import wait_for
+from tests.streams import window
 
 NE_AND_ALL = ("CPU_AND_NE", "ALL")
 
@@ -61,12 +62,13 @@ def test_what_a_unit_tells_and_cannot_be_taken_in_is_dropped_and_said_and_ends_n
 ) -> None:
     file = tmp_path / "odd.jsonl"
     headless = Headless(setup, MeasureOptions(warmup=3, runs=30, record=str(file)), raw_limit=RAW_LIMIT)
-    headless._take_in(window([5, 6], unit="ALL", native=[2**60, 7]))
+    headless._feed._take_in(window([5, 6], unit="ALL", native=[2**60, 7]))
     headless.pump()
     assert headless.session.dropped == 2
     assert [entry.text for entry in headless.session.log if "cannot be taken in" in entry.text] == [
-        f"2 samples dropped: samples that cannot be taken in: value {2**60} ns is above the histogram's {2**53 - 1} ns"
+        "2 samples dropped: samples that cannot be taken in: a native latency out of range"
     ]
+    assert headless.session.samples == 0
     headless.close("done")
     assert json.loads(file.read_text().splitlines()[-1])["dropped"] == 2
 

@@ -28,6 +28,10 @@ DEVICES = {
 
 NEEDS = {"CPU_AND_GPU": "GPU", "CPU_AND_NE": "Neural Engine"}
 
+UNCOMPILED = "Compile the model"
+UNCOMPILED_HINT = "this is no compiled model, or not all of one: name its .mlpackage, which hettop compiles itself"
+"""What Core ML advises is for who writes an application; here it is a folder that was copied in part, or renamed."""
+
 LOW_PRECISION = "allowLowPrecisionAccumulationOnGPU"
 RESHAPE = "reshapeFrequency"
 STRATEGY = "specializationStrategy"
@@ -76,8 +80,9 @@ class Framework:
         try:
             return ct.models.CompiledMLModel(str(compiled), ct.ComputeUnit[unit], function, dict(hints) or None)
         except Exception as error:
-            hint = "leave out the optimisation hints" if hints else ""
-            raise HettopError("load", f"{clean(compiled.name)} cannot be loaded: {reason(error)}", hint) from error
+            words = reason(error)
+            hint = UNCOMPILED_HINT if UNCOMPILED in words else "leave out the optimisation hints" if hints else ""
+            raise HettopError("load", f"{clean(compiled.name)} cannot be loaded: {words}", hint) from error
 
     def plan(self, compiled: Path, unit: str) -> Any:
         """An MLComputePlan of what lies compiled there. Raises HettopError: `plan`."""
