@@ -24,8 +24,8 @@ WORKER = ("-X", "faulthandler", "-P", "-m", "hettop.engine.worker")
 
 
 NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")
-"""ONNX Runtime, from 1.29 on, uploads what it runs: a thread, a data base and a connection in the process measured. Only
-this variable, set before it is imported, keeps it from beginning; its API comes too late."""
+"""ONNX Runtime, from 1.29 on, uploads what it runs: a thread, a data base and a connection in the process measured.
+Only this variable, set before it is imported, keeps it from beginning; its API comes too late."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,16 @@ GROWTH_SHARE = 0.5
 RISES = 6
 """So many looks in a row must find more memory than the one before: what stops growing is no leak. A minute's worth."""
 
+FAST_MB = 1024
+FAST_SHARE = 1.0
+FAST_RISES = 3
+"""Grown by this much, and doubled, in so few looks: a leak that would fill the memory before a minute is over. Growth
+by a quarter of that is told of at once (`usage`): a process grows by that much, and by what it leaks in the half second
+until it is heard of and told to retire."""
+
 
 class MemoryWatch:
-    """Looks for a steady slope in the resident memory of one process."""
+    """Looks for a steady slope in the resident memory of one process, and for growth that cannot wait for one."""
 
     def __init__(self) -> None:
         self._from_mb: float | None = None
@@ -33,7 +40,9 @@ class MemoryWatch:
         rose = resident_mb > self._last_mb
         self._last_mb = resident_mb
         grown = resident_mb - self._from_mb
-        if not rose or self._rises < RISES or grown <= max(GROWTH_MB, GROWTH_SHARE * self._from_mb):
+        slope = self._rises >= RISES and grown > max(GROWTH_MB, GROWTH_SHARE * self._from_mb)
+        rush = self._rises >= FAST_RISES and grown > max(FAST_MB, FAST_SHARE * self._from_mb)
+        if not rose or not (slope or rush):
             return None
         return f"its memory grew from {self._from_mb:,.0f} to {resident_mb:,.0f} MB"
 

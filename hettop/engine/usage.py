@@ -18,19 +18,27 @@ from hettop.engine.frames import UsageReport
 KIB = 1024
 
 RESIDENT_NS = 10 * 10**9
-"""Leaks that matter take minutes; looking at the memory takes some 30 us."""
+"""How often the memory is told of: most leaks that matter take minutes."""
+
+LOOK_NS = 10**8
+GREW_MB = 256
+"""How often it is looked at, which takes some 30 us between two samples, and what growth is told of at once."""
 
 
 class UsageMeter:
     """Differences of `getrusage(RUSAGE_SELF)`: all threads, since a framework's own threads fault and switch, too.
 
-    The memory in use is told with the first report and every ten seconds, by `now` (ns).
+    The memory in use is told with the first report, every ten seconds by `now` (ns), and soon after it has grown.
     """
 
-    def __init__(self, now: Callable[[], int] = time.monotonic_ns) -> None:
+    def __init__(
+        self, now: Callable[[], int] = time.monotonic_ns, resident_bytes: Callable[[], int] | None = None
+    ) -> None:
         self._now = now
-        self._process = psutil.Process()
-        self._resident_at: int | None = None
+        self._resident_bytes = resident_bytes or _resident_bytes(psutil.Process())
+        self._look_at: int | None = None
+        self._tell_at = 0
+        self._told_mb = 0.0
         self._last = _counters()
         self._read_at = self._now()
 
@@ -57,12 +65,20 @@ class UsageMeter:
         )
 
     def _resident_mb(self, now: int) -> float | None:
-        """The resident memory in MB (10^6 bytes), to a tenth; None when it is not time to look."""
-        if self._resident_at is not None and now < self._resident_at:
+        """The resident memory in MB (10^6 bytes), to a tenth; None when there is nothing new to tell of it."""
+        first = self._look_at is None
+        if self._look_at is not None and now < min(self._look_at, self._tell_at):
             return None
-        self._resident_at = now + RESIDENT_NS
-        resident: int = self._process.memory_info().rss
-        return round(resident / 1e6, 1)
+        self._look_at = now + LOOK_NS
+        resident_mb: float = round(self._resident_bytes() / 1e6, 1)
+        if not first and now < self._tell_at and resident_mb < self._told_mb + GREW_MB:
+            return None
+        self._tell_at, self._told_mb = now + RESIDENT_NS, resident_mb
+        return resident_mb
+
+
+def _resident_bytes(process: psutil.Process) -> Callable[[], int]:
+    return lambda: int(process.memory_info().rss)
 
 
 def _counters() -> tuple[int, int, int, int, int]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +19,8 @@ from hettop.errors import HettopError
 
 # Messages come from generated code without type information; the alias says what an `Any` stands for.
 Message = Any
+
+PROTO = "proto"  # of coremltools' folders the one that is needed
 
 # The folder is loaded under a name of its own. Descriptors are shared through protobuf's pool and equal definitions may
 # be added twice, so a real `import coremltools` still works in the same process, before or after.
@@ -51,11 +55,17 @@ def _schema(module: str) -> ModuleType:
     return importlib.import_module(f"{_PRIVATE_NAME}.{module}")
 
 
-def _proto_folder() -> Path:
-    found = importlib.util.find_spec("coremltools")
+def _proto_folder(find_spec: Callable[[str], ModuleSpec | None] = importlib.util.find_spec) -> Path:
+    found = find_spec("coremltools")
     for folder in (found.submodule_search_locations or []) if found is not None else []:
-        if (Path(folder) / "proto" / "__init__.py").is_file():
-            return Path(folder) / "proto"
+        if (Path(folder) / PROTO / "__init__.py").is_file():
+            return Path(folder) / PROTO
+    if found is not None:
+        raise HettopError(
+            "missing",
+            f"Core ML files are read through coremltools, and the one that is installed lacks {PROTO}",
+            "it is too old or broken: pip install --upgrade --force-reinstall coremltools",
+        )
     raise HettopError(
         "missing", "Core ML files are read through coremltools, which is not installed", "pip install coremltools"
     )

@@ -30,6 +30,10 @@ ABANDONED_S = 24 * 3600
 """A build folder of that age belongs to a process that was killed: no build takes a day."""
 
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What the system says where a disk, or a user's share of it, is full."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCache:
     """Files go to `folder`, or to `fallback` where the first cannot be written.
@@ -76,7 +80,7 @@ class ModelCache:
             raise HettopError(
                 "io",
                 f"the model cache cannot be written: {_reason(first)}; nor the temporary folder: {_reason(second)}",
-                "set XDG_CACHE_HOME or TMPDIR to a folder that can be written",
+                _remedy(first, second),
             ) from second
 
     def area(self, kind: str, name: str) -> Path | None:
@@ -119,7 +123,17 @@ class ModelCache:
         return built
 
 
-def default_cache(environ: Mapping[str, str] = os.environ, find_home: Callable[[], Path] = Path.home) -> ModelCache:
+def find_home(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's own folder.
+
+    Raises RuntimeError where there is none, as in a container, or where HOME is empty: `Path` takes that for `/`.
+    """
+    if environ.get("HOME") == "":
+        raise RuntimeError("HOME is empty")
+    return Path.home()
+
+
+def default_cache(environ: Mapping[str, str] = os.environ, find_home: Callable[[], Path] = find_home) -> ModelCache:
     """The cache of the user who runs this."""
     fallback = Path(tempfile.gettempdir()) / f"hettop-{os.getuid()}"
     try:
@@ -147,7 +161,7 @@ def _build_into(folder: Path, name: str, build: Build) -> Path:
         build(built)
         _sync(built)
         seal = temporary / "seal"
-        seal.write_text(_sizes(built), encoding="utf-8")
+        seal.write_bytes(os.fsencode(_sizes(built)))  # names are bytes, and need not be text
         # The seal first: what has a name and no seal that fits it is damaged, never half-way to being there.
         seal.replace(_seal_of(folder, name))
         _put(built, folder / name)
@@ -196,7 +210,7 @@ def _sizes(place: Path) -> str:
 def _is_whole(folder: Path, name: str) -> bool:
     """Whether all that was built is there; a file more does no harm, such as the ones a file browser leaves."""
     try:
-        sealed = _seal_of(folder, name).read_text(encoding="utf-8").splitlines()
+        sealed = os.fsdecode(_seal_of(folder, name).read_bytes()).splitlines()
         return (folder / name).exists() and {*sealed} <= {*_sizes(folder / name).splitlines()}
     except OSError:
         return False
@@ -238,3 +252,9 @@ def _sync(path: Path) -> None:
 
 def _reason(error: OSError) -> str:
     return clean(str(error))
+
+
+def _remedy(*errors: OSError) -> str:
+    if any(error.errno in NO_ROOM for error in errors):
+        return "free space on the disk (hettop doctor --clear-cache), or set TMPDIR to a folder on another one"
+    return "set XDG_CACHE_HOME or TMPDIR to a folder that can be written"

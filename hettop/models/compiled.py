@@ -91,6 +91,8 @@ class CompiledModels:
             folder.mkdir()
             compile_model(source, folder / f"{source.stem}{COMPILED_SUFFIX}")
 
+        if self._cache.find(key) is None:
+            self._sweep()  # before our own lease, which would stand against the removal of this model's leftovers
         # The lease first: between a look and a lease somebody could remove it.
         held = [_shared(self._cache.folder, key)]
         try:

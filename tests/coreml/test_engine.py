@@ -130,7 +130,7 @@ def reaper() -> Iterator[Reaper]:
 
 
 def test_a_unit_compiles_loads_and_runs_and_the_next_process_finds_it_compiled(begin: Begin, bench: Bench) -> None:
-    bench.behave(native_ns=123_456)
+    bench.behave(native_ns=123_456, latency_ms=1)
     first = begin()
     first.finish()
     held = "paused"  # until its plan is read: that must not run beside the measurement
@@ -146,6 +146,19 @@ def test_a_unit_compiles_loads_and_runs_and_the_next_process_finds_it_compiled(b
     second.finish()
     assert second.states() == ["spawning", "loading", "warming", held, "running", "paused"]
     assert second.last("cached") is True
+
+
+@pytest.mark.parametrize("told", [10**9, 2**60, 2**200, -5])
+def test_a_native_time_that_cannot_be_right_is_counted_and_said_and_ends_nothing(
+    told: int, begin: Begin, bench: Bench
+) -> None:
+    bench.behave(wrong_native_ns=told)
+    run = begin()
+    run.finish()
+    assert run.engine.failures == {}
+    assert sum(window.n for window in run.windows()) == 20
+    assert [window.native_ns for window in run.windows()] == [None] * len(run.windows())
+    assert run.last("note") == "24 native times were longer than the call, or negative: not used"
 
 
 def test_the_time_a_load_takes_while_it_holds_the_gil_is_the_loads(begin: Begin, bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.cache import Build, ModelCache, cache_folder, default_cache
+from hettop.models.cache import Build, ModelCache, cache_folder, default_cache, find_home
 
 
 @pytest.fixture
@@ -113,6 +114,27 @@ def test_a_fallback_that_is_a_link_is_not_trusted(tmp_path: Path) -> None:
         cache.file("a.onnx", never)
 
 
+def full(_path: Path) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_where_both_disks_are_full_the_error_says_to_make_room(tmp_path: Path) -> None:
+    cache = ModelCache(tmp_path / "cache", tmp_path / "fallback")
+    with pytest.raises(HettopError) as caught:
+        cache.file("a.onnx", full)
+    assert caught.value.message.count("No space left on device") == 2
+    assert caught.value.hint.startswith("free space on the disk")
+
+
+def test_a_file_whose_name_is_no_text_is_kept_and_found(cache: ModelCache) -> None:
+    def build(path: Path) -> None:
+        path.mkdir()
+        (path / os.fsdecode(b"\xff\xfe")).touch()
+
+    cache.file("a", build)
+    assert cache.file("a", never) == cache.folder / "a"
+
+
 def test_without_any_place_the_error_says_what_to_set(tmp_path: Path) -> None:
     cache = ModelCache(blocked(tmp_path), blocked(tmp_path))
     with pytest.raises(HettopError) as caught:
@@ -159,6 +181,12 @@ def test_a_user_without_a_home_has_a_cache() -> None:
 
     cache = default_cache({}, homeless)
     assert cache.folder.is_relative_to(cache.fallback)
+
+
+def test_an_empty_home_is_none() -> None:
+    with pytest.raises(RuntimeError):
+        find_home({"HOME": ""})
+    assert find_home({}) == Path.home()
 
 
 # -- what it may hold ------------------------------------------------------------------------------------------------

@@ -136,6 +136,15 @@ def test_what_a_killed_compilation_left_is_swept_and_one_under_way_is_not(tmp_pa
     assert sorted(names(cache)) == ["a.mlmodelc", "b.mlmodelc"]
 
 
+def test_what_a_killed_compilation_of_the_same_model_left_is_swept_by_the_next_one(tmp_path: Path) -> None:
+    cache, source = models(tmp_path), package(tmp_path, "a")
+    left = tmp_path / "cache" / f".{compiled_key(source, '24A1')}.abcd"
+    left.mkdir(parents=True)
+    (left.parent / f".{compiled_key(source, '24A1')}.use").touch()
+    assert used(cache, source).cached is False
+    assert not left.exists()
+
+
 def test_a_compilation_that_fails_leaves_nothing_and_keeps_nothing(tmp_path: Path) -> None:
     cache, source = models(tmp_path), package(tmp_path, "a")
 

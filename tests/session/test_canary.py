@@ -131,7 +131,8 @@ def test_the_clock_is_compared_with_the_first_reports_of_the_same_units_and_load
         session.fold(event)
     assert session.canary.loss == pytest.approx(0.2)
     # Under load a core shares its work with others: another situation, with a beginning of its own.
-    for event in (load(40 * S, "cpu:2"), *reports(42 * S, KERNEL * 2)):
+    session.fold(load(40 * S, "cpu:2"))
+    for event in reports(42 * S, KERNEL * 2):
         session.fold(event)
     assert session.canary.loss is None
     worst = session.canary.worst

@@ -35,7 +35,7 @@ def plan(accelerator: str | None = NE, costs: dict[str, float | None] | None = N
         ),
     ],
 )
-def test_a_claim_stands_beside_its_evidence(power: dict[str, float | None], words: str) -> None:
+def test_a_claim_stands_beside_its_evidence(power: dict[str, Any], words: str) -> None:
     assert evidence(plan(), **power) == words
 
 

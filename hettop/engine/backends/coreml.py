@@ -213,7 +213,13 @@ def _new_state(loaded: Any, source: Path) -> Any:
     try:
         return loaded.make_state()
     except Exception as error:
-        raise HettopError("load", f"{clean(source.name)}: no state can be made: {reason(error)}") from error
+        words = reason(error)
+        hint = (
+            "update macOS: models that keep a state need macOS 15"
+            if "macOS 15" in words
+            else "restart the unit, or convert the model anew"
+        )
+        raise HettopError("load", f"{clean(source.name)}: no state can be made: {words}", hint) from error
 
 
 def _nothing_loaded(_feed: dict[str, Any], _state: Any) -> dict[str, Any]:
