@@ -115,9 +115,7 @@ def wrong(unit: str, reference: str = "CPU_ONLY", **difference: float) -> events
 def fast_and_slow(told: events.Outputs | events.Engine) -> Session:
     rng = np.random.default_rng(3)
     samples = {"CPU_ONLY": latencies(rng, 800, 0.2, 2.0), "CPU_AND_NE": latencies(rng, 800, 0.2, 1.0)}
-    return session_of(
-        [events.Engine(t=0, unit=unit, state="running") for unit in samples], [told], stream_of(samples)
-    )
+    return session_of([events.Engine(t=0, unit=unit, state="running") for unit in samples], [told], stream_of(samples))
 
 
 def test_a_unit_with_wrong_answers_is_never_advised_and_meets_nothing() -> None:
