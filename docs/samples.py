@@ -1,4 +1,5 @@
-"""Makes the sample sessions in recordings/: `python docs/samples.py`, on a machine that does little else.
+"""Makes the sample sessions in recordings/: `python docs/samples.py [NAME …]`, on a machine that does
+little else.
 
 Steers a live feed by a fixed script, as a user would by keys; what is measured is measured, what is simulated says so.
 """
@@ -6,6 +7,7 @@ Steers a live feed by a fixed script, as a user would by keys; what is measured 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -88,11 +90,13 @@ SAMPLES = (
         None,
         (
             (0, interleave),
-            (20, mark("no competing load")),
-            (20.5, load("cpu:1")),
-            (30, mark("one of two cores taken")),
-            (35, load("none")),
-            (40, end),
+            (19.5, mark("no competing load")),
+            (20, load("cpu:1")),
+            (32, mark("one of two cores taken")),
+            (32.5, load("cpu:2")),
+            (46, mark("both cores taken")),
+            (46.5, load("none")),
+            (52, end),
         ),
     ),
 )
@@ -113,5 +117,7 @@ def record(sample: Sample) -> None:
 
 
 if __name__ == "__main__":
+    wanted = sys.argv[1:]
     for each in SAMPLES:
-        record(each)
+        if not wanted or each.name in wanted:
+            record(each)

@@ -12,11 +12,15 @@ from itertools import pairwise
 import numpy as np
 
 from hettop.analysis.material import Measured
+from hettop.stats.dependence import autocorrelation_time
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.stats.resampling import block_length, resampled_means, resamples_for
 
 LEAST_TO_RESAMPLE = 20
 """Below this a resample has hardly any other values to take, and an interval would look certain."""
+
+LEAST_EFFECTIVE = 15
+"""Independent samples that they must be worth: from fewer, resampled blocks give intervals that are too narrow."""
 
 BY_ENERGY, BY_FASTEST = "inferences per joule", "1/min"
 
@@ -98,7 +102,7 @@ class Resampled:
     """Resampled means of units, each drawn once however many pairs are looked at."""
 
     def __init__(self, units: Sequence[Measured], rng: np.random.Generator) -> None:
-        usable = [unit for unit in units if unit.samples_ms.size >= LEAST_TO_RESAMPLE]
+        usable = [unit for unit in units if unit.samples_ms.size >= LEAST_TO_RESAMPLE and _worth_enough(unit)]
         resamples = resamples_for(*(unit.samples_ms.size for unit in usable)) if usable else 0
         self._units = {unit.unit: unit for unit in units}
         self._means = {
@@ -120,6 +124,11 @@ class Resampled:
 def neighbours(ranks: Ranks, resampled: Resampled) -> tuple[Neighbours, ...]:
     """How sure the order by mean is, from the best unit down."""
     return tuple(resampled.difference(better, worse) for better, worse in pairwise(ranks.latency))
+
+
+def _worth_enough(unit: Measured) -> bool:
+    """Samples that come in slow waves look like many and tell of few."""
+    return unit.samples_ms.size / autocorrelation_time(unit.samples_ms) >= LEAST_EFFECTIVE
 
 
 def _ordered(units: Sequence[Measured], figure: Callable[[Measured], float]) -> tuple[str, ...]:

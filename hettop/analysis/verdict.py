@@ -23,6 +23,7 @@ from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 
+SEVERAL_TURNS = 3  # fewer are a switch or two by hand
 NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody ran
 
 
@@ -96,6 +97,7 @@ class Verdict:
     failed: Mapping[str, Reason]
     unmeasured: tuple[str, ...]
     rows: tuple[Statistics, ...]
+    in_turns: bool = True
 
     @property
     def asked_for_proof(self) -> bool:
@@ -168,6 +170,7 @@ def verdict(
         failed=_failed(rows),
         unmeasured=_unmeasured(session, units),
         rows=tuple(rows),
+        in_turns=_in_turns(session, usable),
     )
 
 
@@ -224,6 +227,11 @@ def _needs(units: Sequence[Measured], judgements: Mapping[str, Judgement], quest
             if bounds.effective < samples_needed(0.9) and lacking > 0:
                 found[unit.unit] = lacking
     return found
+
+
+def _in_turns(session: Session, units: Sequence[Measured]) -> bool:
+    """Whether every unit took several turns: each begins with a sample of phase `resume`."""
+    return all(session.units[unit.unit].apart.get("resume", 0) >= SEVERAL_TURNS for unit in units)
 
 
 def _failed(rows: Sequence[Statistics]) -> dict[str, Reason]:

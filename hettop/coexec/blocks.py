@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hettop.coexec.copies import first_of_each
+
 BLOCK_NS = 250_000_000
 BLOCK_SAMPLES = 20
 """A block is as long as one of an interleaved measurement: this long, or so many samples of its slowest unit."""
@@ -29,7 +31,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """`count` rounds in each of which every unit runs alone and all run together, `length_ns` each."""
+    """`count` rounds in each of which every unit runs alone and all run together, `length_ns` each.
+
+    Of several workers of one unit the first runs alone.
+    """
 
     units: tuple[str, ...]
     count: int
@@ -37,7 +42,7 @@ class Rounds:
 
     def __iter__(self) -> Iterator[tuple[Block, ...]]:
         """The order is turned around each round, so that no block always follows the same one."""
-        kinds = [*((unit,) for unit in self.units), self.units]
+        kinds = [*((unit,) for unit in first_of_each(self.units)), self.units]
         blocks = tuple(Block(kind, self.length_ns) for kind in kinds)
         for number in range(self.count):
             yield blocks if number % 2 == 0 else blocks[::-1]
@@ -57,7 +62,7 @@ def plan_rounds(
     The only round takes longer than asked for if its blocks would otherwise hold fewer than `FEWEST_SAMPLES`.
     """
     slowest = max(usual_ns.values(), default=0)
-    kinds = len(units) + 1
+    kinds = len(first_of_each(units)) + 1
     shortest = max(shortest_ns, (BLOCK_SAMPLES + 1) * slowest)
     count = duration_ns // (kinds * (shortest + rest_ns))
     if count < 1:

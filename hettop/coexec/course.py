@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from hettop.coexec.blocks import REST_NS, Block, plan_rounds
+from hettop.coexec.copies import unit_of
 from hettop.coexec.crew import Began, Crew, Did, Died, GaveBack, Said
 from hettop.coexec.messages import Job, Ready
 from hettop.coexec.result import Fault, Result, Round, UnitResult
@@ -123,7 +124,7 @@ class Course:
                 continue
             self._book.stretches.append(stretch)
             if len(block.units) == 1:
-                alone[block.units[0]] = rate([stretch])
+                alone[unit_of(block.units[0])] = rate([stretch])
             else:
                 together = rate([stretch])
         self._book.rounds.append(Round(alone, together))
@@ -273,7 +274,8 @@ class Course:
         )
 
     def _unit_result(self, name: str, unit: _Unit, together: list[Stretch], work: float) -> UnitResult:
-        alone = [each for each in self._book.stretches if each.units == (name,)]
+        single = [each for each in self._book.stretches if len(each.units) == 1]
+        alone = [each for each in single if unit_of(each.units[0]) == unit_of(name)]
         own = sum(each.work.get(name, 0.0) for each in together)
         seconds = sum(each.seconds for each in together)
         return UnitResult(
@@ -281,7 +283,7 @@ class Course:
             alone_per_s=rate(alone),
             together_per_s=own / seconds if seconds else None,
             share=own / work if work else None,
-            alone_calls=sum(each.calls[name] for each in alone),
+            alone_calls=sum(sum(each.calls.values()) for each in alone),
             together_calls=sum(each.calls.get(name, 0) for each in together),
             placed=unit.ready.placed if unit.ready is not None else None,
             note=unit.ready.note if unit.ready is not None else "",

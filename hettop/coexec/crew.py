@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from hettop.coexec.copies import unit_of
 from hettop.coexec.messages import Failed, Lines, Ready, Work, WorkerJob, decode_report, encode
 from hettop.coexec.result import Fault
 from hettop.coexec.stealing import Order
@@ -93,7 +94,7 @@ class _Worker:
 
 
 class ProcessCrew:
-    """One process for each unit, all of them known to `reaper`. `ending` is a descriptor whose end means to end."""
+    """One process for each worker, all of them known to `reaper`. `ending` is a descriptor whose end means to end."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class ProcessCrew:
             except OSError as error:
                 raise HettopError("crashed", f"{unit}: no worker process could be started: {error}") from error
             self._workers[unit] = worker
-            self._send(worker, encode(WorkerJob(unit=unit, work=work)) + b"\n")
+            self._send(worker, encode(WorkerJob(unit=unit_of(unit), work=work)) + b"\n")
             self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
             self._selector.register(worker.process.stderr, selectors.EVENT_READ, worker)
 

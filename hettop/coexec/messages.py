@@ -44,7 +44,10 @@ class WorkerJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A co-execution to measure for `duration_ns` in all, loading aside, in blocks of `block_ns` at least."""
+    """A co-execution to measure for `duration_ns` in all, loading aside, in blocks of `block_ns` at least.
+
+    `units` are workers: a unit that is there twice has two, named as `copies` says.
+    """
 
     units: tuple[str, ...]
     work: Work

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hettop.coexec.copies import unit_of
+
 LATENCY_NEEDS = 64
 """Samples that a P90 needs for its 95 % interval to exist on both sides (docs/STATISTICS.md)."""
 
@@ -22,7 +24,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Rates of one round, inferences a second; None where a block came to nothing."""
+    """Rates of one round, inferences a second, alone by unit; None where a block came to nothing."""
 
     alone_per_s: dict[str, float | None]
     together_per_s: float | None
@@ -30,8 +32,9 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
-    """A unit's part. Rates are inferences a second; calls are those that the rates stand on.
+    """A worker's part. Rates are inferences a second; calls are those that the rates stand on.
 
+    unit: the worker's name. alone_per_s: of the unit, whose first worker was measured alone for all of them.
     share: of the work that was done together. ahead: numbers that it has at once.
     redone: numbers that others had to do again when it died.
     """
@@ -107,7 +110,7 @@ class Result:
         best = self.best
         if best is None:
             return ()
-        return tuple(gain(each.together_per_s, each.alone_per_s.get(best.unit)) for each in self.rounds)
+        return tuple(gain(each.together_per_s, each.alone_per_s.get(unit_of(best.unit))) for each in self.rounds)
 
 
 @dataclass(frozen=True, slots=True)

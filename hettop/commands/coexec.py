@@ -24,6 +24,7 @@ SUMMARY = (
 EXAMPLE = """\
   hettop coexec model.onnx --units CPU_ONLY@1,CPU_ONLY@2
   hettop coexec Model.mlpackage --units CPU_AND_GPU,CPU_AND_NE --duration 20s --power powermetrics
+  hettop coexec Model.mlpackage --units CPU_AND_NE,CPU_AND_NE  two calls of one unit in flight
   hettop coexec --backend simulated --units CPU_ONLY,CPU_AND_GPU,CPU_AND_NE --json
   hettop coexec model.onnx --granularities --loads none,cpu:1,cpu:2"""
 NOTES = """\
@@ -31,10 +32,11 @@ A unit is a process that takes the next number of the stream, or steals one that
 inputs do not: each process makes the same ones from the seed. A buffer restores the order. Each unit alone and all
 together are measured in turns, in blocks with rests between them, through the same dispatch. Alone and together are
 inferences a second; the latency is from handing a number out to its leaving in order. A unit that dies has its work
-done by the others. Energy needs --power, and then blocks of 2 s. --granularities compares ways to run one model
-in parallel on the threads of one processor: each operator on all of them, operators side by side, slices as a pipeline,
-inputs side by side. docs/COEXEC.md tells more. Exit codes: 0 measured,
-2 wrong use, 3 nothing could be measured, 130 interrupted (what was measured is printed)."""
+done by the others. A unit that is named twice is two processes: two of its calls in flight, one of them measured alone.
+Energy needs --power, and then blocks of 2 s. --granularities compares ways to run one model in parallel on the threads
+of one processor: each operator on all of them, operators side by side, slices as a pipeline, inputs side by side.
+docs/COEXEC.md tells more. Exit codes: 0 measured, 2 wrong use,
+3 nothing could be measured, 130 interrupted (what was measured is printed)."""
 DEPTH = 64  # named here and not imported: --help must not wait for msgspec
 MOST_DEPTH = 1_000_000
 FEWEST_THREADS = 2
@@ -140,7 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = make_parser("coexec", SUMMARY, EXAMPLE, NOTES)
     add_model_options(parser)
     parser.add_argument(
-        "--units", metavar="A,B", help="two units or more (one for each kind of processor, or two numbers of threads)"
+        "--units",
+        metavar="A,B",
+        help="two units or more, or one twice (one for each kind of processor, or two numbers of threads)",
     )
     parser.add_argument(
         "--duration", type=duration_ns, default=duration_ns("6s"), metavar="T", help="of all blocks and rests (6s)"

@@ -13,7 +13,7 @@ from hettop.record.opened import Recording
 from hettop.report.story import Told
 from hettop.report.verdict_section import verdict_section
 
-SEED = 20_250_602  # of the resamples: the same recording gives the same page
+SEED = 20_250_601  # of the resamples: the same recording gives the same page, and the page what decide gives
 
 
 def tell(recording: Recording) -> Told:

@@ -5,10 +5,12 @@ Pure; what the workers said of themselves is cleaned here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from hettop import __version__
+from hettop.coexec.copies import copy_of, unit_of
 from hettop.coexec.result import LATENCY_NEEDS, Energy, Result, UnitResult
 from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, significant
 from hettop.report.grid import grid, wrapped
@@ -67,6 +69,7 @@ def coexec_document(model: dict[str, Any], backend: str, result: Result, energy:
 
 def notes(result: Result) -> Iterator[str]:
     """What is to be known of the figures."""
+    yield from _copies(result)
     for unit in result.units:
         if unit.error is None:
             continue
@@ -79,11 +82,24 @@ def notes(result: Result) -> Iterator[str]:
             yield f"{name} did not begin: {why}{hint}"
     known = [unit for unit in result.units if unit.error is None]
     if result.of_ideal is not None and result.of_ideal < STRETCH and len(known) == len(result.units):
-        yield "the units are in each other's way: together they do less than the sum of what each does alone"
+        who = "units" if _in_flight(result) is None else "calls in flight"
+        yield f"the {who} are in each other's way: together they do less than the sum of what each does alone"
     if result.latencies and result.latencies < LATENCY_NEEDS:
         yield f"a P90 needs {LATENCY_NEEDS} latencies, these are {result.latencies}: measure longer"
     if result.interrupted:
         yield "interrupted: this is what was measured until then"
+
+
+def _copies(result: Result) -> Iterator[str]:
+    workers = Counter(unit_of(unit.unit) for unit in result.units)
+    told = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
+    if told:
+        yield f"in flight at once: {told}, in a process each; alone is what the first of them does"
+
+
+def _in_flight(result: Result) -> int | None:
+    """How many workers there are, if all are of one unit."""
+    return len(result.units) if len({unit_of(unit.unit) for unit in result.units}) == 1 else None
 
 
 def _row(unit: UnitResult) -> tuple[str, ...]:
@@ -149,6 +165,7 @@ def _unit_document(unit: UnitResult) -> dict[str, Any]:
     error = unit.error
     return {
         "unit": unit.unit,
+        "copy": copy_of(unit.unit),
         "alone_per_s": unit.alone_per_s,
         "together_per_s": unit.together_per_s,
         "share": unit.share,

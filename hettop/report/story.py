@@ -122,7 +122,7 @@ def _settings(header: Header) -> str:
     told = [
         f"{name} {value}"[:LONGEST_SETTING]
         for name, value in header.settings.items()
-        if value not in (None, {}, []) and name not in ("protocol", "variants", "tokens")
+        if value not in (None, {}, []) and name not in ("protocol", "variants", "tokens", "absent")
     ]
     return "; ".join(told)
 

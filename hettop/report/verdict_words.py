@@ -14,6 +14,7 @@ from hettop.analysis.budget import Judgement
 from hettop.analysis.material import NATIVE, RESPONSE, Measured
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.verdict import Facts, Verdict
+from hettop.events import split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.power_notes import power_line
 from hettop.report.protocol import protocol_notes
@@ -147,6 +148,15 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
         yield f"{clean(name, 30)} has another top 1 now and then: {_outputs(verdict.facts[name])}"
+    variants = list(dict.fromkeys(row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] is not None))
+    if variants:
+        named = ", ".join(clean(name, 30) for name in variants[:UNITS_NAMED])
+        yield f"{named}: another way of running, or another model, which no choice of unit decides; not part of this"
+    if len(verdict.ranks.latency) > 1 and not verdict.in_turns:
+        yield (
+            "the units were measured one after another, not in turns: what else the machine did meanwhile may have "
+            "decided (bench --interleave, or i)"
+        )
     for pair in verdict.few[:UNITS_NAMED]:
         samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"
         better, worse = clean(pair.better, 30), clean(pair.worse, 30)

@@ -49,7 +49,7 @@ def quantile_bounds(samples: npt.ArrayLike, q: float, confidence: float = CONFID
         n=n,
         effective=effective,
         time=time,
-        low=None if low is None else float(ascending[max(1, int(low * stretch)) - 1]),
+        low=None if low is None else float(ascending[int((low - 1) * stretch)]),
         high=None if high is None else float(ascending[min(n, int(np.ceil(high * stretch))) - 1]),
     )
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from hettop.coexec.blocks import BLOCK_NS
 from hettop.coexec.child import coexecute
+from hettop.coexec.copies import workers_of
 from hettop.coexec.messages import Job, Work
 from hettop.coexec.result import Energy, Result
 from hettop.engine.backend import split_unit
@@ -19,7 +21,7 @@ from hettop.session.power_summary import CAPTURE_WORDS, without_keys
 from hettop.session.rails import estimate, measured
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
-from hettop.wiring.setup import Setup, prepare
+from hettop.wiring.setup import ALL_UNITS, Setup, prepare
 
 FEWEST_UNITS = 2
 POWER_INTERVAL_NS = 500_000_000
@@ -32,11 +34,13 @@ PowerEvent = Power | PowerStatus | Baseline
 def prepare_units(options: ModelOptions, units: tuple[str, ...] | None, cores: int) -> Setup:
     """What is to be measured; without `units` the backend's own, each kind of processor once.
 
-    Raises HettopError: as `prepare` does, and `usage` for fewer than two units.
+    A unit that is named twice has two workers. Raises HettopError: as `prepare` does, and `usage` for fewer than two.
     """
     setup = prepare(options, units or ("all",), cores)
     if units is None:
         setup = prepare(options, usual_units(setup.available), cores)
+    elif ALL_UNITS not in units:
+        setup = replace(setup, units=workers_of(units))
     if len(setup.units) < FEWEST_UNITS:
         hint = f"name two or more of {', '.join(setup.available)}: --units {','.join(usual_units(setup.available))}"
         raise HettopError("usage", "co-execution takes two units at least", hint)

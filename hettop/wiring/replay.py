@@ -152,8 +152,11 @@ class ReplayFeed:
         self._selecting.set_end(self._player.position_ns, direction)
 
     def toggle_loop(self) -> None:
+        """Play the selection over and over, from now on; or no longer."""
         if not self._selecting.toggle_loop():
             self._notices.append(Notice("select something first: ( where it begins, ) where it ends"))
+        elif self._selecting.looping:
+            self._playing = True
 
     def close(self) -> None:
         self._player.close()

@@ -140,6 +140,8 @@ class Resting(Measurement):
         self._goes_on = False
 
     def _kinds(self) -> tuple[Kind, ...]:
+        if self._setup.simulated:  # there is no model to look into
+            return ()
         looked_at = next(iter(self._control.units), self._setup.units[0])
         return kinds(looked_at, self._setup.available)
 

@@ -47,6 +47,11 @@ class Selecting:
         else:
             self._looping = False
 
+    @property
+    def looping(self) -> bool:
+        """Whether the selection is played over and over."""
+        return self._looping
+
     def toggle_loop(self) -> bool:
         """Go round in it, or not any more; False where there is nothing to go round in."""
         if self._reader is None:

@@ -47,6 +47,8 @@ def called(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProc
     """Runs it in this very process, which is quicker; for what starts no other one."""
     before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGHUP)]
     stdout, stderr = io.StringIO(), io.StringIO()
+    for name in ("COLUMNS", "LINES"):  # a terminal that somebody tested on in this process is not this one's
+        os.environ.pop(name, None)
     with contextlib.chdir(cwd or Path.cwd()), redirect_stdout(stdout), redirect_stderr(stderr):
         code = run(list(arguments))
     for number, handler in before:

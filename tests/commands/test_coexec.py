@@ -42,6 +42,21 @@ def test_a_model_runs_on_two_sessions_of_onnx_runtime(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_unit_that_is_named_twice_has_two_calls_in_flight() -> None:
+    command = ("coexec", "mobilenetv2:32x32", "--units", "CPU_ONLY@1,CPU_ONLY@1", "--duration", "1s")
+    done = hettop(*command, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = one_document(done.stdout)
+    assert [(unit["unit"], unit["copy"]) for unit in document["units"]] == [("CPU_ONLY@1", 1), ("CPU_ONLY@1#2", 2)]
+    first, second = document["units"]
+    assert first["alone_per_s"] == second["alone_per_s"] > 0, "one of them was measured alone, for both"
+    assert first["together_calls"] > 0
+    assert second["together_calls"] > 0
+    assert document["ideal_per_s"] == pytest.approx(2 * first["alone_per_s"])
+    assert document["best"] == "CPU_ONLY@1"
+    assert "2 of CPU_ONLY@1" in document["notes"][0]
+
+
 def test_the_page_says_simulated_and_fits_the_terminal() -> None:
     done = hettop(*SIMULATED, COLUMNS="80")
     assert done.returncode == 0
@@ -54,7 +69,6 @@ def test_the_page_says_simulated_and_fits_the_terminal() -> None:
     ("arguments", "words"),
     [
         (("--units", "CPU_ONLY@1"), "two units at least"),
-        (("--units", "CPU_ONLY@1,CPU_ONLY@1"), "two units at least"),
         (("--units", "CPU_ONLY@1,TPU"), "unknown unit"),
         (("--units", "CPU_ONLY@1,CPU_AND_NE"), "cannot run here"),
         (("nothing.onnx",), "no model nothing.onnx"),

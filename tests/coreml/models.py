@@ -115,3 +115,36 @@ def regressor(path: Path) -> Path:
     model.glmRegressor.weights.add().value.append(2.0)
     path.write_bytes(model.SerializeToString())
     return path
+
+
+def token_by_token(path: Path, longest: int = 128) -> Path:
+    """y float16[1,4]: a sum over all tokens int32[1,1..longest] read so far, in a state."""
+    length = mil.get_new_symbol()
+    specs = {
+        "tokens": spec((1, length), np.int32),
+        "memory": mb.StateTensorSpec((1, 4), dtype=types.fp16),
+    }
+    tokens = ct.TensorType(name="tokens", shape=(1, ct.RangeDim(1, longest, default=1)), dtype=np.int32)
+    return saved(path, _reading, specs, inputs=[tokens])
+
+
+def prefill_and_decode(folder: Path, prompt: int = 16) -> Path:
+    """The same as two functions: `prefill` of `prompt` tokens a call, and `decode` (the default) of one."""
+    both = ct.utils.MultiFunctionDescriptor()
+    for name, length in (("prefill", prompt), ("decode", 1)):
+        specs = {"tokens": spec((1, length), np.int32), "memory": mb.StateTensorSpec((1, 4), dtype=types.fp16)}
+        part = saved(folder / f"{name}.mlpackage", _reading, specs)
+        both.add_function(str(part), "main", name)
+    both.default_function_name = "decode"
+    path = folder / "llm.mlpackage"
+    ct.utils.save_multifunction(both, str(path))
+    return path
+
+
+def _reading(tokens: Any, memory: Any) -> Any:
+    """Looks the tokens up in a table of ten, and adds them to what was read before."""
+    table = np.arange(40, dtype=np.float16).reshape(10, 4) / np.float16(8)
+    found = mb.gather(x=table, indices=tokens, axis=0)
+    value = mb.add(x=mb.read_state(input=memory), y=mb.reduce_sum(x=found, axes=[1]))
+    mb.coreml_update_state(state=memory, value=value)
+    return mb.identity(x=value, name="y")

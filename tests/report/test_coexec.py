@@ -54,6 +54,16 @@ def test_the_page_tells_gain_ideal_order_and_why_there_is_no_energy() -> None:
     assert "SIMULATED" not in text
 
 
+def test_calls_in_flight_on_one_unit_are_said_to_be_that() -> None:
+    twice = (replace(NE, share=0.5), replace(NE, unit="CPU_AND_NE#2", share=0.5))
+    text = page(replace(RESULT, units=twice))
+    assert "in flight at once: 2 of CPU_AND_NE, in a process each; alone is what the first of them does" in text
+    assert "the calls in flight are in each other's way" in text
+    assert "together 120/s: +20% over CPU_AND_NE alone (+10% to +30% by round)" in text
+    assert [each["copy"] for each in document(replace(RESULT, units=twice))["units"]] == [1, 2]
+    assert "in flight" not in page()
+
+
 def test_the_document_says_the_same() -> None:
     told = document()
     assert (told["gain"], told["of_ideal"], told["best"]) == (pytest.approx(0.2), pytest.approx(0.8), "CPU_AND_NE")

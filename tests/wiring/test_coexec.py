@@ -7,8 +7,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
-from hettop.wiring.coexec import energy, usual_units
+from hettop.wiring.coexec import energy, prepare_units, usual_units
+from hettop.wiring.options import ModelOptions
 from tests.report.test_coexec import RESULT
 
 S = 10**9
@@ -36,6 +38,16 @@ def test_without_a_sample_within_such_a_block_energy_is_unknown() -> None:
 def test_the_sources_own_reason_is_told() -> None:
     status = PowerStatus(t=0, source="none", state="unavailable", reason="rapl: no permission")
     assert energy(TOGETHER, [status]).why == "rapl: no permission"
+
+
+def test_a_unit_that_is_named_twice_takes_part_twice() -> None:
+    options = ModelOptions(backend="simulated")
+    setup = prepare_units(options, ("CPU_AND_NE", "CPU_AND_NE", "ALL"), 2)
+    assert setup.units == ("CPU_AND_NE", "CPU_AND_NE#2", "ALL")
+    assert len(prepare_units(options, ("all",), 2).units) == 4
+    with pytest.raises(HettopError) as caught:
+        prepare_units(options, ("CPU_AND_NE", "CPU_AND_NE#2"), 2)
+    assert "unknown unit" in caught.value.message
 
 
 def test_suspect_power_is_no_power() -> None:

@@ -178,7 +178,7 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
             _change(row),
         )
         lines.append(fit(spans, width))
-    notes = "Times in ms; changes against the same unit without load. What was measured so far: no proof yet, see v."
+    notes = "Times in ms; changes against the same unit without load. They are of what was measured so far, without intervals: hettop compare and hettop decide --load prove."
     return [*lines, (), *(fit(line((part, "muted")), width) for part in wrapped(notes, width))]
 
 

@@ -140,7 +140,7 @@ def _spike_line(row: SpikeRow, width: int, name: int, *, chosen: bool, wide: boo
             *(_size_bar(row.times_median) if wide else ()),
             (f"{unit:<{name}}", "text"),
             *_present(row),
-            (load, "muted"),
+            (f"  {load}" if load else "", "muted"),
         ),
         width,
     )

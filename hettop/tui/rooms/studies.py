@@ -13,7 +13,7 @@ from hettop.tui.picture import Picture
 from hettop.tui.rooms.room import Room, Steer
 
 _REST = "Inference rests while a study runs: each would be measured with the other beside it."
-_REPLAY = "Studies run the model, and a replay has none: open the model itself, or use hettop layers FILE."
+_REPLAY = "Studies run the model, and a replay has none, nor has the simulated machine: open a model itself."
 _LONGEST = 400  # characters of a line
 
 

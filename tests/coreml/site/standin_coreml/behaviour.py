@@ -26,8 +26,9 @@ class Behaviour:
     leak_mb: kept at each call. noise: prints to stdout and stderr, below Python, at load and call.
     clears_inputs: empties the dict it was given and overwrites one of its values' names.
     needs_inputs: crashes when an input is freed within that many seconds after a call.
+    one_call_per_state: refuses a state that an earlier call has had.
     images_until_exhausted: calls of a model with image outputs until there are no surfaces left.
-    native_ns: the duration it reports, instead of the true one; -1: none.
+    native_ns: the duration it reports, instead of the true one; -1: none. wrong_native_ns: the same, whatever it is.
     noise_level: relative noise of half precision in the outputs. wrong: outputs turned round.
     plan: `usual`, `empty`, `none` for each operation, `odd`, or `program-less`. on_cpu: operations that fall back.
     """
@@ -47,8 +48,10 @@ class Behaviour:
     noise: bool = False
     clears_inputs: bool = False
     needs_inputs: float = 0.0
+    one_call_per_state: bool = False
     images_until_exhausted: int = 0
     native_ns: int = 0
+    wrong_native_ns: int = 0
     noise_level: float = 0.0
     wrong: bool = False
     plan: str = "usual"

@@ -38,6 +38,7 @@ class _MLStateProxy:
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
+        self.calls = 0
 
     def read_state(self, name: str) -> Any:
         return self.values[name].astype(np.float32)
@@ -80,6 +81,10 @@ class _MLModelProxy:
         values = self.network.feed(inputs)
         if self.network.states and state is None:
             raise faults.framework_error("The model needs a state")
+        if state is not None:
+            state.calls += 1
+            if self.behaviour.one_call_per_state and state.calls > 1:
+                raise faults.framework_error("The state is not fresh")
         outputs = self.network.run(values, state.values if state is not None else {})
         faults.hold(self.behaviour.latency_ms)
         if self.behaviour.needs_inputs:
@@ -101,6 +106,8 @@ class _MLModelProxy:
         return self._load_ns
 
     def get_last_predict_duration_in_nano_seconds(self) -> int | None:
+        if self.behaviour.wrong_native_ns:
+            return self.behaviour.wrong_native_ns
         reported = self.behaviour.native_ns
         return (reported if reported > 0 else None) if reported else self._last_ns
 
