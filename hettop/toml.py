@@ -63,6 +63,8 @@ def read_toml(path: Path) -> TomlFile:
     """The file. Raises HettopError (`missing`, `io`, `format`) that names it and, where it can, the line."""
     name = clean(path.name)
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise HettopError("io", f"{name} is no file")
         with path.open("rb") as file:
             raw = file.read(LARGEST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):

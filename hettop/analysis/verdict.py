@@ -23,6 +23,9 @@ from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 
+MOST_IN_PAIRS = 32
+"""Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""
+
 SEVERAL_TURNS = 3  # fewer are a switch or two by hand
 NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody ran
 
@@ -145,6 +148,8 @@ def verdict(
     units = measured(session, load, in_order, question.by)
     facts = {unit: _facts(session, unit, load, rows) for unit in session.units}
     usable = [unit for unit in units if facts[unit.unit].usable]
+    usable.sort(key=lambda unit: unit.mean_ms)
+    paired = usable[:MOST_IN_PAIRS]
     ranks = rank(usable, {name: fact.energy_mj for name, fact in facts.items()})
     judgements = _judgements(session, question, load, in_order)
     loads = loads_of(session)
@@ -161,9 +166,9 @@ def verdict(
         facts=facts,
         ranks=ranks,
         advice=_advice(usable, units, ranks, facts),
-        few=decided_by_few(usable),
-        order=neighbours(ranks, Resampled(usable, rng)),
-        flips=flips(usable, others, rng),
+        few=decided_by_few(paired),
+        order=neighbours(rank(paired, {}), Resampled(paired, rng)),
+        flips=flips(paired, others, rng),
         judgements=judgements,
         energy_met=_energy_met(units, facts, question.energy_mj),
         needs=_needs(units, judgements, question),

@@ -87,8 +87,18 @@ class Result:
         return max(known, key=lambda unit: unit.alone_per_s or 0.0, default=None)
 
     @property
+    def _lost_a_unit(self) -> bool:
+        """Whether one took part in some rounds and not in others."""
+        return any(unit.error is not None and unit.together_calls for unit in self.units)
+
+    @property
     def gain(self) -> float | None:
-        """Of doing it together over the best unit alone: .5 is half as much again."""
+        """Of doing it together over the best unit alone: .5 is half as much again.
+
+        None once a unit has died on the way: rounds with it and without it have no common figure.
+        """
+        if self._lost_a_unit:
+            return None
         return gain(self.together_per_s, self.best.alone_per_s if self.best else None)
 
     @property
@@ -100,7 +110,7 @@ class Result:
 
     @property
     def of_ideal(self) -> float | None:
-        if self.together_per_s is None or not self.ideal_per_s:
+        if self.together_per_s is None or not self.ideal_per_s or self._lost_a_unit:
             return None
         return self.together_per_s / self.ideal_per_s
 

@@ -103,7 +103,7 @@ def _tell(arguments: argparse.Namespace) -> int:
     faults = [
         *mine.force.faults,
         *no_theme,
-        *(f"{mine.force.keys[name].where}: {name}: {why}" for name, why in keymap.faults.items()),
+        *(f"{mine.force.keys[name].where}: {clean(name, 60)}: {clean(why)}" for name, why in keymap.faults.items()),
     ]
     if arguments.as_json:
         sys.stdout.write(json.dumps(_document(mine, keymap, faults), indent=2, ensure_ascii=False) + "\n")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from hettop.commands.options import duration_ns, make_parser, on_terminal
 from hettop.commands.screen import add_screen_options, screen_options
 from hettop.commands.serving import add_serve_option, serve
+from hettop.errors import HettopError
+from hettop.text import clean
 
 if TYPE_CHECKING:
     from hettop.wiring.replay import ReplayFeed
@@ -23,9 +25,13 @@ EXAMPLE = """\
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
-    if arguments.serve is not None:
-        return serve("replay", argv, arguments.serve)
     path = Path(arguments.file)
+    if arguments.serve is not None:
+        if arguments.headless or arguments.as_json:
+            raise HettopError("usage", "--serve shows a screen, and --headless has none", "leave one of them out")
+        if not path.exists():
+            raise HettopError("recording", f"there is no file {clean(arguments.file)}", "name a recording")
+        return serve("replay", argv, arguments.serve)
     if arguments.headless or arguments.as_json or not on_terminal() or os.environ.get("TERM") == "dumb":
         return _headless(path, at_ns=arguments.at, as_json=arguments.as_json)
     return _on_screen(path, arguments)

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import shlex
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -86,11 +87,24 @@ def serve(
         raise HettopError("missing", "--serve needs textual-serve, which is not installed", INSTALL)
     if not where.is_loopback:
         sys.stderr.write(f"whoever reaches {where.url} can steer this measurement: there is no password\n")
+    _check_free(where)
     os.environ["TERM"] = "xterm-256color"  # for what is started: a page is no dumb terminal
     line = shlex.join([sys.executable, "-m", "hettop", *filter(None, [command]), *without_serve(argv)])
     server = _server_class()(line, where)
     server.serve()
     return 0
+
+
+def _check_free(where: Address) -> None:
+    """Raises HettopError (`usage`) if somebody else serves there, or may not be asked to."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((where.host, where.port))
+        except OSError as error:
+            raise HettopError(
+                "usage", f"{where.url} cannot be served: {error.strerror}", "choose another port: --serve 8123"
+            ) from None
 
 
 def without_serve(argv: Sequence[str]) -> list[str]:

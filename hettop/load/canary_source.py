@@ -26,23 +26,38 @@ class _Line(msgspec.Struct, frozen=True):
     kernel_ns: int
 
 
+MOST_STARTS = 3
+"""A canary that somebody kills is replaced; one that dies by itself would die again."""
+
+
 class CanarySource:
-    """One canary process, begun at once. A canary that cannot start or dies leaves frames unknown, and harms nothing.
+    """One canary process, begun at once. A canary that cannot start leaves frames unknown, and harms
+    nothing; one that dies is replaced, twice at most.
 
     alive: whether it still reports.
     """
 
     def __init__(self, guard: ProcessGuard, environment: Mapping[str, str], argv: Sequence[str] = CANARY) -> None:
-        self._guard = guard
+        self._guard, self._environment, self._argv = guard, environment, argv
         self._rest = b""
+        self._starts = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._starts += 1
+        self._rest = b""
         try:
             self._process = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+                self._argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=self._environment,
             )
         except OSError:
             return
-        guard.add(self._process.pid)
+        self._guard.add(self._process.pid)
         assert self._process.stdout is not None  # noqa: S101 - it was asked for
         os.set_blocking(self._process.stdout.fileno(), False)
 
@@ -80,8 +95,10 @@ class CanarySource:
         if self._process is None or self._process.stdout is None:
             return []
         data = self._process.stdout.read()
-        if data == b"":
+        if data == b"":  # it died: the frames until the next one reports are unknown
             self.close()
+            if self._starts < MOST_STARTS:
+                self._start()
             return []
         *whole, self._rest = (self._rest + (data or b"")).split(b"\n")
         if len(self._rest) > LINE_LIMIT:

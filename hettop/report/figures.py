@@ -38,7 +38,7 @@ class Axis:
 
     def ticks(self) -> list[float]:
         """Round values inside, five or so."""
-        if self.log:
+        if self.log and 0 < self.low < self.high:
             exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             steps = (1, 2, 5) if self.high / self.low < 200 else (1,)
             found = [step * 10.0**exponent for exponent in exponents for step in steps]

@@ -122,12 +122,14 @@ class LiveFeed(Resting):
     # --- the controls ---------------------------------------------------------------------------------------------
 
     def switch(self, unit: str) -> None:
+        self._end_study_for("inference")
         self._forget_baseline()
         self._engine.switch(unit)
         self._steer("switch", units=[unit], mode="paced" if self._options.rate_hz else "single", paused=False)
 
     def interleave(self, units: Sequence[str] | None = None) -> None:
         """Run these units (default: all that this session measures) in blocks, in turn."""
+        self._end_study_for("inference")
         self._forget_baseline()
         chosen = list(units or self._setup.units)
         self._engine.interleave(chosen)
@@ -182,6 +184,7 @@ class LiveFeed(Resting):
         self.set_load(())
 
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
+        self._end_study_for("competing load")
         try:
             self._load.set(parts)
         except HettopError as error:

@@ -67,6 +67,8 @@ class Resting(Measurement):
         return super().close(why)
 
     def toggle_pause(self) -> None:
+        if self._control.paused:
+            self._end_study_for("inference")
         self._forget_baseline()
         if self._control.paused:
             self._engine.resume()
@@ -124,6 +126,8 @@ class Resting(Measurement):
         kind = next((kind for kind in self._kinds() if kind.name == name), None)
         if self._studies is None or kind is None:
             raise HettopError("usage", f"there is no study called {name} here")
+        if self._load.parts:
+            raise HettopError("usage", "a study is measured without competing load", "l, then 0 ends the load")
         self._goes_on = self._goes_on or not self._control.paused
         if not self._control.paused:
             self.toggle_pause()
@@ -133,6 +137,13 @@ class Resting(Measurement):
         if self._studies is not None:
             self._studies.stop()
             self._after_study()
+
+    def _end_study_for(self, what: str) -> None:
+        """A study that would be measured beside something else is no study."""
+        if self._studies is not None and self._studies.running:
+            self._studies.stop()
+            self._goes_on = False
+            self._notices.append(Notice(f"the study was ended: {what} would be measured with it", "warning"))
 
     def _after_study(self) -> None:
         if self._goes_on and self._control.paused:

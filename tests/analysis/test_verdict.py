@@ -146,6 +146,26 @@ def test_without_the_cpus_answers_nobody_knows_who_is_right_and_nobody_is_accuse
     assert any("which of them is right is not known: measure CPU_ONLY too" in text for text in warnings(found))
 
 
+def test_units_measured_one_after_another_are_warned_of_and_units_in_turns_are_not() -> None:
+    means = {"ALL": 1.0, "CPU_ONLY": 4.0}
+    session = session_of(stream_of({unit: [mean] * 100 for unit, mean in means.items()}))
+    assert any("one after another" in text for text in warnings(judged(session)))
+    for turn in range(3):
+        for unit in means:
+            session.fold(window([2 * MS], t0=(20 + turn) * 10**9, unit=unit, phase="resume"))
+    assert not any("one after another" in text for text in warnings(judged(session)))
+
+
+def test_samples_that_are_worth_a_handful_prove_nothing() -> None:
+    """Two slow waves: 400 samples that tell of a few independent ones."""
+    wave = np.repeat([1.0, 1.4, 0.9, 1.5], 100)
+    rng = np.random.default_rng(5)
+    samples = {"ALL": list(wave + rng.normal(0, 0.01, 400)), "CPU_ONLY": list(wave + 0.3 + rng.normal(0, 0.01, 400))}
+    (pair,) = judged(session_of(stream_of(samples))).order
+    assert pair.difference_ms > 0.2
+    assert not pair.proven
+
+
 def test_the_lead_is_over_the_next_unit_that_one_could_ship() -> None:
     """Means 1, 2 and 4 ms of which the first one's answers are wrong: the lead is 4 - 2 ms, not 2 - 1."""
     means = {"ALL": 1.0, "CPU_AND_GPU": 2.0, "CPU_ONLY": 4.0}

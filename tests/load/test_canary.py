@@ -75,14 +75,17 @@ def test_it_is_guarded_and_gone_after_closing(canary: CanarySource, guard: Liste
     assert not guard.pids
 
 
-def test_one_that_dies_leaves_silence(canary: CanarySource, guard: ListedGuard) -> None:
-    os.kill(guard.pids[0], signal.SIGKILL)
+def test_one_that_dies_is_replaced_twice_and_then_leaves_silence(canary: CanarySource, guard: ListedGuard) -> None:
+    for killed in range(3):
+        before = guard.pids[0]
+        os.kill(before, signal.SIGKILL)
 
-    def silent() -> bool:
-        canary.drain(0)
-        return not canary.alive
+        def noticed(before: int = before) -> bool:
+            canary.drain(0)
+            return before not in guard.pids
 
-    wait_for(silent, "its end is noticed")
+        wait_for(noticed, "its end is noticed")
+        assert canary.alive == (killed < 2)
     assert canary.drain(1) == []
     assert not guard.pids
 

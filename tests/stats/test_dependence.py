@@ -74,3 +74,12 @@ def test_bounds_of_correlated_samples_hold_the_truth() -> None:
 def test_no_samples_are_refused() -> None:
     with pytest.raises(ValueError, match="at least one"):
         quantile_bounds([], 0.9)
+
+
+def test_the_bounds_of_few_independent_samples_never_exclude_the_quantile_itself() -> None:
+    """A slow wave of 200 samples, worth about three: the lower bound of P99 must not be their maximum."""
+    samples = np.repeat([1.0, 3.0, 2.0], [70, 60, 70]) + np.linspace(0, 0.1, 200)
+    bounds = quantile_bounds(samples, 0.99)
+    assert bounds.effective < 15
+    assert bounds.low is not None
+    assert bounds.low <= np.quantile(samples, 0.99)

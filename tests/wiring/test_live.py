@@ -281,6 +281,51 @@ def test_a_baseline_that_is_broken_off_leaves_inference_as_it_found_it(feed: Liv
     assert not control(feed).paused
 
 
+@pytest.fixture
+def studying(tmp_path: Path) -> Iterator[LiveFeed]:
+    setup = prepare(ModelOptions("mobilenetv2:32x32", backend="onnxruntime"), ("CPU_ONLY@1",), 2)
+    feed = LiveFeed(
+        setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0, model=ModelOptions("mobilenetv2")
+    )
+    yield feed
+    feed.close()
+
+
+def test_inference_rests_during_a_study_and_goes_on_after_it(studying: LiveFeed) -> None:
+    studying.switch("CPU_ONLY@1")
+    studying.study("layers", 80)
+    assert control(studying).paused
+    assert any(study.running for study in studying.studies())
+    studying.end_study()
+    assert not control(studying).paused
+    assert not any(study.running for study in studying.studies())
+
+
+@pytest.mark.parametrize("meanwhile", ["space", "switch", "interleave", "load"])
+def test_whatever_would_be_measured_with_a_study_ends_it_and_says_so(studying: LiveFeed, meanwhile: str) -> None:
+    studying.switch("CPU_ONLY@1")
+    studying.study("layers", 80)
+    does = {
+        "space": studying.toggle_pause,
+        "switch": lambda: studying.switch("CPU_ONLY@1"),
+        "interleave": studying.interleave,
+        "load": lambda: studying.change_load("cpu", 1, 100),
+    }
+    does[meanwhile]()
+    assert not any(study.running for study in studying.studies())
+    assert any("the study was ended" in notice.text for notice in studying.notices())
+
+
+def test_no_study_begins_under_competing_load(studying: LiveFeed) -> None:
+    studying.change_load("cpu", 1, 10)
+    with pytest.raises(HettopError, match="without competing load"):
+        studying.study("layers", 80)
+
+
+def test_the_simulated_machine_has_no_model_to_study(feed: LiveFeed) -> None:
+    assert feed.studies() == ()
+
+
 def test_switching_breaks_a_baseline_off(feed: LiveFeed) -> None:
     feed.switch("ALL")
     pumped(feed, lambda: feed.session.power is not None, "there is power")

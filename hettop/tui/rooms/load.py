@@ -178,7 +178,10 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
             _change(row),
         )
         lines.append(fit(spans, width))
-    notes = "Times in ms; changes against the same unit without load. They are of what was measured so far, without intervals: hettop compare and hettop decide --load prove."
+    notes = (
+        "Times in ms; changes against the same unit without load, of what was measured so far and without intervals: "
+        "hettop decide --load and hettop compare prove."
+    )
     return [*lines, (), *(fit(line((part, "muted")), width) for part in wrapped(notes, width))]
 
 
