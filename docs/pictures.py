@@ -31,7 +31,7 @@ PICTURES = (
     Picture("pictures/verdict.svg", "simulated-m2.jsonl", None, ("v",)),
     Picture("pictures/loads.svg", "simulated-m2.jsonl", None, ("l",)),
     Picture("pictures/story-idle.svg", "linux-x86-two-cores.jsonl", round(19.5 * S)),
-    Picture("pictures/story-loaded.svg", "linux-x86-two-cores.jsonl", round(34.5 * S)),
+    Picture("pictures/story-loaded.svg", "linux-x86-two-cores.jsonl", round(45.5 * S)),
     Picture("pictures/story-loads.svg", "linux-x86-two-cores.jsonl", None, ("l",), (100, 24)),
     Picture("pictures/story-spikes.svg", "linux-x86-two-cores.jsonl", None, ("s",), (100, 30)),
     Picture("pictures/narrow.svg", "simulated-m2.jsonl", round(13.5 * S), (), (80, 24)),
