@@ -305,7 +305,7 @@ def test_inference_rests_during_a_study_and_goes_on_after_it(studying: LiveFeed)
 def test_whatever_would_be_measured_with_a_study_ends_it_and_says_so(studying: LiveFeed, meanwhile: str) -> None:
     studying.switch("CPU_ONLY@1")
     studying.study("layers", 80)
-    does = {
+    does: dict[str, Callable[[], None]] = {
         "space": studying.toggle_pause,
         "switch": lambda: studying.switch("CPU_ONLY@1"),
         "interleave": studying.interleave,
