@@ -147,18 +147,18 @@ def test_nothing_is_said_while_inference_is_paused(watched: Watched) -> None:
     assert watched.said == []
 
 
-@pytest.mark.parametrize(("stickiness", "spread"), [(0.0, 0.05), (0.6, 0.1), (0.95, 0.1)])
-def test_stationary_units_alike_are_never_advised_and_nothing_flaps_over_200_seeds(
-    stickiness: float, spread: float
+@pytest.mark.parametrize(("stickiness", "spread", "seeds"), [(0.0, 0.05, 50), (0.6, 0.1, 200), (0.95, 0.1, 50)])
+def test_stationary_units_alike_are_never_advised_and_nothing_flaps(
+    stickiness: float, spread: float, seeds: int
 ) -> None:
-    """Ten minutes of looks are too dear 200 times over; a minute each is three hours of looks in all."""
+    """A minute of looks each: 200 seeds at autocorrelation .6 are three hours of looks in all."""
     spoken = 0
-    for seed in range(200):
+    for seed in range(seeds):
         watched = Watched(rng=np.random.default_rng(seed), stickiness=stickiness, spread=spread)
         watched.steer(A, B)
         watched.run(30, CPU_ONLY=4.0, ALL=4.0)
         spoken += bool(watched.said)
-    assert spoken <= 2
+    assert spoken <= seeds // 100
 
 
 def test_stationary_units_apart_are_advised_once_and_the_advice_stays_over_50_seeds() -> None:
