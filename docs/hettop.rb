@@ -1,11 +1,11 @@
-# A DRAFT of a Homebrew formula: hettop is in no tap yet. It lacks the checksums, which exist once there is a release, and
-# the resources, which `brew update-python-resources hettop` writes. Nobody has run it.
+# A DRAFT of a Homebrew formula: hettop is in no tap yet. It lacks addresses and checksums, which exist once there is a
+# release, and the resources, which `brew update-python-resources hettop` writes. Nobody has run it.
 class Hettop < Formula
   include Language::Python::Virtualenv
 
   desc "Terminal live profiler for on-device inference: latency, compute units, power"
-  homepage "https://pypi.org/project/hettop/"
-  url "https://files.pythonhosted.org/packages/source/h/hettop/hettop-0.1.0.tar.gz"
+  homepage "REPLACE_WITH_THE_HOME_PAGE"
+  url "REPLACE_WITH_WHERE_THE_RELEASE_LIES/hettop-0.1.0.tar.gz"
   sha256 "REPLACE_WITH_THE_CHECKSUM_OF_THE_RELEASE"
   license "MIT"
 
