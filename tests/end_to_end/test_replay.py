@@ -25,7 +25,7 @@ def test_going_to_a_moment_selecting_and_looping(width: int, height: int, tmp_pa
         terminal.until("00:12.0")
         terminal.press(")")
         terminal.until_so(selected, "the statistics of what is selected")
-        terminal.press("o", "Space")
+        terminal.press("o")
         terminal.until("loop", "00:11")
         terminal.until("00:10")  # it went round
         terminal.press("o", "Space", "S-Right")
