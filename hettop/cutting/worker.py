@@ -5,31 +5,17 @@ Knows nothing of who started it; ends when it has answered, or when stdin ends b
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import threading
 from pathlib import Path
 
 from hettop.cutting.messages import Answer, CompareJob, Failed, Job, SurveyJob, decode_job, encode
+from hettop.engine.answering import answer_one
 from hettop.engine.clock import RealClock
-from hettop.engine.outlet import take_stdout
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
-    line = sys.stdin.buffer.readline()
-    if not line.endswith(b"\n"):
-        os._exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    answer = encode(_answer(decode_job(line)))
-    with os.fdopen(out, "wb") as stream:
-        stream.write(answer)
-    os._exit(0)  # frameworks' exit handlers have been seen to hang
+    answer_one(lambda line: encode(_answer(decode_job(line))))
 
 
 def _answer(job: Job) -> Answer:
@@ -53,11 +39,6 @@ def _measured(job: Job) -> Answer:
     from hettop.cutting.running import run_plan
 
     return Answer(ran=run_plan(job.subject, job.pieces, Path(job.folder), default_cache(), RealClock()))
-
-
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,10 @@ Knows nothing of who started it; ends when it has answered, or when stdin ends b
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import threading
-
 import psutil
 
+from hettop.engine.answering import answer_one
 from hettop.engine.clock import RealClock
-from hettop.engine.outlet import take_stdout
 from hettop.errors import HettopError
 from hettop.layers.cache_size import last_level_cache_bytes
 from hettop.layers.job import PROFILED, Answer, Failed, Job, decode_job, encode
@@ -22,17 +17,7 @@ from hettop.models.cache import default_cache
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
-    line = sys.stdin.buffer.readline()
-    if not line.endswith(b"\n"):
-        os._exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    answer = encode(_answer(decode_job(line)))
-    with os.fdopen(out, "wb") as stream:
-        stream.write(answer)
-    os._exit(0)  # frameworks' exit handlers have been seen to hang
+    answer_one(lambda line: encode(_answer(decode_job(line))))
 
 
 def _answer(job: Job) -> Answer:
@@ -60,11 +45,6 @@ def _roofs(threads: int) -> Roofs:
 
     free = psutil.virtual_memory().available
     return measure_roofs(threads, last_level_cache_bytes(), RealClock(), free_bytes=free)
-
-
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":

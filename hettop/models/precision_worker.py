@@ -5,10 +5,6 @@ Knows nothing of who started it; ends when it has answered, or when stdin ends b
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,19 +19,9 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from hettop.engine.outlet import take_stdout
+    from hettop.engine.answering import answer_one
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
-    line = sys.stdin.buffer.readline()
-    if not line.endswith(b"\n"):
-        os._exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    answer = encode(_answer(decode_job(line)))
-    with os.fdopen(out, "wb") as stream:
-        stream.write(answer)
-    os._exit(0)  # frameworks' exit handlers have been seen to hang
+    answer_one(lambda line: encode(_answer(decode_job(line))))
 
 
 def _answer(job: Job) -> Answer:
@@ -74,11 +60,6 @@ def _feeds(job: Job, sets: int) -> Iterator[Mapping[str, Any]]:
     ports = onnx_ports(open_onnx(Path(job.source)))[0]
     for index in range(sets):
         yield make_inputs(ports, InputOptions(job.seed + INPUT_SETS + index, job.shapes, job.values))
-
-
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":

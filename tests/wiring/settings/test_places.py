@@ -25,8 +25,8 @@ def test_xdg_goes_first_and_only_if_it_is_absolute() -> None:
 
 
 def test_a_named_file_has_its_themes_beside_it() -> None:
-    found = find_places({"HETTOP_CONFIG": "/work/bench.toml"}, HOME, mac=False)
-    assert (found.config, found.themes) == (Path("/work/bench.toml"), Path("/work/themes"))
+    found = find_places({"HETTOP_CONFIG": "/elsewhere/bench.toml"}, HOME, mac=False)
+    assert (found.config, found.themes) == (Path("/elsewhere/bench.toml"), Path("/elsewhere/themes"))
 
 
 def test_a_user_without_a_home_has_no_place() -> None:

@@ -1,0 +1,35 @@
+"""The process at the other end of `asking`: reads one job from stdin, writes one answer to stdout, and ends.
+
+Knows neither the job nor the answer: bytes both.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+from hettop.engine.outlet import take_stdout
+
+
+def answer_one(answer: Callable[[bytes], bytes]) -> NoReturn:
+    """Answer the job on stdin; end at once if stdin ends before that, for then nobody waits for the answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    out = take_stdout()
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        os._exit(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    answered = answer(line)
+    with os.fdopen(out, "wb") as stream:
+        stream.write(answered)
+    os._exit(0)  # frameworks' exit handlers have been seen to hang
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
