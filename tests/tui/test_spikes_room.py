@@ -49,7 +49,7 @@ async def test_s_enters_the_room_and_asks_for_the_list() -> None:
         await settled(pilot)
         assert feed.requests[-1].spikes
         text = screen_text(app)
-    assert "spikes · CPU_AND_NE · 61 so far · fence 4.00 ms" in text
+    assert "spikes of all units · of CPU_AND_NE: 61 so far · fence 4.00 ms" in text
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text
     assert "▸ more often than chance" in text

@@ -54,9 +54,9 @@ class SpikesRoom(Room):
             return line(("spikes", "title"))
         under = "" if view.load == "none" else f" under {clean(view.load, 24)}"
         return line(
-            ("spikes", "title"),
-            (f" · {clean(view.unit or UNKNOWN, 24)}{under}", "muted"),
-            (f" · {count(view.n)}", "high" if view.n else "muted"),
+            ("spikes of all units", "title"),
+            (f" · of {clean(view.unit or UNKNOWN, 24)}{under}:", "muted"),
+            (f" {count(view.n)}", "high" if view.n else "muted"),
             (" so far", "muted"),
             ("" if view.fence_ms is None else f" · fence {milliseconds(view.fence_ms)} ms", "muted"),
         )
