@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hettop.commands.options import Parser, add_model_options, make_parser, model_options, not_negative, positive
+from hettop.commands.telling import Answer, add_result_options
 from hettop.errors import HettopError
 
 if TYPE_CHECKING:
@@ -37,25 +36,25 @@ PROFILED_BACKENDS = (None, BACKEND)
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
+    from hettop.report.layers import layers_document, layers_text
     from hettop.wiring.recorded import looks_like_recording
 
-    if looks_like_recording(arguments.model):
-        from hettop.wiring.planned import layers_of_recording
-
-        title, model, measured = layers_of_recording(Path(arguments.model), arguments.unit)
-    else:
-        setup, measured = measure(arguments)
-        title, model = model_title(setup), model_document(setup)
-    if arguments.as_json:
-        from hettop.report.document import to_json
-        from hettop.report.layers import layers_document
-
-        sys.stdout.write(to_json(layers_document(model, measured)) + "\n")
-    else:
-        from hettop.report.layers import layers_text
-
-        sys.stdout.write(layers_text(title, measured, shutil.get_terminal_size((100, 24)).columns))
+    with Answer("layers", argv, arguments) as answer:
+        if looks_like_recording(arguments.model):
+            title, model, measured = _of_recording(arguments)
+        else:
+            setup, measured = measure(arguments, answer)
+            title, model = model_title(setup), model_document(setup)
+        answer.give(lambda: layers_document(model, measured), lambda width: layers_text(title, measured, width))
     return 0
+
+
+def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], Measured]:
+    from hettop.wiring.planned import layers_of_recording
+
+    if arguments.record is not None:
+        raise HettopError("usage", "what is read from a recording is not recorded again", "leave out --record")
+    return layers_of_recording(Path(arguments.model), arguments.unit)
 
 
 def _parser() -> Parser:
@@ -69,10 +68,10 @@ def add_layer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", default="CPU_ONLY", metavar="U", help="unit to measure (CPU_ONLY)")
     parser.add_argument("--runs", type=positive, default=50, metavar="N", help="calls that count (50)")
     parser.add_argument("--warmup", type=not_negative, default=10, metavar="N", help="calls before, that do not (10)")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    add_result_options(parser)
 
 
-def measure(arguments: argparse.Namespace) -> tuple[Setup, Measured]:
+def measure(arguments: argparse.Namespace, answer: Answer) -> tuple[Setup, Measured]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
     from hettop.layers.child import measure_in_child
     from hettop.layers.job import Job
@@ -96,11 +95,9 @@ def measure(arguments: argparse.Namespace) -> tuple[Setup, Measured]:
         backend=backend,
         hints=dict(setup.hints),
     )
-    _say("measuring layers and roofs, some seconds …")
-    try:
-        return setup, measure_in_child(job)
-    finally:
-        _say("")
+    answer.begin(setup)
+    answer.doing("measuring layers and roofs, some seconds …")
+    return setup, measure_in_child(job)
 
 
 def _backend(name: str | None) -> str:
@@ -132,12 +129,3 @@ def model_title(setup: Setup) -> str:
 def model_document(setup: Setup) -> dict[str, Any]:
     model = setup.model
     return {"name": model.name, "sha256": model.sha256, "backend": setup.backend, "note": model.note or None}
-
-
-def _say(text: str) -> None:
-    """One line of progress, on a terminal only, wiped by the next."""
-    from hettop.commands.progress import width_of
-
-    if width_of(sys.stderr, os.environ.get("TERM", "")):
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()

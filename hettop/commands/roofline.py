@@ -16,6 +16,7 @@ from hettop.commands.layers import (
     read_work,
 )
 from hettop.commands.options import make_parser
+from hettop.commands.telling import Answer
 from hettop.errors import HettopError
 
 SUMMARY = "Measure the roofs of this machine and each layer of a model, and tell which roof limits which layer."
@@ -35,26 +36,26 @@ with its source and labelled published: nothing is measured then. docs/LAYERS.md
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.chip is not None:
+        if arguments.stream or arguments.record is not None:
+            raise HettopError("usage", "published roofs are read, not measured", "leave out --stream and --record")
         return _published(arguments)
     if arguments.device is not None:
         raise HettopError("usage", "--device is for the published roofs of a --chip", "name the chip, too")
     if arguments.backend not in PROFILED_BACKENDS:
         hint = "leave out --backend: Core ML files are translated"
         raise HettopError("usage", f"only {BACKEND} is measured under its roofs", hint)
-    setup, measured = measure(arguments)
-    roofs = measured.roofs
-    if roofs is None:
-        raise HettopError("crashed", "the measuring process told no roofs")
-    if arguments.as_json:
-        from hettop.report.document import to_json
+    with Answer("roofline", argv, arguments) as answer:
+        setup, measured = measure(arguments, answer)
+        roofs = measured.roofs
+        if roofs is None:
+            raise HettopError("crashed", "the measuring process told no roofs")
         from hettop.report.layers import roofline_document
-
-        sys.stdout.write(to_json(roofline_document(model_document(setup), measured, roofs)) + "\n")
-    else:
         from hettop.report.roofline import roofline_text
 
-        width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(roofline_text(model_title(setup), measured, roofs, width))
+        answer.give(
+            lambda: roofline_document(model_document(setup), measured, roofs),
+            lambda width: roofline_text(model_title(setup), measured, roofs, width),
+        )
     return 0
 
 

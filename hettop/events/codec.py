@@ -13,6 +13,7 @@ from hettop.events.inference import Engine, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
 from hettop.events.limits import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
 from hettop.events.machine import Baseline, Canary, Frame, HostLoad, Load, Power, PowerStatus
+from hettop.events.studies import Study
 
 AnyEvent = (
     Header
@@ -30,6 +31,7 @@ AnyEvent = (
     | Canary
     | Usage
     | Frame
+    | Study
     | Mark
     | Dropped
     | Keyframe

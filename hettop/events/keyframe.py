@@ -14,8 +14,10 @@ from hettop.events.course import Advice, Control
 from hettop.events.inference import Outputs, Plan
 from hettop.events.limits import NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.machine import Baseline, HostLoad, Power, PowerStatus
+from hettop.events.studies import Study
 
 Distance = Annotated[float, msgspec.Meta(ge=-100, le=100)]  # logarithm of a ratio of latencies
+STUDIES_LIMIT = 16
 SLOTS_NAMED = 1024  # numbers in one set of slots: some seconds' of 50 ms each
 
 
@@ -268,4 +270,5 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     canary: tuple[Count, Count] | None = None
     canary_state: CanaryState | None = None
     causes: CausesState | None = None
+    studies: Annotated[list[Study], msgspec.Meta(max_length=STUDIES_LIMIT)] = []
     log: list[LogEntry] = []

@@ -6,6 +6,7 @@ Pure; numbers come from `session.statistics`.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -58,6 +59,11 @@ def to_json(document: dict[str, Any]) -> str:
     In ASCII: the escapes keep the data exact, and nothing in a file's text can reach a terminal as a control character.
     """
     return json.dumps(json.loads(msgspec.json.encode(document)), indent=2)
+
+
+def to_json_line(document: Mapping[str, Any]) -> str:
+    """The same in one line."""
+    return json.dumps(json.loads(msgspec.json.encode(document)), separators=(",", ":"))
 
 
 def whole(struct: events.Host | events.ModelInfo) -> dict[str, Any]:

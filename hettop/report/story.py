@@ -21,6 +21,7 @@ from hettop.report.pictures import course_figure, histogram_figures, power_figur
 from hettop.report.power_notes import energy_notes, evidence_notes, power_line
 from hettop.report.protocol import protocol_notes
 from hettop.report.spikes_section import spikes_section
+from hettop.report.studies import study_sections
 from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
@@ -74,6 +75,7 @@ def _chapter(told: Told, level: int) -> Iterator[Section]:
     if (found := spikes_section(session, level)) is not None:
         yield found
     yield Section("Course", list(_course(told)), level)
+    yield from study_sections(session, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(told, rows)), level)
     yield Section("What was measured", [_provenance(told)], level)

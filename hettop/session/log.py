@@ -57,6 +57,9 @@ def describe(event: AnyEvent) -> LogEntry | None:  # noqa: PLR0912 - a branch fo
         case events.Load():
             kind = "load"
             found = _load(event)
+        case events.Study():
+            kind = "study"
+            found = _study(event)
         case events.Mark():
             kind = "mark"
             found = ("info", f"mark: {event.text}" if event.text else "mark")
@@ -148,6 +151,13 @@ def _advice(event: events.Advice) -> tuple[str, str]:
     if event.p90_ns is None or event.over_p90_ns is None:
         return "info", told
     return "info", f"{told}: P90 {event.p90_ns / 1e6:.3g} ms, not {event.over_p90_ns / 1e6:.3g}"
+
+
+def _study(event: events.Study) -> tuple[str, str] | None:
+    """Its end; its beginning and how far it is are told where it is shown."""
+    if event.state == "failed":
+        return "error", f"study {event.name} failed" + (f": {event.error.message}" if event.error else "")
+    return None if event.state == "running" else ("info", f"study {event.name} {event.state}")
 
 
 def _load(event: events.Load) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from hettop.session.condition import Condition, ConditionKey
 from hettop.session.energy import Energy
 from hettop.session.log import describe, drifted, overlapped
 from hettop.session.power_history import PowerHistory
+from hettop.session.studies import Studies
 from hettop.session.trailing import LONGEST_WINDOW_NS
 from hettop.session.unit import Unit
 
@@ -52,6 +53,7 @@ class Session:
         self.host: events.HostLoad | None = None
         self.canary = CanaryFold()
         self.beside_lines = BesideLines()
+        self.studies = Studies()
         self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
         self.samples = 0
         self.dropped = 0
@@ -213,6 +215,10 @@ class Session:
         self.causes.canary(event)
 
     @_fold.register
+    def _(self, event: events.Study) -> None:
+        self.studies.add(event)
+
+    @_fold.register
     def _(self, event: events.Dropped) -> None:
         self._count_dropped(event.n)
         for unit in self.units.values():
@@ -272,6 +278,7 @@ class Session:
             canary=None if self.canary.due is None else (self.canary.due, self.canary.missed or 0),
             canary_state=self.canary.state(),
             causes=self.causes.state(),
+            studies=self.studies.state(),
             log=list(self.log),
         )
 
@@ -298,6 +305,7 @@ class Session:
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
+        session.studies = Studies(keyframe.studies)
         session.log.extend(keyframe.log)
         session.units = {state.unit: Unit.restored(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)

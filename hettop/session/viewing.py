@@ -55,6 +55,7 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         log=log(session, request),
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
+        studies=session.studies.all if request.studies else (),
     )
 
 
@@ -88,6 +89,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
         rate_hz=control.rate_hz if control else None,
         model_note=opening.model.note if opening else None,
         advised=session.advice.unit if session.advice else None,
+        study=study.name if (study := session.studies.running) is not None else None,
     )
 
 

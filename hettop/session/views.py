@@ -14,14 +14,15 @@ from hettop.session.spikes_view import SpikesView
 
 if TYPE_CHECKING:
     # The screen imports this module for its first paint, which must not wait for the codec's libraries.
-    from hettop.events import Failure, LogEntry
+    from hettop.events import Failure, LogEntry, Study
 
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
     """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in.
 
-    conditions: whether a row for each condition is wanted too; spikes: whether the list of spikes is.
+    conditions: whether a row for each condition is wanted too; spikes: whether the list of spikes is; studies: whether
+    what studies have found is.
     pointed_ns: a moment to mark on the timeline.
     """
 
@@ -34,6 +35,7 @@ class ViewRequest:
     power_slots: int = 60
     conditions: bool = False
     spikes: bool = False
+    studies: bool = False
     pointed_ns: int | None = None
 
 
@@ -41,6 +43,7 @@ class ViewRequest:
 class HeaderView:
     """The line on top. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data.
 
+    `study` is the name of the study for which inference rests.
     `advised` is the unit that is proven to do better under this load than what runs.
     `model_note` says what one should know of the model: that its weights are synthetic, or that it was translated.
     """
@@ -60,6 +63,7 @@ class HeaderView:
     rate_hz: float | None
     model_note: str | None = None
     advised: str | None = None
+    study: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +176,4 @@ class SessionView:
     log: tuple[LogEntry, ...]
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
+    studies: tuple[Study, ...] = ()

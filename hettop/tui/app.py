@@ -233,6 +233,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             power_slots=self._power.columns,
             conditions=self.room is not None,
             spikes=isinstance(self.room, SpikesRoom),
+            studies=isinstance(self.room, StudiesRoom),
             pointed_ns=self.pointed_ns,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
@@ -245,7 +246,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.room is not None else (),
             verdict=feed.verdict(self.room.columns) if isinstance(self.room, VerdictRoom) else None,
-            studies=feed.live.studies() if feed.live is not None and isinstance(self.room, StudiesRoom) else (),
+            offers=feed.live.studies() if feed.live is not None and isinstance(self.room, StudiesRoom) else (),
         )
 
 

@@ -71,21 +71,11 @@ class LoadDial:
 
 
 @dataclass(frozen=True, slots=True)
-class StudyState:
-    """A study of the model: what it finds out, and what became of it: `not run`, `running`, `done` or `failed, exit N`.
-
-    `lines` is what it said, as it said it.
-    """
+class StudyOffer:
+    """A study that can be run: its name, and in a few words what it finds out."""
 
     name: str
     words: str
-    state: str
-    elapsed_ns: int = 0
-    lines: tuple[str, ...] = ()
-
-    @property
-    def running(self) -> bool:
-        return self.state == "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +122,10 @@ class LiveControls(Protocol):
 
     def end_load(self) -> None: ...
 
-    def studies(self) -> tuple[StudyState, ...]: ...
+    def studies(self) -> tuple[StudyOffer, ...]: ...
 
-    def study(self, name: str, width: int) -> None:
-        """Run a study, its answer in lines of at most `width`; inference rests meanwhile."""
+    def study(self, name: str) -> None:
+        """Run a study; inference rests meanwhile. What comes of it is in the session. Raises HettopError."""
         ...
 
     def end_study(self) -> None: ...

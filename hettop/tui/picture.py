@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from hettop.session.views import SessionView
 from hettop.session.whole import Band
-from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyState, VerdictPage
+from hettop.text import clean
+from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Picture:
     """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
 
     `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay;
-    `verdict` and `studies` are there while their rooms are open.
+    `verdict` and `offers`, the studies that can be run, are there while their rooms are open.
     """
 
     session: SessionView
@@ -28,11 +29,14 @@ class Picture:
     loads: tuple[LoadDial, ...] = ()
     bands: tuple[Band | None, ...] = ()
     verdict: VerdictPage | None = None
-    studies: tuple[StudyState, ...] = ()
+    offers: tuple[StudyOffer, ...] = ()
 
     @property
     def halted(self) -> str | None:
-        """Why numbers stand still, if they do: `FROZEN` hides `PAUSED`, for it hides everything that goes on."""
+        """Why numbers stand still, if they do: `FROZEN` hides the rest, for it hides everything that goes on."""
+        header = self.session.header
         if self.frozen:
             return "FROZEN"
-        return "PAUSED" if self.session.header.paused else None
+        if header.paused and header.study is not None:
+            return f"STUDY: {clean(header.study, 20)}"
+        return "PAUSED" if header.paused else None

@@ -94,6 +94,7 @@ def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
         )
     machine = (session.power_status, *session.baselines.values(), session.host)
     opening += [msgspec.structs.replace(event, t=now_ns) for event in machine if event is not None]
+    opening += [msgspec.structs.replace(study, t=now_ns) for study in session.studies.all]
     if session.control is not None:
         opening.append(msgspec.structs.replace(session.control, t=now_ns, action="start"))
     return opening

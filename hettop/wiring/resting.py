@@ -16,7 +16,7 @@ from hettop.engine.child import environment_for_child
 from hettop.engine.patience import Timeouts
 from hettop.errors import HettopError
 from hettop.record.writer import Closed
-from hettop.tui.feed import Notice, StudyState
+from hettop.tui.feed import Notice, StudyOffer
 from hettop.wiring.measurement import Measurement, wall_clock
 from hettop.wiring.options import MeasureOptions, ModelOptions
 from hettop.wiring.setup import Setup
@@ -58,12 +58,13 @@ class Resting(Measurement):
     def pump(self) -> None:
         super().pump()
         self._mind_baseline(self.now_ns)
-        if self._studies is not None and self._studies.look():
-            self._after_study()
+        if self._studies is not None and (told := self._studies.look(self.now_ns)) is not None:
+            self._commit(told)
+            if not self._studies.running:
+                self._after_study()
 
     def close(self, why: str = "closed") -> Closed | None:
-        if self._studies is not None:
-            self._studies.stop()
+        self._stop_study()
         return super().close(why)
 
     def toggle_pause(self) -> None:
@@ -118,10 +119,10 @@ class Resting(Measurement):
     def _forget_baseline(self) -> None:
         self._power.baseline = self._rest = None
 
-    def studies(self) -> tuple[StudyState, ...]:
-        return () if self._studies is None else self._studies.states(self._kinds(), self.now_ns)
+    def studies(self) -> tuple[StudyOffer, ...]:
+        return () if self._studies is None else tuple(StudyOffer(kind.name, kind.words) for kind in self._kinds())
 
-    def study(self, name: str, width: int) -> None:
+    def study(self, name: str) -> None:
         """Run a study of the model; inference rests meanwhile, and goes on when it ends if it ran before."""
         kind = next((kind for kind in self._kinds() if kind.name == name), None)
         if self._studies is None or kind is None:
@@ -131,17 +132,21 @@ class Resting(Measurement):
         self._goes_on = self._goes_on or not self._control.paused
         if not self._control.paused:
             self.toggle_pause()
-        self._studies.start(kind, width, self.now_ns)
+        self._stop_study()
+        self._commit(self._studies.start(kind, self.now_ns))
 
     def end_study(self) -> None:
-        if self._studies is not None:
-            self._studies.stop()
-            self._after_study()
+        self._stop_study()
+        self._after_study()
+
+    def _stop_study(self) -> None:
+        if self._studies is not None and (ended := self._studies.stop(self.now_ns)) is not None:
+            self._commit(ended)
 
     def _end_study_for(self, what: str) -> None:
         """A study that would be measured beside something else is no study."""
         if self._studies is not None and self._studies.running:
-            self._studies.stop()
+            self._stop_study()
             self._goes_on = False
             self._notices.append(Notice(f"the study was ended: {what} would be measured with it", "warning"))
 

@@ -27,7 +27,7 @@ from hettop.tui.feed import (
     RecordingStatus,
     ReplayControls,
     ReplayStatus,
-    StudyState,
+    StudyOffer,
     VerdictPage,
 )
 from hettop.tui.picture import Picture
@@ -333,9 +333,9 @@ class Told:
         LoadDial("memory", 0, 100, 4),
         LoadDial("gpu", 0, 100, 4, "Core ML needs macOS"),
     )
-    asked: tuple[StudyState, ...] = (
-        StudyState("layers", "time by layer", "done", lines=("conv1   1.2 ms", "conv2   0.4 ms")),
-        StudyState("roofline", "what this machine can do", "failed, exit 3", lines=("hettop: no such unit",)),
+    asked: tuple[StudyOffer, ...] = (
+        StudyOffer("layers", "time by layer"),
+        StudyOffer("sweep", "what larger batches give"),
     )
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
@@ -374,11 +374,11 @@ class Told:
     def end_load(self) -> None:
         self._note("end_load")
 
-    def studies(self) -> tuple[StudyState, ...]:
+    def studies(self) -> tuple[StudyOffer, ...]:
         return self.asked
 
-    def study(self, name: str, width: int) -> None:
-        self._note("study", name, width)
+    def study(self, name: str) -> None:
+        self._note("study", name)
 
     def end_study(self) -> None:
         self._note("end_study")

@@ -1,69 +1,101 @@
-"""The room of studies: a menu of questions, and under it the answer to the one under the cursor."""
+"""The room of studies: a tab for each, and the answer of the one that is shown."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from hettop.tui.feed import StudyState
-from tests.tui.fakes import REPLAY, SECOND, FakeFeed
+from hettop.events import Failure, FoundLayer, FoundLayers, Study
+from tests.tui.fakes import LIVE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
+
+NOW = LIVE.header.elapsed_ns
+LAYERS = FoundLayers(
+    unit="CPU_ONLY",
+    total_ms=1.6,
+    end_to_end_ms=1.7,
+    by_op={"Conv": 1.0},
+    layers=[FoundLayer("conv1", "Conv", 1.2, 0.75), FoundLayer("conv2", "Conv", 0.4, 0.25)],
+)
+DONE = Study(t=NOW - 5 * SECOND, name="layers", state="done", elapsed_ns=12 * SECOND, found=LAYERS)
+FAILED = Study(
+    t=NOW,
+    name="sweep",
+    state="failed",
+    elapsed_ns=3 * SECOND,
+    error=Failure(kind="study", message="no such unit", hint="name another"),
+)
+
+
+def feed_of(*studies: Study, replay: bool = False) -> FakeFeed:
+    return FakeFeed(replace(LIVE, studies=studies), replay=REPLAY if replay else None)
 
 
 async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer() -> None:
-    feed = FakeFeed()
-    async with running(feed, size=(100, 30)) as (app, pilot):
+    async with running(feed_of(DONE, FAILED), size=(100, 30)) as (app, pilot):
         await pilot.press("y")
         await settled(pilot)
         text = screen_text(app)
-        assert "layers         done" in text
-        assert "conv1   1.2 ms" in text
-        assert "hettop: no such unit" not in text
-        await pilot.press("down")
+        assert "layers ✓" in text
+        assert "sweep ✗" in text
+        assert "Time by layer" in text
+        assert "in 00:12" in text
+        assert "conv1" in text
+        assert "no such unit" not in text
+        await pilot.press("right")
         await settled(pilot)
         text = screen_text(app)
-        assert "roofline       failed, exit 3" in text
-        assert "hettop: no such unit" in text
+        assert "Failed: no such unit" in text
+        assert "name another" in text
         assert "conv1" not in text
 
 
-async def test_enter_runs_the_chosen_study_in_the_rooms_width() -> None:
-    feed = FakeFeed()
-    async with running(feed, size=(100, 30)) as (_, pilot):
-        await pilot.press("y", "down", "down", "enter")
+async def test_enter_runs_the_chosen_study() -> None:
+    feed = feed_of()
+    async with running(feed, size=(100, 30)) as (app, pilot):
+        await pilot.press("y", "right", "enter")
         await settled(pilot)
-    assert feed.told.calls == [("study", "roofline", 96)]
+        assert "Enter measures it" in screen_text(app)
+    assert feed.told.calls == [("study", "sweep")]
 
 
-async def test_enter_ends_the_one_that_runs() -> None:
-    feed = FakeFeed()
-    feed.told.asked = (
-        replace(feed.told.asked[0], state="running", elapsed_ns=83 * SECOND, lines=()),
-        feed.told.asked[1],
+async def test_one_that_runs_says_how_far_it_is_and_enter_ends_it() -> None:
+    half = Study(
+        t=NOW - 3 * SECOND, name="layers", state="running", elapsed_ns=20 * SECOND, doing="b4 on CPU_ONLY", share=0.5
     )
+    feed = feed_of(half)
     async with running(feed, size=(100, 30)) as (app, pilot):
         await pilot.press("y")
         await settled(pilot)
-        assert "running 01:23" in screen_text(app)
-        await pilot.press("down", "enter")
+        text = screen_text(app)
+        assert "b4 on CPU_ONLY · 00:23" in text, "20 s when it told last, 3 s ago"
+        assert "50%, about 00:17 left" in text
+        await pilot.press("right", "enter")
         await settled(pilot)
     assert feed.told.calls == [("end_study",)]
 
 
-async def test_a_replay_has_no_model_to_study() -> None:
-    feed = FakeFeed(replay=REPLAY)
+async def test_a_replay_shows_the_studies_that_it_holds_and_runs_none() -> None:
+    feed = feed_of(DONE, replay=True)
     async with running(feed, size=(100, 30)) as (app, pilot):
         await pilot.press("y", "enter")
         await settled(pilot)
-        assert "Studies run the model, and a replay has none" in screen_text(app)
+        assert "conv1" in screen_text(app)
     assert feed.told.calls == []
 
 
-async def test_what_a_study_prints_never_becomes_markup_or_escape_sequences() -> None:
-    feed = FakeFeed()
-    feed.told.asked = (StudyState("layers", "time by layer", "done", lines=("[bold]x[/] \x1b[31mred",)),)
-    async with running(feed, size=(100, 30)) as (app, pilot):
+async def test_a_replay_without_studies_says_so() -> None:
+    async with running(feed_of(replay=True), size=(100, 30)) as (app, pilot):
+        await pilot.press("y", "enter")
+        await settled(pilot)
+        assert "No study is in this recording" in screen_text(app)
+
+
+async def test_a_study_that_nobody_here_knows_is_named_and_not_drawn() -> None:
+    strange = Study(t=NOW, name="[bold]x[/] \x1b[31m", state="done", elapsed_ns=SECOND, found=LAYERS)
+    async with running(feed_of(strange, replay=True), size=(100, 30)) as (app, pilot):
         await pilot.press("y")
         await settled(pilot)
         text = screen_text(app)
         assert "[bold]x[/]" in text
         assert "\x1b" not in text
+        assert "cannot draw" in text

@@ -293,18 +293,18 @@ def studying(tmp_path: Path) -> Iterator[LiveFeed]:
 
 def test_inference_rests_during_a_study_and_goes_on_after_it(studying: LiveFeed) -> None:
     studying.switch("CPU_ONLY@1")
-    studying.study("layers", 80)
+    studying.study("layers")
     assert control(studying).paused
-    assert any(study.running for study in studying.studies())
+    assert studying.session.studies.running is not None
     studying.end_study()
     assert not control(studying).paused
-    assert not any(study.running for study in studying.studies())
+    assert [study.state for study in studying.session.studies.all] == ["ended"]
 
 
 @pytest.mark.parametrize("meanwhile", ["space", "switch", "interleave", "load"])
 def test_whatever_would_be_measured_with_a_study_ends_it_and_says_so(studying: LiveFeed, meanwhile: str) -> None:
     studying.switch("CPU_ONLY@1")
-    studying.study("layers", 80)
+    studying.study("layers")
     does: dict[str, Callable[[], None]] = {
         "space": studying.toggle_pause,
         "switch": lambda: studying.switch("CPU_ONLY@1"),
@@ -312,14 +312,14 @@ def test_whatever_would_be_measured_with_a_study_ends_it_and_says_so(studying: L
         "load": lambda: studying.change_load("cpu", 1, 100),
     }
     does[meanwhile]()
-    assert not any(study.running for study in studying.studies())
+    assert [study.state for study in studying.session.studies.all] == ["ended"]
     assert any("the study was ended" in notice.text for notice in studying.notices())
 
 
 def test_no_study_begins_under_competing_load(studying: LiveFeed) -> None:
     studying.change_load("cpu", 1, 10)
     with pytest.raises(HettopError, match="without competing load"):
-        studying.study("layers", 80)
+        studying.study("layers")
 
 
 def test_the_simulated_machine_has_no_model_to_study(feed: LiveFeed) -> None:

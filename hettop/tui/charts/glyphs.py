@@ -39,6 +39,8 @@ DOT = "·"
 UP_DOWN = "↕"
 UP = "↑"
 FAILED = "✗"
+DONE = "✓"
+ENDED = "○"
 MORE = "…"
 TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
 
@@ -70,6 +72,8 @@ _ASCII = {
     DOT: ".",
     UP_DOWN: "^",
     FAILED: "x",
+    DONE: "+",
+    ENDED: "o",
     MORE: "~",
     TRACK_DONE: "=",
     KNOB: "=",

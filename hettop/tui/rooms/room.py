@@ -101,6 +101,11 @@ class Room(Screen[None]):
         """One line up (-1) or down (1); rooms with a cursor move it instead."""
         self._page.scroll_lines(direction)
 
+    def to_top(self) -> None:
+        """Show other content from its beginning."""
+        self._page.to_top()
+        self._hints.redraw()
+
     def choose(self) -> None:
         """Enter was pressed."""
 
@@ -127,6 +132,10 @@ class RoomPage(Chart):
     def scroll_lines(self, by: int) -> None:
         """Move the part in sight; `lines` keeps it within the content."""
         self._top = max(0, self._top + by)
+        self.redraw()
+
+    def to_top(self) -> None:
+        self._top = 0
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:

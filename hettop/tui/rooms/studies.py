@@ -1,81 +1,154 @@
-"""The room of studies: questions about the inside of the model, each answered by a command that runs meanwhile."""
+"""The room of studies: questions about the inside of the model, each answered by measuring it while inference rests."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from hettop.format import clock
+from textual.binding import Binding, BindingType
+
+from hettop.format import clock, percent
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
-from hettop.tui.feed import StudyState
 from hettop.tui.picture import Picture
 from hettop.tui.rooms.room import Room, Steer
+from hettop.tui.studies import answer
 
-_REST = "Inference rests while a study runs: each would be measured with the other beside it."
-_REPLAY = "Studies run the model, and a replay has none, nor has the simulated machine: open a model itself."
-_LONGEST = 400  # characters of a line
+if TYPE_CHECKING:
+    from hettop.events import Study
+
+_REST = "Enter measures it. Inference rests meanwhile: each would be measured with the other beside it."
+_REPLAY = "No study is in this recording. Studies run the model, and a replay has none: open the model itself."
+_SIMULATED = "The simulated machine has no model to look into: open a model itself."
+_BAR = 16
+_MARKS = {"running": glyphs.RECORD, "done": glyphs.DONE, "failed": glyphs.FAILED, "ended": glyphs.ENDED}
+_INKS = {"running": "accent", "done": "good", "failed": "error", "ended": "muted"}
 
 
 class StudiesRoom(Room):
-    """↑ ↓ choose a study, Enter runs it, or ends the one that runs; PgUp and PgDn move its answer."""
+    """← → choose a study, Enter runs it or ends the one that runs, ↑ ↓ move its answer."""
 
     NAME: ClassVar[str] = "studies"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "turn(-1)", "Previous study", id="studies.previous"),
+        Binding("right", "turn(1)", "Next study", id="studies.next"),
+    ]
 
     def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(steer, ascii=ascii)
-        self._at = 0
+        self.chosen: str | None = None
 
     def heading(self, picture: Picture) -> Line:
-        return line(("inside the model", "title"), (f" · {clean(picture.session.header.model, 40)}", "muted"))
+        """A tab for each study, with a mark of what became of it."""
+        names, chosen = _names(picture), self._chosen(picture)
+        if not names:
+            return line(("inside the model", "title"))
+        studies = {study.name: study for study in picture.session.studies}
+        return tuple(span for name in names for span in _tab(name, studies.get(name), chosen=name == chosen))
+
+    def foot(self, picture: Picture) -> Line:
+        running = _running(picture)
+        if running is None:
+            return ()
+        return _progress(running, picture.session.header.elapsed_ns)
 
     def hints(self, picture: Picture) -> list[tuple[str, str]]:
-        if not picture.studies:
-            return []
-        running = any(study.running for study in picture.studies)
-        return [("↑↓", "study"), ("Enter", "end it" if running else "run it"), ("PgUp PgDn", "its answer")]
+        turn = [("←→", "study")] if len(_names(picture)) > 1 else []
+        if not picture.offers:
+            return turn
+        return [*turn, ("Enter", "end it" if _running(picture) is not None else "run it")]
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
-        if not picture.studies:
-            return [fit(line((text, "muted")), width) for text in wrapped(_REPLAY, width)]
-        self._at = min(self._at, len(picture.studies) - 1)
-        menu = [_menu_line(study, width, chosen=i == self._at) for i, study in enumerate(picture.studies)]
-        note = [fit(line((text, "muted")), width) for text in wrapped(_REST, width)]
-        return [*menu, (), *note, (), *_answer(picture.studies[self._at], width)]
-
-    def scroll(self, direction: int) -> None:
-        """Moves the cursor among the studies."""
-        studies = len(self.picture.studies) if self.picture else 0
-        self._at = max(0, min(self._at + direction, studies - 1))
-        self.redraw()
+    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
+        chosen = self._chosen(picture)
+        if chosen is None:
+            why = _REPLAY if picture.replay is not None else _SIMULATED
+            return _paragraph(why, width)
+        study = next((study for study in picture.session.studies if study.name == chosen), None)
+        words = next((offer.words for offer in picture.offers if offer.name == chosen), "")
+        head = _status(study, words, picture.session.header.elapsed_ns, width)
+        if study is None or study.found is None:
+            rest = _paragraph(_REST, width) if picture.offers and _running(picture) is None else []
+            return [*head, *rest]
+        return [*head, *answer(study, width, max(1, height - len(head)))]
 
     def choose(self) -> None:
-        if self.picture is None or not self.picture.studies:
+        picture = self.picture
+        if picture is None or not picture.offers:
             return
-        if any(study.running for study in self.picture.studies):
+        if _running(picture) is not None:
             self.steer(lambda live: live.end_study())
             return
-        name, width = self.picture.studies[self._at].name, self.columns
-        self.steer(lambda live: live.study(name, width))
+        name = self._chosen(picture)
+        if name in [offer.name for offer in picture.offers]:
+            self.steer(lambda live: live.study(name))
+
+    def action_turn(self, direction: int) -> None:
+        """The study beside the one that is shown."""
+        names = _names(self.picture) if self.picture is not None else []
+        if self.picture is None or not names:
+            return
+        at = names.index(self._chosen(self.picture) or names[0])
+        self.chosen = names[(at + direction) % len(names)]
+        self.to_top()
+
+    def _chosen(self, picture: Picture) -> str | None:
+        names = _names(picture)
+        return self.chosen if self.chosen in names else next(iter(names), None)
 
 
-def _menu_line(study: StudyState, width: int, *, chosen: bool) -> Line:
-    cursor: Span = (f"{glyphs.VIEWED} " if chosen else "  ", "active")
-    state = f"running {clock(study.elapsed_ns)}" if study.running else study.state
-    ink = "accent" if study.running else "good" if study.state == "done" else "muted"
-    if study.state.startswith("failed"):
-        ink = "error"
-    return fit(
-        line(
-            cursor,
-            (f"{study.name:<15}", "active" if chosen else "strong"),
-            (f"{state:<18}", ink),
-            (study.words, "muted"),
-        ),
-        width,
+def _names(picture: Picture) -> list[str]:
+    """The studies that can be run, and those that were."""
+    offered = [offer.name for offer in picture.offers]
+    return [*offered, *(study.name for study in picture.session.studies if study.name not in offered)]
+
+
+def _running(picture: Picture) -> Study | None:
+    """The study that runs; in a replay nothing does any more."""
+    return next((study for study in picture.session.studies if study.state == "running"), None)
+
+
+def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
+    mark = "" if study is None else f" {_MARKS.get(study.state, '')}"
+    ink = "muted" if study is None else _INKS.get(study.state, "muted")
+    shown: Span = (f" {clean(name, 20)}{mark if chosen else ''} ", "badge" if chosen else "text")
+    return line(shown) if chosen else line(shown, (f"{mark.strip()} " if mark else "", ink))
+
+
+def _status(study: Study | None, words: str, now_ns: int, width: int) -> list[Line]:
+    """What it is about, and what became of it; empty for one that is being drawn and went well."""
+    about = [fit(line((words[:1].upper() + words[1:], "strong")), width)] if words else []
+    if study is None:
+        return [*about, ()]
+    if study.state == "failed" and study.error is not None:
+        told = [f"Failed: {clean(study.error.message)}", *filter(None, [clean(study.error.hint)])]
+        return [*about, *(row for text in told for row in _paragraph(text, width, "error")), ()]
+    when = "" if study.state == "running" else f"measured by {clock(study.t)}, in {clock(study.elapsed_ns)}"
+    if study.state == "ended":
+        when = f"ended by the user after {clock(study.elapsed_ns)}"
+    elif study.state == "running":
+        when = f"{clean(study.doing or 'measuring', width)} · {clock(_elapsed(study, now_ns))}"
+    return [*about, fit(line((when, "accent" if study.state == "running" else "muted")), width), ()]
+
+
+def _progress(study: Study, now_ns: int) -> Line:
+    """How far it is, and how long it may yet take, if it tells."""
+    elapsed = _elapsed(study, now_ns)
+    if not study.share:
+        return line((f" {clean(study.name, 20)} runs, {clock(elapsed)} ", "accent"))
+    done = round(study.share * _BAR)
+    left = round(study.elapsed_ns / study.share * (1 - study.share)) - (elapsed - study.elapsed_ns)
+    return line(
+        (f" {clean(study.name, 20)} ", "accent"),
+        (glyphs.FULL * done, "accent"),
+        (glyphs.DOT * (_BAR - done), "muted"),
+        (f" {percent(study.share)}, about {clock(max(0, left))} left ", "text"),
     )
 
 
-def _answer(study: StudyState, width: int) -> list[Line]:
-    """What it printed, as it printed it: its lines were made for this width."""
-    return [fit(line((clean(text, _LONGEST), "text")), width) for text in study.lines]
+def _elapsed(study: Study, now_ns: int) -> int:
+    """Of one that runs: until now."""
+    return study.elapsed_ns + max(0, now_ns - study.t)
+
+
+def _paragraph(text: str, width: int, ink: str = "muted") -> list[Line]:
+    return [fit(line((part, ink)), width) for part in wrapped(text, width)]

@@ -1,0 +1,192 @@
+"""Runs one study at a time in a process of its own, and turns what it tells into events.
+
+Knows the lines of `--stream`; what a document means is read elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+import msgspec
+
+from hettop.errors import HettopError
+from hettop.events import TEXT_LIMIT, Failure, Found, Study
+from hettop.load.source import ProcessGuard
+from hettop.text import clean
+from hettop.wiring.options import ModelOptions
+from hettop.wiring.studies.kinds import Kind, model_arguments
+from hettop.wiring.studies.reading import found_of
+
+TOLD_EVERY_NS = 10**9
+"""How often what a study has found so far goes into the stream: it is a few thousand bytes each time."""
+
+MOST_BYTES = 64 << 20
+"""Of what a study tells; one that tells more is broken."""
+LOG_LINES = 6
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One line of `--stream`: what is going on, how much is done (0..1), and all that is known by now."""
+
+    doing: str | None = None
+    share: float | None = None
+    document: dict[str, Any] | None = None
+
+
+class Studies:
+    """Starts a study of the model, and tells by events how far it is and what came of it."""
+
+    def __init__(
+        self,
+        model: ModelOptions,
+        guard: ProcessGuard,
+        environment: Mapping[str, str],
+        command: Sequence[str] = (sys.executable, "-P", "-m", "hettop"),
+    ) -> None:
+        self._model = model
+        self._guard = guard
+        self._environment = environment
+        self._command = tuple(command)
+        self._running: _Running | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._running is not None
+
+    def start(self, kind: Kind, t: int) -> Study:
+        """Begin it at `t` of the session; nothing else may run."""
+        command = [*self._command, *kind.arguments, *model_arguments(self._model), "--stream"]
+        self._running = _Running(kind, command, self._environment, t, self._guard)
+        return self._running.event(t, "running")
+
+    def look(self, t: int) -> Study | None:
+        """What is new since the last look, at most each second until it ends."""
+        running = self._running
+        if running is None:
+            return None
+        if running.ended:
+            self._running = None
+            return running.result(t)
+        try:
+            return running.progress(t)
+        except HettopError as error:
+            self._running = None
+            running.stop()
+            return running.event(t, "failed", _told_failure(error))
+
+    def stop(self, t: int) -> Study | None:
+        """End the one that runs; what was found so far stays."""
+        running, self._running = self._running, None
+        if running is None:
+            return None
+        running.stop()
+        return running.event(t, "ended")
+
+
+class _Running:
+    """One study's process. What it says goes to files without a name: it never waits for us to read."""
+
+    def __init__(
+        self, kind: Kind, command: list[str], environment: Mapping[str, str], t: int, guard: ProcessGuard
+    ) -> None:
+        self._kind, self._since_ns = kind, t
+        self._guard = guard
+        self._told_at = t
+        self._told = Told()
+        self._found: Found | None = None
+        self._unread = b""
+        self._read = 0
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `result` or `stop`
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._errors, env=dict(environment)
+        )
+        guard.add(self._process.pid)
+
+    @property
+    def ended(self) -> bool:
+        # Looks without reaping: a pid stays the child's own until the guard has been told to forget it.
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def event(self, t: int, state: str, error: Failure | None = None) -> Study:
+        doing, share = (self._told.doing, self._told.share) if state == "running" else (None, None)
+        return Study(
+            t=t,
+            name=self._kind.name,
+            state=state,
+            elapsed_ns=max(0, t - self._since_ns),
+            arguments=[clean(word, TEXT_LIMIT) for word in self._kind.arguments],
+            doing=None if doing is None else clean(doing)[:TEXT_LIMIT],
+            share=None if share is None else min(1.0, max(0.0, share)),
+            found=self._found,
+            error=error,
+        )
+
+    def progress(self, t: int) -> Study | None:
+        if t - self._told_at < TOLD_EVERY_NS or not self._take_in():
+            return None
+        self._told_at = t
+        return self.event(t, "running")
+
+    def result(self, t: int) -> Study:
+        self._guard.remove(self._process.pid)
+        code = self._process.wait()
+        try:
+            self._take_in()
+            error = None if code == 0 else _failure(code, self._errors)
+        except HettopError as fault:
+            error = _told_failure(fault)
+        finally:
+            self._close()
+        if error is None and self._found is None:
+            error = Failure(kind="study", message="it ended without an answer")
+        return self.event(t, "done" if error is None else "failed", error)
+
+    def stop(self) -> None:
+        self._process.terminate()  # it ends its own children; its reaper does if it cannot
+        try:
+            self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._guard.remove(self._process.pid)
+        self._close()
+
+    def _take_in(self) -> bool:
+        """Reads what was written since; whether a line was among it. Raises HettopError (`study`)."""
+        # Through a position of its own: the child writes at the file's.
+        written = os.pread(self._output.fileno(), MOST_BYTES, self._read)
+        self._read += len(written)
+        *lines, self._unread = (self._unread + written).split(b"\n")
+        if self._read >= MOST_BYTES:
+            raise HettopError("study", "it told more than can be taken in")
+        for text in lines:
+            try:
+                self._told = msgspec.json.decode(text, type=Told)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                raise HettopError("study", f"it told what cannot be read: {clean(str(error))}") from None
+            if self._told.document is not None:
+                self._found = found_of(self._kind.name, self._told.document)
+        return bool(lines)
+
+    def _close(self) -> None:
+        self._output.close()
+        self._errors.close()
+
+
+def _told_failure(error: HettopError) -> Failure:
+    return Failure(kind=error.kind, message=error.message[:TEXT_LIMIT], hint=error.hint[:TEXT_LIMIT])
+
+
+def _failure(code: int, errors: IO[bytes]) -> Failure:
+    """Why it failed, by its own last words."""
+    errors.seek(0)
+    said = errors.read(1 << 16).decode(errors="replace").splitlines()
+    lines = [text for each in said if (text := clean(each, TEXT_LIMIT).strip())]
+    message = lines[0].removeprefix("hettop: ") if lines else f"it ended with exit code {code} and no word"
+    return Failure(kind="study", message=message, hint=lines[1] if len(lines) > 1 else "", log=lines[2:][-LOG_LINES:])
