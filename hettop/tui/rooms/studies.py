@@ -67,8 +67,8 @@ class StudiesRoom(Room):
         words = next((offer.words for offer in picture.offers if offer.name == chosen), "")
         head = _status(study, words, picture.session.header.elapsed_ns, width)
         if study is None or study.found is None:
-            rest = _paragraph(_REST, width) if picture.offers and _running(picture) is None else []
-            return [*head, *rest]
+            rest = [*_paragraph(_REST, width), ()] if picture.offers and _running(picture) is None else []
+            return [*head, *rest, *_questions(picture, chosen, width)]
         return [*head, *answer(study, width, max(1, height - len(head)))]
 
     def choose(self) -> None:
@@ -128,6 +128,20 @@ def _status(study: Study | None, words: str, now_ns: int, width: int) -> list[Li
     elif study.state == "running":
         when = f"{clean(study.doing or 'measuring', width)} · {clock(_elapsed(study, now_ns))}"
     return [*about, fit(line((when, "accent" if study.state == "running" else "muted")), width), ()]
+
+
+def _questions(picture: Picture, chosen: str, width: int) -> list[Line]:
+    """What each study finds out."""
+    widest = max((len(offer.name) for offer in picture.offers), default=0)
+    return [
+        fit(
+            line(
+                (f"{offer.name:<{widest + 2}}", "active" if offer.name == chosen else "strong"), (offer.words, "muted")
+            ),
+            width,
+        )
+        for offer in picture.offers
+    ]
 
 
 def _progress(study: Study, now_ns: int) -> Line:
