@@ -58,6 +58,14 @@ def test_a_figure_in_doubt_is_told_and_not_used() -> None:
     assert least_ms(engine, [Work("a", "Conv", 10**6, 10**6)]) is None
 
 
+def test_the_gpu_of_an_m2_has_both_roofs_and_its_neural_engine_is_in_doubt() -> None:
+    """1,280 units x 2 operations x 1.398 GHz = 3,579 GFLOP/s, and 35.79 FLOP per byte at 100 GB/s."""
+    assert roof("M2", "GPU").gflops == pytest.approx(1280 * 2 * 1.398, abs=0.5)
+    assert find_chip("M2", CHIPS).device(None).device == "GPU", "what can be judged by comes before what is faster"
+    assert roof("M2", "GPU").ridge == pytest.approx(35.79)
+    assert roof("M2", "Neural Engine, as announced").ridge is None
+
+
 def test_the_least_time_is_what_both_roofs_allow() -> None:
     """At 10 GFLOP/s and 1 GB/s: 10^9 MACs on few bytes take 200 ms, 10^6 MACs on 10^8 bytes take 100 ms."""
     made = PublishedRoof("x", 10.0, 1.0, "fp32", "a source", "a place")
