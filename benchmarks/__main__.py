@@ -31,6 +31,7 @@ NAMES = (
     "day",
     "soak",
     "ui",
+    "remote",
     "observer",
 )
 LIBRARIES = ("textual", "numpy", "msgspec", "onnxruntime", "zstandard")

@@ -23,7 +23,7 @@ from benchmarks.plan import ROOT
 
 COLUMNS, LINES = 120, 40
 READ_BYTES = 1 << 16
-KEPT_BYTES = 1 << 20  # enough for the first seconds, which are what is searched
+KEPT_BYTES = 1 << 20  # enough for the first seconds, which are what is searched most often
 ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=$]*[a-zA-Z]")
 SAID_BYTES = 500
 POLL_S = 0.001
@@ -33,7 +33,10 @@ TERMINAL_KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 class Terminal:
     """Runs `argv` in a terminal until `close`; a context manager."""
 
-    def __init__(self, argv: Sequence[str], columns: int = COLUMNS, lines: int = LINES) -> None:
+    def __init__(
+        self, argv: Sequence[str], columns: int = COLUMNS, lines: int = LINES, kept_bytes: int = KEPT_BYTES
+    ) -> None:
+        self._kept_bytes = kept_bytes
         self._main, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self._lock = threading.Lock()
@@ -86,6 +89,13 @@ class Terminal:
 
         return self._await(arrived, pattern.decode(), timeout_s)
 
+    @property
+    def kept(self) -> list[bytes]:
+        """What it wrote since it began, in the parts in which it came; no more than it was to keep."""
+        with self._lock:
+            ends = [total for _, total in self._arrivals]
+            return [bytes(self._output[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
+
     def quit(self, timeout_s: float = 10.0) -> None:
         """Leave the program as a user does, and wait until it has ended."""
         self.press("q")
@@ -128,6 +138,6 @@ class Terminal:
             moment = time.monotonic_ns()
             with self._lock:
                 self.total_bytes += len(data)
-                if len(self._output) < KEPT_BYTES:
+                if len(self._output) < self._kept_bytes:
                     self._output += data
                     self._arrivals.append((moment, self.total_bytes))

@@ -28,7 +28,8 @@ _POINTING = """
 ## With the mouse
 
 A click on a unit's row runs it (in a replay: looks at it), twice opens all that is known of it. A click or a drag on
-the scrub bar seeks. A click on a word of the bottom line presses its key. Text can be selected with the mouse, and
+the scrub bar seeks. In rooms a click chooses a dial or a spike, on the same spike again it goes there; the wheel
+scrolls. A click on a word of the bottom line presses its key, in rooms too. Text can be selected with the mouse, and
 copied.
 """
 

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from hettop.cli import COMMANDS
-from hettop.commands.parsers import LIVE, parser_of
+from hettop.commands.parsers import LIVE, options_of, parser_of
 from tests.commands.running import hettop
 
 REPOSITORY = Path(__file__).parents[1]
@@ -20,6 +20,7 @@ DOCS = REPOSITORY / "docs"
 OWN = [DOCS / "TUTORIAL.md", DOCS / "SCREEN.md", *sorted((DOCS / "questions").glob("*.md"))]
 PAGES = [*REPOSITORY.glob("*.md"), *sorted(DOCS.rglob("*.md")), *(REPOSITORY / "recordings").glob("*.md")]
 CHECKED = "<!-- checked -->\n```sh\n"
+DRAWN = "──"  # boxes and arrows, no command
 EXIT = re.compile(r"#\s*exit (\d)")
 
 
@@ -46,17 +47,47 @@ def test_commands_that_are_marked_run(page: Path, tmp_path: Path) -> None:
 
 
 def all_commands() -> Iterator[tuple[str, str]]:
-    for page in (*OWN, REPOSITORY / "README.md"):
-        for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
-            yield from ((name_of(page), command) for command in commands_in(block))
+    """Those that stand in blocks, of every page: as somebody would type them."""
+    for page in PAGES:
+        for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.S | re.M):
+            lines = (line.strip().removeprefix("$ ") for line in block.replace("\\\n", " ").splitlines())
+            typed = (re.split(r" (?:\||>|&&) ", line)[0] for line in lines if line.startswith("hettop "))
+            yield from ((name_of(page), command) for command in typed if DRAWN not in command)
+
+
+def words_of(command: str) -> tuple[str, list[str]]:
+    """The name of the command, and what follows it."""
+    words = shlex.split(command.replace("…", ""), comments=True)[1:]
+    return (words[0], words[1:]) if words and words[0] in COMMANDS else (LIVE, words)
 
 
 @pytest.mark.parametrize(("page", "command"), sorted(set(all_commands())))
 def test_every_command_is_one_that_there_is(page: str, command: str) -> None:
-    words = shlex.split(command.replace("…", ""), comments=True)[1:]
-    name = words[0] if words and words[0] in COMMANDS else LIVE
+    name, words = words_of(command)
     if words[:1] not in (["--version"], ["--help"]):
-        parser_of(name).parse_args(words[1:] if name else words)
+        parser_of(name).parse_args(words)
+
+
+def commands_in_prose() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+        yield from ((name_of(page), " ".join(found.split())) for found in re.findall(r"`(hettop [^`]+)`", prose))
+
+
+@pytest.mark.parametrize(("page", "command"), sorted(set(commands_in_prose())))
+def test_every_option_in_prose_is_one_that_there_is(page: str, command: str) -> None:
+    """Sentences leave out what a command needs: what they name has to be there."""
+    name, words = words_of(command)
+    known = {flag for option in options_of(name) for flag in option.flags}
+    flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+    assert set(flags) <= known | {"--help", "--version"}
+    if name == LIVE and words:
+        assert not re.fullmatch(r"[a-z]+", words[0]), "a command that there is not"
+
+
+@pytest.mark.parametrize("page", OWN[:1] + OWN[2:], ids=name_of)
+def test_the_tutorial_and_every_question_have_a_picture(page: Path) -> None:
+    assert re.search(r"^!\[.+\]\([^)]+\.svg\)$", page.read_text(encoding="utf-8"), flags=re.M)
 
 
 def slug(heading: str) -> str:

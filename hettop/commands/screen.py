@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -58,12 +59,15 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
     that is only told.
     """
-    from hettop.wiring.settings.mine import my_settings, preferences, usable_theme
+    from hettop.tui.themes import WITHOUT_COLOR
+    from hettop.wiring.settings.mine import USUAL_THEME, my_settings, preferences, usable_theme
 
     mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
     if arguments.theme is not None:
         check_theme(arguments.theme)
     theme, faults = usable_theme(mine, has_theme)
+    if "NO_COLOR" in os.environ and mine.force.values["theme"] == USUAL_THEME:
+        theme = WITHOUT_COLOR
     told = preferences(mine)
     return ScreenOptions(
         theme,
@@ -98,6 +102,14 @@ def check_theme(name: str) -> None:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
 
 
+def has_sixteen_colours() -> bool:
+    """Whether the terminal has no more than 16 colours, as Textual will take it."""
+    from rich.console import Console
+    from textual.constants import COLOR_SYSTEM
+
+    return Console(color_system=COLOR_SYSTEM, force_terminal=True).color_system == "standard"  # type: ignore[arg-type]
+
+
 def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endings, replaying: bool = False) -> int:
     """Run the screen until the user or a signal ends it; returns the exit code.
 
@@ -112,6 +124,7 @@ def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endi
         theme=options.theme,
         fps=options.fps,
         ascii=options.ascii_only,
+        sixteen=has_sixteen_colours(),
         preferences=options.preferences,
     )
     try:

@@ -45,7 +45,9 @@ average says nothing of a stutter: look at P99 and at the slowest call. More: do
 
 SPIKES = """
 A sample is a spike when it is above both exp(median + 10 MAD) of the log latencies and 1.5 x the median: the
-fence, the dashed line of the timeline. There is no fence below 20 samples.
+fence, the dashed line of the timeline. There is no fence below 20 samples. The screen counts a spike by the fence in
+force when it came (from 64 samples on); tables and JSON count all samples by the fence of all, and say where those two
+differ (`spikes.as_they_came`).
 
 Candidate causes (a redraw of the screen, garbage collection, page faults, a change of load, clock or heat) are
 what happened at the same moment more often than chance would have it; they are candidates. A spike every few
@@ -126,7 +128,12 @@ Your own are TOML files in the folder `themes` beside the config file (`hettop c
   background = "#12161c"
   surface = "#1a2028"      # header and bottom line
 
-All but name and primary may be left out. A fault is told with file, line and key, and the theme left out.
+  [sixteen]                # on a terminal that has no more than 16 colours
+  primary = "bright cyan"
+  error = "red"
+
+All but name and primary may be left out; what [sixteen] leaves out is as usual. NO_COLOR takes hettop-mono.
+A fault is told with file, line and key, and the theme left out.
 """
 
 CONFIG = """

@@ -1,6 +1,7 @@
 """Reads theme files (TOML) and makes Textual themes of them; says which file, line and key is wrong when one is.
 
-A theme file has `name`, `dark` and a table `[colors]` with `primary` and, if wanted, the others of Textual's themes.
+A theme file has `name`, `dark`, a table `[colors]` with `primary` and, if wanted, the others of Textual's themes, and
+a table `[sixteen]` with names of colours for terminals that have no more than 16.
 """
 
 from __future__ import annotations
@@ -16,8 +17,12 @@ from textual.theme import Theme
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.toml import TomlFile, read_toml
+from hettop.tui.sixteen import NAMES, in_sixteen
 
 DEFAULT = "hettop-dark"
+WITHOUT_COLOR = "hettop-mono"
+"""The usual one where NO_COLOR is set: its bands differ in brightness, those of others do not once they are grey."""
+
 COLORS = (
     "primary",
     "secondary",
@@ -30,20 +35,21 @@ COLORS = (
     "surface",
     "panel",
 )
-_TOP = {"name": str, "dark": bool, "colors": dict}
-_KINDS = {str: "text", bool: "true or false", dict: "a table, as in [colors]"}
+_TOP = {"name": str, "dark": bool, "colors": dict, "sixteen": dict}
+_KINDS = {str: "text", bool: "true or false", dict: "a table, as in [colors] or [sixteen]"}
 
 
-def load_themes(folders: Iterable[Path]) -> tuple[list[Theme], list[HettopError]]:
+def load_themes(folders: Iterable[Path], *, sixteen: bool = False) -> tuple[list[Theme], list[HettopError]]:
     """The themes of all `*.toml` in the folders, in the order of file names, and what was wrong with the others.
 
     Where two have one name, the later folder's is taken: the user's own after those that come with hettop.
+    sixteen: for a terminal that has 16 colours.
     """
     themes: dict[str, Theme] = {}
     faults: list[HettopError] = []
     for path in (path for folder in folders for path in sorted(folder.glob("*.toml"))):
         try:
-            theme = read_theme(path)
+            theme = read_theme(path, sixteen=sixteen)
         except HettopError as fault:
             faults.append(fault)
         else:
@@ -51,7 +57,7 @@ def load_themes(folders: Iterable[Path]) -> tuple[list[Theme], list[HettopError]
     return list(themes.values()), faults
 
 
-def read_theme(path: Path) -> Theme:
+def read_theme(path: Path, *, sixteen: bool = False) -> Theme:
     """The theme in one file. Raises HettopError (`io`, `format`, `missing`) that names file, line and key."""
     try:
         file = read_toml(path)
@@ -60,7 +66,9 @@ def read_theme(path: Path) -> Theme:
     _check(file)
     colors: dict[str, Any] = {key: _color(value, key, file) for key, value in file.values["colors"].items()}
     theme = Theme(name=file.values["name"], primary=colors.pop("primary"), dark=file.values.get("dark", True))
-    return replace(theme, **colors)
+    named = {key: _named(value, key, file) for key, value in file.values.get("sixteen", {}).items()}
+    theme = replace(theme, **colors)
+    return in_sixteen(theme, named) if sixteen else theme
 
 
 def _fault(file: TomlFile, words: str, *keys: str, hint: str = "") -> HettopError:
@@ -85,8 +93,7 @@ def _check(file: TomlFile) -> None:
 
 def _color(value: object, key: str, file: TomlFile) -> str:
     place = ("colors", key)
-    if key not in COLORS:
-        raise _fault(file, f"unknown key 'colors.{clean(key)}'", *place, hint=f"known: {', '.join(COLORS)}")
+    _check_role(key, place, file)
     if not isinstance(value, str):
         raise _fault(file, f"key 'colors.{key}' must be a text such as \"#1b2b34\"", *place)
     try:
@@ -94,3 +101,19 @@ def _color(value: object, key: str, file: TomlFile) -> str:
     except ColorParseError:
         raise _fault(file, f"key 'colors.{key}': {clean(value, 40)!r} is no colour", *place) from None
     return value
+
+
+def _named(value: object, key: str, file: TomlFile) -> str:
+    place = ("sixteen", key)
+    _check_role(key, place, file)
+    if not isinstance(value, str) or value not in NAMES:
+        hint = f"known: {', '.join(NAMES)}"
+        raise _fault(
+            file, f"key 'sixteen.{key}': {clean(str(value), 40)!r} is none of the 16 colours", *place, hint=hint
+        )
+    return value
+
+
+def _check_role(key: str, place: tuple[str, str], file: TomlFile) -> None:
+    if key not in COLORS:
+        raise _fault(file, f"unknown key '{place[0]}.{clean(key)}'", *place, hint=f"known: {', '.join(COLORS)}")

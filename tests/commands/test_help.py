@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from hettop.cli import COMMANDS
-from hettop.commands.completions import SHELLS, VALUES, takes_file, values_of
 from hettop.commands.manual import manual
-from hettop.commands.parsers import LIVE, Option, all_options, parser_of
+from hettop.commands.parsers import LIVE, all_options, parser_of
 from hettop.commands.topics import TOPICS, page
 from hettop.resources import themes_folder
 from hettop.stats.quantiles import samples_needed
 from hettop.tui.keys import KEYS
 from hettop.tui.themes import load_themes
-from hettop.wiring.settings.known import POWER_SOURCES, SETTINGS
+from hettop.wiring.settings.known import SETTINGS
 from tests.commands.running import assert_refused, called, hettop
 
 
@@ -94,63 +92,3 @@ def test_the_manual_is_troff_without_a_warning(tmp_path: Path) -> None:
         ["groff", "-man", "-ww", "-Tutf8"], input=manual(), capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-COMPLETIONS = [
-    (("be",), ["bench"]),
-    (("bench", "--un"), ["--units"]),
-    (("bench", "--units", "CPU_A"), ["CPU_AND_GPU", "CPU_AND_NE"]),
-    (("--theme", "hettop-m"), ["hettop-mono"]),
-    (("export", "--to", "p"), ["parquet", "perfetto"]),
-    (("decide", "--by", ""), ["wall", "native"]),
-    (("help", "perc"), ["percentiles"]),
-    (("bench", "--warmup", ""), []),
-    (("replay", "se"), ["session.jsonl"]),
-    (("bench", "--record", "se"), ["session.jsonl"]),
-    (("--backend", "s"), ["simulated"]),
-]
-
-
-@pytest.mark.parametrize(("words", "offered"), COMPLETIONS)
-def test_bash_completes(words: tuple[str, ...], offered: list[str], tmp_path: Path) -> None:
-    if shutil.which("bash") is None:
-        pytest.skip("bash is not installed")
-    (tmp_path / "session.jsonl").touch()
-    script = SHELLS["bash"](dict(all_options()))
-    quoted = " ".join(f"'{word}'" for word in ("hettop", *words))
-    asked = f'{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _hettop; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    done = subprocess.run(
-        ["bash", "--norc", "-u", "-c", asked], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60
-    )
-    assert done.stderr == ""
-    assert done.stdout.split() == offered
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_is_told_every_command_and_option(shell: str) -> None:
-    text = called("completions", shell).stdout
-    for command, options in all_options():
-        assert command in text
-        for flag in (flag for option in options for flag in option.flags):
-            assert re.search(rf"(-l {flag[2:]}|-s {flag[1:]})\b" if shell == "fish" else rf"{flag}\b", text), flag
-
-
-def test_quotes_in_words_do_not_end_a_string() -> None:
-    for shell in ("zsh", "fish"):
-        script = SHELLS[shell](dict(all_options()))
-        for line in (line for line in script.splitlines() if not line.startswith("#")):
-            assert line.replace("'\\''", "").count("'") % 2 == 0, line
-
-
-def test_what_is_offered_is_what_there_is() -> None:
-    assert set(VALUES["--theme"]) == {theme.name for theme in load_themes([themes_folder()])[0]}
-    assert set(VALUES["--power"]) == {*POWER_SOURCES, "none"}
-    flags = {flag for _, options in all_options() for option in options for flag in option.flags}
-    assert set(VALUES) <= flags
-
-
-def test_files_are_offered_where_files_may_stand() -> None:
-    assert takes_file(Option(("--record",), "FILE", ""))
-    assert takes_file(Option((), "A", ""))
-    assert not takes_file(Option(("--backend",), "B", ""))
-    assert values_of(Option(("--backend",), "B", "")) == ("coreml", "onnxruntime", "simulated")

@@ -67,6 +67,11 @@ class Terminal:
     def text(self) -> str:
         return "\n".join(self.lines)
 
+    @property
+    def coloured(self) -> str:
+        """The same with its colours, as escape sequences."""
+        return self._tmux("capture-pane", "-pe", "-t", "t")
+
     def until(self, *texts: str, without: Sequence[str] = ()) -> str:
         """The screen, once all of `texts` stand on it and none of `without`."""
         return self.until_so(

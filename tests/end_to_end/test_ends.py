@@ -14,6 +14,7 @@ import pytest
 
 from tests.commands.running import hettop, one_document
 from tests.end_to_end.terminal import Terminal
+from tests.engine import faulty
 from tests.engine.processes import gone, wait_for
 
 
@@ -34,6 +35,46 @@ def test_told_to_end_it_closes_everything(number: signal.Signals, code: int, tmp
         terminal.assert_left(code)
         wait_for(lambda: gone(family), "all processes end")
     assert json.loads((tmp_path / "r.jsonl").read_text().splitlines()[-1])["k"] == "end"
+
+
+def failing(folder: Path, script: str, *more: str) -> list[str]:
+    """Arguments for a session of units that fail as `script` says."""
+    (folder / script).write_text("x")
+    return [script, "--backend", faulty.NAME, *more]
+
+
+def test_a_session_in_which_all_that_ran_failed_has_failed_and_says_why(tmp_path: Path) -> None:
+    arguments = failing(tmp_path, "CPU_ONLY vanish 3;- - .onnx", "--unit", "CPU_ONLY")
+    with Terminal(tmp_path, arguments) as terminal:
+        terminal.until("failed: ")
+        terminal.press("q")
+        terminal.assert_left(3)
+        assert "hettop: CPU_ONLY: " in terminal.text
+        assert "SIGKILL" in terminal.text
+
+
+def test_a_session_of_what_is_no_model_was_asked_wrongly(tmp_path: Path) -> None:
+    with Terminal(tmp_path, failing(tmp_path, "CPU_ONLY refuse 0;- - .onnx", "--unit", "CPU_ONLY")) as terminal:
+        terminal.until("failed: ")
+        terminal.press("q")
+        terminal.assert_left(2)
+        assert "not a model" in terminal.text
+
+
+def test_a_session_in_which_something_was_measured_before_it_failed_is_none_that_failed(tmp_path: Path) -> None:
+    arguments = failing(tmp_path, "CPU_ONLY vanish 900;- - .onnx", "--unit", "CPU_ONLY")
+    with Terminal(tmp_path, arguments) as terminal:
+        terminal.until("failed: ")
+        terminal.press("q")
+        terminal.assert_left(0)
+
+
+def test_a_recording_that_was_asked_for_and_is_taken_away_is_a_failure(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--backend", "simulated", "--record", "r.jsonl"]) as terminal:
+        running_alone(terminal, tmp_path / "r.jsonl")
+        (tmp_path / "r.jsonl").unlink()
+        terminal.press("q")
+        terminal.assert_left(3)
 
 
 def test_killed_it_leaves_no_process_and_a_recording_that_plays(tmp_path: Path) -> None:

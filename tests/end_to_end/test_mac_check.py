@@ -13,10 +13,11 @@ from tests.commands.running import HETTOP, plain_environment
 from tests.coreml.bench import Bench
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "mac-check.sh"
-STEPS = ("doctor", "bench", "load", "paced", "replay", "verify", "decide", "power", "again")
+STEPS = ("doctor", "bench", "load", "paced", "replay", "verify", "decide", "power", "again", "plan")
 PATIENCE_S = 300
 
 
+@pytest.mark.timeout(PATIENCE_S)
 def test_it_goes_through_all_steps_on_a_mac_and_packs_what_they_said(tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     wrapper = tmp_path / "hettop"
@@ -36,7 +37,7 @@ def test_it_goes_through_all_steps_on_a_mac_and_packs_what_they_said(tmp_path: P
     codes = dict(line.split(": exit ") for line in summary(tmp_path))
     ended = {name: code.partition(":")[0] for name, code in codes.items()}
     assert {name: ended[name] for name in STEPS if name not in ("doctor", "power")} == dict.fromkeys(
-        ("bench", "load", "paced", "replay", "verify", "decide", "again"), "0"
+        ("bench", "load", "paced", "replay", "verify", "decide", "again", "plan"), "0"
     )
     measured = json.loads((tmp_path / "hettop-mac-check" / "bench.out").read_text())
     assert {row["unit"] for row in measured["conditions"]} >= {"CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"}

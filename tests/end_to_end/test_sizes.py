@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,22 @@ def test_no_size_is_too_small_and_resizing_is_followed(tmp_path: Path) -> None:
         terminal.until_so(lambda shown: "SIM" not in shown, "the help is over it")
         terminal.press("Escape")
         terminal.until("SIM")
+        terminal.press("q")
+        terminal.assert_left(0)
+
+
+def test_many_small_changes_leave_what_one_whole_redraw_draws(tmp_path: Path) -> None:
+    """Of a line the cells that have changed are sent alone, so what was left out has to be there already."""
+    with Terminal(tmp_path, ["--demo", "--fps", "10"], 120, 40) as terminal:
+        terminal.until("ALL loaded")
+        terminal.until_so(lambda shown: re.search(r"ALL +\d", shown) is not None, "all units were measured")
+        terminal.press("f")
+        terminal.until("FROZEN")
+        assert terminal.stands_still(0.5)
+        before = terminal.coloured
+        terminal.signal(signal.SIGCONT)  # as after a stop, when others may have written on the terminal
+        assert terminal.stands_still(1.0)
+        assert terminal.coloured == before
         terminal.press("q")
         terminal.assert_left(0)
 

@@ -15,6 +15,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
+from hettop.tui.charts.changes import changed_cells
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import INKS, Line, fit, text_of
 
@@ -23,7 +24,7 @@ class Chart(Widget):
     """Draws itself when told to (`redraw`) and when its size or style changed; `render_line` only looks up.
 
     Repainting changed lines alone halves the CPU time and a third of the bytes of a frame compared with repainting
-    widgets whole.
+    widgets whole; of those lines, the cells that have changed.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{ink}" for ink in INKS}
@@ -75,11 +76,14 @@ class Chart(Widget):
             return
         drawn = self.lines(*size)
         changed = [y for y, (old, new) in enumerate(zip(self._lines, drawn, strict=False)) if old != new]
+        regions = []
         for y in changed:
+            start, end = changed_cells(self._lines[y], drawn[y], size[0])
+            regions.append(Region(start, y, end - start, 1))
             self._lines[y] = drawn[y]
             self._strips[y] = self._strip(drawn[y], size[0])
-        if changed:
-            self.refresh(*(Region(0, y, size[0], 1) for y in changed))
+        if regions:
+            self.refresh(*regions)
 
     def render_line(self, y: int) -> Strip:
         size = (self.size.width, self.size.height)

@@ -1,0 +1,48 @@
+"""The tutorial's walk through the screen: each key that it names, in its order, does what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.end_to_end.terminal import Terminal
+from tests.end_to_end.test_settings import of_this_user
+from tests.engine.processes import REPOSITORY
+
+WALK = (
+    (REPOSITORY / "docs" / "TUTORIAL.md").read_text(encoding="utf-8").partition("## 2. Look")[2].partition("## 3.")[0]
+)
+
+
+def test_the_walk_names_these_keys() -> None:
+    """Where it names others, the walk below is to be changed with it."""
+    assert re.findall(r"[Pp]ress `([^`]+)`", WALK) == ["c", "i", "l", "?", "v"]
+
+
+def test_the_walk_goes_as_it_is_told(tmp_path: Path) -> None:
+    with Terminal(tmp_path, ["--demo"], environment=of_this_user(tmp_path)) as terminal:
+        terminal.until("Your first look at hettop", "SIMULATED")
+        terminal.press("Escape")
+        terminal.until("P90", "3 units", without=["Your first look"])
+        terminal.press("c")
+        terminal.until_so(
+            lambda shown: len(re.findall(r"▶ (?:CPU_|ALL)", shown)) == 1, "one unit runs, where four took turns"
+        )
+        terminal.press("i")
+        terminal.until_so(lambda shown: len(re.findall(r"▶ (?:CPU_|ALL)", shown)) == 4, "all units take turns")
+        terminal.press("l")
+        terminal.until("competing load", "in force: none")
+        terminal.press("Right")
+        terminal.until("in force: cpu:1")
+        terminal.press("Escape")
+        terminal.until("1 latency", "under cpu:1")
+        terminal.press("?")
+        terminal.until("Every latency of the last seconds")
+        terminal.press("Escape")
+        terminal.until("1 latency", without=["Every latency"])
+        terminal.press("v")
+        terminal.until("verdict", "judged at")
+        terminal.press("q")
+        terminal.until("1 latency", without=["judged at"])
+        terminal.press("q")
+        terminal.assert_left(0)
