@@ -5,19 +5,27 @@ Runs in hettop's own process, which imports no framework; the measuring process 
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from hettop.cutting.messages import Answer, CompareJob, Job, Piece, RunJob, Subject, SurveyJob, decode_answer, encode
+from hettop.cutting.messages import (
+    Answer,
+    CompareJob,
+    Doing,
+    Job,
+    Piece,
+    RunJob,
+    Subject,
+    SurveyJob,
+    decode_answer,
+    decode_doing,
+    encode,
+)
 from hettop.cutting.result import Compared, Ran, Survey
-from hettop.engine.asking import ask_process
-from hettop.engine.child import environment_for_child
+from hettop.engine.asking import ask_in_folder
 from hettop.engine.process import Log
-from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -25,11 +33,23 @@ WORKER = (sys.executable, "-X", "faulthandler", "-P", "-m", "hettop.cutting.work
 """`-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one."""
 
 
+Hear = Callable[[Doing], None]
+"""What it tells on its way."""
+
+
+def _deaf(_told: Doing) -> None:
+    """Where nobody wants to know."""
+
+
 def survey_in_child(
-    subject: Subject, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None
+    subject: Subject,
+    hear: Hear = _deaf,
+    *,
+    argv: Sequence[str] = WORKER,
+    environment: Mapping[str, str] | None = None,
 ) -> Survey:
     """What the subject's layers and cuts cost. Raises HettopError: as the measuring does, or `crashed`."""
-    answer = _asked(SurveyJob(subject=subject, folder=""), argv, environment)
+    answer = _asked(SurveyJob(subject=subject, folder=""), hear, argv, environment)
     if answer.survey is None:
         raise HettopError("crashed", "the measuring process answered nothing")
     return answer.survey
@@ -38,12 +58,13 @@ def survey_in_child(
 def run_in_child(
     subject: Subject,
     pieces: Sequence[Piece],
+    hear: Hear = _deaf,
     *,
     argv: Sequence[str] = WORKER,
     environment: Mapping[str, str] | None = None,
 ) -> Ran:
     """How the plan ran. Raises HettopError: as the measuring does, or `crashed`."""
-    answer = _asked(RunJob(subject=subject, folder="", pieces=tuple(pieces)), argv, environment)
+    answer = _asked(RunJob(subject=subject, folder="", pieces=tuple(pieces)), hear, argv, environment)
     if answer.ran is None:
         raise HettopError("crashed", "the measuring process answered nothing")
     return answer.ran
@@ -53,29 +74,37 @@ def compare_in_child(
     subject: Subject,
     threads: int,
     duration_ns: int,
+    hear: Hear = _deaf,
     *,
     argv: Sequence[str] = WORKER,
     environment: Mapping[str, str] | None = None,
 ) -> Compared:
     """How the model runs in parallel in every way. Raises HettopError: as the measuring does, or `crashed`."""
     job = CompareJob(subject=subject, folder="", threads=threads, duration_ns=duration_ns)
-    answer = _asked(job, argv, environment)
+    answer = _asked(job, hear, argv, environment)
     if answer.compared is None:
         raise HettopError("crashed", "the measuring process answered nothing")
     return answer.compared
 
 
-def _asked(job: Job, argv: Sequence[str], environment: Mapping[str, str] | None) -> Answer:
+def _asked(job: Job, hear: Hear, argv: Sequence[str], environment: Mapping[str, str] | None) -> Answer:
     """Its answer, which holds no failure. The process is dead afterwards and its folder gone, however it ends."""
-    reaper = Reaper()
-    try:
-        with tempfile.TemporaryDirectory(prefix="hettop-plan-", ignore_cleanup_errors=True) as folder:
-            inherited = environment_for_child(os.environ if environment is None else environment)
-            question = encode(msgspec.structs.replace(job, folder=folder)) + b"\n"
-            answer, log, status = ask_process(question, argv, inherited, reaper)
-    finally:
-        reaper.close()
+    answer, log, status = ask_in_folder(
+        lambda folder: encode(msgspec.structs.replace(job, folder=folder)),
+        argv,
+        environment,
+        prefix="hettop-plan-",
+        hear=lambda line: hear(_heard(line)),
+    )
     return _understood(answer, log, status)
+
+
+def _heard(line: bytes) -> Doing:
+    try:
+        told: Doing = decode_doing(line)
+    except msgspec.MsgspecError as error:
+        raise HettopError("crashed", "the measuring process told what makes no sense") from error
+    return told
 
 
 def _understood(answer: bytes, log: Log, status: str) -> Answer:

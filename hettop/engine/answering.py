@@ -14,9 +14,17 @@ from typing import NoReturn
 
 from hettop.engine.outlet import take_stdout
 
+Tell = Callable[[bytes], None]
+"""Says one line on the way to the answer: no line end may be in it."""
+
 
 def answer_one(answer: Callable[[bytes], bytes]) -> NoReturn:
     """Answer the job on stdin; end at once if stdin ends before that, for then nobody waits for the answer."""
+    answer_telling(lambda line, _tell: answer(line))
+
+
+def answer_telling(answer: Callable[[bytes, Tell], bytes]) -> NoReturn:
+    """As `answer_one`, and `answer` may tell whoever asked how far it is."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     out = take_stdout()
@@ -24,9 +32,13 @@ def answer_one(answer: Callable[[bytes], bytes]) -> NoReturn:
     if not line.endswith(b"\n"):
         os._exit(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    answered = answer(line)
     with os.fdopen(out, "wb") as stream:
-        stream.write(answered)
+
+        def tell(told: bytes) -> None:
+            stream.write(told + b"\n")
+            stream.flush()
+
+        stream.write(answer(line, tell))
     os._exit(0)  # frameworks' exit handlers have been seen to hang
 
 

@@ -1,21 +1,30 @@
-"""Kills what hettop leaves behind: a tiny process that holds a pipe from hettop and the pids of its children.
+"""Removes what hettop leaves behind: a tiny process that holds a pipe from hettop and the pids of its children.
 
-At the end of the pipe, however hettop ended, it kills every registered pid. A child cannot do that for itself: while a
+At the end of the pipe, however hettop ended, it kills every registered pid, and then removes every registered folder,
+in which they may have written. A child cannot do that for itself: while a
 native call holds the GIL none of its threads runs, and macOS has no death signal. Started by its path with `-S`, it
-imports nothing but `os`, `sys` and `signal`: 7 MB, and no model runtime can hurt it.
+imports nothing but `os`, `sys`, `signal` and `time`: 7 MB, and no model runtime can hurt it.
 """
+
+# ruff: noqa: PTH106, PTH108, PTH114, PTH118
+# (pathlib would double what the reaper process imports.)
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
 
 PATIENCE_S = 1.0  # a reaper at the end of its pipe has milliseconds of work
+REMOVALS, PAUSE_S = 10, 0.05  # a killed process may still write what it had begun to
+
+PATH_MARK = "/"
+"""Parts a folder from a pid in what the reaper is told."""
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 
@@ -30,6 +39,7 @@ class Reaper:
     def __init__(self, python: str = sys.executable) -> None:
         self._python = python
         self._pids: set[int] = set()
+        self._folders: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = self._start()
 
     @property
@@ -46,8 +56,18 @@ class Reaper:
             self._pids.discard(pid)
             self._tell(f"-{pid}\n")
 
+    def add_folder(self, path: str) -> None:
+        """An absolute path: the folder and all that is in it are removed once the registered pids are dead."""
+        self._folders.add(path)
+        self._tell(f"+{_written(path)}\n")
+
+    def remove_folder(self, path: str) -> None:
+        if path in self._folders:
+            self._folders.discard(path)
+            self._tell(f"-{_written(path)}\n")
+
     def close(self) -> None:
-        """Kills all that is registered and ends the reaper; may be called twice."""
+        """Kills and removes all that is registered and ends the reaper; may be called twice."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             process.stdin.close()
@@ -62,7 +82,8 @@ class Reaper:
             # It was killed (out of memory, a zealous user): a new one learns all that is registered.
             self._process.wait()
             self._process = self._start()
-            _write(self._process, "".join(f"+{pid}\n" for pid in self._pids))
+            entries = (*map(str, self._pids), *map(_written, self._folders))
+            _write(self._process, "".join(f"+{entry}\n" for entry in entries))
 
     def _await_end(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for the reaper; one that stands still is killed, and its work done here."""
@@ -74,6 +95,7 @@ class Reaper:
             process.kill()
             process.wait()
             kill_all(self._pids)
+            remove_all(self._folders)
 
     def _start(self) -> subprocess.Popen[bytes]:
         import subprocess
@@ -106,20 +128,53 @@ def kill_all(pids: set[int]) -> None:
             continue  # it had already ended
 
 
+def remove_all(folders: set[str]) -> None:
+    """The folders, and all that is in them; links are removed, not followed."""
+    left = folders
+    for _ in range(REMOVALS):
+        left = {folder for folder in left if not _removed(folder)}
+        if not left:
+            return
+        time.sleep(PAUSE_S)
+
+
+def _removed(folder: str) -> bool:
+    """Whether it is gone now. Not `shutil.rmtree`: importing it would double the reaper's memory."""
+    for inner, folders, files in os.walk(folder, topdown=False):
+        for name in (*files, *folders):
+            path = os.path.join(inner, name)
+            try:
+                os.unlink(path) if name in files or os.path.islink(path) else os.rmdir(path)
+            except OSError:
+                continue  # the next attempt may find it gone, or empty
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return not os.path.lexists(folder)
+    return True
+
+
+def _written(path: str) -> str:
+    """A path as a line may hold it, whatever is in it."""
+    return PATH_MARK + os.fsencode(path).hex()
+
+
 def main() -> None:
-    """The reaper process: reads `+pid` and `-pid` lines until they end, then kills what is left."""
+    """The reaper process: reads `+entry` and `-entry` lines until they end, then ends and removes what is left."""
     for ignored in IGNORED:
         signal.signal(ignored, signal.SIG_IGN)
-    pids = set()
+    entries = set()
     for line in sys.stdin:
         if not line.endswith("\n"):
             break  # torn: hettop died while it wrote
-        pid = int(line[1:])
+        entry = line[1:-1]
         if line[0] == "+":
-            pids.add(pid)
+            entries.add(entry)
         else:
-            pids.discard(pid)
-    kill_all(pids)
+            entries.discard(entry)
+    folders = {entry for entry in entries if entry.startswith(PATH_MARK)}
+    kill_all({int(entry) for entry in entries - folders})
+    remove_all({os.fsdecode(bytes.fromhex(entry.removeprefix(PATH_MARK))) for entry in folders})
 
 
 if __name__ == "__main__":

@@ -5,17 +5,13 @@ Runs in hettop's own process, which imports no framework; the measuring process 
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from hettop.engine.asking import ask_process
-from hettop.engine.child import environment_for_child
+from hettop.engine.asking import ask_in_folder
 from hettop.engine.process import Log
-from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
 from hettop.layers.job import Job, decode_answer, encode
 from hettop.layers.rows import Measured
@@ -32,14 +28,9 @@ def measure_in_child(
 
     However it ends, an interrupt included, the process is dead afterwards and the folder gone.
     """
-    reaper = Reaper()
-    try:
-        with tempfile.TemporaryDirectory(prefix="hettop-layers-", ignore_cleanup_errors=True) as folder:
-            inherited = environment_for_child(os.environ if environment is None else environment)
-            question = encode(msgspec.structs.replace(job, folder=folder)) + b"\n"
-            answer, log, status = ask_process(question, argv, inherited, reaper)
-    finally:
-        reaper.close()
+    answer, log, status = ask_in_folder(
+        lambda folder: encode(msgspec.structs.replace(job, folder=folder)), argv, environment, prefix="hettop-layers-"
+    )
     return _measured(answer, log, status)
 
 

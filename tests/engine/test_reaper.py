@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +105,40 @@ def test_a_reaper_that_was_killed_is_replaced_and_learns_all_pids(sleeper: subpr
     assert reaper.pid != first
     reaper.close()
     assert sleeper.wait() == -signal.SIGKILL
+
+
+def filled(folder: Path) -> Path:
+    """A folder with a file, a folder in it, and links out of it."""
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "weights").write_text("x")
+    (folder / "to-file").symlink_to(folder.parent / "mine" / "note")
+    (folder / "to-folder").symlink_to(folder.parent / "mine")
+    return folder
+
+
+def test_closing_removes_the_folders_that_are_registered_and_nothing_they_link_to(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "note").write_text("mine")
+    odd, spared = filled(tmp_path / "+1\nodd \udcff"), filled(tmp_path / "spared")
+    reaper = Reaper()
+    for folder in (odd, spared):
+        reaper.add_folder(str(folder))
+    reaper.remove_folder(str(spared))
+    reaper.close()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine", "spared"]
+    assert (tmp_path / "mine" / "note").read_text() == "mine"
+
+
+def test_a_replaced_reaper_learns_the_folders_too(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "scratch")
+    reaper = Reaper()
+    reaper.add_folder(str(folder))
+    first = reaper.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: gone([first]), "the first reaper ends")
+    reaper.remove_folder("/never/added")
+    reaper.add_folder(str(tmp_path / "another"))  # any word to it shows that nobody listens
+    assert reaper.pid != first
+    reaper.close()
+    assert not folder.exists()
