@@ -10,7 +10,7 @@ import os
 import select
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 
@@ -30,14 +30,23 @@ PARTIAL_S = 5.0
 """How long a dispatch that was told to end may take to say what it has."""
 
 
+class EndAskedError(KeyboardInterrupt):
+    """Somebody wants it to end."""
+
+
 def coexecute(
     job: Job,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[Progress], None] = lambda _: None,
     *,
     argv: Sequence[str] = DISPATCH,
     environment: Mapping[str, str] | None = None,
+    ending: Collection[int] = (),
 ) -> Result:
-    """What came of it; after an interrupt what came of it until then. Raises HettopError: as the measuring does."""
+    """What came of it; after an interrupt what came of it until then.
+
+    tell: is called with what is going on, and with what is known by now. ending: descriptors; the end of one means to
+    end, as an interrupt does. Raises HettopError: as the measuring does.
+    """
     reaper = Reaper()
     try:
         process = Process(argv, environment_for_child(os.environ if environment is None else environment), reaper)
@@ -51,7 +60,7 @@ def coexecute(
             process.write(encode(job) + b"\n")  # a few hundred bytes, which a pipe takes at once
         listening = _Listening(process, log, tell)
         try:
-            answer = listening.answer(None)
+            answer = listening.answer(None, ending)
         except KeyboardInterrupt:
             process.hang_up()
             answer = listening.answer(PARTIAL_S)
@@ -68,24 +77,30 @@ def coexecute(
 class _Listening:
     """Reads what the dispatch says, and its log."""
 
-    def __init__(self, process: Process, log: Log, tell: Callable[[str], None]) -> None:
+    def __init__(self, process: Process, log: Log, tell: Callable[[Progress], None]) -> None:
         self._process = process
         self._log = log
         self._tell = tell
         self._lines = Lines()
 
-    def answer(self, patience_s: float | None) -> Answer | None:
-        """Its answer; None if it ends without one, talks nonsense, or takes too long."""
+    def answer(self, patience_s: float | None, ending: Collection[int] = ()) -> Answer | None:
+        """Its answer; None if it ends without one, talks nonsense, or takes too long.
+
+        Raises EndAskedError once one of `ending` has ended.
+        """
         deadline = None if patience_s is None else time.monotonic() + patience_s
         open_ends = {self._process.stdout, self._process.stderr}
         while self._process.stdout in open_ends:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            readable, _, _ = select.select(list(open_ends), [], [], left)
+            readable, _, _ = select.select([*open_ends, *ending], [], [], left)
             if not readable:
                 return None
             for descriptor in readable:
                 data = os.read(descriptor, READ_BYTES)
-                if not data:
+                if descriptor in ending:
+                    if not data:
+                        raise EndAskedError
+                elif not data:
                     open_ends.discard(descriptor)
                 elif descriptor == self._process.stderr:
                     self._log.receive(data)
@@ -100,7 +115,7 @@ class _Listening:
             except msgspec.MsgspecError:
                 return Answer()
             if isinstance(word, Progress):
-                self._tell(clean(word.text))
+                self._tell(word)
             elif isinstance(word, Answer):
                 return word
         return None

@@ -1,32 +1,30 @@
 """The course of a co-execution: load, then blocks of each unit alone and of all together, until the time is over.
 
-Knows workers by what they say, and no process; whatever waits does so through the crew and its clock.
+Where no time is set it goes on until somebody ends it. Knows workers by what they say, and no process; whatever waits
+does so through the crew and its clock.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from hettop.coexec.blocks import REST_NS, Block, plan_rounds
+from hettop.coexec.blocks import REST_NS, Block, Rounds, plan_rounds
+from hettop.coexec.book import NS_PER_MS, Book
 from hettop.coexec.copies import unit_of
 from hettop.coexec.crew import Began, Crew, Did, Died, GaveBack, Said
-from hettop.coexec.messages import Job, Ready
+from hettop.coexec.messages import Job, Progress, Ready
 from hettop.coexec.result import Fault, Result, Round, UnitResult
-from hettop.coexec.stealing import Delivered, Stealing, ahead_of
+from hettop.coexec.stealing import Stealing, ahead_of
 from hettop.coexec.tally import Stretch, Tally, rate
 from hettop.engine.backend import Clock
 from hettop.engine.patience import PATIENT_FACTOR, Timeouts
 from hettop.errors import HettopError
 
-NS_PER_S, NS_PER_MS = 10**9, 1e6
+NS_PER_S = 10**9
 
 LONGEST_WAIT_NS = NS_PER_S
 """So often at least it is looked whether a worker hangs."""
-
-MOST_LATENCIES = 4_000_000
-"""Kept for the percentiles, 32 MB of them: hours of a fast unit."""
 
 
 class EndedError(Exception):
@@ -44,25 +42,8 @@ class _Unit:
     longest_ns: int = 0
 
 
-@dataclass(slots=True)
-class _Book:
-    """What was measured."""
-
-    stretches: list[Stretch] = field(default_factory=list)
-    rounds: list[Round] = field(default_factory=list)
-    latencies: array[int] = field(default_factory=lambda: array("q"))
-    delivered: int = 0
-    in_order: bool = True
-
-    def take(self, delivered: list[Delivered]) -> None:
-        """Whoever consumes the stream counts along, whatever the buffer believes."""
-        for each in delivered:
-            self.in_order = self.in_order and each.number == self.delivered
-            self.delivered += 1
-
-
 class Course:
-    """Runs `job` on `crew`; `tell` is called with what is going on, in words."""
+    """Runs `job` on `crew`; `tell` is called with what is going on, and after each round with all that is known."""
 
     def __init__(
         self,
@@ -71,7 +52,7 @@ class Course:
         clock: Clock,
         *,
         timeouts: Timeouts | None = None,
-        tell: Callable[[str], None] = lambda _: None,
+        tell: Callable[[Progress], None] = lambda _: None,
     ) -> None:
         self._job = job
         self._crew = crew
@@ -80,9 +61,10 @@ class Course:
         self._timeouts = timeouts or Timeouts()
         self._units = {unit: _Unit(heard=clock.now()) for unit in job.units}
         self._stealing = Stealing(dict.fromkeys(job.units, 0), job.depth)
-        self._book = _Book()
+        self._book = Book()
         self._block: Tally | None = None
-        self._block_ns = 0
+        self._rounds = Rounds((), None, 0)
+        self._blocks_begun = 0
 
     def run(self) -> Result:
         """Raises HettopError if no unit could be measured: with the first one's reason."""
@@ -91,50 +73,62 @@ class Course:
             self._await_all()
             usual = {unit: ready.usual_ns for unit, ready in self._ready()}
             self._stealing = Stealing({unit: ahead_of(usual_ns) for unit, usual_ns in usual.items()}, self._job.depth)
-            rounds = plan_rounds(tuple(usual), usual, self._job.duration_ns, shortest_ns=self._job.block_ns)
-            self._block_ns = rounds.length_ns
-            for number, blocks in enumerate(rounds, start=1):
-                self._round(number, rounds.count, blocks)
+            self._rounds = plan_rounds(tuple(usual), usual, self._job.duration_ns, shortest_ns=self._job.block_ns)
+            for blocks in self._rounds:
+                self._round(blocks)
         except EndedError:
             interrupted = self._crew.end_asked
-        if not self._book.stretches:
+        if self._book.empty:
             raise self._nothing(interrupted)
-        return self._result(interrupted)
+        return self._result(interrupted=interrupted and self._job.duration_ns is not None)
 
     # -- the course --------------------------------------------------------------------------------------------------
 
     def _await_all(self) -> None:
         """Until every worker is ready, or dead."""
-        self._tell("loading")
+        self._tell(Progress(text="loading"))
         while any(unit.ready is None and unit.fault is None for unit in self._units.values()):
             self._hear(self._clock.now() + LONGEST_WAIT_NS)
         if not self._alive():
             raise EndedError
 
-    def _round(self, number: int, count: int, blocks: tuple[Block, ...]) -> None:
+    def _round(self, blocks: tuple[Block, ...]) -> None:
         alone: dict[str, float | None] = {}
         together = None
         for block in blocks:
+            self._blocks_begun += 1
             present = self._present(block.units)
             if not present:
                 continue
-            self._tell(f"round {number} of {count}: {' + '.join(present)}")
+            self._tell(Progress(text=self._doing(present), share=self._share))
             stretch = self._run(block)
             if stretch is None:
                 continue
-            self._book.stretches.append(stretch)
             if len(block.units) == 1:
                 alone[unit_of(block.units[0])] = rate([stretch])
             else:
                 together = rate([stretch])
-        self._book.rounds.append(Round(alone, together))
+            if not self._book.rounds_done and block is not blocks[-1]:  # whoever watches wants to see something soon
+                self._tell(Progress(result=self._result()))
+        self._book.round(Round(alone, together))
+        if not self._book.empty:
+            self._tell(Progress(result=self._result()))
+
+    def _doing(self, present: list[str]) -> str:
+        of = "" if self._rounds.count is None else f" of {self._rounds.count}"
+        return f"round {self._book.rounds_done + 1}{of}: {' + '.join(present)}"
+
+    @property
+    def _share(self) -> float | None:
+        """How much is done when the present block begins: all blocks are of one length."""
+        return None if not self._rounds.blocks else (self._blocks_begun - 1) / self._rounds.blocks
 
     def _run(self, block: Block) -> Stretch | None:
         """One block, the rest before it included."""
         self._rest()
         tally = self._block = Tally(block.units)
         self._stealing.active = block.units
-        begin = self._clock.now()
+        begin, crew = self._clock.now(), self._present(block.units)
         for unit in block.units:
             self._units[unit].heard = begin
         until = begin + block.length_ns
@@ -145,9 +139,9 @@ class Course:
             until = self._clock.now()
             self._finish()
         except EndedError:
-            self._close(tally, min(until, self._clock.now()))
+            self._close(tally, crew, min(until, self._clock.now()))
             raise
-        return self._close(tally, until, keep=False)
+        return self._close(tally, crew, until)
 
     def _finish(self) -> None:
         """Until all that was handed out is done: nothing of it runs into the next block.
@@ -160,14 +154,17 @@ class Course:
             self._hand_out(new=False)
             self._hear(self._clock.now() + LONGEST_WAIT_NS)
 
-    def _close(self, tally: Tally, until: int, *, keep: bool = True) -> Stretch | None:
-        """What the block amounts to; with `keep` it goes into the book by itself, for its round will not."""
+    def _close(self, tally: Tally, crew: list[str], until: int) -> Stretch | None:
+        """What the block amounts to, which goes into the book. One of all in which somebody died amounts to nothing."""
         self._block, self._stealing.active = None, ()
-        stretch = tally.stretch(until, self._present(tally.units))
-        if len(tally.units) > 1 and stretch is not None and len(self._book.latencies) < MOST_LATENCIES:
-            self._book.latencies += tally.latencies(until)
-        if keep and stretch is not None:
-            self._book.stretches.append(stretch)
+        present = self._present(tally.units)
+        stretch = tally.stretch(until, present)
+        if stretch is None or (len(tally.units) > 1 and present != crew):
+            return None
+        if len(tally.units) > 1:
+            self._book.all(stretch, crew, tally.latencies(until))
+        else:
+            self._book.one(stretch)
         return stretch
 
     def _rest(self) -> None:
@@ -248,56 +245,44 @@ class Course:
         name, fault = faults[0]
         return HettopError(fault.kind, f"{name}: {fault.message}", fault.hint)
 
-    def _result(self, interrupted: bool) -> Result:
-        together = [each for each in self._book.stretches if len(each.units) > 1]
-        work = {unit: sum(each.work.get(unit, 0.0) for each in together) for unit in self._units}
-        p50, p90 = _quantiles_ms(self._book.latencies)
+    def _result(self, *, interrupted: bool = False) -> Result:
+        book, stealing = self._book, self._stealing
+        p50, p90 = book.quantiles_ms()
         return Result(
-            units=tuple(
-                self._unit_result(name, unit, together, sum(work.values())) for name, unit in self._units.items()
-            ),
-            together_per_s=rate(together),
-            rounds=tuple(self._book.rounds),
-            delivered=self._book.delivered,
-            in_order=self._book.in_order,
+            units=tuple(self._unit_result(name, unit) for name, unit in self._units.items()),
+            together_per_s=book.together.per_s,
+            rounds=tuple(book.rounds),
+            rounds_done=book.rounds_done,
+            together_blocks=book.together.blocks,
+            delivered=book.delivered,
+            in_order=book.in_order,
             p50_ms=p50,
             p90_ms=p90,
-            latencies=len(self._book.latencies),
-            max_reorder=self._stealing.buffer.most_held,
+            latencies=len(book.latencies),
+            max_reorder=stealing.buffer.most_held,
             depth=self._job.depth,
-            steals=self._stealing.steals,
-            redone=self._stealing.redone,
-            block_ms=self._block_ns / NS_PER_MS,
-            together_ns=tuple((each.since, each.until) for each in together),
+            steals=stealing.steals,
+            redone=stealing.redone,
+            block_ms=self._rounds.length_ns / NS_PER_MS,
+            together_ns=tuple(book.together_ns),
             simulated=any(unit.ready is not None and unit.ready.simulated for unit in self._units.values()),
             interrupted=interrupted,
         )
 
-    def _unit_result(self, name: str, unit: _Unit, together: list[Stretch], work: float) -> UnitResult:
-        single = [each for each in self._book.stretches if len(each.units) == 1]
-        alone = [each for each in single if unit_of(each.units[0]) == unit_of(name)]
-        own = sum(each.work.get(name, 0.0) for each in together)
-        seconds = sum(each.seconds for each in together)
+    def _unit_result(self, name: str, unit: _Unit) -> UnitResult:
+        alone, together = self._book.alone_total(name), self._book.together
+        work = sum(together.work.values())
         return UnitResult(
             unit=name,
-            alone_per_s=rate(alone),
-            together_per_s=own / seconds if seconds else None,
-            share=own / work if work else None,
-            alone_calls=sum(sum(each.calls.values()) for each in alone),
-            together_calls=sum(each.calls.get(name, 0) for each in together),
+            alone_per_s=alone.per_s,
+            together_per_s=together.part_of(name),
+            share=together.work.get(name, 0.0) / work if work else None,
+            alone_calls=sum(alone.calls.values()),
+            together_calls=together.calls.get(name, 0),
             placed=unit.ready.placed if unit.ready is not None else None,
             note=unit.ready.note if unit.ready is not None else "",
             ahead=ahead_of(unit.ready.usual_ns) if unit.ready is not None else 0,
             redone=unit.redone,
             error=unit.fault,
+            alone_blocks=alone.blocks,
         )
-
-
-def _quantiles_ms(latencies: array[int]) -> tuple[float | None, float | None]:
-    """P50 and P90, numpy's linear ones (type 7)."""
-    if not latencies:
-        return None, None
-    import numpy as np
-
-    p50, p90 = np.quantile(np.frombuffer(latencies, dtype=np.int64), (0.5, 0.9)) / NS_PER_MS
-    return float(p50), float(p90)

@@ -22,7 +22,8 @@ STDIN = 0
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # terminals and `timeout` send them to the whole group; hettop decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     out = take_stdout()
     lines, found = Lines(), list[bytes]()
@@ -44,7 +45,7 @@ def _answer(job: Job, out: int) -> Answer:
         crew = ProcessCrew(job.units, job.work, clock=clock, reaper=reaper, environment=dict(os.environ), ending=STDIN)
         try:
             with frozen_collector():
-                return Answer(result=Course(job, crew, clock, tell=lambda text: _say(out, text)).run())
+                return Answer(result=Course(job, crew, clock, tell=lambda word: _say(out, word)).run())
         finally:
             crew.close()
     except HettopError as error:
@@ -53,8 +54,8 @@ def _answer(job: Job, out: int) -> Answer:
         reaper.close()
 
 
-def _say(out: int, text: str) -> None:
-    os.write(out, encode(Progress(text=text)) + b"\n")
+def _say(out: int, word: Progress) -> None:
+    os.write(out, encode(word) + b"\n")
 
 
 if __name__ == "__main__":

@@ -46,12 +46,13 @@ class WorkerJob(msgspec.Struct, frozen=True, kw_only=True):
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A co-execution to measure for `duration_ns` in all, loading aside, in blocks of `block_ns` at least.
 
+    Without a duration it goes on until the stream of jobs ends.
     `units` are workers: a unit that is there twice has two, named as `copies` says.
     """
 
     units: tuple[str, ...]
     work: Work
-    duration_ns: int
+    duration_ns: int | None
     block_ns: int = BLOCK_NS
     depth: int = DEPTH
 
@@ -78,9 +79,14 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="fail
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="progress"):
-    """What is going on, in words."""
+    """What is going on, in words, or what is known by now.
 
-    text: str
+    share: how much is done, 0..1; None before it begins, and where there is no end.
+    """
+
+    text: str = ""
+    share: float | None = None
+    result: Result | None = None
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="answer"):

@@ -38,6 +38,32 @@ class Stretch:
 
 
 @dataclass(slots=True)
+class Total:
+    """Stretches of one kind added up: work and calls by worker."""
+
+    work: dict[str, float] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    blocks: int = 0
+
+    def add(self, stretch: Stretch) -> None:
+        for worker, work in stretch.work.items():
+            self.work[worker] = self.work.get(worker, 0.0) + work
+            self.calls[worker] = self.calls.get(worker, 0) + stretch.calls[worker]
+        self.seconds += stretch.seconds
+        self.blocks += 1
+
+    @property
+    def per_s(self) -> float | None:
+        """Inferences a second of all workers, None before there is anything."""
+        return sum(self.work.values()) / self.seconds if self.seconds else None
+
+    def part_of(self, worker: str) -> float | None:
+        """Of this worker alone."""
+        return self.work.get(worker, 0.0) / self.seconds if self.seconds else None
+
+
+@dataclass(slots=True)
 class Tally:
     """Gathers the spans of one block's samples and what left the buffer meanwhile."""
 

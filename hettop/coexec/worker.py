@@ -68,7 +68,8 @@ class Given:
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # terminals and `timeout` send them to the whole group; hettop decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     out = take_stdout()
     given = Given(STDIN)

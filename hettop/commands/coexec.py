@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
+from typing import TYPE_CHECKING
 
 from hettop.commands.options import (
     add_model_options,
@@ -15,8 +15,13 @@ from hettop.commands.options import (
     not_negative,
     positive,
 )
+from hettop.commands.telling import Answer, add_result_options
 from hettop.errors import HettopError
 from hettop.wiring.options import DEFAULT_WARMUP
+
+if TYPE_CHECKING:
+    from hettop.coexec.messages import Job
+    from hettop.wiring.setup import Setup
 
 SUMMARY = (
     "Let several units serve one stream of inputs, results in order, and tell what that gains over the best alone."
@@ -26,6 +31,8 @@ EXAMPLE = """\
   hettop coexec Model.mlpackage --units CPU_AND_GPU,CPU_AND_NE --duration 20s --power powermetrics
   hettop coexec Model.mlpackage --units CPU_AND_NE,CPU_AND_NE  two calls of one unit in flight
   hettop coexec --backend simulated --units CPU_ONLY,CPU_AND_GPU,CPU_AND_NE --json
+  hettop coexec model.onnx --live                              on the screen, round by round, until you end it
+  hettop coexec model.onnx --until-ended --stream | jq .       the same for a program
   hettop coexec model.onnx --granularities --loads none,cpu:1,cpu:2"""
 NOTES = """\
 A unit is a process that takes the next number of the stream, or steals one that another has not begun; numbers travel,
@@ -33,21 +40,24 @@ inputs do not: each process makes the same ones from the seed. A buffer restores
 together are measured in turns, in blocks with rests between them, through the same dispatch. Alone and together are
 inferences a second; the latency is from handing a number out to its leaving in order. A unit that dies has its work
 done by the others. A unit that is named twice is two processes: two of its calls in flight, one of them measured alone.
-Energy needs --power, and then blocks of 2 s. --granularities compares ways to run one model in parallel on the threads
-of one processor: each operator on all of them, operators side by side, slices as a pipeline, inputs side by side.
-docs/COEXEC.md tells more. Exit codes: 0 measured, 2 wrong use,
-3 nothing could be measured, 130 interrupted (what was measured is printed)."""
+Energy needs --power, and then blocks of 2 s. --until-ended goes on until Ctrl-C, SIGTERM, or the end of standard input
+where that is a pipe; then it prints what was measured, exit code 0. --stream prints all that is known after each round,
+--live opens the live view with it running: there Enter ends it, and starts it again (y from the panels leads to it).
+--granularities compares ways to run one model in parallel on the threads of one processor: each operator on all of
+them, operators side by side, slices as a pipeline, inputs side by side. docs/COEXEC.md tells more. Exit codes:
+0 measured, 2 wrong use, 3 nothing could be measured, 130 interrupted (what was measured is printed)."""
 DEPTH = 64  # named here and not imported: --help must not wait for msgspec
 MOST_DEPTH = 1_000_000
 FEWEST_THREADS = 2
-COEXECUTING = ("units", "depth", "power")
+COEXECUTING = ("units", "depth", "power", "block", "until_ended", "live")
+HEADLESS = {"as_json": "json", "stream": "stream", "block": "block"}
 COMPARING = ("threads", "loads")
 
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     _refuse_mixtures(arguments)
-    return _compare(arguments) if arguments.granularities else _coexecute(arguments)
+    return _compare(argv, arguments) if arguments.granularities else _coexecute(argv, arguments)
 
 
 def _refuse_mixtures(arguments: argparse.Namespace) -> None:
@@ -55,59 +65,89 @@ def _refuse_mixtures(arguments: argparse.Namespace) -> None:
     wrong = [name for name in there if getattr(arguments, name) is not None]
     if wrong:
         how = "without" if arguments.granularities else "with"
-        raise HettopError("usage", f"--{wrong[0]} goes {how} --granularities", "see hettop coexec --help")
+        name = wrong[0].replace("_", "-")
+        raise HettopError("usage", f"--{name} goes {how} --granularities", "see hettop coexec --help")
 
 
-def _coexecute(arguments: argparse.Namespace) -> int:
+def _coexecute(argv: list[str], arguments: argparse.Namespace) -> int:
+    if arguments.live:
+        return _on_screen(arguments)
     from hettop.cli import EXIT_INTERRUPTED
-    from hettop.commands.progress import one_line
-    from hettop.wiring import coexec
+    from hettop.commands.ending import ending
+    from hettop.commands.layers import model_title
+    from hettop.report.coexec import coexec_document, coexec_text
+    from hettop.wiring.coexec import Listener, measure
 
-    options = model_options(arguments)
-    named = None if arguments.units is None else tuple(unit.strip() for unit in arguments.units.split(","))
-    setup = coexec.prepare_units(options, named, os.cpu_count() or 1)
-    job = coexec.make_job(
-        setup,
-        options,
-        duration_ns=arguments.duration,
-        warmup=arguments.warmup,
-        depth=arguments.depth or DEPTH,
-        powered=arguments.power is not None,
-    )
-    say = one_line()
-    try:
-        result, energy = coexec.measure(setup, job, arguments.power, say)
-    finally:
-        say("")
-    model = setup.model
-    if arguments.as_json:
-        from hettop.report.coexec import coexec_document
-        from hettop.report.document import to_json
-
-        told = {"name": model.name, "sha256": model.sha256, "note": model.note or None}
-        sys.stdout.write(to_json(coexec_document(told, setup.backend, result, energy)) + "\n")
-    else:
-        from hettop.report.coexec import coexec_text
-
-        width = shutil.get_terminal_size((100, 24)).columns
-        title = f"{model.name} ({model.note})" if model.note else model.name
-        sys.stdout.write(coexec_text(title, setup.backend, result, energy, width))
+    with Answer("coexec", argv, arguments) as answer, ending(sys.stdin if arguments.until_ended else None) as ends:
+        setup, job = _prepared(arguments)
+        answer.begin(setup)
+        model = {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None}
+        listener = Listener(
+            answer.doing,
+            lambda some, energy: answer.known(lambda: coexec_document(model, setup.backend, some, energy)),
+        )
+        result, energy = measure(setup, job, arguments.power, listener, ends)
+        answer.give(
+            lambda: coexec_document(model, setup.backend, result, energy),
+            lambda width: coexec_text(model_title(setup), setup.backend, result, energy, width),
+        )
     return EXIT_INTERRUPTED if result.interrupted else 0
 
 
-def _compare(arguments: argparse.Namespace) -> int:
+def _on_screen(arguments: argparse.Namespace) -> int:
+    """Raises HettopError (`usage`) for what has no place on a screen."""
+    from hettop.coexec.copies import unit_of
+    from hettop.commands.live import co_execute
+    from hettop.wiring.coexec import prepare_units
+    from hettop.wiring.studies import Together, model_arguments
+
+    wrong = next((name for name in HEADLESS if getattr(arguments, name)), None)
+    if wrong is not None:
+        raise HettopError("usage", f"--{HEADLESS[wrong]} goes without --live", "see hettop coexec --help")
+    model, named = model_options(arguments), _named(arguments)
+    units = prepare_units(model, named, os.cpu_count() or 1).units
+    options = ["--warmup", str(arguments.warmup), *(["--depth", str(arguments.depth)] if arguments.depth else [])]
+    argv = model_arguments(model)
+    for option in ("power", "record"):
+        value = getattr(arguments, option)
+        argv += [f"--{option}", value] if value is not None else []
+    if arguments.force:
+        argv.append("--force")
+    return co_execute(argv, Together(tuple(map(unit_of, units)), tuple(options)))
+
+
+def _prepared(arguments: argparse.Namespace) -> tuple[Setup, Job]:
+    from hettop.wiring.coexec import make_job, prepare_units
+
+    options = model_options(arguments)
+    setup = prepare_units(options, _named(arguments), os.cpu_count() or 1)
+    return setup, make_job(
+        setup,
+        options,
+        duration_ns=None if arguments.until_ended else arguments.duration,
+        warmup=arguments.warmup,
+        depth=arguments.depth or DEPTH,
+        powered=arguments.power is not None,
+        block_ns=arguments.block,
+    )
+
+
+def _named(arguments: argparse.Namespace) -> tuple[str, ...] | None:
+    return None if arguments.units is None else tuple(unit.strip() for unit in arguments.units.split(","))
+
+
+def _compare(argv: list[str], arguments: argparse.Namespace) -> int:
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.layers import model_document, model_title
-    from hettop.commands.progress import one_line
-    from hettop.report.document import to_json
     from hettop.report.granularities import granularities_document, granularities_text
-    from hettop.wiring.granularities import compare_under, parse_loads, prepare_model
+    from hettop.wiring.granularities import compare_under, parse_loads, prepare_model, told
 
     loads = parse_loads(arguments.loads or "none")
     threads = arguments.threads or max(FEWEST_THREADS, os.cpu_count() or 1)
-    setup = prepare_model(model_options(arguments), threads)
-    tell = one_line()
-    try:
+    with Answer("granularities", argv, arguments) as answer:
+        setup = prepare_model(model_options(arguments), threads)
+        answer.begin(setup)
+        model = model_document(setup)
         found, interrupted = compare_under(
             setup,
             arguments.model,
@@ -115,17 +155,13 @@ def _compare(arguments: argparse.Namespace) -> int:
             threads=threads,
             duration_ns=arguments.duration,
             warmup=arguments.warmup,
-            tell=tell,
+            say=answer.doing,
+            known=lambda some: answer.known(lambda: granularities_document(model, threads, told(some))),
         )
-    finally:
-        tell("")
-    told = [(each.load, each.compared, each.why) for each in found]
-    if arguments.as_json:
-        document = granularities_document(model_document(setup), threads, told, interrupted=interrupted)
-        sys.stdout.write(to_json(document) + "\n")
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(granularities_text(model_title(setup), threads, told, width, interrupted=interrupted))
+        answer.give(
+            lambda: granularities_document(model, threads, told(found), interrupted=interrupted),
+            lambda width: granularities_text(model_title(setup), threads, told(found), width, interrupted=interrupted),
+        )
     if interrupted:
         return EXIT_INTERRUPTED
     return 0 if any(each.compared is not None for each in found) else EXIT_FAILED
@@ -146,11 +182,19 @@ def _parser() -> argparse.ArgumentParser:
         metavar="A,B",
         help="two units or more, or one twice (one for each kind of processor, or two numbers of threads)",
     )
-    parser.add_argument(
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
         "--duration", type=duration_ns, default=duration_ns("6s"), metavar="T", help="of all blocks and rests (6s)"
+    )
+    length.add_argument(
+        "--until-ended", action="store_const", const=True, help="until Ctrl-C, SIGTERM, or the end of a piped input"
+    )
+    length.add_argument(
+        "--live", action="store_const", const=True, help="open the live view with it running, until you end it there"
     )
     parser.add_argument("--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls before (10)")
     parser.add_argument("--depth", type=_depth, metavar="N", help=f"numbers that the reorder buffer spans ({DEPTH})")
+    parser.add_argument("--block", type=duration_ns, metavar="T", help="shortest block (250ms; 2s with --power)")
     parser.add_argument("--power", metavar="SRC", help="measure energy with this source of power (none)")
     parser.add_argument(
         "--granularities",
@@ -159,5 +203,5 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--threads", type=positive, metavar="N", help="of --granularities (one for each core)")
     parser.add_argument("--loads", metavar="L,M", help="competing loads for --granularities, one after another (none)")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    add_result_options(parser)
     return parser

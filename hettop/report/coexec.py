@@ -5,13 +5,14 @@ Pure; what the workers said of themselves is cleaned here.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from hettop import __version__
 from hettop.coexec.copies import copy_of, unit_of
-from hettop.coexec.result import LATENCY_NEEDS, Energy, Result, UnitResult
+from hettop.coexec.result import FEWEST_CALLS, LATENCY_NEEDS, NS_PER_S, Energy, Result, UnitResult
 from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, significant
 from hettop.report.grid import grid, wrapped
 from hettop.text import clean
@@ -19,6 +20,9 @@ from hettop.text import clean
 HEADING = ("unit", "alone", "together", "of alone", "share", "runs on")
 LEFT = ("unit", "runs on")
 DISPENSABLE = ("runs on", "of alone")
+COURSE = 120
+"""Rounds of which the document holds the rates: what a screen has columns for."""
+
 STRETCH = 0.9
 """Below this part of the ideal the units are said to be in each other's way."""
 
@@ -44,7 +48,8 @@ def coexec_document(model: dict[str, Any], backend: str, result: Result, energy:
         "together_per_s": result.together_per_s,
         "ideal_per_s": result.ideal_per_s,
         "gain": result.gain,
-        "gain_by_round": list(result.gain_by_round),
+        "gain_by_round": list(result.gain_by_round)[-COURSE:],
+        "gain_why": why_no_gain(result),
         "of_ideal": result.of_ideal,
         "in_order": result.in_order,
         "delivered": result.delivered,
@@ -56,7 +61,11 @@ def coexec_document(model: dict[str, Any], backend: str, result: Result, energy:
         "depth": result.depth,
         "steals": result.steals,
         "redone": result.redone,
-        "rounds": len(result.rounds),
+        "rounds": result.round_count,
+        "together_by_round": [each.together_per_s for each in result.rounds][-COURSE:],
+        "best_by_round": list(result.best_by_round)[-COURSE:],
+        "ideal_by_round": list(result.ideal_by_round)[-COURSE:],
+        "together_ns": [list(each) for each in result.together_ns],
         "block_ms": result.block_ms,
         "energy_mj_per_inference": energy.mj,
         "energy_why": energy.why or None,
@@ -65,6 +74,19 @@ def coexec_document(model: dict[str, Any], backend: str, result: Result, energy:
         "interrupted": result.interrupted,
         "notes": list(notes(result)),
     }
+
+
+def why_no_gain(result: Result) -> str | None:
+    """Why rates together and alone are not compared; None where they are."""
+    if result.gain is not None:
+        return None
+    if result.too_few:
+        calls = significant(result.calls_a_block)
+        told = f"rates stand on {calls} calls a block, and {FEWEST_CALLS} are needed to compare them"
+        if result.needs_ns is None:
+            return f"{told}: measure longer"
+        return f"{told}: measure for {math.ceil(result.needs_ns / NS_PER_S)} s or longer"
+    return "no block in which all worked at the same time was long enough; measure longer"
 
 
 def notes(result: Result) -> Iterator[str]:
@@ -119,6 +141,9 @@ def _verdict(result: Result) -> Iterator[str]:
     if result.together_per_s is None or best is None:
         yield "together n/a: no block in which all worked at the same time was long enough; measure longer"
         return
+    if (why := why_no_gain(result)) is not None:
+        yield f"together {per_second(result.together_per_s)}; gain n/a: {why}"
+        return
     spread = [value for value in result.gain_by_round if value is not None]
     by_round = f" ({percent(min(spread), signed=True)} to {percent(max(spread), signed=True)} by round)"
     yield (
@@ -140,10 +165,10 @@ def _order(result: Result) -> Iterator[str]:
     yield (
         f"at most {count(result.max_reorder)} waited for an earlier one, in a buffer of {count(result.depth)}{stolen}"
     )
-    rounds = len(result.rounds)
+    rounds = f"{count(result.round_count)} round{'' if result.round_count == 1 else 's'}"
     yield (
-        f"measured in {rounds} round{'' if rounds == 1 else 's'} of blocks of {significant(result.block_ms)} ms: each "
-        "unit alone, and all together, in turns"
+        f"measured in {rounds} of blocks of {significant(result.block_ms)} ms: "
+        "each unit alone, and all together, in turns"
     )
 
 

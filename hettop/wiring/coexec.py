@@ -6,29 +6,32 @@ Imports no framework; wrong use ends here, with a hint.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from hettop.coexec.blocks import BLOCK_NS
 from hettop.coexec.child import coexecute
 from hettop.coexec.copies import workers_of
-from hettop.coexec.messages import Job, Work
+from hettop.coexec.messages import Job, Progress, Work
 from hettop.coexec.result import Energy, Result
-from hettop.engine.backend import split_unit
 from hettop.errors import HettopError
-from hettop.events import Baseline, Power, PowerStatus, is_capture
-from hettop.session.power_summary import CAPTURE_WORDS, without_keys
-from hettop.session.rails import estimate, measured
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
 from hettop.wiring.setup import ALL_UNITS, Setup, prepare
+from hettop.wiring.together_power import PowerEvent, TogetherPower
+from hettop.wiring.usual_units import FEWEST_UNITS, usual_units
 
-FEWEST_UNITS = 2
 POWER_INTERVAL_NS = 500_000_000
 NOT_ASKED = "no power was measured; --power SRC measures it"
 SIMULATED = "the simulated machine knows no power of units that work together"
 
-PowerEvent = Power | PowerStatus | Baseline
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Whoever follows: `doing` is called with words and the share that is done, `known` with what is known by now."""
+
+    doing: Callable[[str, float | None], None] = lambda _text, _share: None
+    known: Callable[[Result, Energy], None] = lambda _result, _energy: None
 
 
 def prepare_units(options: ModelOptions, units: tuple[str, ...] | None, cores: int) -> Setup:
@@ -47,27 +50,46 @@ def prepare_units(options: ModelOptions, units: tuple[str, ...] | None, cores: i
     return setup
 
 
-def usual_units(available: Sequence[str]) -> tuple[str, ...]:
-    """Units that compete least: one for each kind of processor, or two numbers of threads where there is only one."""
-    kinds = [unit for unit in available if split_unit(unit)[1] is None and unit != "ALL"]
-    threaded = [unit for unit in available if split_unit(unit)[1] is not None]
-    return tuple(kinds if len(kinds) >= FEWEST_UNITS else [*threaded, *kinds][:FEWEST_UNITS])
-
-
-def measure(setup: Setup, job: Job, power: str | None, tell: Callable[[str], None]) -> tuple[Result, Energy]:
-    """Runs it. `power` is the name of a source, None for none. Raises HettopError."""
+def measure(
+    setup: Setup, job: Job, power: str | None, listener: Listener, ending: Collection[int] = ()
+) -> tuple[Result, Energy]:
+    """Runs it. `power` is the name of a source, None for none; `ending` as `coexecute` takes it. Raises HettopError."""
     if power is None or setup.simulated:
-        return coexecute(job, tell), Energy(None, SIMULATED if setup.simulated else NOT_ASKED)
-    live = LivePower(power, simulated=False, chip=None, now=time.monotonic_ns, origin_ns=0)
+        unknown = Energy(None, SIMULATED if setup.simulated else NOT_ASKED)
+        return coexecute(job, lambda word: _pass_on(word, listener, lambda _: unknown), ending=ending), unknown
+    live, spent = LivePower(power, simulated=False, chip=None, now=time.monotonic_ns, origin_ns=0), TogetherPower()
+
+    def energy_by_now(result: Result) -> Energy:
+        spent.block(result.together_ns)
+        for event in live.drain(time.monotonic_ns()):
+            spent.take(event)
+        return spent.energy(result.together_per_s)
+
     try:
-        result = coexecute(job, tell)
-        events = live.drain(time.monotonic_ns())
+        result = coexecute(job, lambda word: _pass_on(word, listener, energy_by_now), ending=ending)
+        return result, energy_by_now(result)
     finally:
         live.close()
-    return result, energy(result, events)
 
 
-def make_job(setup: Setup, options: ModelOptions, *, duration_ns: int, warmup: int, depth: int, powered: bool) -> Job:
+def _pass_on(word: Progress, listener: Listener, energy_of: Callable[[Result], Energy]) -> None:
+    if word.text:
+        listener.doing(word.text, word.share)
+    if word.result is not None:
+        listener.known(word.result, energy_of(word.result))
+
+
+def make_job(
+    setup: Setup,
+    options: ModelOptions,
+    *,
+    duration_ns: int | None,
+    warmup: int,
+    depth: int,
+    powered: bool,
+    block_ns: int | None = None,
+) -> Job:
+    """`duration_ns` None: until somebody ends it. `block_ns` None: the usual one, longer where power is measured."""
     work = Work(
         backend=setup.backend,
         model=options.model,
@@ -79,25 +101,14 @@ def make_job(setup: Setup, options: ModelOptions, *, duration_ns: int, warmup: i
         warmup=warmup,
     )
     # A power sample must fall wholly into a block.
-    block_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS
-    return Job(units=setup.units, work=work, duration_ns=duration_ns, block_ns=block_ns, depth=depth)
+    usual_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS
+    return Job(units=setup.units, work=work, duration_ns=duration_ns, block_ns=block_ns or usual_ns, depth=depth)
 
 
 def energy(result: Result, events: Sequence[PowerEvent]) -> Energy:
     """Mean power of the samples that lie in blocks of all units, by the rate there (sum of rates / sum of powers)."""
-    source, covered, spent = None, 0, 0.0
+    spent = TogetherPower()
+    spent.block(result.together_ns)
     for event in events:
-        window = measured(event) if isinstance(event, Power) and not is_capture(event.source) else None
-        if window is None or not any(a <= window.start_ns and window.end_ns <= b for a, b in result.together_ns):
-            continue
-        mw = estimate(window.mw)
-        if isinstance(event, Power) and mw is not None:
-            source, covered, spent = event.source, covered + window.elapsed_ns, spent + mw * window.elapsed_ns
-    if covered and result.together_per_s:
-        mean = spent / covered
-        return Energy(mean / result.together_per_s, "", mean, source)
-    if any(is_capture(event.source) for event in events):
-        return Energy(None, CAPTURE_WORDS)
-    told = [without_keys(event.reason) for event in events if isinstance(event, PowerStatus) and event.reason]
-    why = told[-1] if told else "no power sample fell into a block of all units: measure longer"
-    return Energy(None, why)
+        spent.take(event)
+    return spent.energy(result.together_per_s)

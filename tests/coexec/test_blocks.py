@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from hettop.coexec.blocks import Block, plan_rounds
 
 MS = 1_000_000
@@ -30,3 +32,10 @@ def test_a_round_is_run_even_where_time_is_too_short_for_it() -> None:
     """Six samples of a second in each of three blocks, whatever was asked for."""
     rounds = plan_rounds(("A", "B"), {"A": MS, "B": 1_000 * MS}, 2_000 * MS)
     assert (rounds.count, rounds.length_ns) == (1, 6_000 * MS)
+
+
+def test_without_a_duration_there_are_rounds_without_end() -> None:
+    rounds = plan_rounds(("A", "B"), {"A": MS, "B": 100 * MS}, None)
+    assert (rounds.count, rounds.blocks, rounds.length_ns) == (None, None, 2_100 * MS)
+    assert [blocks[0].units for blocks in islice(rounds, 3)] == [("A",), ("A", "B"), ("A",)]
+    assert plan_rounds(("A", "B"), {"A": MS, "B": MS}, 6_000 * MS).blocks == 18

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from hettop.coexec.course import Course
-from hettop.coexec.messages import Job, Work
+from hettop.coexec.messages import Job, Progress, Work
 from hettop.coexec.result import Result
 from hettop.engine.patience import Timeouts
 from hettop.errors import HettopError
@@ -18,18 +19,23 @@ WORK = Work(backend="sleeping", model="none")
 SECOND = 1_000 * MS
 
 
-def run(latencies: dict[str, Any], *, duration: int = 6 * SECOND, depth: int = 64, **how: Any) -> Result:
+def run(latencies: dict[str, Any], *, duration: int | None = 6 * SECOND, depth: int = 64, **how: Any) -> Result:
     result, _ = run_on(latencies, duration=duration, depth=depth, **how)
     return result
 
 
 def run_on(
-    latencies: dict[str, Any], *, duration: int = 6 * SECOND, depth: int = 64, **how: Any
+    latencies: dict[str, Any],
+    *,
+    duration: int | None = 6 * SECOND,
+    depth: int = 64,
+    tell: Callable[[Progress], None] = lambda _: None,
+    **how: Any,
 ) -> tuple[Result, SleepingCrew]:
     clock = FakeClock()
     crew = SleepingCrew(latencies, clock, **how)
     job = Job(units=tuple(latencies), work=WORK, duration_ns=duration, depth=depth)
-    return Course(job, crew, clock, timeouts=Timeouts(load_s=5, predict_s=5)).run(), crew
+    return Course(job, crew, clock, timeouts=Timeouts(load_s=5, predict_s=5), tell=tell).run(), crew
 
 
 def test_sleeping_units_together_reach_the_sum_of_their_rates() -> None:
@@ -121,3 +127,74 @@ def test_an_interrupt_leaves_what_was_measured_until_then() -> None:
 def test_an_interrupt_before_anything_was_measured_says_so() -> None:
     with pytest.raises(HettopError, match="before anything was measured"):
         run({"A": MS, "B": MS}, ends_at=1)
+
+
+def test_after_each_round_all_that_is_known_is_told_with_a_true_share() -> None:
+    """Six rounds of three blocks: each begins with a share of so many eighteenths."""
+    told: list[Progress] = []
+    result, _ = run_on({"A": 2 * MS, "B": MS}, tell=told.append)
+    shares = [word.share for word in told if word.text.startswith("round")]
+    assert shares == pytest.approx([i / 18 for i in range(18)])
+    assert [word.text for word in told[:2]] == ["loading", "round 1 of 6: A"]
+    results = [word.result for word in told if word.result is not None]
+    assert [each.round_count for each in results] == [0, 0, 1, 2, 3, 4, 5, 6], "in the first round after each block"
+    assert results[0].together_per_s is None
+    assert [unit.alone_per_s is None for unit in results[0].units] == [False, True]
+    assert results[2].of_ideal == pytest.approx(1, abs=0.02)
+    assert results[-1] == result
+    delivered = [each.delivered for each in results]
+    assert delivered == sorted(set(delivered)), "it grows"
+
+
+def test_without_a_duration_it_goes_on_until_it_is_ended_and_that_is_no_interruption() -> None:
+    """A round is three blocks of 250 ms and three rests of 50: 66 whole ones in a minute."""
+    told: list[Progress] = []
+    result, _ = run_on({"A": 2 * MS, "B": MS}, duration=None, ends_at=SECOND + 60 * SECOND, tell=told.append)
+    assert result.round_count == 66
+    assert not result.interrupted
+    assert result.of_ideal == pytest.approx(1, abs=0.02)
+    assert result.in_order
+    assert {word.share for word in told} == {None}, "nobody knows when it ends"
+    assert told[-2].text.startswith("round 67: ") or told[-1].text.startswith("round 67: ")
+
+
+def test_what_it_keeps_does_not_grow_with_the_time_it_goes_on() -> None:
+    result, _ = run_on({"A": 20 * MS, "B": 20 * MS}, duration=None, ends_at=SECOND + 900 * SECOND)
+    assert result.round_count > 500
+    assert len(result.rounds) == 240
+    assert len(result.together_ns) == 64
+    assert result.units[0].alone_per_s == pytest.approx(50, rel=0.02)
+
+
+def test_after_a_death_the_course_goes_on_and_figures_of_all_are_of_the_time_before() -> None:
+    """2 ms and 1 ms are 1,500 a second; B dies in the fifth second or so, and A alone does 500."""
+    result, _ = run_on({"A": 2 * MS, "B": MS}, duration=None, dies={"B": 3_000}, ends_at=SECOND + 30 * SECOND)
+    assert result.units[1].error is not None
+    assert result.together_per_s == pytest.approx(1_500, rel=0.02)
+    assert result.of_ideal == pytest.approx(1, abs=0.02)
+    assert result.gain == pytest.approx(0.5, abs=0.03)
+    assert [unit.share for unit in result.units] == pytest.approx([1 / 3, 2 / 3], abs=0.01)
+    assert result.rounds[-1].together_per_s == pytest.approx(500, rel=0.02)
+    assert result.rounds[-1].alone_per_s == {"A": pytest.approx(500, rel=0.02)}
+    assert result.ideal_by_round[-1] is None
+    assert result.in_order
+
+
+def test_a_block_in_which_a_unit_died_is_no_rate_of_anybody() -> None:
+    """B does 250 calls alone, and dies in the midst of the first block of both: all of both there is, is A."""
+    result = run({"A": 2 * MS, "B": MS}, dies={"B": 400})
+    assert result.rounds[0].together_per_s is None
+    assert result.rounds[1].together_per_s == pytest.approx(500, rel=0.02)
+    assert (result.units[1].together_calls, result.units[1].share) == (0, 0.0)
+    assert result.together_per_s == pytest.approx(500, rel=0.02)
+
+
+def test_too_short_a_time_gives_rates_and_no_gain() -> None:
+    """Blocks of six calls of the slowest unit: of them five count, and ten are needed."""
+    result = run({"A": 100 * MS, "B": 50 * MS}, duration=SECOND)
+    assert result.units[0].alone_per_s == pytest.approx(10, rel=0.05)
+    assert result.too_few
+    assert (result.gain, result.of_ideal, result.gain_by_round) == (None, None, ())
+    # Three blocks of 21 calls of 100 ms, and a rest of 50 ms before each.
+    assert result.needs_ns == pytest.approx(3 * (21 * 100 + 50) * MS, rel=0.05)
+    assert not run({"A": 100 * MS, "B": 50 * MS}, duration=result.needs_ns).too_few

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-from tests.commands.running import assert_refused, called, hettop, one_document
+from hettop.events import FoundCoexec, Study
+from tests.commands.running import HETTOP, assert_refused, called, hettop, one_document, plain_environment, started
+from tests.engine.processes import gone, wait_for
+from tests.record.stories import read
 
 SIMULATED = ("coexec", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE", "--duration", "1s")
 SMALL = ("coexec", "mobilenetv2:32x32", "--units", "CPU_ONLY@1,CPU_ONLY@2", "--duration", "1s")
@@ -28,6 +37,104 @@ def test_the_document_holds_rates_shares_and_the_gain() -> None:
     assert document["p90_ms"] >= document["p50_ms"] > 0
     assert document["energy_mj_per_inference"] is None
     assert "simulated" in document["energy_why"]
+
+
+def test_too_short_a_time_gives_no_gain_and_says_so() -> None:
+    """Blocks of six calls of the CPU's, and ten are needed; where the machine is busy they hold none of both."""
+    done = hettop(*SIMULATED[:-1], "50ms", "--json")
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    assert (document["gain"], document["of_ideal"]) == (None, None)
+    few = "10 are needed to compare them: measure for 1 s or longer"
+    assert few in document["gain_why"] or document["together_per_s"] is None
+
+
+def documents(lines: Iterable[str]) -> list[dict[str, Any]]:
+    return [line["document"] for line in map(json.loads, lines) if line["document"] is not None]
+
+
+def test_a_stream_tells_what_is_known_round_by_round_and_ends_with_the_whole(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    done = hettop(*SIMULATED[:-1], "3s", "--stream", "--record", str(path))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    shares = [line["share"] for line in lines if line["doing"] is not None]
+    assert shares[0] is None, "loading"
+    assert shares[1:] == pytest.approx([i / len(shares[1:]) for i in range(len(shares) - 1)])
+    told = documents(done.stdout.splitlines())
+    rounds = [document["rounds"] for document in told]
+    assert rounds == sorted(rounds)
+    assert rounds[-1] == len(told[-1]["together_by_round"]) == len(told[-1]["ideal_by_round"]) == 3
+    (study,) = [event for event in read(path)[0] if isinstance(event, Study)]
+    assert isinstance(study.found, FoundCoexec)
+    assert study.found.rounds == 3
+    assert study.found.gain == pytest.approx(told[-1]["gain"], rel=1e-5)
+
+
+ENDLESS = ("coexec", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE", "--until-ended", "--stream")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_an_endless_one_with_its_last_document_and_leaves_no_process(number: signal.Signals) -> None:
+    with started(*ENDLESS) as process:
+        children, lines = until_a_round(process)
+        process.send_signal(number)
+        lines += process.stdout  # type: ignore[arg-type]
+        assert process.wait() == 0
+    told = documents(lines)
+    assert told[-1]["rounds"] >= 1
+    assert told[-1]["interrupted"] is False
+    assert told[-1]["in_order"] is True
+    assert told[-1]["delivered"] >= told[-2]["delivered"]
+    wait_for(lambda: gone(children), "all of them gone")
+
+
+def until_a_round(process: subprocess.Popen[str]) -> tuple[list[int], list[str]]:
+    """Its descendants, and what it told until the first whole round."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    while not any(document["rounds"] for document in documents(lines)):
+        lines.append(process.stdout.readline())
+        assert lines[-1]
+    return [child.pid for child in psutil.Process(process.pid).children(recursive=True)], lines
+
+
+def test_the_end_of_a_piped_input_ends_it_too() -> None:
+    pipe = subprocess.PIPE
+    environment = plain_environment()
+    with subprocess.Popen([*HETTOP, *ENDLESS], stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+        children, lines = until_a_round(process)
+        out, _ = process.communicate()  # closes its standard input
+        assert process.returncode == 0
+    assert documents([*lines, *out.splitlines()])[-1]["rounds"] >= 1
+    wait_for(lambda: gone(children), "all of them gone")
+
+
+def test_nothing_is_left_of_one_that_is_killed() -> None:
+    with started(*ENDLESS) as process:
+        children, _ = until_a_round(process)
+        process.kill()
+    wait_for(lambda: gone(children), "all of them gone")
+
+
+def test_a_worker_that_is_killed_is_said_to_be_and_the_stream_goes_on() -> None:
+    with started(*ENDLESS) as process:
+        children, lines = until_a_round(process)
+        victim = next(pid for pid in children if "hettop.coexec.worker" in psutil.Process(pid).cmdline())
+        psutil.Process(victim).kill()
+        assert process.stdout is not None
+        before = documents(lines)[-1]["rounds"]
+        while documents(lines)[-1]["rounds"] < before + 3:
+            lines.append(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        lines += process.stdout
+        assert process.wait() == 0
+    last = documents(lines)[-1]
+    (dead,) = [unit for unit in last["units"] if unit["error"] is not None]
+    assert "killed by SIGKILL" in dead["error"]["message"]
+    assert last["in_order"] is True
+    assert last["together_by_round"][-1] > 0
+    assert any(note.startswith(f"{dead['unit']} died") for note in last["notes"])
 
 
 def test_a_model_runs_on_two_sessions_of_onnx_runtime(tmp_path: Path) -> None:
@@ -75,6 +182,14 @@ def test_the_page_says_simulated_and_fits_the_terminal() -> None:
         (("--depth", "0"), "at least 1"),
         (("--duration", "soon"), "no duration"),
         (("--backend", "simulated", "--units", "CPU_ONLY,CPU_ONLY@2"), "cannot set threads"),
+        (("--until-ended", "--duration", "3s"), "not allowed with"),
+        (("--json", "--stream"), "--json prints when all is done"),
+        (("--live", "--json"), "--json goes without --live"),
+        (("--live", "--until-ended"), "not allowed with"),
+        (("--live", "--duration", "3s"), "not allowed with"),
+        (("--live", "--block", "1s"), "--block goes without --live"),
+        (("--live", "--units", "CPU_ONLY@1"), "two units at least"),
+        (("--live",), "needs a terminal"),
     ],
 )
 def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str) -> None:
@@ -106,6 +221,8 @@ def test_granularities_are_compared_under_each_load() -> None:
     [
         (("--loads", "none"), "--loads goes with --granularities"),
         (("--granularities", "--units", "CPU_ONLY@1,CPU_ONLY@2"), "--units goes without --granularities"),
+        (("--granularities", "--until-ended"), "--until-ended goes without --granularities"),
+        (("--granularities", "--live"), "--live goes without --granularities"),
         (("--granularities", "--threads", "1"), "not parallel"),
         (("--granularities", "--loads", "gpu:1"), "Core ML"),
         (("--granularities", "--loads", "sun:1"), "no load"),

@@ -9,8 +9,9 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
-from hettop.wiring.coexec import energy, prepare_units, usual_units
+from hettop.wiring.coexec import energy, prepare_units
 from hettop.wiring.options import ModelOptions
+from hettop.wiring.usual_units import usual_units
 from tests.report.test_coexec import RESULT
 
 S = 10**9
