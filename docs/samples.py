@@ -49,6 +49,21 @@ def interleave(feed: LiveFeed) -> None:
     feed.interleave()
 
 
+def study(name: str, for_s: float | None = None) -> Callable[[LiveFeed], None]:
+    """Runs a study to its end, or ends it after so many seconds."""
+
+    def run(feed: LiveFeed) -> None:
+        feed.study(name)
+        began = feed.now_ns
+        while feed.session.studies.running is not None:
+            feed.pump()
+            time.sleep(PUMP_EVERY_S)
+            if for_s is not None and feed.now_ns - began > for_s * 1e9:
+                feed.end_study()
+
+    return run
+
+
 def end(_feed: LiveFeed) -> None:
     """Nothing more to do."""
 
@@ -99,13 +114,31 @@ SAMPLES = (
             (52, end),
         ),
     ),
+    Sample(
+        "inside-mobilenetv2.jsonl",
+        "onnxruntime",
+        ("CPU_ONLY@1", "CPU_ONLY@2"),
+        None,
+        (
+            (0, switch("CPU_ONLY@2")),
+            (3, study("layers")),
+            (3, study("roofline")),
+            (3, study("sweep")),
+            (3, study("variants")),
+            (3, study("coexec", 25)),
+            (3, study("plan")),
+            (3, study("granularities")),
+            (3, end),
+        ),
+    ),
 )
 
 
 def record(sample: Sample) -> None:
-    setup = prepare(ModelOptions(backend=sample.backend), sample.units, os.cpu_count() or 1)
+    model = ModelOptions(backend=sample.backend)
+    setup = prepare(model, sample.units, os.cpu_count() or 1)
     options = MeasureOptions(rate_hz=sample.rate_hz, record=str(FOLDER / sample.name), force=True)
-    feed = LiveFeed(setup, options, rows=setup.units, raw_limit=0)
+    feed = LiveFeed(setup, options, rows=setup.units, raw_limit=0, model=model)
     try:
         for moment, step in sample.steps:
             while feed.now_ns < moment * 1e9:

@@ -111,10 +111,10 @@ def judged(point: PointResult, budget: Budget | None) -> Judgement | None:
     return judge(point.measured, budget, paced_at=None)
 
 
-def curves(points: Sequence[PointResult], rng: np.random.Generator) -> list[Curve]:
+def curves(points: Sequence[PointResult], rng: np.random.Generator | None) -> list[Curve]:
     """Unit by unit: along the batches of each size, and along the sizes of each batch, where there are two or more.
 
-    `rng` draws the resamples that tell how certain each curve is.
+    `rng` draws the resamples that tell how certain each curve is; None: that is not asked, and costs nothing.
     """
     found = []
     for unit in dict.fromkeys(point.unit for point in points):
@@ -137,7 +137,9 @@ def _groups(points: Sequence[PointResult], key: Callable[[PointResult], object])
     return list(groups.values())
 
 
-def _curve(unit: str, axis: str, along: str, points: Sequence[PointResult], rng: np.random.Generator) -> list[Curve]:
+def _curve(
+    unit: str, axis: str, along: str, points: Sequence[PointResult], rng: np.random.Generator | None
+) -> list[Curve]:
     """One curve; none of fewer than two points."""
     if len(points) < 2:
         return []
@@ -172,8 +174,10 @@ def _certainty(
     fitted: int,
     knee: Knee | None,
     fastest: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
 ) -> Certainty | None:
+    if rng is None:
+        return None
     samples = [point.measured.samples_ms for point in points if point.measured is not None]
     if len(samples) < len(points) or min(each.size for each in samples) < MIN_SAMPLES:
         return None

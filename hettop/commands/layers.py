@@ -96,7 +96,8 @@ def measure(arguments: argparse.Namespace, answer: Answer) -> tuple[Setup, Measu
         hints=dict(setup.hints),
     )
     answer.begin(setup)
-    answer.doing("measuring layers and roofs, some seconds …")
+    what = "measuring layers, then the roofs for three seconds …" if job.roofs else "timing calls of the whole model …"
+    answer.doing(what)
     return setup, measure_in_child(job)
 
 

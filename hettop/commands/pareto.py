@@ -6,10 +6,14 @@ import argparse
 import math
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hettop.commands.options import make_parser
 from hettop.errors import HettopError
+from hettop.text import clean
 
 if TYPE_CHECKING:
     from hettop.analysis.pareto import Choice, Objective
@@ -23,11 +27,13 @@ EXAMPLE = """\
   hettop pareto a.json b.json --accuracy mobilenetv2=0.7181 --accuracy resnet50=0.7613
   hettop pareto sweep.json --by latency,throughput"""
 NOTES = """\
-Files are recordings, or what bench, decide, replay, sweep and variants print with --json. Objectives: latency (P50, or
+Files are recordings, of sessions and of the studies sweep and variants, or what bench, decide, replay, sweep and
+variants print with --json. Objectives: latency (P50, or
 --latency), energy (mJ an inference), accuracy (as given), difference (largest absolute, of outputs), throughput, size.
 Without --by they are latency and what else is known of two choices or more. Choices under a competing load are left out
 unless --load names it."""
 MOST_FILES = 64
+LONGEST_HINT = 300
 
 
 def run(argv: list[str]) -> int:
@@ -42,7 +48,12 @@ def run(argv: list[str]) -> int:
     if arguments.latency not in LATENCIES:
         raise HettopError("usage", f"no latency {arguments.latency[:40]!r}", f"one of {', '.join(LATENCIES)}")
     accuracy = dict(map(_accuracy, arguments.accuracy))
-    every = [choice for file in arguments.files for choice in read_choices(file, arguments.latency, accuracy)]
+    every = [
+        replace(choice, file=name)
+        for file, name in zip(arguments.files, names_of_files(arguments.files), strict=True)
+        for choice in read_choices(file, arguments.latency, accuracy)
+    ]
+    _check_accuracy(accuracy, every)
     choices = [choice for choice in every if choice.load == arguments.load]
     if not choices:
         raise HettopError("input", "nothing to choose from", _loads_hint(every, arguments.load))
@@ -83,6 +94,31 @@ def _accuracy(text: str) -> tuple[str, float]:
     if not name or not math.isfinite(value):
         raise HettopError("usage", f"{text[:60]!r} is no accuracy", "write --accuracy mobilenetv2=0.7181")
     return name, value
+
+
+def _check_accuracy(accuracy: Mapping[str, float], every: Sequence[Choice]) -> None:
+    """Raises HettopError (`usage`) for a name that nothing has: a slip of the pen would be taken for unknown."""
+    from hettop.wiring.choices import accuracy_names
+
+    there = dict.fromkeys(name for choice in every for name in accuracy_names(choice))
+    for name in accuracy:
+        if name not in there:
+            labels = ", ".join(dict.fromkeys(choice.label for choice in every)) or "nothing"
+            hint = clean(f"there is {labels}; a model or a precision alone will do", LONGEST_HINT)
+            raise HettopError("usage", f"--accuracy: nothing is called {clean(name, 60)}", hint)
+
+
+def names_of_files(files: Sequence[str]) -> list[str]:
+    """Each by its name, or with as many of its folders as tell it from others of that name."""
+    paths = [Path(file).resolve() for file in files]
+    names = []
+    for path in paths:
+        others = [other for other in paths if other != path]
+        parts = next(
+            n for n in range(1, len(path.parts) + 1) if all(other.parts[-n:] != path.parts[-n:] for other in others)
+        )
+        names.append(clean(str(Path(*path.parts[-parts:])), 60))
+    return names
 
 
 def _objectives(text: str | None) -> list[Objective]:

@@ -8,15 +8,21 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hettop.commands.options import add_model_options, make_parser, model_options, not_negative, positive
+from hettop.commands.telling import Answer, add_result_options
 from hettop.errors import HettopError
 from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.wiring.plan import PlanOptions
 
 SUMMARY = "Cut a model's layers into slices and give each a device, so that the whole costs least (MOSAIC)."
 EXAMPLE = """\
   hettop plan model.onnx --devices CPU_ONLY@1,CPU_ONLY@2 --run
   hettop plan model.onnx --slices 'CPU_ONLY@1_1, CPU_ONLY@2_9' --run
+  hettop plan model.onnx --run --record plan.jsonl     to show with hettop report or hettop replay
   hettop plan --costs costs.json
   hettop plan --costs costs.json --objective energy --json
 
@@ -35,7 +41,7 @@ energy. Without both, the costs are taken to be in the objective's unit. A devic
 plan: layers 1 to 8 on N, from 9 on G. Exit code 2 if no plan is finite; the layer in the way is named.
 With a MODEL the costs are measured: each layer on each device, and what it takes to cut between layers. --run runs the
 plan in turns with the whole model on each device; exit code 1 if the outputs differ. docs/SLICING.md tells more."""
-TABLE_ALONE = ("devices", "watts", "limit", "slices", "run", "describe", "save_costs")
+TABLE_ALONE = ("devices", "watts", "limit", "slices", "run", "describe", "save_costs", "stream", "record", "force")
 NOT_EQUAL = 1
 
 
@@ -44,7 +50,7 @@ def run(argv: list[str]) -> int:
     if arguments.costs is None and arguments.model is None:
         raise HettopError("usage", "nothing to plan", "name a model, or a table of costs with --costs FILE")
     if arguments.costs is None:
-        return _plan_model(arguments)
+        return _plan_model(argv, arguments)
     wrong = [f"--{name.replace('_', '-')}" for name in TABLE_ALONE if getattr(arguments, name)] + ["a model"] * bool(
         arguments.model
     )
@@ -82,19 +88,38 @@ def _plan_table(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _plan_model(arguments: argparse.Namespace) -> int:
+def _plan_model(argv: list[str], arguments: argparse.Namespace) -> int:
     from hettop.commands.layers import model_document, model_title
-    from hettop.commands.progress import one_line
-    from hettop.report.document import to_json
     from hettop.report.sliced import sliced_document, sliced_text
     from hettop.slicing.costs import written_costs
-    from hettop.wiring.plan import PlanOptions, make_plan, prepare_devices
+    from hettop.wiring.plan import make_plan, prepare_devices
 
     if arguments.save_costs is not None and Path(arguments.save_costs).exists():  # said before anything is measured
         raise _exists(arguments.save_costs)
     named = None if arguments.devices is None else tuple(each.strip() for each in arguments.devices.split(","))
-    setup = prepare_devices(model_options(arguments), named, os.cpu_count() or 1)
-    options = PlanOptions(
+    with Answer("plan", argv, arguments) as answer:
+        setup = prepare_devices(model_options(arguments), named, os.cpu_count() or 1)
+        answer.begin(setup)
+        model = model_document(setup)
+        sliced = make_plan(
+            setup,
+            arguments.model,
+            _options(arguments),
+            answer.doing,
+            lambda planned: answer.known(lambda: sliced_document(model, planned)),
+        )
+        if arguments.save_costs is not None:
+            _save(Path(arguments.save_costs), written_costs(sliced.costs.table))
+        answer.give(
+            lambda: sliced_document(model, sliced), lambda width: sliced_text(model_title(setup), sliced, width)
+        )
+    return NOT_EQUAL if sliced.ran is not None and not sliced.ran.equal else 0
+
+
+def _options(arguments: argparse.Namespace) -> PlanOptions:
+    from hettop.wiring.plan import PlanOptions
+
+    return PlanOptions(
         objective=arguments.objective,
         watts=tuple(arguments.watts),
         limits=tuple(arguments.limit),
@@ -104,19 +129,6 @@ def _plan_model(arguments: argparse.Namespace) -> int:
         warmup=arguments.warmup,
         runs=arguments.runs,
     )
-    tell = one_line()
-    try:
-        sliced = make_plan(setup, arguments.model, options, tell)
-    finally:
-        tell("")
-    if arguments.save_costs is not None:
-        _save(Path(arguments.save_costs), written_costs(sliced.costs.table))
-    if arguments.as_json:
-        sys.stdout.write(to_json(sliced_document(model_document(setup), sliced)) + "\n")
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(sliced_text(model_title(setup), sliced, width))
-    return NOT_EQUAL if sliced.ran is not None and not sliced.ran.equal else 0
 
 
 def _save(path: Path, text: str) -> None:
@@ -159,5 +171,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--run", action="store_true", help="run the plan, in turns with the whole model")
     parser.add_argument("--runs", type=positive, default=50, metavar="N", help="calls that count (50)")
     parser.add_argument("--warmup", type=not_negative, default=10, metavar="N", help="calls before, that do not (10)")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    add_result_options(parser)
     return parser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,17 +83,23 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     from hettop.commands.closing import Endings
     from hettop.commands.screen import show
+    from hettop.record.alone import holds_a_study_alone
 
     opened: list[ReplayFeed] = []
+    alone = arguments.at is None and holds_a_study_alone(path)
 
     def begin() -> ReplayFeed:
         from hettop.wiring.replay import ReplayFeed
 
         opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0))
+        if alone:
+            opened[0].to_end()
         return opened[0]
 
     with Endings() as endings:
         screen = screen_options(arguments)
+        if alone:
+            screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
         try:
             return show(begin, screen, endings=endings, replaying=True)
         finally:

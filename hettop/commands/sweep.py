@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hettop.commands.options import (
     add_model_options,
@@ -18,11 +17,14 @@ from hettop.commands.options import (
     not_negative,
     positive,
 )
+from hettop.commands.telling import Answer, add_result_options, check_result_options
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from hettop.load.parts import LoadPart
     from hettop.wiring.setup import Setup
     from hettop.wiring.sweep import Sweep, SweepOptions
@@ -40,12 +42,14 @@ file needs dynamic axes for that, MobileNetV2 is built for each point. A point t
 is more work than a point that ran out of memory is not tried. docs/SWEEPS.md tells of the knee and the fit.
 Loads: a comma parts loads, a plus joins them. Samples taken before a load is confirmed count for none. Between loads
 nothing runs for --rest. --runs and --duration count steady samples, or steady time, of each unit at each point or under
-each load. Quantiles are numpy's linear (type 7). Exit codes: 0 measured, 2 wrong use, 3 everything failed while
-running, 130 interrupted (what was measured is printed)."""
+each load. --record s.jsonl keeps what was found, for a sweep over loads with its samples; those of points are recorded
+beside it, such as s-b4-CPU_ONLY.jsonl. Quantiles are numpy's linear (type 7). Exit codes: 0 measured, 2 wrong use, 3
+everything failed while running, 130 interrupted (what was measured is printed)."""
 DEFAULT_LOADS = "none,cpu:1,memory:1"
 DEFAULT_RUNS = 100
 DEFAULT_REST_NS = 2 * 10**9
 MOST_LOADS = 64
+TOLD_EVERY_NS = 500_000_000
 
 
 def run(argv: list[str]) -> int:
@@ -57,12 +61,14 @@ def run(argv: list[str]) -> int:
             raise HettopError("usage", "--power is for a sweep over loads", "turns of points are too short for it")
         from hettop.commands.sweep_points import run_points
 
-        return run_points(arguments)
+        return run_points(argv, arguments)
     if arguments.budget is not None:
         raise HettopError("usage", "--budget is for a sweep over batches or sizes", "hettop decide judges loads")
+    from hettop.session.session import RAW_LIMIT
     from hettop.wiring.setup import prepare
-    from hettop.wiring.sweep import SweepOptions
+    from hettop.wiring.sweep import Sweep, SweepOptions
 
+    check_result_options(arguments)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = SweepOptions(
         loads=_loads(DEFAULT_LOADS if arguments.loads is None else arguments.loads),
@@ -80,7 +86,10 @@ def run(argv: list[str]) -> int:
         record=arguments.record,
         force=arguments.force,
     )
-    return _sweep(setup, measure, options, as_json=arguments.as_json)
+    sweep = Sweep(setup, measure, options, argv, raw_limit=RAW_LIMIT)
+    # What it found joins the recording of its samples: there is none for the answer to begin.
+    with Answer("sweep", argv, arguments) as answer:
+        return _sweep(sweep, measure, answer, streamed=arguments.stream)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -99,9 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and point or load (100)")
     limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and point or load")
     add_power_option(parser, "with --loads: ")
-    parser.add_argument("--record", metavar="FILE", help="record the session as JSON Lines")
-    parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    add_result_options(parser)
     return parser
 
 
@@ -131,19 +138,26 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
             raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
 
 
-def _sweep(setup: Setup, measure_options: MeasureOptions, options: SweepOptions, *, as_json: bool) -> int:
+def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
     from hettop.commands.measuring import after_recording, measure, say_power
-    from hettop.session.session import RAW_LIMIT
-    from hettop.wiring.sweep import Sweep
+    from hettop.commands.rounds import INTERRUPTED
+    from hettop.report.sweeps import loads_document
 
-    sweep = Sweep(setup, measure_options, options, raw_limit=RAW_LIMIT)
-    line = _Line(sweep, len(options.loads), time.monotonic_ns())
-    outcome = measure(sweep, line.show, line.clear)
+    def known() -> dict[str, Any]:
+        return loads_document(sweep.session, sweep.failed_loads)
+
+    line = _Line(sweep, time.monotonic_ns())
+    show = _Followed(sweep, answer, known, time.monotonic_ns).show if streamed else line.show
+    outcome = measure(sweep, show, line.clear)
     with undisturbed():
-        _print(sweep, as_json=as_json)
+        notes = [INTERRUPTED] if outcome.interrupted else []
+        answer.give(
+            lambda: loads_document(sweep.session, sweep.failed_loads, notes), lambda width: _text(sweep, notes, width)
+        )
+        sys.stdout.flush()
         if outcome.closed is not None:
             say_recorded(outcome.closed)
         say_power(sweep.session, measure_options)
@@ -160,13 +174,45 @@ def _sweep(setup: Setup, measure_options: MeasureOptions, options: SweepOptions,
     return EXIT_FAILED
 
 
+def _text(sweep: Sweep, notes: list[str], width: int) -> str:
+    from hettop.report.conditions import conditions_text
+    from hettop.report.grid import wrapped
+    from hettop.report.verdict_words import provenance
+
+    title = wrapped(" · ".join(provenance(sweep.session)), width)
+    page = conditions_text(sweep.session, sweep.failed_loads, width)
+    return "\n".join([*title, "", ""]) + page + "".join(f"{note}\n" for note in notes)
+
+
+class _Followed:
+    """Tells whoever follows how far it is, and between loads what is known by then: nothing runs there."""
+
+    def __init__(
+        self, sweep: Sweep, answer: Answer, known: Callable[[], Mapping[str, Any]], now: Callable[[], int]
+    ) -> None:
+        self._sweep, self._answer, self._known, self._now = sweep, answer, known, now
+        self._told_at: int | None = None
+        self._resting = False
+
+    def show(self) -> bool:
+        now = self._now()
+        knows = self._sweep.resting and not self._resting
+        self._resting = self._sweep.resting
+        if knows:
+            self._answer.known(self._known)
+        if knows or self._told_at is None or now - self._told_at >= TOLD_EVERY_NS:
+            self._told_at = now
+            self._answer.doing(f"load {self._sweep.load}", self._sweep.share_done)
+        return False
+
+
 class _Line:
     """How far the sweep is and how long it will take, on a terminal's stderr."""
 
-    def __init__(self, sweep: Sweep, loads: int, began_ns: int) -> None:
+    def __init__(self, sweep: Sweep, began_ns: int) -> None:
         from hettop.commands.progress import width_of
 
-        self._sweep, self._loads, self._began_ns = sweep, loads, began_ns
+        self._sweep, self._began_ns = sweep, began_ns
         self._width = width_of(sys.stderr, os.environ.get("TERM", ""))
 
     def show(self) -> bool:
@@ -192,21 +238,3 @@ def progress_line(share_done: float, load: str, elapsed_ns: int, *, what: str = 
     left = time_left_ns(elapsed_ns, share_done)
     remaining = "" if left is None else f"  {clock(left)} left"
     return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  {what}{load}"
-
-
-def _print(sweep: Sweep, *, as_json: bool) -> None:
-    from hettop.report.conditions import conditions_document, conditions_text
-    from hettop.report.document import session_document, to_json
-    from hettop.report.grid import wrapped
-    from hettop.report.verdict_words import provenance
-
-    session = sweep.session
-    if as_json:
-        more = {**conditions_document(session), "failed_loads": sweep.failed_loads}
-        sys.stdout.write(to_json({**session_document(session), **more}) + "\n")
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        title = wrapped(" · ".join(provenance(session)), width)
-        sys.stdout.write("\n".join([*title, "", ""]))
-        sys.stdout.write(conditions_text(session, sweep.failed_loads, width))
-    sys.stdout.flush()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
-import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from hettop.commands.options import model_options
+from hettop.commands.telling import Answer
 from hettop.errors import HettopError
 from hettop.wiring.options import MeasureOptions
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hettop.analysis.budget import Budget
     from hettop.analysis.sweeps import PointResult
     from hettop.wiring.points import Point
-    from hettop.wiring.rounds import Rounds
+    from hettop.wiring.rounds import Rounds, Trial
     from hettop.wiring.setup import Setup
 
 MOST_POINTS = 64
@@ -26,9 +27,10 @@ DEFAULT_RUNS = 100
 _SIZE = re.compile(r"(?P<height>[1-9][0-9]{0,4})(?:[x×](?P<width>[1-9][0-9]{0,4}))?")
 
 
-def run_points(arguments: argparse.Namespace) -> int:
+def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
     """Measure every point on every unit; a point that fails is a row with the reason."""
     from hettop.analysis.budget import parse_budget
+    from hettop.commands.rounds import study_options
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.points import make_points
     from hettop.wiring.rounds import Rounds
@@ -39,17 +41,20 @@ def run_points(arguments: argparse.Namespace) -> int:
     budget = parse_budget(arguments.budget, None)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = model_options(arguments)
-    setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
-    measure = MeasureOptions(
-        warmup=arguments.warmup,
-        runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
-        duration_ns=arguments.duration,
-        power="none",
-        record=arguments.record,
-        force=arguments.force,
-    )
-    rounds = Rounds([point.candidate for point in points], setup.units, measure, raw_limit=RAW_LIMIT)
-    return _measure(setup, points, rounds, budget, as_json=arguments.as_json)
+    with Answer("sweep", argv, study_options(arguments)) as answer:
+        answer.doing("preparing the points …")
+        setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
+        answer.begin(setup)
+        measure = MeasureOptions(
+            warmup=arguments.warmup,
+            runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
+            duration_ns=arguments.duration,
+            power="none",
+            record=arguments.record,
+            force=arguments.force,
+        )
+        rounds = Rounds([point.candidate for point in points], setup.units, measure, raw_limit=RAW_LIMIT)
+        return _measure(PointSweep(setup, points, rounds, budget), answer, streamed=arguments.stream)
 
 
 def parse_batches(text: str | None) -> list[int]:
@@ -72,48 +77,66 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
     return found
 
 
-def _measure(setup: Setup, points: list[Point], rounds: Rounds, budget: Budget | None, *, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class PointSweep:
+    """A sweep over points that is under way, or has been."""
+
+    setup: Setup
+    points: Sequence[Point]
+    rounds: Rounds
+    budget: Budget | None
+
+    def results(self) -> list[PointResult]:
+        """Of every point on every unit."""
+        return [self._result(trial, modes=True) for trial in self.rounds.trials]
+
+    def results_so_far(self) -> list[PointResult]:
+        """Of those that had a turn, and of those that cannot be had; without what would take long to work out."""
+        begun = [trial for trial in self.rounds.trials if trial.error is not None or trial.steady[0]]
+        return [self._result(trial, modes=False) for trial in begun]
+
+    def document(self, results: Sequence[PointResult], notes: Sequence[str], *, certain: bool) -> dict[str, Any]:
+        from hettop.commands.rounds import heading
+        from hettop.report.sweeps import sweep_document
+
+        _, head = heading(self.setup, self.rounds.trials)
+        return {**head, **sweep_document(results, self.budget, notes, certain=certain)}
+
+    def text(self, results: Sequence[PointResult], notes: Sequence[str], width: int) -> str:
+        from hettop.commands.rounds import heading
+        from hettop.report.sweeps import sweep_text
+
+        title, _ = heading(self.setup, self.rounds.trials)
+        return sweep_text(title, results, self.budget, width, notes)
+
+    def _result(self, trial: Trial, *, modes: bool) -> PointResult:
+        from hettop.analysis.sweeps import PointResult, judged
+        from hettop.wiring.trials import samples_of, statistics_of
+
+        point = next(point for point in self.points if point.candidate is trial.candidate)
+        statistics, samples = statistics_of(trial, self.setup.backend, modes=modes), samples_of(trial)
+        name = point.candidate.name or "as it is"
+        result = PointResult(name, point.batch, point.height, point.width, statistics, samples)
+        return replace(result, judgement=judged(result, self.budget))
+
+
+def _measure(sweep: PointSweep, answer: Answer, *, streamed: bool) -> int:
     from hettop.commands.closing import undisturbed
     from hettop.commands.measuring import after_recording
-    from hettop.commands.rounds import exit_code, run_rounds, say_recordings
+    from hettop.commands.rounds import INTERRUPTED, exit_code, follow, say_recordings
 
-    interrupted = run_rounds(rounds)
+    def so_far() -> dict[str, Any]:
+        return sweep.document(sweep.results_so_far(), [], certain=False)
+
+    interrupted = follow(sweep.rounds, answer, so_far, streamed=streamed)
     with undisturbed():
-        results = _results(setup, points, rounds, budget)
-        _print(setup, rounds, results, budget, as_json=as_json)
-        say_recordings(rounds.trials)
+        results, notes = sweep.results(), [INTERRUPTED] if interrupted else []
+        answer.give(
+            lambda: sweep.document(results, notes, certain=True), lambda width: sweep.text(results, notes, width)
+        )
+        say_recordings(sweep.rounds.trials)
     code = exit_code([result.statistics for result in results], interrupted)
-    for trial in rounds.trials:
+    for trial in sweep.rounds.trials:
         if trial.session is not None:
             code = after_recording(code, trial.closed, trial.session)
     return code
-
-
-def _results(setup: Setup, points: list[Point], rounds: Rounds, budget: Budget | None) -> list[PointResult]:
-    from dataclasses import replace
-
-    from hettop.analysis.sweeps import PointResult, judged
-    from hettop.wiring.trials import samples_of, statistics_of
-
-    by_name = {point.candidate.name: point for point in points}
-    found = []
-    for trial in rounds.trials:
-        point = by_name[trial.candidate.name]
-        statistics, samples = statistics_of(trial, setup.backend), samples_of(trial)
-        name = point.candidate.name or "as it is"
-        result = PointResult(name, point.batch, point.height, point.width, statistics, samples)
-        found.append(replace(result, judgement=judged(result, budget)))
-    return found
-
-
-def _print(setup: Setup, rounds: Rounds, results: list[PointResult], budget: Budget | None, *, as_json: bool) -> None:
-    from hettop.commands.rounds import heading
-    from hettop.report.document import to_json
-    from hettop.report.sweeps import sweep_document, sweep_text
-
-    title, head = heading(setup, rounds.trials)
-    if as_json:
-        sys.stdout.write(to_json({**head, **sweep_document(results, budget)}) + "\n")
-    else:
-        sys.stdout.write(sweep_text(title, results, budget, shutil.get_terminal_size((100, 24)).columns))
-    sys.stdout.flush()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hettop.commands.options import add_model_options, duration_ns, make_parser, model_options, not_negative, positive
+from hettop.commands.telling import Answer, add_result_options
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
 
 if TYPE_CHECKING:
     from hettop.analysis.variants import VariantResult
+    from hettop.models.precision import Job
     from hettop.wiring.rounds import Rounds, Trial
     from hettop.wiring.setup import Setup
     from hettop.wiring.variants import Variant
@@ -26,14 +27,16 @@ EXAMPLE = """\
 NOTES = """\
 ONNX models: fp16, int8 (static, calibrated on made-up inputs) and int8-dynamic, by ONNX Runtime's own tools. Core ML
 packages: int8 (linear) and palette8, palette6, palette4 (k-means) of the weights, by coremltools. The model as it is
-comes first and is what the others are held against. docs/VARIANTS.md tells more. Exit codes: 0 measured, 2 wrong use,
-3 everything failed while running, 130 interrupted (what was measured is printed)."""
+comes first and is what the others are held against. --record v.jsonl keeps what was found; the samples of each are
+recorded beside it, such as v-int8-CPU_ONLY.jsonl. docs/VARIANTS.md tells more. Exit codes: 0 measured, 2 wrong use, 3
+everything failed while running, 130 interrupted (what was measured is printed)."""
 DEFAULT_PRECISIONS = "fp32,fp16,int8"
 DEFAULT_RUNS = 200
 
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
+    from hettop.commands.rounds import study_options
     from hettop.models.cache import default_cache
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.rounds import Rounds
@@ -41,26 +44,35 @@ def run(argv: list[str]) -> int:
 
     precisions = list(dict.fromkeys(part.strip() for part in arguments.precisions.split(",")))
     units = tuple(unit.strip() for unit in arguments.units.split(","))
-    _say("writing variants …")
-    try:
-        setup, variants = make_variants(
-            model_options(arguments), units, os.cpu_count() or 1, precisions, default_cache(), write=write_in_child
+    with Answer("variants", argv, _without_idle_force(study_options(arguments))) as answer:
+
+        def write(job: Job) -> None:
+            answer.doing(f"writing the model in {job.precision} …")
+            write_in_child(job)
+
+        cores, cache = os.cpu_count() or 1, default_cache()
+        setup, variants = make_variants(model_options(arguments), units, cores, precisions, cache, write=write)
+        answer.begin(setup)
+        if arguments.out is not None:
+            copies = copy_to(Path(arguments.out), _stem(setup), variants, force=arguments.force)
+            answer.doing("")
+            sys.stderr.write("".join(f"wrote {path}\n" for path in copies))
+        measure = MeasureOptions(
+            warmup=arguments.warmup,
+            runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
+            duration_ns=arguments.duration,
+            power="none",
+            record=arguments.record,
+            force=arguments.force,
         )
-    finally:
-        _say("")
-    if arguments.out is not None:
-        copies = copy_to(Path(arguments.out), _stem(setup), variants, force=arguments.force)
-        sys.stderr.write("".join(f"wrote {path}\n" for path in copies))
-    measure = MeasureOptions(
-        warmup=arguments.warmup,
-        runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
-        duration_ns=arguments.duration,
-        power="none",
-        record=arguments.record,
-        force=arguments.force,
-    )
-    rounds = Rounds([each.candidate for each in variants], setup.units, measure, raw_limit=RAW_LIMIT)
-    return _measure(setup, variants, rounds, as_json=arguments.as_json)
+        rounds = Rounds([each.candidate for each in variants], setup.units, measure, raw_limit=RAW_LIMIT)
+        return _measure(setup, variants, rounds, answer, streamed=arguments.stream)
+
+
+def _without_idle_force(arguments: argparse.Namespace) -> argparse.Namespace:
+    """`--force` is for the copies, too, and may come without a recording."""
+    force = arguments.force and (arguments.record is not None or arguments.out is None)
+    return argparse.Namespace(**{**vars(arguments), "force": force})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,16 +82,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--precisions", default=DEFAULT_PRECISIONS, metavar="P,Q", help=f"precisions ({DEFAULT_PRECISIONS})"
     )
-    parser.add_argument("--out", metavar="FOLDER", help="copy the variants there; without, they stay in the cache")
+    parser.add_argument("--out", metavar="FOLDER", help="copy the variants there (--force replaces those there)")
     parser.add_argument(
         "--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls that do not count (10)"
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and variant (200)")
     limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and variant")
-    parser.add_argument("--record", metavar="FILE", help="record each as FILE-PRECISION-UNIT")
-    parser.add_argument("--force", action="store_true", help="overwrite what --out or --record would write")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    add_result_options(parser)
     return parser
 
 
@@ -89,19 +99,34 @@ def _stem(setup: Setup) -> str:
     return Path(setup.model.name).stem
 
 
-def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, *, as_json: bool) -> int:
+def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answer, *, streamed: bool) -> int:
     from hettop.commands.closing import undisturbed
-    from hettop.commands.rounds import exit_code, run_rounds, say_recordings
+    from hettop.commands.rounds import INTERRUPTED, exit_code, follow, heading, say_recordings
+    from hettop.report.variants import variants_document, variants_text
 
-    interrupted = run_rounds(rounds)
+    def so_far() -> dict[str, Any]:
+        begun = [trial for trial in rounds.trials if trial.error is not None or trial.steady[0]]
+        return {
+            **heading(setup, rounds.trials)[1],
+            **variants_document(results_of(setup, variants, begun, modes=False), quick=True),
+        }
+
+    interrupted = follow(rounds, answer, so_far, streamed=streamed)
     with undisturbed():
-        results = results_of(setup, variants, rounds.trials)
-        _print(setup, rounds, results, as_json=as_json)
+        results, notes = results_of(setup, variants, rounds.trials), [INTERRUPTED] if interrupted else []
+        title, head = heading(setup, rounds.trials)
+        answer.give(
+            lambda: {**head, **variants_document(results, notes)},
+            lambda width: variants_text(title, results, width, notes),
+        )
+        sys.stdout.flush()
         say_recordings(rounds.trials)
     return exit_code([result.statistics for result in results], interrupted)
 
 
-def results_of(setup: Setup, variants: list[Variant], trials: list[Trial]) -> list[VariantResult]:
+def results_of(
+    setup: Setup, variants: list[Variant], trials: list[Trial], *, modes: bool = True
+) -> list[VariantResult]:
     """What was measured, unit by unit, with differences to the model as it is on the CPU, or on the first unit."""
     from hettop.analysis.variants import VariantResult
     from hettop.wiring.trials import samples_of, statistics_of
@@ -114,7 +139,7 @@ def results_of(setup: Setup, variants: list[Variant], trials: list[Trial]) -> li
         variant = by_name[trial.candidate.name]
         result = VariantResult(
             precision=variant.precision,
-            statistics=statistics_of(trial, setup.backend),
+            statistics=statistics_of(trial, setup.backend, modes=modes),
             reference=variant.reference,
             size_bytes=variant.size_bytes,
             note=variant.note,
@@ -123,25 +148,3 @@ def results_of(setup: Setup, variants: list[Variant], trials: list[Trial]) -> li
         )
         found.append(result)
     return found
-
-
-def _print(setup: Setup, rounds: Rounds, results: list[VariantResult], *, as_json: bool) -> None:
-    from hettop.commands.rounds import heading
-    from hettop.report.document import to_json
-    from hettop.report.variants import variants_document, variants_text
-
-    title, head = heading(setup, rounds.trials)
-    if as_json:
-        sys.stdout.write(to_json({**head, **variants_document(results)}) + "\n")
-    else:
-        sys.stdout.write(variants_text(title, results, shutil.get_terminal_size((100, 24)).columns))
-    sys.stdout.flush()
-
-
-def _say(text: str) -> None:
-    """One line of progress, on a terminal only, wiped by the next."""
-    from hettop.commands.progress import width_of
-
-    if width_of(sys.stderr, os.environ.get("TERM", "")):
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()

@@ -62,6 +62,10 @@ class FoundRoofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The intensity, in MACs per byte, from which on computing limits and not memory."""
         return self.gflops / self.gbytes_per_s / 2 if self.gbytes_per_s else 0.0
 
+    def attainable(self, oi: float) -> float:
+        """GFLOP/s at so many MACs per byte: min(peak, intensity x bandwidth), Williams et al., CACM 52(4), 2009."""
+        return min(self.gflops, 2 * oi * self.gbytes_per_s)
+
 
 class FoundLayers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="of", tag="layers"):
     """Time by layer: the largest, in the order in which they run, and `rest_n` more of `rest_ms` together.
@@ -84,7 +88,10 @@ class FoundLayers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 
 class FoundPoint(msgspec.Struct, frozen=True, array_like=True):
-    """One point of a sweep. The rates and times are None where it failed, and `error` says why."""
+    """One point of a sweep. The rates and times are None where it failed, and `error` says why.
+
+    Under a `load` a call is an item, whatever the model's batch.
+    """
 
     unit: Text
     batch: Count
@@ -96,12 +103,14 @@ class FoundPoint(msgspec.Struct, frozen=True, array_like=True):
     p90_ms: Ratio | None
     error: Text | None = None
     load: Text | None = None
+    p50_ms: Ratio | None = None
 
 
 class FoundCurve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A unit's points along one axis (`batch` or `size`), and t = a + b x fitted to their means.
 
-    `knee` is an x, or None, for which `no_knee` says why; `best` maps objectives to an x.
+    `knee` is an x, or None, for which `no_knee` says why; `best` maps objectives to an x. `knee_sure` and `best_sure`:
+    the shares of resamples that have the same knee (or none, too), and the same x of most items a second.
     """
 
     unit: Text
@@ -116,6 +125,8 @@ class FoundCurve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     knee: Ratio | None = None
     no_knee: Text | None = None
     best: dict[Text, Ratio | None] = {}
+    knee_sure: Share | None = None
+    best_sure: Share | None = None
 
 
 class FoundSweep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="of", tag="sweep"):
@@ -161,7 +172,11 @@ class FoundVariants(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class FoundSlice(msgspec.Struct, frozen=True, array_like=True):
-    """Layers `first` to `last` (from 1) on one device; `cost` as planned, ms as measured if it was run."""
+    """Layers `first` to `last` (from 1) on one device; `cost` as planned, ms as measured if it was run.
+
+    `error` = predicted / measured - 1; `adjusted_error` the same, had the device been as fast while the costs were
+    measured as while the plan ran. `begins` is its first layer's name.
+    """
 
     first: Count
     last: Count
@@ -169,6 +184,19 @@ class FoundSlice(msgspec.Struct, frozen=True, array_like=True):
     cost: Ratio
     measured_ms: Ratio | None = None
     error: Signed | None = None
+    predicted_ms: Ratio | None = None
+    adjusted_error: Signed | None = None
+    begins: Text | None = None
+
+
+class FoundMoving(msgspec.Struct, frozen=True, array_like=True):
+    """What a cut costs on a device: ms = slope x MB + offset by regression, and the (MB, ms) that were tried."""
+
+    device: Text
+    ms_per_mb: Signed
+    offset_ms: Signed
+    r2: Signed | None
+    tried: Annotated[list[tuple[Ratio, Signed]], _ROWS] = []
 
 
 class FoundRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -176,7 +204,7 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     predicted_ms: Ratio
     measured_ms: Ratio
-    error: Signed
+    error: Signed | None
     alone_ms: dict[Text, Ratio] = {}
     best_single: Text | None = None
     gain: Signed | None = None
@@ -184,13 +212,19 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     output_difference: Ratio | None = None
     outputs_equal: bool | None = None
     tolerance: Ratio | None = None
+    adjusted_error: Signed | None = None
+    runs: Count = 0
 
 
 class FoundPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="of", tag="plan"):
     """Which layers on which device: `plan` in the notation `N_1, G_9, N_18`, its cost in `cost_unit`.
 
     `baselines` maps a name to its cost, None where it is not feasible; `strip` is the device of each layer, as an index
-    of `devices`; `layer_cost` the cost of each layer there.
+    of `devices`; `layer_cost` the cost of each layer there, without communication. Of more layers than a line holds,
+    both are told of equally many at a time: entry i of n is of layers i x layers // n up to the next entry's, from 0.
+    `singles` is what the whole model
+    costs on each device alone, None where it cannot run. `given`: the plan is the user's own; `described`: devices of
+    which nothing was measured.
     """
 
     objective: Text
@@ -205,6 +239,24 @@ class FoundPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, t
     layer_cost: Annotated[list[Ratio], msgspec.Meta(max_length=1024)] = []
     run: FoundRun | None = None
     notes: Notes = []
+    singles: dict[Text, Ratio | None] = {}
+    moving: Annotated[list[FoundMoving], _ROWS] = []
+    layers: Count = 0
+    slices_n: Count = 0
+    given: bool = False
+    described: Annotated[list[Text], _ROWS] = []
+
+    @property
+    def best_single(self) -> str | None:
+        """The device that runs the whole model at the least cost, None if none can."""
+        able = {device: cost for device, cost in self.singles.items() if cost is not None}
+        return min(able, key=able.__getitem__) if able else None
+
+    @property
+    def gain(self) -> float | None:
+        """As predicted, over the best single device: 0.1 = a tenth more for the same cost."""
+        best = None if self.best_single is None else self.singles[self.best_single]
+        return best / self.cost - 1 if best is not None and self.cost else None
 
 
 class FoundWorker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -222,8 +274,9 @@ class FoundWorker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class FoundCoexec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="of", tag="coexec"):
     """Units that serve one stream together. Latencies are from handing a number out to its leaving in order.
 
-    `together_by_round` and `best_by_round` are rates of the last rounds, oldest first: all together, and the best unit
-    alone.
+    `together_by_round`, `best_by_round` and `ideal_by_round` are rates of the last rounds, oldest first: all together,
+    the best unit alone, and the sum of what each does alone. `gain_why` tells why there is no gain, `energy_why` why no
+    energy. A P90 of fewer than `p90_needs` results is a guess.
     """
 
     units: Annotated[list[FoundWorker], _ROWS] = []
@@ -247,10 +300,18 @@ class FoundCoexec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     energy_mj: Ratio | None = None
     energy_why: Text | None = None
     notes: Notes = []
+    ideal_by_round: Annotated[list[Ratio | None], msgspec.Meta(max_length=240)] = []
+    gain_why: Text | None = None
+    p90_needs: Count | None = None
+    mean_mw: Ratio | None = None
+    power_source: Text | None = None
 
 
 class FoundGranularity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One way to run one model in parallel, under one load; `speedup` is of throughput over one thread alone."""
+    """One way to run one model in parallel, under one load; `speedup` is of throughput over one thread alone.
+
+    `speedup_range` is the least and the most of it in any round of blocks.
+    """
 
     load: Text
     name: Text
@@ -262,16 +323,23 @@ class FoundGranularity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     lowest_latency: bool = False
     highest_rate: bool = False
     error: Text | None = None
+    speedup_range: tuple[Ratio, Ratio] | None = None
 
 
 class FoundGranularities(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="of", tag="granularities"
 ):
-    """Parallel within operators, between them, by slices and by inputs, on the threads of one processor."""
+    """Parallel within operators, between them, by slices and by inputs, on the threads of one processor.
+
+    A load under which nothing was measured is a row without a name, with its error. `stages` is the number of layers in
+    each stage of the pipeline of slices. `interrupted`: the user ended it before its time.
+    """
 
     threads: Count
     rows: Annotated[list[FoundGranularity], _ROWS] = []
     notes: Notes = []
+    stages: Annotated[list[Count], _ROWS] = []
+    interrupted: bool = False
 
 
 Found = FoundLayers | FoundSweep | FoundVariants | FoundPlan | FoundCoexec | FoundGranularities

@@ -14,6 +14,7 @@ import msgspec
 from hettop import __version__, events
 from hettop.report.beside import beside_document
 from hettop.report.protocol import protocol_document
+from hettop.report.studies.words import studies_document
 from hettop.report.tokens import tokens_document
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -40,6 +41,9 @@ def session_document(session: Session, skipped: dict[str, int] | None = None) ->
     variants = beside_document(session)
     if variants:
         document["beside"] = variants
+    studies = studies_document(session)
+    if studies:
+        document["studies"] = studies
     if skipped is not None:
         document["skipped"] = skipped
     return document

@@ -83,7 +83,7 @@ def histogram(density: Sequence[float], low_ms: float, high_ms: float, marks: Se
     across = Axis(low_ms, high_ms, LEFT, WIDTH - RIGHT)
     up = Axis(0.0, 1.0, height - BOTTOM, TOP + 14)
     width = (across.end - across.begin) / max(1, len(density))
-    parts = [_bottom(across, height, "ms")]
+    parts = [bottom_axis(across, height, "ms")]
     for place, share in enumerate(density):
         if share > 0:
             top = up.at(share)
@@ -97,8 +97,8 @@ def histogram(density: Sequence[float], low_ms: float, high_ms: float, marks: Se
         beyond = " →" if value > high_ms else ""
         parts.append(f'<path d="M{x:.1f} {y + 3:.1f}V{up.begin:.1f}" stroke="var(--c1)" stroke-dasharray="3 2"/>')
         anchor = "end" if x > WIDTH * 0.8 else "start"
-        parts.append(_label(x + (-4 if anchor == "end" else 4), y + 8, f"{name} {significant(value)}{beyond}", anchor))
-    return _svg(height, parts, "histogram of latency")
+        parts.append(text_at(x + (-4 if anchor == "end" else 4), y + 8, f"{name} {significant(value)}{beyond}", anchor))
+    return drawing(height, parts, "histogram of latency")
 
 
 def violins(rows: Sequence[Violin], low_ms: float, high_ms: float) -> str:
@@ -106,15 +106,15 @@ def violins(rows: Sequence[Violin], low_ms: float, high_ms: float) -> str:
     pitch = 52
     height = TOP + pitch * len(rows) + BOTTOM
     across = Axis(low_ms, high_ms, LEFT, WIDTH - RIGHT)
-    parts = [_bottom(across, height, "ms")]
+    parts = [bottom_axis(across, height, "ms")]
     for index, row in enumerate(rows):
         middle = TOP + pitch * index + 32
-        parts.append(_label(LEFT, middle - 18, f"{row.name}   max {significant(row.max_ms)} ms"))
+        parts.append(text_at(LEFT, middle - 18, f"{row.name}   max {significant(row.max_ms)} ms"))
         parts.append(f'<path d="{_mirrored(row.density, across, middle, 14)}" fill="var(--c{index % COLOURS})"/>')
         for value, reach in ((row.p50_ms, 15), (row.p90_ms, 10)):
             x = across.at(value)
             parts.append(f'<path d="M{x:.1f} {middle - reach}V{middle + reach}" stroke="var(--ink)" stroke-width="2"/>')
-    return _svg(height, parts, "violins of latency")
+    return drawing(height, parts, "violins of latency")
 
 
 def bands(
@@ -126,8 +126,8 @@ def bands(
         return ""
     up = Axis(min(values) * 0.9, max(values) * 1.1, height - BOTTOM, TOP + 30, log=True)
     across = Axis(0.0, max(1.0, end_ns / 1e9), LEFT, WIDTH - RIGHT)
-    parts = [_side(up, "ms"), _bottom_clock(across, height), *_marks(across, up, marks)]
-    parts.append(_legend([unit.name for unit in units], TOP + 2))
+    parts = [side_axis(up, "ms"), _bottom_clock(across, height), *_marks(across, up, marks)]
+    parts.append(legend([unit.name for unit in units], TOP + 2))
     for index, unit in enumerate(units):
         colour = f"var(--c{index % COLOURS})"
         for run in _runs(unit.points):
@@ -138,7 +138,7 @@ def bands(
             for place, _, _, largest in unit.points
         )
         parts.append(f'<path d="{dots}" stroke="{colour}" stroke-width="3" stroke-linecap="round" fill="none"/>')
-    return _svg(height, parts, "latency over time")
+    return drawing(height, parts, "latency over time")
 
 
 def lines(rails: Sequence[Line], slot_ns: int, end_ns: int, *, height: int = 240) -> str:
@@ -148,7 +148,7 @@ def lines(rails: Sequence[Line], slot_ns: int, end_ns: int, *, height: int = 240
         return ""
     up = Axis(0.0, highest * 1.1 or 1.0, height - BOTTOM, TOP + 16)
     across = Axis(0.0, max(1.0, end_ns / 1e9), LEFT, WIDTH - RIGHT)
-    parts = [_side(up, "W"), _bottom_clock(across, height), _legend([rail.name for rail in rails], TOP + 2)]
+    parts = [side_axis(up, "W"), _bottom_clock(across, height), legend([rail.name for rail in rails], TOP + 2)]
     for index, rail in enumerate(rails):
         for run in _runs(rail.points):
             steps = "".join(
@@ -157,7 +157,7 @@ def lines(rails: Sequence[Line], slot_ns: int, end_ns: int, *, height: int = 240
                 for first, (place, watts) in _with_first(run)
             )
             parts.append(f'<path d="{steps}" fill="none" stroke="var(--c{index % COLOURS})" stroke-width="1.6"/>')
-    return _svg(height, parts, "power over time")
+    return drawing(height, parts, "power over time")
 
 
 def _at(across: Axis, ns: float, first: bool) -> str:
@@ -206,21 +206,23 @@ def _marks(across: Axis, up: Axis, marks: Sequence[tuple[int, int]]) -> Iterator
     for group in together:
         (first, begin), (last, end) = group[0], group[-1]
         text = str(first) if first == last else f"{first}–{last}"
-        yield _label((begin + end) / 2, up.end - 11, text, "middle", soft=True)
+        yield text_at((begin + end) / 2, up.end - 11, text, "middle", soft=True)
 
 
-def _legend(names: Sequence[str], y: float) -> str:
+def legend(names: Sequence[str], y: float) -> str:
+    """What each colour means, by number from the first, in a row at `y`."""
     parts, x = [], float(LEFT)
     for index, name in enumerate(names):
         shown = clean(name, 30)
         parts.append(f'<rect x="{x:.0f}" y="{y - 9:.0f}" width="10" height="10" fill="var(--c{index % COLOURS})"/>')
-        parts.append(_label(x + 14, y, shown))
+        parts.append(text_at(x + 14, y, shown))
         x += 34 + 8 * len(shown)
     return "".join(parts)
 
 
-def _bottom(across: Axis, height: float, unit: str) -> str:
-    return _bottom_labels(across, height, [(tick, f"{tick:g} {unit}") for tick in across.ticks()])
+def bottom_axis(across: Axis, height: float, unit: str) -> str:
+    """The axis across, `BOTTOM` above the lower edge, with labels in `unit`."""
+    return _bottom_labels(across, height, [(tick, f"{tick:g} {unit}".rstrip()) for tick in across.ticks()])
 
 
 def _bottom_clock(across: Axis, height: float) -> str:
@@ -232,22 +234,25 @@ def _bottom_labels(across: Axis, height: float, ticks: Sequence[tuple[float, str
     parts = [f'<path class="axis" d="M{across.begin:.0f} {y}H{across.end:.0f}"/>']
     for value, text in ticks:
         parts.append(f'<path class="axis" d="M{across.at(value):.1f} {y}v5"/>')
-        parts.append(_label(across.at(value), y + 20, text, "middle", soft=True))
+        parts.append(text_at(across.at(value), y + 20, text, "middle", soft=True))
     return "".join(parts)
 
 
-def _side(up: Axis, unit: str) -> str:
+def side_axis(up: Axis, unit: str) -> str:
+    """Rules across at round values, with labels in `unit` at the left."""
     parts = []
     for tick in up.ticks():
         parts.append(f'<path class="axis" d="M{LEFT} {up.at(tick):.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(_label(LEFT - 6, up.at(tick) + 4, f"{tick:g} {unit}", "end", soft=True))
+        parts.append(text_at(LEFT - 6, up.at(tick) + 4, f"{tick:g} {unit}".rstrip(), "end", soft=True))
     return "".join(parts)
 
 
-def _label(x: float, y: float, text: str, anchor: str = "start", *, soft: bool = False) -> str:
+def text_at(x: float, y: float, text: str, anchor: str = "start", *, soft: bool = False) -> str:
+    """A text, cleaned and escaped, that starts, ends or has its middle at x."""
     kind = ' class="soft"' if soft else ""
     return f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(clean(text, 80))}</text>'
 
 
-def _svg(height: float, parts: Sequence[str], what: str) -> str:
+def drawing(height: float, parts: Sequence[str], what: str) -> str:
+    """The parts as one image of `WIDTH` x `height`; `what` is read out to those who do not see it."""
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(what)}">{"".join(parts)}</svg>'

@@ -12,19 +12,12 @@ from hettop import __version__
 from hettop.cutting.result import Compared, Granularity
 from hettop.format import milliseconds, per_second, percent, significant
 from hettop.report.grid import grid, wrapped
+from hettop.session.granularity_findings import SINGLE, what_runs
 from hettop.text import clean
 
 HEADING = ("granularity", "P50 ms", "P90 ms", "rate", "against single", "by round", "runs")
 LEFT = ("granularity", "runs")
 DISPENSABLE = ("runs", "by round", "P90 ms")
-SINGLE = "single"
-WHAT = {
-    "single": "the whole model on one thread",
-    "intra-operator": "each operator on {threads} threads",
-    "inter-operator": "operators side by side on {threads} threads",
-    "sub-graph": "slices of {stages} layers as a pipeline",
-    "task": "{threads} inputs side by side, a thread each",
-}
 
 Found = Sequence[tuple[str, Compared | None, str]]
 """The load, what was compared under it, and why nothing was."""
@@ -86,7 +79,6 @@ def busiest(compared: Compared) -> Granularity:
 
 def _row(row: Granularity, compared: Compared, threads: int) -> tuple[str, ...]:
     spread = by_round(row, compared)
-    stages = " + ".join(map(str, compared.stages))
     return (
         row.name,
         milliseconds(row.p50_ms),
@@ -94,7 +86,7 @@ def _row(row: Granularity, compared: Compared, threads: int) -> tuple[str, ...]:
         per_second(row.per_s),
         f"{significant(speedup(row, compared))}x",
         f"{significant(min(spread))}–{significant(max(spread))}" if len(spread) > 1 and row.name != SINGLE else "",
-        WHAT.get(row.name, "").format(threads=threads, stages=stages),
+        what_runs(row.name, threads, compared.stages),
     )
 
 

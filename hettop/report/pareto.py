@@ -5,47 +5,97 @@ Pure text and plain data; standings come from `analysis.pareto`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from hettop import __version__
 from hettop.analysis.pareto import ACCURACY, SIZE, Choice, Objective, Standing
 from hettop.format import significant, size
 from hettop.report.grid import grid, wrapped
-from hettop.report.points_plot import Series, points_plot
+from hettop.report.points_plot import MARGIN, Series, points_plot
 
 MOST_ROWS = 200
+LONGEST_LABEL, SHORTEST_LABEL = 200, 12
 ON, BEHIND = "●", "·"
 
 
 def pareto_text(found: Sequence[Standing], objectives: Sequence[Objective], notes: Sequence[str], width: int) -> str:
-    """Plots of latency against each other objective, the front first in the table, and notes."""
-    several_files = len({each.choice.file for each in found}) > 1
-    several_loads = len({each.choice.load for each in found}) > 1
+    """Plots of latency against each other objective, the front first in the table, and notes.
+
+    A letter in a plot is that of its row.
+    """
+    ordered = sorted(found, key=lambda each: (not each.on_front, bool(each.lacks), _first(each, objectives[0])))
+    letters = dict(zip(map(id, ordered), letters_of(ordered), strict=True))
     lines: list[str] = []
     for other in objectives[1:]:
-        lines += [*_plot(found, objectives[0], other, width), ""]
-    heading = ("", "model", "unit", "load", *(_heading(each) for each in objectives), "file", "beaten by")
-    ordered = sorted(found, key=lambda each: (not each.on_front, bool(each.lacks), _first(each, objectives[0])))
+        lines += [*_plot(ordered, letters, objectives[0], other, width), ""]
+    files = list(dict.fromkeys(each.choice.file for each in found))
+    lines += [*_table(ordered, letters, objectives, files, width=width), ""]
+    for note in (*_notes(found, objectives), *notes):
+        lines += wrapped(note, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def letters_of(ordered: Sequence[Standing]) -> list[str]:
+    """A letter for each that is compared, as far as the alphabet goes: a large one on the front, else a small one."""
+    letters: list[str] = []
+    for each in ordered:
+        place = len([letter for letter in letters if letter])
+        known = not each.lacks and place < len(ascii_uppercase)
+        letters.append((ascii_uppercase if each.on_front else ascii_lowercase)[place] if known else "")
+    return letters
+
+
+def _table(
+    ordered: Sequence[Standing],
+    letters: Mapping[int, str],
+    objectives: Sequence[Objective],
+    files: Sequence[str],
+    *,
+    width: int,
+) -> list[str]:
+    """Each row names its file where there are several: by name, or where that is too long by a number told below."""
+    named = {file: file for file in files} if len(files) > 1 else {}
+    lines = _grid(ordered, letters, objectives, named, width=width)
+    keys: list[str] = []
+    if named and max(map(len, lines)) > width:
+        named = {file: f"[{number}]" for number, file in enumerate(files, 1)}
+        keys = ["", *(line for file, number in named.items() for line in wrapped(f"{number} {file}", width))]
+        lines = _grid(ordered, letters, objectives, named, width=width)
+    excess = max(map(len, lines)) - width
+    if excess > 0:
+        longest = max(len(each.choice.label) for each in ordered)
+        lines = _grid(ordered, letters, objectives, named, width=width, longest=max(SHORTEST_LABEL, longest - excess))
+    return [*lines, *keys]
+
+
+def _grid(
+    ordered: Sequence[Standing],
+    letters: Mapping[int, str],
+    objectives: Sequence[Objective],
+    files: Mapping[str, str],
+    *,
+    width: int,
+    longest: int = LONGEST_LABEL,
+) -> list[str]:
+    several_loads = len({each.choice.load for each in ordered}) > 1
+    heading = ("", " ", "model", "unit", "load", *(_heading(each) for each in objectives), "file", "beaten by")
     rows = [
         (
             ON if each.on_front else "" if each.lacks else BEHIND,
-            _label(each.choice),
+            letters[id(each)],
+            _label(each.choice, longest),
             each.choice.unit,
             each.choice.load if several_loads else "",
             *(_cell(each.choice, objective) for objective in objectives),
-            each.choice.file if several_files else "",
+            files.get(each.choice.file, ""),
             _beaten(each),
         )
         for each in ordered[:MOST_ROWS]
     ]
-    lines += grid(
-        heading, rows, left=("", "model", "unit", "load", "file", "beaten by"), width=width, drop=("file", "beaten by")
-    )
-    lines.append("")
-    for note in (*_notes(found, objectives), *notes):
-        lines += wrapped(note, width)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    left = ("", " ", "model", "unit", "load", "file", "beaten by")
+    return grid(heading, rows, left=left, width=width, drop=("beaten by",))
 
 
 def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) -> dict[str, Any]:
@@ -76,17 +126,20 @@ def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) 
     }
 
 
-def _plot(found: Sequence[Standing], across: Objective, upright: Objective, width: int) -> list[str]:
-    def points(on_front: bool) -> list[tuple[float, float]]:
-        return [
-            (each.choice.values[across.name], each.choice.values[upright.name])
-            for each in found
-            if each.on_front is on_front and not each.lacks
-        ]
-
-    series = [Series("beaten", points(False), BEHIND), Series("on the front", points(True), ON)]
+def _plot(
+    ordered: Sequence[Standing], letters: Mapping[int, str], across: Objective, upright: Objective, width: int
+) -> list[str]:
+    """The front is drawn over the rest, the first rows over all."""
+    series = [
+        Series(
+            "", [(values[across.name], values[upright.name])], letters[id(each)] or (ON if each.on_front else BEHIND)
+        )
+        for each in reversed(ordered)
+        if not each.lacks and (values := each.choice.values)
+    ]
     name = f"{across.name}, {across.unit}" if across.unit else across.name
-    return points_plot(series, name, _heading(upright), width)
+    lines = points_plot(series, name, _heading(upright), width)
+    return [*lines, f"{'':>{MARGIN}}large letters: on the front  small ones: beaten"] if lines else []
 
 
 def _heading(objective: Objective) -> str:
@@ -103,8 +156,13 @@ def _cell(choice: Choice, objective: Objective) -> str:
     return significant(value)
 
 
-def _label(choice: Choice) -> str:
-    return f"{choice.label} (SIMULATED)" if choice.simulated else choice.label
+def _label(choice: Choice, longest: int) -> str:
+    """Cut in its middle: models differ at the front, precisions and points at the end."""
+    label = choice.label
+    if len(label) > longest:
+        tail = longest // 2
+        label = f"{label[: longest - tail - 1]}…{label[len(label) - tail :]}"
+    return f"{label} (SIMULATED)" if choice.simulated else label
 
 
 def _beaten(each: Standing) -> str:

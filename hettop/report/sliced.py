@@ -46,10 +46,15 @@ class Sliced:
     ran: Ran | None = None
 
     @property
+    def singles(self) -> tuple[float, ...]:
+        """What the whole model costs on each device alone, infinite where it cannot run."""
+        last = self.table.layers - 1
+        return tuple(slice_cost(self.table, Slice(0, last, device)) for device in range(len(self.table.devices)))
+
+    @property
     def best_single(self) -> int | None:
         """The device that runs the whole model cheapest, None if none can."""
-        last = self.table.layers - 1
-        costs = [slice_cost(self.table, Slice(0, last, device)) for device in range(len(self.table.devices))]
+        costs = self.singles
         best = int(np.argmin(costs))
         return best if np.isfinite(costs[best]) else None
 
@@ -69,9 +74,7 @@ def sliced_text(model: str, sliced: Sliced, width: int) -> str:
         unit_told=True,
         planner_ms=sliced.planner_ms,
         width=width,
-        origin="the plan is yours"
-        if sliced.given
-        else "costs were measured here, layer by layer, and predict the plan",
+        origin=_origin(sliced),
     )
     lines = [*wrapped(model, width), "", *plan.splitlines(), ""]
     rows = [_line_row(sliced, device) for device in range(len(sliced.costs.communication))]
@@ -107,8 +110,13 @@ def sliced_document(model: dict[str, Any], sliced: Sliced) -> dict[str, Any]:
         "devices": list(devices),
         "described": list(devices[len(measured) :]),
         "given": sliced.given,
+        "estimated": sliced.survey.estimated,
         "end_to_end_ms": dict(zip(measured, sliced.survey.end_to_end_ms, strict=True)),
         "best_single": None if best is None else devices[best],
+        "singles": {
+            device: cost if np.isfinite(cost) else None for device, cost in zip(devices, sliced.singles, strict=True)
+        },
+        "layer_costs": _layer_costs(sliced),
         "communication": [_line_document(sliced, device) for device in range(len(sliced.costs.communication))],
         "layers": [
             {
@@ -128,6 +136,14 @@ def sliced_document(model: dict[str, Any], sliced: Sliced) -> dict[str, Any]:
     }
 
 
+def _origin(sliced: Sliced) -> str:
+    if sliced.given:
+        return "the plan is yours"
+    if sliced.survey.estimated:
+        return "layers are ESTIMATED: shares of measured calls by the framework's plan; cuts were measured"
+    return "costs were measured here, layer by layer, and predict the plan"
+
+
 def interval(gains: Sequence[float]) -> tuple[float, float, float]:
     """The median of paired gains, and its 95 % interval by block bootstrap (docs/STATISTICS.md)."""
     samples = np.asarray(gains, dtype=np.float64)
@@ -144,9 +160,21 @@ def notes(sliced: Sliced) -> Iterator[str]:
     described = sliced.table.devices[len(sliced.survey.end_to_end_ms) :]
     if described:
         yield f"described, not measured: {', '.join(clean(name, 30) for name in described)}"
+    if sliced.survey.estimated and sliced.given:
+        yield "layers are ESTIMATED: shares of measured calls by the framework's plan; cuts were measured"
     if len(sliced.survey.layers) == 1:
         yield "the model is one layer: it cannot be cut"
     yield from (clean(note) for note in sliced.survey.notes)
+
+
+def _layer_costs(sliced: Sliced) -> list[float]:
+    """Of each layer on its device, without communication."""
+    execution = sliced.table.execution
+    return [
+        float(execution[layer, part.device])
+        for part in sliced.plan.slices
+        for layer in range(part.first, part.last + 1)
+    ]
 
 
 def _line_row(sliced: Sliced, device: int) -> tuple[str, ...]:
@@ -195,13 +223,13 @@ def _ran_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
         f"the plan takes {significant(ran.plan_ms)} ms, {significant(predicted)} ms were predicted "
         f"({percent(_error(predicted, ran.plan_ms), signed=True)})"
     )
-    best = int(np.argmin(ran.whole_ms))
+    best = _best_now(ran)
     name = clean(sliced.table.devices[best], 30)
     adjusted = sum(_adjusted_ms(sliced, ran))
     yield (
         f"had each device been as fast then as while the plan ran, {significant(adjusted)} ms would have been "
         f"predicted ({percent(_error(adjusted, ran.plan_ms), signed=True)}); whole model: "
-        + ", ".join(_drift(sliced, ran, device) for device in range(len(ran.whole_ms)))
+        + ", ".join(_drift(sliced, ran, device) for device, ms in enumerate(ran.whole_ms) if ms is not None)
     )
     gain, low, high = interval(ran.gains)
     proven = "" if low > 0 or high < 0 else ": no difference is proven"
@@ -209,6 +237,8 @@ def _ran_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
         f"gain over {name} alone {percent(gain, signed=True)} ({percent(low, signed=True)} to "
         f"{percent(high, signed=True)}, 95 %){proven}"
     )
+    if ran.reference is not None:
+        yield from _reference_notes(sliced, ran)
     if ran.equal and ran.difference == 0:
         yield "outputs are those of the whole model, exactly"
         return
@@ -223,10 +253,32 @@ def _ran_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
         )
 
 
+def _best_now(ran: Ran) -> int:
+    """The device that runs the whole model fastest in that run."""
+    return min(range(len(ran.whole_ms)), key=lambda device: np.inf if (ms := ran.whole_ms[device]) is None else ms)
+
+
+def _reference_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
+    """How far apart the devices themselves are, and what the cutting alone changes."""
+    reference = clean(ran.reference or "", 30)
+    changed = "other shapes or whole numbers" if ran.cut_difference is None else f"{ran.cut_difference:.1e}"
+    yield (
+        f"outputs are compared with those of the whole model on {reference}. Cut, and all of it run there: {changed} "
+        f"of the largest element apart ({ran.cut_tolerance or 0.0:.0e} is rounding)"
+    )
+    others = [
+        f"{clean(device, 30)} {difference:.1e}"
+        for device, difference in zip(sliced.table.devices, ran.apart, strict=False)
+        if device != ran.reference and difference is not None
+    ]
+    if others:
+        yield f"the whole model on other units is itself apart by: {', '.join(others)}; twice that is allowed"
+
+
 def _ran_document(sliced: Sliced, ran: Ran) -> dict[str, Any]:
     predicted, adjusted = sliced.predicted_ms, _adjusted_ms(sliced, ran)
     gain, low, high = interval(ran.gains)
-    best = int(np.argmin(ran.whole_ms))
+    best = _best_now(ran)
     return {
         "slices": [
             {
@@ -250,6 +302,10 @@ def _ran_document(sliced: Sliced, ran: Ran) -> dict[str, Any]:
         "output_difference": ran.difference,
         "outputs_equal": ran.equal,
         "tolerance": ran.tolerance,
+        "reference": ran.reference,
+        "cut_difference": ran.cut_difference,
+        "cut_tolerance": ran.cut_tolerance,
+        "apart": dict(zip(sliced.table.devices, ran.apart, strict=False)),
         "runs": ran.runs,
     }
 
@@ -257,7 +313,8 @@ def _ran_document(sliced: Sliced, ran: Ran) -> dict[str, Any]:
 def _adjusted_ms(sliced: Sliced, ran: Ran) -> list[float]:
     """The prediction of each slice, had its device been as fast when the table was measured as when the plan ran."""
     speeds = [
-        now / then if then > 0 else 1.0 for then, now in zip(sliced.survey.end_to_end_ms, ran.whole_ms, strict=True)
+        now / then if then and now is not None else 1.0
+        for then, now in zip(sliced.survey.end_to_end_ms, ran.whole_ms, strict=True)
     ]
     return [
         predicted * speeds[part.device] for predicted, part in zip(sliced.predicted_ms, sliced.plan.slices, strict=True)

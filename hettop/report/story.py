@@ -67,6 +67,9 @@ def page_of(told: Sequence[Told]) -> Page:
 def _chapter(told: Told, level: int) -> Iterator[Section]:
     session = told.session
     rows = statistics(session)
+    if session.studies.all and not rows:
+        yield from _studies_alone(told, level)
+        return
     if told.verdict is not None:
         yield Section(told.verdict.title, told.verdict.blocks, level)
     yield Section("Latency", list(_latency(session, rows)), level)
@@ -80,6 +83,13 @@ def _chapter(told: Told, level: int) -> Iterator[Section]:
     yield Section("Power and energy", list(_power(told, rows)), level)
     yield Section("What was measured", [_provenance(told)], level)
     yield Section("Method", list(_method(told)), level)
+
+
+def _studies_alone(told: Told, level: int) -> Iterator[Section]:
+    """Of a recording in which nothing ran but studies of the model: no latencies, no course, no power."""
+    yield from study_sections(told.session, level, beside=False)
+    yield Section("What was measured", [_provenance(told)], level)
+    yield Section("Method", list(_made(told)), level)
 
 
 def _title(session: Session) -> str:
@@ -112,7 +122,7 @@ def _provenance(told: Told) -> Facts:
         "frameworks": ", ".join(f"{name} {version}" for name, version in host.frameworks.items()),
         "recorded": header.wall,
         "lasted": clock(session.t),
-        "samples": count(session.samples),
+        "samples": count(session.samples) if session.samples or not session.studies.all else "none: studies alone",
         "protocol": "; ".join(protocol_notes(session, [])),
         "settings": _settings(header),
         "recording": f"{told.name} (format {header.version[0]}.{header.version[1]}, id {header.id or UNKNOWN})",
@@ -288,11 +298,17 @@ def _method(told: Told) -> Iterator[Block]:
             + ("on raw samples." if exact else "on raw samples up to 100,000 a condition, else within 0.4 %."),
             "Intervals come from order statistics; P99 is shown from 662 samples on, P99.9 from 6,636.",
             "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median, of the "
-            "slowest state that holds 5 % of the samples.",
+            "slowest state that holds 5 % of the samples. In tables it is that of all samples; spikes as they came "
+            "were above the one in force then.",
             "Std is that of the population; times are wall times of one call, in the process that runs the model.",
-            f"Made by hettop {__version__}.",
         ]
     )
+    yield from _made(told)
+
+
+def _made(told: Told) -> Iterator[Block]:
+    """By which version, and what of the recording is not in it."""
+    yield Paragraph(f"Made by hettop {__version__}.")
     if told.skipped:
         lost = ", ".join(f"{kind}: {lines}" for kind, lines in told.skipped.items())
         yield Paragraph(f"Lines of the recording that could not be used: {lost}.", warning=True)
@@ -327,7 +343,8 @@ def _side_by_side(told: Sequence[Told]) -> Section:
     )
     mixed = len({one.session.simulated for one in told}) > 1
     warning = [Paragraph("Some of these are SIMULATED: they cannot be compared with the others.", warning=True)]
-    return Section("Side by side", [Items(names), *(warning if mixed else []), _table(heading, rows), note])
+    compared: list[Block] = [_table(heading, rows), note] if rows else []
+    return Section("Side by side", [Items(names), *(warning if mixed else []), *compared])
 
 
 def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

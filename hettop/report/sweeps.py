@@ -5,7 +5,7 @@ Pure text and plain data; numbers come from `analysis.sweeps`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,8 +14,11 @@ import numpy as np
 from hettop.analysis.budget import Budget
 from hettop.analysis.sweeps import BATCH, Curve, PointResult, curves
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
+from hettop.report.conditions import conditions_document
+from hettop.report.document import session_document
 from hettop.report.grid import grid, wrapped
 from hettop.report.points_plot import Series, points_plot
+from hettop.session.session import Session
 from hettop.text import clean
 
 HEADING = ("unit", "size", "batch", "n", "mean", "P50", "P90", "P99", "items/s", "ms/item", "", "budget", "why not")
@@ -33,7 +36,9 @@ WORST = 0.1
 """A line that is off by more than this share of a call's time tells little of it, whatever its R²."""
 
 
-def sweep_text(title: str, points: Sequence[PointResult], budget: Budget | None, width: int) -> str:
+def sweep_text(
+    title: str, points: Sequence[PointResult], budget: Budget | None, width: int, more: Sequence[str] = ()
+) -> str:
     """The plots of rate and time, a row for each curve, a row for each point, and notes."""
     found = curves(points, np.random.default_rng(SEED))
     lines = [*wrapped(title, width), ""]
@@ -44,17 +49,41 @@ def sweep_text(title: str, points: Sequence[PointResult], budget: Budget | None,
         lines += [*grid(CURVE_HEADING, rows, left=CURVE_LEFT, width=width, drop=CURVE_DISPENSABLE), ""]
     lines += grid(HEADING, [_row(point, found) for point in points], left=LEFT, width=width, drop=DISPENSABLE)
     lines.append("")
-    for note in _notes(points, found, budget):
+    for note in (
+        *_method(found),
+        *_without_knee(found),
+        *_findings(found),
+        *_of_budget(points, budget),
+        *_failures(points),
+        *more,
+    ):
         lines += wrapped(note, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def sweep_document(points: Sequence[PointResult], budget: Budget | None) -> dict[str, Any]:
-    """`points` with the statistics object of each, and `curves`; for a document that has host and model."""
+def sweep_document(
+    points: Sequence[PointResult], budget: Budget | None, more: Sequence[str] = (), *, certain: bool = True
+) -> dict[str, Any]:
+    """`points` with the statistics object of each, `curves`, and `notes`; for a document that has host and model.
+
+    certain: whether to tell how certain knees, lines and best points are, which takes long to work out.
+    """
+    found = curves(points, np.random.default_rng(SEED) if certain else None)
     return {
         "budget": None if budget is None else {"limit_ms": budget.limit_ms, "quantile": budget.quantile},
         "points": [point_document(point) for point in points],
-        "curves": [_curve_document(curve) for curve in curves(points, np.random.default_rng(SEED))],
+        "curves": [_curve_document(curve) for curve in found],
+        "notes": [*more, *_findings(found), *_of_budget(points, budget)],
+    }
+
+
+def loads_document(session: Session, failed_loads: Mapping[str, str], more: Sequence[str] = ()) -> dict[str, Any]:
+    """What a sweep over loads prints: statistics, the matrix, how wrong estimates are, loads that could not be had."""
+    return {
+        **session_document(session),
+        **conditions_document(session),
+        "failed_loads": dict(failed_loads),
+        "notes": list(more),
     }
 
 
@@ -188,30 +217,48 @@ def _row(point: PointResult, found: Sequence[Curve]) -> tuple[str, ...]:
     )
 
 
-def _notes(points: Sequence[PointResult], found: Sequence[Curve], budget: Budget | None) -> Iterator[str]:
-    batched = [curve for curve in found if curve.axis == BATCH]
+def _method(found: Sequence[Curve]) -> Iterator[str]:
+    """What is meant by the words of the page."""
     yield "points took turns on each unit, one unit after another; items/s = batch x calls by the sum of their times"
-    if batched:
+    if any(curve.axis == BATCH for curve in found):
         yield (
             "t = a + b x: mean time of a call by least squares, up to where the rate falls; half at a / b: the batch "
             "that reaches half of the rate that ever larger ones tend to (Hockney's n½)"
         )
         yield "knee: Kneedle, S = 1 (Satopää et al., 2011), on items/s over the batches measured, up to the highest"
+
+
+def _without_knee(found: Sequence[Curve]) -> Iterator[str]:
     for curve in found:
-        called = clean(curve.unit, 30) + (f", {curve.along}" if curve.along else "")
         if curve.knee is not None and curve.knee.why:
-            yield f"{called}: {curve.knee.why}"
-        yield from _uncertain(called, curve)
+            yield f"{_called(curve)}: {curve.knee.why}"
+
+
+def _findings(found: Sequence[Curve]) -> Iterator[str]:
+    """What must be known of these curves beside their figures."""
+    for curve in found:
+        called = _called(curve)
         if curve.saturated is not None:
             yield f"{called}: saturated, from {_label(curve, curve.saturated)} on the rate falls"
         if curve.fit is not None and curve.fit.worst > WORST:
             yield f"{called}: the line is off by up to {percent(curve.fit.worst)} of a call's time"
-    if budget is not None:
-        level = f"P{budget.quantile * 100:g}"
-        yield f"budget: {level} at most {milliseconds(budget.limit_ms)} ms, proven by its 95 % interval"
-        unproven = [point.judgement.why for point in points if point.judgement and point.judgement.met is None]
-        if unproven:
-            yield f"{len(unproven)} of {len(points)} points unproven (such as: {unproven[0]}); more --runs may tell"
+
+
+def _called(curve: Curve) -> str:
+    return clean(curve.unit, 30) + (f", {curve.along}" if curve.along else "")
+
+
+def _of_budget(points: Sequence[PointResult], budget: Budget | None) -> Iterator[str]:
+    if budget is None:
+        return
+    level = f"P{budget.quantile * 100:g}"
+    yield f"budget: {level} at most {milliseconds(budget.limit_ms)} ms, proven by its 95 % interval"
+    unproven = [point.judgement.why for point in points if point.judgement and point.judgement.met is None]
+    if unproven:
+        yield f"{len(unproven)} of {len(points)} points unproven (such as: {unproven[0]}); more --runs may tell"
+
+
+def _failures(points: Sequence[PointResult]) -> Iterator[str]:
     for point in points:
         error = point.statistics.error
         if error is not None:
@@ -219,14 +266,17 @@ def _notes(points: Sequence[PointResult], found: Sequence[Curve], budget: Budget
             yield f"{clean(point.unit, 30)} {point.name}: {clean(error.message + hint, 400)}"
 
 
-def _uncertain(called: str, curve: Curve) -> Iterator[str]:
+def _uncertain(found: Sequence[Curve]) -> Iterator[str]:
     """What resamples of the same samples would often say otherwise."""
-    certainty = curve.certainty
-    if certainty is None:
-        return
-    if curve.knee is not None and certainty.knee < SURE:
-        what = f"the knee at {_label(curve, curve.at_knee)}" if curve.at_knee is not None else "that there is no knee"
-        yield f"{called}: {what} is uncertain: so in {percent(certainty.knee)} of resamples; more --runs may tell"
-    if certainty.fastest < SURE:
-        most = _label(curve, curve.fastest)
-        yield f"{called}: most items/s at {most} in {percent(certainty.fastest)} of resamples"
+    for curve in found:
+        certainty = curve.certainty
+        if certainty is None:
+            continue
+        if curve.knee is not None and certainty.knee < SURE:
+            at = curve.at_knee
+            what = f"the knee at {_label(curve, at)}" if at is not None else "that there is no knee"
+            share = percent(certainty.knee)
+            yield f"{_called(curve)}: {what} is uncertain: so in {share} of resamples; more --runs may tell"
+        if certainty.fastest < SURE:
+            most = _label(curve, curve.fastest)
+            yield f"{_called(curve)}: most items/s at {most} in {percent(certainty.fastest)} of resamples"

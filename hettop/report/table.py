@@ -16,6 +16,7 @@ from hettop.report.drift_notes import drift_notes
 from hettop.report.power_notes import power_notes
 from hettop.report.protocol import protocol_notes
 from hettop.report.spikes_section import cause_notes
+from hettop.report.studies.words import study_lines
 from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
@@ -36,7 +37,11 @@ _DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "i
 def session_table(session: Session, width: int = WIDTH) -> str:
     """Title, table and notes of a session, ending with a line feed."""
     rows = statistics(session)
-    parts = [*_wrapped(_title(session), width), "", *_table(rows, width), ""]
+    studies = [line for told in study_lines(session) for line in [*_wrapped(told, width), ""]]
+    parts = [*_wrapped(_title(session), width), "", *studies]
+    if studies and not rows:  # a recording of studies alone
+        return "\n".join(line.rstrip() for line in [*parts, "hettop report tells all that they found"]) + "\n"
+    parts += [*_table(rows, width), ""]
     first = (*_failures(rows), *clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
     gaps = gap_lines(rows, width)
     parts += [*gaps, ""] if gaps else []
@@ -199,11 +204,24 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     fenceless = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
     if fenceless:
         notes.append(f"spikes need {MIN_SPIKE_SAMPLES} samples to be told: {', '.join(fenceless)}")
+    notes += spike_notes(rows)
     needing = [f"{_name(row)} {row.p99_needs - row.n}" for row in rows if row.n and row.p99_needs]
     if needing:
         notes.append("P99 needs more samples: " + ", ".join(needing))
     notes.append("times in ms; quantiles as numpy's linear (type 7), std of the population, 95 % interval of P90")
     return notes
+
+
+def spike_notes(rows: Sequence[Statistics]) -> list[str]:
+    """Where the fence of all samples finds other spikes than those in force as they came, which the screen counts."""
+    told = ", ".join(
+        f"{_name(row)} {row.spikes.as_they_came}"
+        for row in rows
+        if row.spikes is not None and row.spikes.as_they_came not in (None, row.spikes.n)
+    )
+    if not told:
+        return []
+    return [f"spikes are above the fence of all samples; by those in force as they came, as on a screen: {told}"]
 
 
 def _uncompared(rows: Sequence[Statistics]) -> list[str]:

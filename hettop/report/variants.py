@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from hettop.analysis.variants import VariantResult, reference_of, speed
+from hettop.analysis.variants import Speed, VariantResult, reference_of, speed
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, size
 from hettop.report.grid import grid, wrapped
 from hettop.text import clean
@@ -35,32 +35,43 @@ DISPENSABLE = ("n", "95% of speed", "P90")
 LONGEST_WHY = 60
 SEED = 20_250_601  # of the resamples: the same samples give the same interval
 
+QUICK_SAMPLES = 2_000
+"""An interval of as many takes a twentieth of a second; of a hundred thousand, two."""
+
 UNTOLD = "of made-up inputs: how often the largest entry is the same tells of agreement, not of accuracy"
 
 
-def variants_text(title: str, results: Sequence[VariantResult], width: int) -> str:
+def variants_text(title: str, results: Sequence[VariantResult], width: int, more: Sequence[str] = ()) -> str:
     """A row for each variant and unit, and notes."""
     rows = [_row(result, results) for result in results]
     lines = [*wrapped(title, width), "", *grid(HEADING, rows, left=LEFT, width=width, drop=DISPENSABLE), ""]
-    for note in _notes(results):
+    for note in (*_method(results), *_findings(results), *_failures(results), *more):
         lines += wrapped(note, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def variants_document(results: Sequence[VariantResult]) -> dict[str, Any]:
-    """`variants`, each with the statistics object and its differences; for a document that has host and model."""
-    return {"variants": [_document(result, results) for result in results]}
+def variants_document(
+    results: Sequence[VariantResult], more: Sequence[str] = (), *, quick: bool = False
+) -> dict[str, Any]:
+    """`variants`, each with the statistics object and its differences, and `notes`; for one with host and model.
+
+    quick: without intervals that take long to work out, those of many samples.
+    """
+    return {
+        "variants": [_document(result, results, quick=quick) for result in results],
+        "notes": [*more, *_compared(results), *_findings(results)],
+    }
 
 
-def _document(result: VariantResult, results: Sequence[VariantResult]) -> dict[str, Any]:
-    faster, outputs = _speed(result, results), result.outputs
+def _document(result: VariantResult, results: Sequence[VariantResult], *, quick: bool) -> dict[str, Any]:
+    faster, outputs = _speed(result, results, quick=quick), result.outputs
     return {
         "precision": result.precision,
         "unit": result.unit,
         "reference": result.reference,
         "size_bytes": result.size_bytes,
         "speed": None if faster is None else faster.ratio,
-        "speed_ci": None if faster is None else [faster.low, faster.high],
+        "speed_ci": None if faster is None or faster.interval is None else list(faster.interval),
         "max_abs": result.max_abs,
         "cosine": result.cosine,
         "top1": result.top1,
@@ -74,11 +85,12 @@ def _document(result: VariantResult, results: Sequence[VariantResult]) -> dict[s
     }
 
 
-def _speed(result: VariantResult, results: Sequence[VariantResult]) -> Any:
+def _speed(result: VariantResult, results: Sequence[VariantResult], *, quick: bool = False) -> Speed | None:
     reference = reference_of(results, result.unit)
     if reference is None or result is reference or not result.statistics.n:
         return None
-    return speed(reference, result, np.random.default_rng(SEED))
+    slow = max(reference.statistics.n, result.statistics.n) > QUICK_SAMPLES
+    return speed(reference, result, None if quick and slow else np.random.default_rng(SEED))
 
 
 def _row(result: VariantResult, results: Sequence[VariantResult]) -> tuple[str, ...]:
@@ -93,7 +105,7 @@ def _row(result: VariantResult, results: Sequence[VariantResult]) -> tuple[str, 
         milliseconds(row.p50_ms),
         milliseconds(row.p90_ms),
         "" if result.reference else UNKNOWN if faster is None else f"{significant(faster.ratio)}x",
-        "" if faster is None else f"{significant(faster.low)}..{significant(faster.high)}",
+        "" if faster is None or faster.interval is None else "..".join(map(significant, faster.interval)),
         size(result.size_bytes),
         unknown if result.max_abs is None else f"{significant(result.max_abs)}{far}",
         unknown if result.cosine is None else f"{result.cosine:.6f}",
@@ -102,20 +114,36 @@ def _row(result: VariantResult, results: Sequence[VariantResult]) -> tuple[str, 
     )
 
 
-def _notes(results: Sequence[VariantResult]) -> Iterator[str]:
+def _method(results: Sequence[VariantResult]) -> Iterator[str]:
+    """What is meant by the words of the page."""
     yield "variants took turns on each unit; speed: the median of the model as it is by the variant's, on the same unit"
+    yield from _compared(results)
+    yield from dict.fromkeys(clean(result.note, 300) for result in results if result.note)
+
+
+def _compared(results: Sequence[VariantResult]) -> Iterator[str]:
     compared = next((result.outputs for result in results if result.outputs is not None), None)
     if compared is not None:
         sampled = ", some values of large outputs" if compared.sampled else ""
         yield f"differences to {compared.reference} over {compared.inputs} sets {UNTOLD}{sampled}"
-    yield from dict.fromkeys(clean(result.note, 300) for result in results if result.note)
+
+
+def _findings(results: Sequence[VariantResult]) -> Iterator[str]:
+    """What must be known of these variants beside their figures."""
     for result in results:
-        called = f"{clean(result.unit, 30)} {clean(result.precision, 30)}"
         if result.not_finite:
-            yield f"{called}: {count(result.not_finite)} values are no numbers"
+            yield f"{_called(result)}: {count(result.not_finite)} values are no numbers"
         if result.outputs is not None and result.outputs.error is not None:
-            yield f"{called}: not compared: {clean(result.outputs.error.message, 200)}"
+            yield f"{_called(result)}: not compared: {clean(result.outputs.error.message, 200)}"
+
+
+def _failures(results: Sequence[VariantResult]) -> Iterator[str]:
+    for result in results:
         error = result.statistics.error
         if error is not None:
             hint = f" ({error.hint})" if error.hint else ""
-            yield f"{called}: {clean(error.message + hint, 400)}"
+            yield f"{_called(result)}: {clean(error.message + hint, 400)}"
+
+
+def _called(result: VariantResult) -> str:
+    return f"{clean(result.unit, 30)} {clean(result.precision, 30)}"

@@ -16,7 +16,9 @@ import msgspec
 
 from hettop.analysis.pareto import ACCURACY, DIFFERENCE, ENERGY, LATENCY, SIZE, THROUGHPUT, Choice
 from hettop.errors import HettopError
+from hettop.events import FoundPoint, FoundSweep, FoundVariant, FoundVariants
 from hettop.report.document import session_document
+from hettop.session.studies import Studies
 from hettop.text import clean
 from hettop.wiring.recorded import RECORDING_SUFFIXES, read_recording
 
@@ -34,7 +36,7 @@ Document = Mapping[str, Any]
 def read_choices(file: str, latency: str, accuracy: Mapping[str, float]) -> list[Choice]:
     """The choices of one file. `latency` is one of `LATENCIES`; `accuracy` by model, precision or label.
 
-    Raises HettopError: `missing`, `io`, `recording`, `format`.
+    The file is called by its name. Raises HettopError: `missing`, `io`, `recording`, `format`.
     """
     document = _document(Path(file))
     if not isinstance(document, dict):
@@ -45,9 +47,16 @@ def read_choices(file: str, latency: str, accuracy: Mapping[str, float]) -> list
     return [_with_accuracy(choice, accuracy) for choice in found]
 
 
+def accuracy_names(choice: Choice) -> list[str]:
+    """By which an accuracy can be given for it, the longest first: its label, its model, its precision."""
+    words = choice.label.split()
+    return [choice.label, *words, words[0].partition(":")[0] if words else ""]
+
+
 def _document(path: Path) -> Any:
     if path.name.lower().endswith(RECORDING_SUFFIXES):
-        return json.loads(msgspec.json.encode(session_document(read_recording(path).session)))
+        session = read_recording(path).session
+        return json.loads(msgspec.json.encode({**session_document(session), **_of_studies(session.studies)}))
     try:
         if path.stat().st_size > LARGEST_DOCUMENT:
             raise HettopError("format", f"{clean(str(path))} is too large to be a document", f"give {KINDS}")
@@ -58,6 +67,38 @@ def _document(path: Path) -> Any:
         raise HettopError("io", f"{clean(str(path))} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise HettopError("format", f"{clean(str(path))} is no JSON document", f"give {KINDS}") from error
+
+
+def _of_studies(studies: Studies) -> Document:
+    """The rows of its studies, as the documents of their commands have them."""
+    variants: list[Document] = []
+    points: list[Document] = []
+    for study in studies.all:
+        if isinstance(study.found, FoundVariants):
+            variants += map(_variant, study.found.variants)
+        elif isinstance(study.found, FoundSweep):
+            # Under loads they are conditions of the session itself, and told as such.
+            points += [_point(point) for point in study.found.points if point.load is None]
+    return {"variants": variants, "points": points}
+
+
+def _variant(row: FoundVariant) -> Document:
+    statistics = {
+        "unit": row.unit,
+        "p50_ms": row.p50_ms,
+        "p90_ms": row.p90_ms,
+        "mean_ms": row.mean_ms,
+        "throughput_per_s": 1e3 / row.mean_ms if row.mean_ms else None,
+        "energy_mj_per_inference": row.energy_mj,
+    }
+    known = {"precision": row.precision, "size_bytes": row.size_bytes, "max_abs": row.max_abs}
+    return {**known, "statistics": statistics}
+
+
+def _point(row: FoundPoint) -> Document:
+    size = "" if row.height is None else f"{row.height}x{row.width} "
+    statistics = {"unit": row.unit, "p50_ms": row.p50_ms, "p90_ms": row.p90_ms, "mean_ms": row.mean_ms}
+    return {"name": f"{size}b{row.batch}", "items_per_s": row.items_per_s, "statistics": statistics}
 
 
 def _choices(document: Document, file: str, latency: str) -> Iterator[Choice]:
@@ -100,9 +141,7 @@ def _values(statistics: Document, row: Document, latency: str) -> dict[str, floa
 
 def _with_accuracy(choice: Choice, accuracy: Mapping[str, float]) -> Choice:
     """The accuracy given for its label, its model, or its precision: the longest name that fits."""
-    words = choice.label.split()
-    names = [choice.label, *words, words[0].partition(":")[0] if words else ""]
-    for name in names:
+    for name in accuracy_names(choice):
         if name in accuracy:
             return replace(choice, values={**choice.values, ACCURACY.name: accuracy[name]})
     return choice

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hettop.cutting.child import compare_in_child
-from hettop.cutting.messages import Subject
+from hettop.cutting.messages import Doing, Subject
 from hettop.cutting.result import Compared
 from hettop.engine.child import environment_for_child
 from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
+from hettop.events import NO_LOAD
 from hettop.load.parts import LoadPart, condition_of, parse_load
 from hettop.load.source import ProcessLoad, unavailable
 from hettop.wiring.options import ModelOptions
@@ -27,6 +28,10 @@ CONFIRM_S = 10.0
 """How long workers of a load may take to be there; a hundredth of a second is usual."""
 
 LOOK_S = 0.05
+
+
+Say = Callable[[str, float | None], None]
+"""What is going on, and the share of all that is done, 0..1, None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +73,13 @@ def compare_under(
     threads: int,
     duration_ns: int,
     warmup: int,
-    tell: Callable[[str], None],
+    say: Say,
+    known: Callable[[list[UnderLoad]], None] = lambda _found: None,
 ) -> tuple[list[UnderLoad], bool]:
-    """A comparison for each load, and whether it was interrupted. Raises HettopError, KeyboardInterrupt."""
+    """A comparison for each load, and whether it was interrupted; `known` takes what is measured by now.
+
+    Raises HettopError, and KeyboardInterrupt where nothing was measured before it.
+    """
     subject = Subject(
         model=model,
         devices=(ONE,),
@@ -81,18 +90,21 @@ def compare_under(
         warmup=warmup,
     )
     found: list[UnderLoad] = []
+    under = _Comparing(len(loads), say, lambda now: known([*found, now]))
     reaper = Reaper()
     competing = ProcessLoad(reaper, _nobody_to_tell, environment_for_child(os.environ))
     try:
         for parts in loads:
             name = condition_of(parts)
-            tell(f"comparing under load {name}, some seconds …")
+            under.begin(name)
             competing.set(parts)
             why = _await_load(competing)
-            compared = None if why else compare_in_child(subject, threads, duration_ns)
+            compared = None if why else compare_in_child(subject, threads, duration_ns, under.hear)
             why = why or _failure(competing)
             found.append(UnderLoad(name, None if why else compared, why))
+            known(found)
     except KeyboardInterrupt:
+        found += filter(None, [under.partial])
         if not found:
             raise
         return found, True
@@ -100,6 +112,32 @@ def compare_under(
         competing.close()
         reaper.close()
     return found, False
+
+
+def told(found: Sequence[UnderLoad]) -> list[tuple[str, Compared | None, str]]:
+    """As a report takes it."""
+    return [(each.load, each.compared, each.why) for each in found]
+
+
+class _Comparing:
+    """Hears how far the comparison under one of several loads is, and what is known of it by now."""
+
+    def __init__(self, loads: int, say: Say, known: Callable[[UnderLoad], None]) -> None:
+        self._loads, self._say, self._known = loads, say, known
+        self._number, self._load = -1, ""
+        self.partial: UnderLoad | None = None
+
+    def begin(self, load: str) -> None:
+        self._number, self._load = self._number + 1, load
+        self.partial = None
+        self._say(f"load {load}: waiting for it" if load != NO_LOAD else "starting", self._number / self._loads)
+
+    def hear(self, told: Doing) -> None:
+        where = f" · load {self._load}" if self._loads > 1 or self._load != NO_LOAD else ""
+        self._say(f"{told.doing}{where}", (self._number + told.share) / self._loads)
+        if told.compared is not None and told.compared.rows:
+            self.partial = UnderLoad(self._load, told.compared)
+            self._known(self.partial)
 
 
 def _nobody_to_tell(condition: str, *, confirmed: bool) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from hettop.record.alone import holds_a_study_alone
 from hettop.tui.app import HettopApp
 from hettop.tui.preferences import Preferences
 from hettop.wiring.replay import ReplayFeed
@@ -35,11 +36,11 @@ async def _drawn(
     feed = ReplayFeed(recording)
     try:
         feed.look_at_all()
-        status = feed.replay_status()
-        end = status.duration_ns if status is not None else 0
-        feed.seek(end if at_ns is None else at_ns)
-        feed.toggle_play()
-        own = Preferences(theme_folder=my_places().themes)
+        feed.to_end()
+        if at_ns is not None:
+            feed.seek(at_ns)
+        room = "studies" if holds_a_study_alone(recording) else ""
+        own = Preferences(theme_folder=my_places().themes, room=room)
         app = HettopApp(lambda: feed, replaying=True, theme=theme, preferences=own)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hettop.cutting.child import run_in_child, survey_in_child
+from hettop.cutting.coreml_child import CoreML
 from hettop.cutting.costs import BYTES_PER_MB, cost_table
-from hettop.cutting.messages import Piece, Subject
+from hettop.cutting.messages import Doing, Piece, Subject
+from hettop.cutting.progress import run_weight, survey_weight
 from hettop.cutting.result import Survey
 from hettop.engine.backend import split_unit
 from hettop.errors import HettopError
@@ -23,11 +25,15 @@ from hettop.slicing.described import Described, extend, load_described
 from hettop.slicing.given import read_plan
 from hettop.slicing.planner import Plan, plan
 from hettop.text import clean
+from hettop.wiring import coreml_slices
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.setup import DEFAULT_BACKEND, Setup, prepare
 
 CPU = "CPU_ONLY"
 HIGHEST = 1e6  # watts, or MB: no device has more
+
+Say = Callable[[str, float | None], None]
+"""What is going on, and the share of all that is done, 0..1, None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +55,11 @@ class PlanOptions:
 
 def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, cores: int) -> Setup:
     """The model and its devices; without `devices` one for each number of threads. Raises HettopError: as `prepare`."""
+    if coreml_slices.wanted(options, devices):
+        return coreml_slices.prepare_units(options, devices, cores)
     if options.backend not in (None, DEFAULT_BACKEND):
         hint = "leave out --backend: Core ML files are translated"
-        raise HettopError("usage", f"only {DEFAULT_BACKEND} tells the time of each layer", hint)
+        raise HettopError("usage", f"only {DEFAULT_BACKEND} tells the time of each layer, and Core ML's plan", hint)
     setup = prepare(replace(options, backend=DEFAULT_BACKEND), devices or ("all",), cores)
     if devices is None:
         threaded = tuple(unit for unit in setup.units if split_unit(unit)[1] is not None)
@@ -60,14 +68,16 @@ def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, core
         if split_unit(unit)[0] != CPU:
             raise HettopError(
                 "unsupported-unit",
-                f"{unit}: Core ML tells no time by layer, so there is no table to plan by",
-                f"devices are {CPU}@N; or give a table of your own with --costs",
+                f"{unit}: ONNX Runtime tells no time by layer there, so there is no table to plan by",
+                f"devices are {CPU}@N; on a Mac, units of an ML Program with --backend coreml; or a table with --costs",
             )
     return setup
 
 
-def make_plan(setup: Setup, model: str, options: PlanOptions, tell: Callable[[str], None]) -> Sliced:
-    """Measures, plans and with `options.run` runs. Raises HettopError."""
+def make_plan(
+    setup: Setup, model: str, options: PlanOptions, say: Say, known: Callable[[Sliced], None] = lambda _sliced: None
+) -> Sliced:
+    """Measures, plans and with `options.run` runs; `known` takes the plan before it is run. Raises HettopError."""
     devices = setup.units
     watts = _by_device(options.watts, devices, "--watts", "CPU_ONLY@1=3.5")
     limits = _by_device(options.limits, devices, "--limit", "CPU_ONLY@1=100")
@@ -80,9 +90,22 @@ def make_plan(setup: Setup, model: str, options: PlanOptions, tell: Callable[[st
     if described and options.run and options.given is None:
         raise HettopError("usage", f"{clean(described[0].name)} is only described", "leave out --run or --describe")
     subject = _subject(setup, model, options)
-    tell("measuring layers and cuts, some seconds …")
-    survey = survey_in_child(subject)
+    measuring, running = survey_weight(len(devices)), run_weight(len(devices)) if options.run else 0.0
+    planned = measuring / (measuring + running)
+
+    def listen(told: Doing) -> None:
+        say(told.doing, told.share * planned)
+
+    core_ml = CoreML(subject, setup.hints, listen) if setup.backend == coreml_slices.COREML else None
+    if core_ml is None:
+        survey = survey_in_child(subject, listen)
+    else:
+        found = core_ml.survey()
+        survey, limits = found.survey, coreml_slices.tightened(limits, found.limits_mb)
+    say("communication by size, and the cheapest plan", planned)
     costs = cost_table(devices, survey, limits_mb=limits, watts=watts if options.objective == ENERGY else None)
+    if core_ml is not None:
+        costs = coreml_slices.without_untried_cuts(costs, survey)
     costs = replace(costs, table=_extended(costs.table, described, survey))
     table = for_objective(costs.table, options.objective)
     began = time.perf_counter_ns()
@@ -96,8 +119,13 @@ def make_plan(setup: Setup, model: str, options: PlanOptions, tell: Callable[[st
     absent = [table.devices[each.device] for each in best.slices if table.devices[each.device] not in devices]
     if absent:
         raise HettopError("usage", f"{clean(absent[0])} is only described: nothing runs there", "leave out --run")
-    tell("running the plan, some seconds …")
-    return replace(sliced, ran=run_in_child(subject, pieces(survey, table, best)))
+    known(sliced)
+
+    def hear(told: Doing) -> None:
+        say(told.doing, planned + told.share * (1 - planned))
+
+    cut = pieces(survey, table, best)
+    return replace(sliced, ran=core_ml.run(survey, cut, hear) if core_ml else run_in_child(subject, cut, hear))
 
 
 def pieces(survey: Survey, table: CostTable, chosen: Plan) -> list[Piece]:

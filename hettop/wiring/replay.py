@@ -122,6 +122,11 @@ class ReplayFeed:
     def seek(self, position_ns: int) -> None:
         self._player.seek(position_ns)
 
+    def to_end(self) -> None:
+        """Stand still at the end."""
+        self._player.seek(self._player.duration_ns)
+        self._playing = False
+
     def step_window(self, direction: int) -> None:
         self._playing = False
         self._player.step_window(direction)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum, auto
+
+import msgspec
 
 from hettop import events
 from hettop.engine.backend import Clock
@@ -20,8 +23,11 @@ from hettop.tui.feed import Notice, StudyOffer
 from hettop.wiring.measurement import Measurement, wall_clock
 from hettop.wiring.options import MeasureOptions, ModelOptions
 from hettop.wiring.setup import Setup
-from hettop.wiring.studies import Kind, Studies, kinds
+from hettop.wiring.studies import Kind, Studies, Together, coexecution, kinds
+from hettop.wiring.studies.kinds import COEXEC
+from hettop.wiring.studies.power import StudyPower
 
+INFERENCE = "inference"
 AT_WORK = ("spawning", "compiling", "loading", "warming")
 """What a unit does although inference is paused."""
 
@@ -34,7 +40,10 @@ class Rest(Enum):
 
 
 class Resting(Measurement):
-    """Pauses and goes on. `model` is as the user named it, for studies of it; without, there are none."""
+    """Pauses and goes on. `model` is as the user named it, for studies of it; without, there are none.
+
+    together: how units are to co-execute.
+    """
 
     def __init__(
         self,
@@ -51,6 +60,9 @@ class Resting(Measurement):
         self._notices: list[Notice] = []
         self._rest: Rest | None = None
         self._goes_on = False
+        self._before: events.Control | None = None
+        self._spent: StudyPower | None = None
+        self.together = Together()
         super().__init__(setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts)
         environment = environment_for_child(os.environ)
         self._studies = None if model is None else Studies(model, self._reaper, environment)
@@ -59,7 +71,7 @@ class Resting(Measurement):
         super().pump()
         self._mind_baseline(self.now_ns)
         if self._studies is not None and (told := self._studies.look(self.now_ns)) is not None:
-            self._commit(told)
+            self._commit_study(told)
             if not self._studies.running:
                 self._after_study()
 
@@ -69,13 +81,19 @@ class Resting(Measurement):
 
     def toggle_pause(self) -> None:
         if self._control.paused:
-            self._end_study_for("inference")
+            self._end_study_for(INFERENCE)
+            if not self._control.units:
+                self.begin_inference()
+                return
         self._forget_baseline()
         if self._control.paused:
             self._engine.resume()
         else:
             self._engine.pause()
         self._steer("resume" if self._control.paused else "pause", paused=not self._control.paused)
+
+    def begin_inference(self) -> None:
+        """Run something, for nothing has run yet: whoever steers this knows what."""
 
     def take_baseline(self) -> None:
         """Pause inference for some seconds to measure what an idle machine draws; asked again, break that off."""
@@ -130,18 +148,48 @@ class Resting(Measurement):
         if self._load.parts:
             raise HettopError("usage", "a study is measured without competing load", "l, then 0 ends the load")
         self._goes_on = self._goes_on or not self._control.paused
-        if not self._control.paused:
-            self.toggle_pause()
         self._stop_study()
+        if kind.together:
+            self._co_execute(kind)
+        elif not self._control.paused:
+            self.toggle_pause()
+        else:
+            self._leave_mode()
         self._commit(self._studies.start(kind, self.now_ns))
+
+    def _co_execute(self, kind: Kind) -> None:
+        """A mode of its own: other processes run these units now, while the session's own rest."""
+        self._forget_baseline()
+        self._engine.pause()
+        self._before = self._control
+        self._spent = None if self._setup.simulated else StudyPower(self._power.status, self._origin)
+        self._steer(COEXEC, units=list(kind.together), mode=COEXEC, paused=True)
 
     def end_study(self) -> None:
         self._stop_study()
         self._after_study()
 
+    def tell_study(self, study: events.Study) -> None:
+        """Put into the stream what was found elsewhere: whoever steers this measurement found it by its samples."""
+        self._commit(study)
+
     def _stop_study(self) -> None:
         if self._studies is not None and (ended := self._studies.stop(self.now_ns)) is not None:
-            self._commit(ended)
+            self._commit_study(ended)
+
+    def _commit_study(self, told: events.Study) -> None:
+        """With the energy that this session measured meanwhile; an end puts the mode back that was before."""
+        document = None if self._studies is None else self._studies.document
+        self._commit(told if self._spent is None else self._spent.completed(told, document))
+        if told.state != "running" and self._before is not None:
+            before = self._before
+            self._control = msgspec.structs.replace(self._control, units=before.units, mode=before.mode)
+            self._spent = None
+
+    def _take_in(self, event: events.AnyEvent) -> None:
+        if self._spent is not None and isinstance(event, events.Power | events.PowerStatus):
+            self._spent.take(event)
+        super()._take_in(event)
 
     def _end_study_for(self, what: str) -> None:
         """A study that would be measured beside something else is no study."""
@@ -149,17 +197,29 @@ class Resting(Measurement):
             self._stop_study()
             self._goes_on = False
             self._notices.append(Notice(f"the study was ended: {what} would be measured with it", "warning"))
+            if what != INFERENCE:
+                self._leave_mode()
+            self._before = None
 
     def _after_study(self) -> None:
         if self._goes_on and self._control.paused:
+            self._before = None
             self.toggle_pause()
+        self._leave_mode()
         self._goes_on = False
 
+    def _leave_mode(self) -> None:
+        """Tell that units do not co-execute any more, where nothing else that is told now says so."""
+        if self._before is not None:
+            self._before = None
+            self._steer("pause")
+
     def _kinds(self) -> tuple[Kind, ...]:
-        if self._setup.simulated:  # there is no model to look into
-            return ()
+        if self._setup.simulated:  # there is no model to look into, but units that run
+            return coexecution(self._setup.available, self.together)
+        how = replace(self.together, block_ns=self._power.shortest_block_ns)
         looked_at = next(iter(self._control.units), self._setup.units[0])
-        return kinds(looked_at, self._setup.available)
+        return kinds(looked_at, self._setup.available, how)
 
     def _steer(self, action: str, **change: object) -> None:
         fields = {name: getattr(self._control, name) for name in ("units", "mode", "paused", "rate_hz", "limit_ns")}

@@ -134,6 +134,11 @@ class Rounds:
         return "" if self._running is None else f"{self._running.candidate.name} on {self._running.unit}"
 
     @property
+    def between_turns(self) -> bool:
+        """Whether nothing runs: the moment for what would disturb a measurement."""
+        return self._running is None
+
+    @property
     def share_done(self) -> float:
         shares = [trial.share(self._measure.runs, self._measure.duration_ns) for trial in self.trials]
         return sum(shares) / len(shares) if shares else 1.0
@@ -203,6 +208,8 @@ class Rounds:
 
     def _end_turn(self, trial: Trial) -> None:
         self._running = None
+        if trial.feed is not None:
+            trial.answers = trial.feed.engine.answers.get(trial.unit)
         if trial.over or self._is_over(trial):
             self._close(trial, "done")
         else:

@@ -1,6 +1,6 @@
 """A sweep without anybody watching: each load in turn, units interleaved under it, a rest before the next.
 
-Joins nothing itself; it steers a live feed and looks at what the session has.
+Joins nothing itself; it steers a live feed, looks at what the session has, and tells it in the end as a study.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from hettop.events import Study
 from hettop.load.parts import LoadPart, condition_of
 from hettop.record.writer import Closed
+from hettop.report.sweeps import loads_document
 from hettop.session.session import Session
 from hettop.wiring.live import LiveFeed
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.setup import Setup
+from hettop.wiring.studies import found_of
+from hettop.wiring.studies.recording import MOST_ARGUMENTS, without_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,18 @@ class Stage(Enum):
 class Sweep:
     """Pump it until it is `finished`, then close it. `failed_loads` maps loads that could not be had to the reason."""
 
-    def __init__(self, setup: Setup, measure: MeasureOptions, sweep: SweepOptions, *, raw_limit: int) -> None:
-        """Raises HettopError as `LiveFeed` does."""
+    def __init__(
+        self,
+        setup: Setup,
+        measure: MeasureOptions,
+        sweep: SweepOptions,
+        arguments: Sequence[str] = (),
+        *,
+        raw_limit: int,
+    ) -> None:
+        """`arguments`: how it was asked for. Raises HettopError as `LiveFeed` does."""
         self._feed = LiveFeed(setup, measure, rows=setup.units, raw_limit=raw_limit)
-        self._units, self._options = setup.units, sweep
+        self._units, self._options, self._arguments = setup.units, sweep, arguments
         self._index = 0
         self._stage = Stage.MEASURING
         self._rest_until = 0
@@ -55,6 +67,11 @@ class Sweep:
     @property
     def finished(self) -> bool:
         return self._stage is Stage.FINISHED
+
+    @property
+    def resting(self) -> bool:
+        """Whether nothing runs because one load is over and the next has not begun."""
+        return self._stage is Stage.RESTING
 
     @property
     def load(self) -> str:
@@ -86,7 +103,15 @@ class Sweep:
         self._feed.discard_recording()
 
     def close(self, why: str) -> Closed | None:
+        """End it, with what was found as the last word of its stream."""
+        self._feed.tell_study(self._study("done" if self.finished else "ended"))
         return self._feed.close(why)
+
+    def _study(self, state: str) -> Study:
+        t = self._feed.now_ns
+        words = [without_folders(word) for word in ("sweep", *self._arguments)][:MOST_ARGUMENTS]
+        found = found_of("sweep", loads_document(self.session, self.failed_loads))
+        return Study(t=t, name="sweep", state=state, elapsed_ns=t, arguments=words, found=found)
 
     def _begin_load(self) -> None:
         parts = self._options.loads[self._index]

@@ -16,9 +16,12 @@ from hettop.wiring.rounds import Trial
 NOTHING = Failure(kind="none-measured", message="no steady sample was taken")
 
 
-def statistics_of(trial: Trial, backend: str) -> Statistics:
-    """The statistics object of a trial; n is 0 and `error` says why where nothing was measured."""
-    rows = [] if trial.session is None else statistics(trial.session)
+def statistics_of(trial: Trial, backend: str, *, modes: bool = True) -> Statistics:
+    """The statistics object of a trial; n is 0 and `error` says why where nothing was measured.
+
+    modes: whether to look for them, which is what takes longest.
+    """
+    rows = [] if trial.session is None else statistics(trial.session, modes=modes)
     if rows and trial.error is None:
         return max(rows, key=lambda row: row.n)  # one load; thermal states apart, the one with most samples tells most
     failure = trial.error or NOTHING

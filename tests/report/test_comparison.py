@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 
+from hettop.analysis.circumstances import Circumstance
 from hettop.analysis.comparison import Comparison, Side, compare
 from hettop.analysis.material import in_order_of
 from hettop.report.comparison import comparison_document, comparison_junit, comparison_text
@@ -36,6 +38,59 @@ def test_the_page_names_regressions_and_what_was_not_compared() -> None:
     assert "only in A: GONE under none" in text
     assert "2 regressions" in text
     assert "\x1b" not in text
+
+
+def busier() -> Comparison:
+    """One unit that regressed while the machine did more, and one that did not."""
+    found = compared(
+        session_of(stream_of({"SLOW": NORMAL, "SAME": NORMAL})),
+        session_of(stream_of({"SLOW": 1.5 * NORMAL, "SAME": NORMAL})),
+    )
+    told = Circumstance("busy cores, its own included", 0.54, 1.94, "SLOW", "none", "cores", "b")
+    return replace(found, circumstances=(told,), untold=())
+
+
+def test_circumstances_stand_above_the_result_beside_it_and_in_every_form() -> None:
+    text = " ".join(comparison_text(busier(), ("a", "b"), 160).split())
+    assert "other circumstances: SLOW under none: busy cores, its own included: 0.5 in A, 1.9 in B" in text
+    assert "REGRESSION, of a B that was worse off" in text
+    assert "B was measured under worse circumstances" in text
+    document = comparison_document(busier())
+    assert document["regressions"] == 1, "which they do not change"
+    assert document["circumstances"] == [
+        {
+            "what": "busy cores, its own included",
+            "unit": "SLOW",
+            "load": "none",
+            "a": 0.54,
+            "b": 1.94,
+            "measure": "cores",
+            "worse": "b",
+        }
+    ]
+    suite = ElementTree.fromstring(comparison_junit(busier()))
+    assert any(each.get("name") == "circumstances" for each in suite.iter("property"))
+
+
+def test_circumstances_of_another_unit_do_not_excuse_a_regression() -> None:
+    told = Circumstance("busy cores, its own included", 0.54, 1.94, "SAME", "none", "cores", "b")
+    text = comparison_text(replace(busier(), circumstances=(told,)), ("a", "b"), 160)
+    assert "of a B that was worse off" not in text
+    assert "B was measured under worse circumstances" not in text
+
+
+def test_a_worse_off_a_may_hide_a_regression() -> None:
+    told = Circumstance("frames that the canary missed", 0.2, 0.0, "SAME", "none", "share", "a")
+    text = " ".join(comparison_text(replace(busier(), circumstances=(told,)), ("a", "b"), 160).split())
+    assert "frames that the canary missed: 20% in A, 0% in B" in text
+    assert "they may hide that B is slower" in text
+
+
+def test_a_regression_of_which_nobody_knows_how_busy_the_machine_was_says_so() -> None:
+    silent = replace(busier(), circumstances=(), untold=("a", "b"))
+    assert "how busy the machine was meanwhile is not told by A and B" in " ".join(
+        comparison_text(silent, ("a", "b"), 160).split()
+    )
 
 
 def test_the_page_is_as_wide_as_it_is_told() -> None:

@@ -51,7 +51,9 @@ def test_a_few_spikes_tell_nothing() -> None:
     section = spikes_section(session)
     assert section is not None
     (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert told.startswith("CPU_ONLY: 1 spike, too few to tell what they go with (not watched: screen redraw, ")
+    assert told.startswith(
+        "CPU_ONLY: 1 spike as it came, too few to tell what they go with (not watched: screen redraw, "
+    )
 
 
 def test_the_statistics_object_holds_the_same_figures() -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
+
+from hettop.analysis.material import Measured
 from hettop.report.document import to_json
 from hettop.report.sweeps import sweep_document, sweep_text
 from tests.analysis.test_sweeps import BATCHES, failed, point
@@ -39,3 +43,15 @@ def test_the_document_has_points_with_the_statistics_object_and_curves() -> None
     assert (curve["axis"], curve["knee"], curve["no_knee"]) == ("batch", 8, None)
     assert curve["best"] == {"throughput": 32, "latency": 1, "within_budget": None}
     assert round(curve["fit"]["limit_items_per_s"], 6) == 1000
+
+
+def test_under_way_nothing_is_drawn_again_and_notes_tell_what_figures_do_not() -> None:
+    """The rate falls from 667/s at 8 to 100/s at 16."""
+    samples = np.full(100, 5.0)
+    measured = Measured("CPU_ONLY", "none", "wall", 100, samples, 5.0, 5.0, 5.0, 5.0, 5.0)
+    times = {1: 5.0, 2: 6.0, 4: 8.0, 8: 12.0, 16: 160.0}
+    points = [replace(point(batch, ms), measured=measured) for batch, ms in times.items()]
+    quick, whole = (sweep_document(points, None, ["a note"], certain=each) for each in (False, True))
+    assert quick["curves"][0]["knee_certainty"] is None
+    assert whole["curves"][0]["knee_certainty"] is not None
+    assert quick["notes"] == ["a note", "CPU_ONLY, 224x224: saturated, from batch 16 on the rate falls"]

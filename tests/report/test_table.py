@@ -7,6 +7,7 @@ import pytest
 from hettop import events
 from hettop.report.table import session_table
 from hettop.session.session import Session
+from hettop.session.statistics import statistics
 from tests.report.sessions import failure, four_units, named, session_of, widest
 from tests.streams import MS, header, window
 
@@ -28,6 +29,18 @@ def test_a_row_gives_the_numbers_of_its_unit() -> None:
     assert " ".join(columns(table)) == "unit n mean std min P50 P90 interval P99 max inf/s spikes"
     assert " ".join(row(table, "CPU_ONLY")) == "CPU_ONLY 100 2.10 0.995 2.00 2.00 2.00 2.00–2.00 n/a 12.0 476 1"
     assert "P99 needs more samples: CPU_ONLY 562" in table
+
+
+def test_spikes_that_the_screen_counted_otherwise_are_told_below() -> None:
+    """The slow one came when there was no fence yet: a live view, or a replay, does not count it."""
+    session = session_of(window([12 * MS] + [2 * MS] * 99))
+    table = session_table(session, 200)
+    assert row(table, "CPU_ONLY")[-1] == "1"
+    assert "by those in force as they came, as on a screen: CPU_ONLY 0" in table
+    (statistic,) = statistics(session)
+    assert statistic.spikes is not None
+    assert (statistic.spikes.n, statistic.spikes.as_they_came) == (1, 0)
+    assert "as they came" not in session_table(session_of(window([2 * MS] * 99 + [12 * MS])), 200)
 
 
 @pytest.mark.parametrize("width", [120, 100, 80, 72, 60, 46])

@@ -7,7 +7,7 @@ import json
 from hettop.analysis.variants import VariantResult
 from hettop.events import OutputDifference, Outputs
 from hettop.report.document import to_json
-from hettop.report.variants import variants_document, variants_text
+from hettop.report.variants import QUICK_SAMPLES, variants_document, variants_text
 from hettop.session.statistics import Reason, Statistics
 from tests.analysis.test_variants import result
 
@@ -55,3 +55,20 @@ def test_the_document_has_null_for_what_is_unknown() -> None:
     assert (rows[1]["max_abs"], rows[1]["top1"], rows[1]["compared_with"]) == (0.5, 0.875, "fp32 on CPU_ONLY")
     assert rows[2]["statistics"]["error"]["kind"] == "missing"
     assert (rows[2]["speed"], rows[2]["cosine"]) == (None, None)
+
+
+def test_under_way_no_interval_of_many_samples_is_worked_out() -> None:
+    many = QUICK_SAMPLES + 1
+    results = [result("fp32", 10.0, many, reference=True), result("fp16", 5.0, many)]
+    quick, whole = (variants_document(results, quick=each)["variants"][1] for each in (True, False))
+    assert quick["speed"] == whole["speed"]
+    assert (quick["speed_ci"], len(whole["speed_ci"])) == (None, 2)
+    few = variants_document(RESULTS, quick=True)["variants"][1]
+    assert few["speed_ci"] is not None
+
+
+def test_notes_of_the_document_say_what_was_compared_and_what_else_must_be_known() -> None:
+    notes = variants_document(RESULTS, ["interrupted"])["notes"]
+    assert notes[0] == "interrupted"
+    assert notes[1].startswith("differences to fp32 on CPU_ONLY over 8 sets")
+    assert len(notes) == 2, "reasons of failures are in the rows"

@@ -35,8 +35,8 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
         await pilot.press("y")
         await settled(pilot)
         text = screen_text(app)
-        assert "layers ✓" in text
-        assert "sweep ✗" in text
+        assert "layers✓" in text
+        assert "sweep✗" in text
         assert "Time by layer" in text
         assert "in 00:12" in text
         assert "conv1" in text
@@ -99,3 +99,22 @@ async def test_a_study_that_nobody_here_knows_is_named_and_not_drawn() -> None:
         assert "[bold]x[/]" in text
         assert "\x1b" not in text
         assert "cannot draw" in text
+
+
+async def test_a_click_on_a_tab_or_on_a_question_turns_to_it() -> None:
+    feed = feed_of(DONE)
+    async with running(feed, size=(100, 30)) as (app, pilot):
+        await pilot.press("y")
+        await settled(pilot)
+        lines = screen_text(app).splitlines()
+        assert "conv1" in screen_text(app)
+        y = next(i for i, text in enumerate(lines) if "sweep" in text)
+        await pilot.click(offset=(lines[y].index("sweep") + 2, y))
+        await settled(pilot)
+        text = screen_text(app)
+        assert "What larger batches give" in text
+        lines = text.splitlines()
+        y = next(i for i, row in enumerate(lines) if "time by layer" in row)
+        await pilot.click(offset=(10, y))
+        await settled(pilot)
+        assert "conv1" in screen_text(app)

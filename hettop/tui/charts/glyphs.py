@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
+LEFT_EIGHTHS = " ▏▎▍▌▋▊▉█"
 FULL = EIGHTHS[8]
 SHADE = "▒"
 GUIDE = "┊"
@@ -42,10 +43,16 @@ FAILED = "✗"
 DONE = "✓"
 ENDED = "○"
 MORE = "…"
+SQUARE = "■"
 TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
+DENSE, SPARSE = "▓", "░"
+SMALL, MIDDLING, LARGE = "·", "•", "●"
+COMPUTE, MEMORY = SQUARE, "≡"
+LOW_STROKE, HIGH_STROKE, RISING, FALLING = "▁", "▔", "╱", "╲"
 
 _ASCII = {
     **dict(zip(EIGHTHS[1:], "..::==##", strict=True)),
+    **dict(zip(LEFT_EIGHTHS[1:], "..::==##", strict=True)),
     SHADE: "%",
     GUIDE: ":",
     FENCE: "-",
@@ -75,8 +82,16 @@ _ASCII = {
     DONE: "+",
     ENDED: "o",
     MORE: "~",
+    SQUARE: "#",
     TRACK_DONE: "=",
     KNOB: "=",
+    DENSE: "@",
+    SPARSE: "-",
+    MIDDLING: "+",
+    MEMORY: "=",
+    HIGH_STROKE: "'",
+    RISING: "/",
+    FALLING: "\\",
     "\u2009": " ",
     "←": "<",
     "→": ">",
@@ -85,9 +100,12 @@ _ASCII = {
     "Δ": "d",
     "–": "-",
     "σ": "s",
+    "²": "2",
     "\ufffd": "?",
 }
 _TABLE = str.maketrans(_ASCII)
+GLYPHS = "".join(_ASCII)
+"""Every character beyond ASCII that is drawn with, each of which takes one cell."""
 
 
 def to_ascii(text: str) -> str:

@@ -92,6 +92,11 @@ class LoadRoom(Room):
         else:
             super().scroll(direction)
 
+    def point(self, row: int) -> None:
+        if self.picture is not None and row < len(self.picture.loads):
+            self._at = row
+            self.redraw()
+
     def action_level(self, direction: int) -> None:
         if (dial := self._dial) is not None:
             level = min(max(dial.level + direction, 0), dial.highest)

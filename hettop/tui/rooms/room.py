@@ -10,20 +10,23 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import MouseScrollDown, MouseScrollUp, ScreenResume
+from textual.events import Click, MouseScrollDown, MouseScrollUp, ScreenResume
 from textual.message import Message
 from textual.screen import Screen
 
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, fit, line
+from hettop.tui.charts.lines import Line, fit, line, text_of
 from hettop.tui.feed import LiveControls
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.panel import framed, inner_size
 from hettop.tui.picture import Picture
 
 _WHEEL_LINES = 3
+BEFORE_HEADING = 2  # cells of the frame
 _ARROWS = "↑↓"
+_PAIRS = {_ARROWS: ("up", "down"), "←→": ("left", "right")}
+_CLICKED = {"Esc": "escape", "Enter": "enter"}
 
 Steer = Callable[[Callable[[LiveControls], None]], None]
 
@@ -101,6 +104,12 @@ class Room(Screen[None]):
         """One line up (-1) or down (1); rooms with a cursor move it instead."""
         self._page.scroll_lines(direction)
 
+    def point(self, row: int) -> None:
+        """A line of `rows` was clicked; rooms with a cursor move it there."""
+
+    def point_heading(self, column: int) -> None:
+        """The cell of `heading` in this column was clicked; rooms with tabs turn to one."""
+
     def to_top(self) -> None:
         """Show other content from its beginning."""
         self._page.to_top()
@@ -147,9 +156,14 @@ class RoomPage(Chart):
         self._top = self._in_sight(len(content), inside[1])
         shown = content[self._top : self._top + inside[1]]
         below = len(content) - self._top - len(shown)
-        scrolled = f" {glyphs.UP_DOWN} {self._top} above, {below} below " if self._top or below else ""
+        scrolled = f" {glyphs.UP_DOWN} {self._top} above, {below} below" if self._top or below else ""
         foot = line((scrolled, "muted"), *self._room.foot(picture))
-        return framed(self._room.heading(picture), shown, foot, picture, (width, height), focus=True)
+        return framed(self._heading(picture), shown, foot, picture, (width, height), focus=True)
+
+    def _heading(self, picture: Picture) -> Line:
+        """A room that begins with words has a space before them, as a panel has; tabs bring their own."""
+        words = self._room.heading(picture)
+        return words if text_of(words).startswith(" ") else line((" ", "text"), *words)
 
     def _in_sight(self, rows: int, height: int) -> int:
         top = max(0, min(self._top, rows - height))
@@ -166,22 +180,47 @@ class RoomPage(Chart):
         event.stop()
         self.scroll_lines(_WHEEL_LINES)
 
+    def on_click(self, event: Click) -> None:
+        width, height = self.size
+        edge = 0 if inner_size(width, height) == (width, height) else 1
+        if edge and not event.y:
+            self._room.point_heading(event.x - BEFORE_HEADING)
+        elif edge <= event.y < height - edge:
+            self._room.point(self._top + event.y - edge)
+
     def on_resize(self) -> None:
         self._room.post_message(Room.Entered())
 
 
 class RoomHints(Chart):
-    """The bottom line of a room: its keys."""
+    """The bottom line of a room: its keys; a click on one presses it."""
+
+    ALLOW_SELECT = False
 
     def __init__(self, room: Room, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="room-hints", ascii=ascii)
         self._room = room
 
     def lines(self, width: int, height: int) -> list[Line]:
-        if self._room.picture is None or not height:
+        if not height:
+            return []
+        spans = [span for key, word in self._hints() for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
+        return [fit(tuple(spans), width)]
+
+    def _hints(self) -> list[tuple[str, str]]:
+        if self._room.picture is None:
             return []
         own = self._room.hints(self._room.picture)
         moves = any(key == _ARROWS for key, _ in own)
-        keys = [("Esc", "back"), *own, *([] if moves else [(_ARROWS, "scroll")])]
-        spans = [span for key, word in keys for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
-        return [fit(tuple(spans), width)]
+        return [("Esc", "back"), *own, *([] if moves else [(_ARROWS, "scroll")])]
+
+    def on_click(self, event: Click) -> None:
+        x = 0
+        for key, word in self._hints():
+            end = x + len(key) + len(word) + 3
+            if x <= event.x < end:
+                # Of a pair of arrows the one that was hit; the word is as good as the second.
+                named = _CLICKED.get(key, key) if key not in _PAIRS else _PAIRS[key][event.x > x + 1]
+                self.app.simulate_key(named)
+                return
+            x = end

@@ -47,6 +47,7 @@ class SpikesRoom(Room):
         super().__init__(steer, ascii=ascii)
         self._at_ns: int | None = None  # the spike under the cursor; None: the newest, whichever that is
         self._first = 0
+        self._listed = 0  # lines of the list, its heading included
 
     def heading(self, picture: Picture) -> Line:
         view = picture.session.spikes
@@ -74,6 +75,7 @@ class SpikesRoom(Room):
             return []
         table = cause_lines(view, width, height - _LEAST_LISTED - 1)
         listed = min(height, max(_LEAST_LISTED, height - len(table) - 1))
+        self._listed = listed
         rows = spike_lines(view.rows, self._cursor(view), self._window(view, listed - 1), width)
         shown = [*rows, *[fit((), width)] * (listed - len(rows)), fit((), width), *table]
         return shown[:height]
@@ -87,6 +89,17 @@ class SpikesRoom(Room):
             self._at_ns = None
         elif at < len(view.rows):
             self._at_ns = view.rows[at].end_ns
+        self.redraw()
+
+    def point(self, row: int) -> None:
+        """A click puts the cursor on a spike, a second one goes there."""
+        view = self.picture.session.spikes if self.picture is not None else None
+        at = self._first + row - 1  # the first line is the heading
+        if view is None or not row or at >= min(len(view.rows), self._first + self._listed - 1):
+            return
+        if at == self._cursor(view):
+            self.choose()
+        self._at_ns = view.rows[at].end_ns
         self.redraw()
 
     def action_page(self, direction: int) -> None:

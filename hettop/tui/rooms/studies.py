@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from hettop.format import clock, percent
 from hettop.text import clean
 from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
+from hettop.tui.charts.lines import Line, fit, line, width_of, wrapped
 from hettop.tui.picture import Picture
 from hettop.tui.rooms.room import Room, Steer
 from hettop.tui.studies import answer
@@ -37,6 +37,7 @@ class StudiesRoom(Room):
     def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(steer, ascii=ascii)
         self.chosen: str | None = None
+        self._questions: dict[int, str] = {}  # by the rows that they stand in
 
     def heading(self, picture: Picture) -> Line:
         """A tab for each study, with a mark of what became of it."""
@@ -68,7 +69,10 @@ class StudiesRoom(Room):
         head = _status(study, words, picture.session.header.elapsed_ns, width)
         if study is None or study.found is None:
             rest = [*_paragraph(_REST, width), ()] if picture.offers and _running(picture) is None else []
-            return [*head, *rest, *_questions(picture, chosen, width)]
+            above = [*head, *rest]
+            self._questions = {len(above) + i: offer.name for i, offer in enumerate(picture.offers)}
+            return [*above, *_questions(picture, chosen, width)]
+        self._questions = {}
         return [*head, *answer(study, width, max(1, height - len(head)))]
 
     def choose(self) -> None:
@@ -82,17 +86,39 @@ class StudiesRoom(Room):
         if name in [offer.name for offer in picture.offers]:
             self.steer(lambda live: live.study(name))
 
+    def point(self, row: int) -> None:
+        """Of the questions, the one that was clicked."""
+        if row in self._questions:
+            self._turn_to(self._questions[row])
+
+    def point_heading(self, column: int) -> None:
+        """The tab that was clicked."""
+        if self.picture is None:
+            return
+        studies = {study.name: study for study in self.picture.session.studies}
+        for name in _names(self.picture):
+            column -= width_of(_tab(name, studies.get(name), chosen=False))
+            if column < 0:
+                self._turn_to(name)
+                return
+
+    def _turn_to(self, name: str) -> None:
+        self.chosen = name
+        self.to_top()
+
     def action_turn(self, direction: int) -> None:
         """The study beside the one that is shown."""
         names = _names(self.picture) if self.picture is not None else []
         if self.picture is None or not names:
             return
         at = names.index(self._chosen(self.picture) or names[0])
-        self.chosen = names[(at + direction) % len(names)]
-        self.to_top()
+        self._turn_to(names[(at + direction) % len(names)])
 
     def _chosen(self, picture: Picture) -> str | None:
-        names = _names(picture)
+        """Until another is chosen, the first, or the one that runs: it stays when that ends."""
+        names, running = _names(picture), _running(picture)
+        if self.chosen not in names and running is not None:
+            self.chosen = running.name
         return self.chosen if self.chosen in names else next(iter(names), None)
 
 
@@ -108,10 +134,12 @@ def _running(picture: Picture) -> Study | None:
 
 
 def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
-    mark = "" if study is None else f" {_MARKS.get(study.state, '')}"
+    """As wide whether it is chosen or not: tabs must not move under the mouse."""
+    mark = "" if study is None else _MARKS.get(study.state, "")
     ink = "muted" if study is None else _INKS.get(study.state, "muted")
-    shown: Span = (f" {clean(name, 20)}{mark if chosen else ''} ", "badge" if chosen else "text")
-    return line(shown) if chosen else line(shown, (f"{mark.strip()} " if mark else "", ink))
+    if chosen:
+        return line((f" {clean(name, 20)}{mark} ", "badge"))
+    return line((f" {clean(name, 20)}", "text"), (mark, ink), (" ", "text"))
 
 
 def _status(study: Study | None, words: str, now_ns: int, width: int) -> list[Line]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hettop.tui.charts.lines import Line, fit, line
-from hettop.tui.studies import layers
+from hettop.tui.studies import coexec, granularities, layers, plan, roofline, sweep, variants
 
 if TYPE_CHECKING:
     from hettop.events import Study
@@ -18,7 +18,13 @@ Drawing = Callable[[Any, int, int], list[Line]]
 """Of what was found, the width and the height in sight, in cells; longer than that is scrolled."""
 
 DRAWINGS: dict[str, Drawing] = {
+    "coexec": coexec.drawn,
+    "granularities": granularities.drawn,
     "layers": layers.drawn,
+    "plan": plan.drawn,
+    "roofline": roofline.drawn,
+    "sweep": sweep.drawn,
+    "variants": variants.drawn,
 }
 """By the studies' names."""
 

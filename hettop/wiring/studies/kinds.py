@@ -9,22 +9,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hettop.wiring.options import ModelOptions
+from hettop.wiring.usual_units import FEWEST_UNITS, usual_units
+
+COEXEC = "coexec"
+NS_PER_MS = 10**6
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A command by name, what it finds out, and its arguments beside the model."""
+    """A command by name, what it finds out, and its arguments beside the model.
+
+    together: units that all run at once until the user ends it; none where inference just rests for the study.
+    """
 
     name: str
     words: str
     arguments: tuple[str, ...]
+    together: tuple[str, ...] = ()
 
 
-def kinds(unit: str, units: Sequence[str]) -> tuple[Kind, ...]:
+@dataclass(frozen=True, slots=True)
+class Together:
+    """How units are to co-execute: which (none: the usual ones), with what other options, in blocks of at least so many
+    ns (None: as long as usual)."""
+
+    units: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    block_ns: int | None = None
+
+
+USUAL = Together()
+
+
+def coexecution(units: Sequence[str], how: Together = USUAL) -> tuple[Kind, ...]:
+    """That of these units, or of those that `how` names; none of fewer than two."""
+    chosen = how.units or usual_units(units)
+    if len(chosen) < FEWEST_UNITS:
+        return ()
+    block = () if how.block_ns is None else ("--block", f"{how.block_ns // NS_PER_MS}ms")
+    arguments = (COEXEC, "--until-ended", "--units", ",".join(chosen), *block, *how.options)
+    return (Kind(COEXEC, f"{' + '.join(chosen)} on one stream, with work stealing", arguments, chosen),)
+
+
+def kinds(unit: str, units: Sequence[str], how: Together = USUAL) -> tuple[Kind, ...]:
     """What can be asked of a model that runs on these units; `unit` is the one that is looked at."""
     pair = ",".join(units[:2])
     together = (
-        Kind("coexec", "two units on one stream, with work stealing", ("coexec", "--units", pair)),
+        *coexecution(units, how),
         Kind("plan", "which layers on which of two units, and what that gains", ("plan", "--devices", pair, "--run")),
     )
     return (

@@ -77,4 +77,5 @@ def _roofs(roofs: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "gbytes_per_s": number(roofs["gbytes_per_s"]),
         "threads": roofs.get("threads"),
         "measured": roofs["measured"],
+        "source": short(roofs.get("source")),
     }

@@ -12,12 +12,17 @@ import msgspec
 
 from hettop.errors import HettopError
 from hettop.events import Found
-from hettop.wiring.studies import layers
+from hettop.wiring.studies import coexec, granularities, layers, plan, sweep, variants
 
 Document = Mapping[str, Any]
 READERS: dict[str, Callable[[Document], Found]] = {
+    "coexec": coexec.found,
+    "granularities": granularities.found,
     "layers": layers.found,
+    "plan": plan.found,
     "roofline": layers.found,
+    "sweep": sweep.found,
+    "variants": variants.found,
 }
 """By the studies' names."""
 

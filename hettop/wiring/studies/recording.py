@@ -55,7 +55,7 @@ class StudyRecording:
                 "usage", "a study is a few lines: it is not compressed", f"name {pack.plain_path(path).name}"
             )
         self._name, self._now, self._began = name, now, now()
-        self._arguments = [_without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
+        self._arguments = [without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
         self._writer = Writer(path, header, force=force)
         self._kept = False
 
@@ -80,6 +80,6 @@ class StudyRecording:
             raise HettopError("io", f"the study could not be kept: {closed.fault}")
 
 
-def _without_folders(word: str) -> str:
+def without_folders(word: str) -> str:
     """Where files lie on a machine is nobody's business who gets the recording."""
     return clean(PurePath(word).name if os.sep in word else word, TEXT_LIMIT)

@@ -5,10 +5,14 @@ Knows the lines of `--stream`; what a document means is read elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
@@ -26,8 +30,12 @@ TOLD_EVERY_NS = 10**9
 """How often what a study has found so far goes into the stream: it is a few thousand bytes each time."""
 
 MOST_BYTES = 64 << 20
-"""Of what a study tells; one that tells more is broken."""
+"""Of one line, and of what is taken in at one look; a study that tells more is broken."""
 LOG_LINES = 6
+READ_BYTES = 1 << 16
+LOOK_S = 0.05
+END_S = 2.0
+"""How long a study that was told to end may take to say its last words and to end its own children."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -53,15 +61,21 @@ class Studies:
         self._environment = environment
         self._command = tuple(command)
         self._running: _Running | None = None
+        self._latest: _Running | None = None
 
     @property
     def running(self) -> bool:
         return self._running is not None
 
+    @property
+    def document(self) -> Mapping[str, Any] | None:
+        """All that the latest study has told by now, as its command prints it."""
+        return None if self._latest is None else self._latest.document
+
     def start(self, kind: Kind, t: int) -> Study:
         """Begin it at `t` of the session; nothing else may run."""
         command = [*self._command, *kind.arguments, *model_arguments(self._model), "--stream"]
-        self._running = _Running(kind, command, self._environment, t, self._guard)
+        self._running = self._latest = _Running(kind, command, self._environment, t, self._guard)
         return self._running.event(t, "running")
 
     def look(self, t: int) -> Study | None:
@@ -89,7 +103,8 @@ class Studies:
 
 
 class _Running:
-    """One study's process. What it says goes to files without a name: it never waits for us to read."""
+    """One study's process. It tells by a pipe, which holds many seconds of what any of them has to tell, and however
+    long it goes on there is no file that grows; its log goes to a file without a name."""
 
     def __init__(
         self, kind: Kind, command: list[str], environment: Mapping[str, str], t: int, guard: ProcessGuard
@@ -99,14 +114,16 @@ class _Running:
         self._told_at = t
         self._told = Told()
         self._found: Found | None = None
+        self.document: Mapping[str, Any] | None = None
         self._unread = b""
-        self._read = 0
-        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `result` or `stop`
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `result` or `stop`
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._errors, env=dict(environment)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors, env=dict(environment)
         )
         guard.add(self._process.pid)
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for
+        self._output = self._process.stdout
+        os.set_blocking(self._output.fileno(), False)
 
     @property
     def ended(self) -> bool:
@@ -148,22 +165,25 @@ class _Running:
         return self.event(t, "done" if error is None else "failed", error)
 
     def stop(self) -> None:
+        """Ends it; its last words count."""
         self._process.terminate()  # it ends its own children; its reaper does if it cannot
-        try:
-            self._process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        deadline = time.monotonic() + END_S
+        with contextlib.suppress(HettopError):  # what it said before stays, whatever its last words are
+            while not self.ended and (left := deadline - time.monotonic()) > 0:
+                select.select([self._output], [], [], min(left, LOOK_S))
+                self._take_in()
+        # Not Popen.kill, which waits for the process first if it is dead: its pid must leave the guard before that.
+        os.kill(self._process.pid, signal.SIGKILL)
         self._guard.remove(self._process.pid)
+        self._process.wait()
+        with contextlib.suppress(HettopError):
+            self._take_in()
         self._close()
 
     def _take_in(self) -> bool:
-        """Reads what was written since; whether a line was among it. Raises HettopError (`study`)."""
-        # Through a position of its own: the child writes at the file's.
-        written = os.pread(self._output.fileno(), MOST_BYTES, self._read)
-        self._read += len(written)
-        *lines, self._unread = (self._unread + written).split(b"\n")
-        if self._read >= MOST_BYTES:
+        """Reads what was told since; whether a line was among it. Raises HettopError (`study`)."""
+        *lines, self._unread = (self._unread + self._received()).split(b"\n")
+        if len(self._unread) > MOST_BYTES:
             raise HettopError("study", "it told more than can be taken in")
         for text in lines:
             try:
@@ -172,7 +192,17 @@ class _Running:
                 raise HettopError("study", f"it told what cannot be read: {clean(str(error))}") from None
             if self._told.document is not None:
                 self._found = found_of(self._kind.name, self._told.document)
+                self.document = self._told.document
         return bool(lines)
+
+    def _received(self) -> bytes:
+        """What lies in the pipe; never waits."""
+        parts, size = [], 0
+        with contextlib.suppress(BlockingIOError):
+            while size < MOST_BYTES and (part := os.read(self._output.fileno(), READ_BYTES)):
+                parts.append(part)
+                size += len(part)
+        return b"".join(parts)
 
     def _close(self) -> None:
         self._output.close()

@@ -1,0 +1,109 @@
+"""What a slicing plan comes to: its gain as predicted and as measured, and whether it answers right, in sentences.
+
+Pure: what was found in, sentences out, for the screen and for reports alike. Names in them are as recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hettop.format import count, percent, significant
+
+if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
+    from hettop.events import FoundPlan, FoundRun
+
+GOOD, BAD, PLAIN = "good", "bad", "plain"
+"""What a sentence means to whoever wants it fast and right."""
+
+NOTHING = 5e-4
+"""A gain that percents with one decimal show as none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`means`: `good`, `bad` or `plain`. `first`: it belongs above all figures."""
+
+    text: str
+    means: str = PLAIN
+    first: bool = True
+
+
+def plan_sentences(found: FoundPlan) -> Iterator[Sentence]:
+    """What is predicted, what was measured, and whether the outputs are right; the most important first."""
+    yield _predicted(found)
+    if found.run is None:
+        yield Sentence("Not run: the plan as a whole is not measured.")
+        return
+    yield _gained(found.run)
+    yield _took(found.run)
+    yield _outputs(found.run)
+
+
+def begins(found: FoundPlan) -> dict[int, int]:
+    """Entries of the strip in which slices begin, with the number of the first such layer."""
+    entries: dict[int, int] = {}
+    for each in found.slices:
+        if found.strip and 1 <= each.first <= found.layers:
+            entries.setdefault((each.first * len(found.strip) - 1) // found.layers, each.first)
+    return entries
+
+
+def against(plan: float, other: float) -> str:
+    """What the plan costs against something else: `+7.2%`."""
+    change = plan / other - 1 if other else None
+    return "the same" if change is not None and abs(change) < NOTHING else percent(change, signed=True)
+
+
+def _predicted(found: FoundPlan) -> Sentence:
+    used = list(dict.fromkeys(each.device for each in found.slices))
+    first = used[0] if used else ""
+    if found.slices_n == 1 and not found.given:
+        if found.layers == 1:
+            return Sentence(f"The model is one layer: it runs whole on {first}.")
+        if len(found.devices) == 1:
+            return Sentence(f"The plan is one device, {first}: there is no other.")
+        return Sentence(f"The plan is one device, {first}: moving costs more than it gains.")
+    whose = "Your plan" if found.given else "The plan"
+    where = f"all on {first}" if len(used) == 1 else f"on {count(len(used))} devices"
+    slices = "one slice" if found.slices_n == 1 else f"{count(found.slices_n)} slices, {where}"
+    gain, best = found.gain, found.best_single
+    if gain is None or best is None:
+        return Sentence(f"{whose}: {slices}; no device can run the whole model alone.")
+    against = f"{significant(found.cost)} {found.cost_unit} against {significant(found.singles[best])}"
+    text = f"{whose}: {slices}; predicted gain {percent(gain, signed=True)} over {best} alone ({against})."
+    if abs(gain) < NOTHING:
+        return Sentence(f"{whose}: {slices}; no gain over {best} alone is predicted ({against}).")
+    return Sentence(text, GOOD if gain > 0 else BAD)
+
+
+def _gained(run: FoundRun) -> Sentence:
+    gain = f"Measured gain {percent(run.gain, signed=True)} over {run.best_single or 'the best device'} alone"
+    if run.gain_ci is None:
+        return Sentence(f"{gain}.")
+    low, high = run.gain_ci
+    text = f"{gain} ({percent(low, signed=True)} to {percent(high, signed=True)}, 95%)"
+    if low > 0 or high < 0:
+        return Sentence(f"{text}.", GOOD if low > 0 else BAD)
+    return Sentence(f"{text}: no difference is proven.")
+
+
+def _took(run: FoundRun) -> Sentence:
+    off = f"{percent(run.error, signed=True)} off"
+    if run.adjusted_error is not None:
+        off += f", {percent(run.adjusted_error, signed=True)} once adjusted to the machine's speed then and now"
+    text = f"The plan took {significant(run.measured_ms)} ms, {significant(run.predicted_ms)} ms were predicted: {off}."
+    return Sentence(text, first=False)
+
+
+def _outputs(run: FoundRun) -> Sentence:
+    allowed = "" if run.tolerance is None else f", where {run.tolerance:.0e} is allowed"
+    if run.outputs_equal:
+        if not run.output_difference:
+            return Sentence("Outputs are those of the whole model, exactly.", GOOD, first=False)
+        text = f"Outputs are those of the whole model: {run.output_difference:.1e} apart{allowed}."
+        return Sentence(text, GOOD, first=False)
+    if run.output_difference is None:
+        return Sentence("Outputs are NOT those of the whole model: they cannot even be compared.", BAD)
+    return Sentence(f"Outputs are NOT those of the whole model: {run.output_difference:.1e} apart{allowed}.", BAD)

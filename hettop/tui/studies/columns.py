@@ -1,0 +1,120 @@
+"""What drawings of studies are put together from: headlines, tables, bars, drawings side by side, marks of series.
+
+Pure: texts and spans in, lines out, cleaned; knows no study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+
+from hettop.session.sweep_findings import FAILED, GOOD, MAIN
+from hettop.text import clean
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
+
+GAP = 2
+SERIES = (
+    (glyphs.RECORD, "accent"),
+    (glyphs.NOTE, "mid"),
+    (glyphs.CLIPPED, "low"),
+    (glyphs.SQUARE, "strong"),
+)
+"""Glyph and ink of one series and the next: either alone tells them apart."""
+
+_KINDS = {MAIN: "strong", GOOD: "good", FAILED: "error"}
+
+_LONGEST = 600  # characters of a sentence
+_SENTENCE = 12  # cells that words at the end of a row get at least
+
+Cell = Span | str
+"""A plain text has the ink of its column's other words."""
+
+
+def series(index: int) -> Span:
+    """Glyph and ink of a series: sixteen differ in one of both."""
+    glyph, _ = SERIES[index % len(SERIES)]
+    _, ink = SERIES[(index + index // len(SERIES)) % len(SERIES)]
+    return glyph, ink
+
+
+def legend(names: Sequence[str], width: int, more: Sequence[tuple[Span, str]] = ()) -> list[Line]:
+    """What the mark of each series means, and `more` marks with their words, in as many lines as it takes."""
+    marks = [*((series(place), clean(name)) for place, name in enumerate(names)), *more]
+    rows: list[list[Span]] = []
+    room = 0
+    for mark, name in marks:
+        cells = cell_len(mark[0]) + 1 + cell_len(name)
+        if not rows or room < GAP + cells:
+            rows.append([])
+            room = width
+        else:
+            rows[-1].append((" " * GAP, "text"))
+            room -= GAP
+        rows[-1] += [mark, (f" {name}", "muted")]
+        room -= cells
+    return [fit(line(*row), width) for row in rows]
+
+
+def headline(sentences: Iterable[tuple[str, str]], width: int) -> list[Line]:
+    """Sentences in the inks of their kinds, broken at blanks, and a blank line; nothing without any."""
+    lines = [
+        line((row, _KINDS.get(kind, "text")))
+        for text, kind in sentences
+        for row in wrapped(clean(text, _LONGEST), width)
+    ]
+    return [*lines, ()] if lines else []
+
+
+def table(
+    heading: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    width: int,
+    *,
+    left: Sequence[str] = (),
+    drop: Sequence[str] = (),
+) -> list[Line]:
+    """Columns as wide as their words; empty ones are left out, and those of `drop`, in that order, where room is short.
+
+    Columns named in `left` hold words, the others numbers.
+    """
+    spans = [[_span(cell) for cell in row] for row in rows]
+    kept = [place for place in range(len(heading)) if any(row[place][0].strip() for row in spans)]
+    widths = [max(cell_len(text) for text in (name, *(row[i][0] for row in spans))) for i, name in enumerate(heading)]
+    if kept and heading[kept[-1]] in left:  # it may be a sentence, which is cut before a figure is given up for it
+        widths[kept[-1]] = min(widths[kept[-1]], _SENTENCE)
+    for name in drop:
+        if sum(widths[place] + GAP for place in kept) - GAP <= width:
+            break
+        kept = [place for place in kept if heading[place] != name]
+    head = [(name, "muted") for name in heading]
+    return [
+        fit(line(*[part for i in kept for part in _cell(row[i], widths[i], left=heading[i] in left)][1:]), width)
+        for row in [head, *spans]
+    ]
+
+
+def bar(share: float, cells: int, ink: str = "accent") -> Span:
+    """A bar of that share of so many cells, in eighths of a cell; something is shown of whatever there is."""
+    eighths = max(1 if share > 0 else 0, round(min(1.0, max(0.0, share)) * cells * 8))
+    whole, rest = divmod(eighths, 8)
+    return glyphs.FULL * whole + glyphs.LEFT_EIGHTHS[rest].strip(), ink
+
+
+def beside(left: Sequence[Line], right: Sequence[Line], width: int) -> list[Line]:
+    """Two drawings of as many lines next to each other; the left one takes `width` cells."""
+    return [line(*fit(one, width), (" " * GAP, "text"), *other) for one, other in zip(left, right, strict=True)]
+
+
+def _span(cell: Cell) -> Span:
+    text, ink = (cell, "text") if isinstance(cell, str) else cell
+    return clean(text), ink
+
+
+def _cell(span: Span, width: int, *, left: bool) -> tuple[Span, Span, Span]:
+    """The gap before it, and the text at its end of the column."""
+    text, ink = span
+    blank: Span = (" " * (width - cell_len(text)), "text")
+    gap: Span = (" " * GAP, "text")
+    return (gap, (text, ink), blank) if left else (gap, blank, (text, ink))

@@ -1,0 +1,77 @@
+"""A sweep in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from hettop.events import FoundSweep
+from hettop.report.html_page import html_page
+from hettop.report.page import Block, Figure, Items, Page, Paragraph, Section, Table
+from hettop.report.studies import BLOCKS
+from tests.session.swept import (
+    HOSTILE_LOADS,
+    HOSTILE_SWEEP,
+    LOADS,
+    NOTHING,
+    ONE_POINT,
+    PLANTED,
+    SIZES,
+    TWO_UNITS,
+)
+
+
+def blocks(found: FoundSweep) -> list[Block]:
+    return list(BLOCKS["sweep"](found))
+
+
+def tables(found: Iterable[Block]) -> list[Table]:
+    return [block for block in found if isinstance(block, Table)]
+
+
+def figures(found: Iterable[Block]) -> list[Figure]:
+    return [block for block in found if isinstance(block, Figure)]
+
+
+def test_the_headline_is_first_then_both_curves_then_the_tables() -> None:
+    told = blocks(PLANTED)
+    assert told[0] == Paragraph("Batch 32 on CPU_ONLY serves most: 800 items/s, 7.20 times those of batch 1.")
+    assert told[2] == Paragraph("Batch 64 224x224 on CPU_ONLY failed: bad allocation.", warning=True)
+    rate, time = figures(told)
+    assert rate.caption == "Items a second by batch. The knee is named."
+    assert time.caption == "Mean time of a call by batch."
+    assert ">knee<" in rate.svg
+    assert ">failed<" in time.svg
+    curve, points = tables(told)
+    assert curve.rows == [["CPU_ONLY", "batch, 224x224", "8.00 + 1.00 B", "1.0000", "8.00", "8", "batch 32", "batch 1"]]
+    assert [list(row)[-1] for row in points.rows] == ["", "", "", "knee", "", "", "bad allocation"]
+
+
+def test_units_share_the_figures_and_sizes_have_one_of_time() -> None:
+    rate, _ = figures(blocks(TWO_UNITS))
+    assert ">CPU_ONLY<" in rate.svg
+    assert ">ALL<" in rate.svg
+    (time,) = figures(blocks(SIZES))
+    assert time.caption == "Mean time of a call by size."
+    assert ">400<" in time.svg
+
+
+def test_loads_are_a_table_with_the_change_and_notes() -> None:
+    told = blocks(LOADS)
+    (table,) = tables(told)
+    assert [row[5] for row in table.rows] == ["", "+5.0%", "+150%", "", "+25%", ""]
+    assert table.rows[-1][-1] == "gone"
+    assert told[-1] == Items(["load gpu:1: no GPU"])
+
+
+def test_nothing_says_nothing_and_one_point_has_no_curve() -> None:
+    assert blocks(NOTHING) == []
+    assert figures(blocks(ONE_POINT)) == []
+    assert len(tables(blocks(ONE_POINT))) == 1
+
+
+@pytest.mark.parametrize("found", [HOSTILE_SWEEP, HOSTILE_LOADS])
+def test_nothing_hostile_reaches_the_page(found: FoundSweep) -> None:
+    page = html_page(Page("t", False, [Section("Sweep", blocks(found))]))
+    assert not any(character in page for character in "\x1b\u202e")

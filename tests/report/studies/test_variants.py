@@ -1,0 +1,50 @@
+"""Precision variants in a report."""
+
+from __future__ import annotations
+
+from hettop.events import FoundVariants
+from hettop.report.html_page import html_page
+from hettop.report.page import Block, Figure, Items, Page, Paragraph, Section, Table
+from hettop.report.studies import BLOCKS
+from tests.session.swept import HOSTILE_VARIANTS, NO_VARIANTS, UNCOMPARED, VARIANTS
+
+
+def blocks(found: FoundVariants) -> list[Block]:
+    return list(BLOCKS["variants"](found))
+
+
+def figure(found: FoundVariants) -> Figure:
+    return next(block for block in blocks(found) if isinstance(block, Figure))
+
+
+def test_headline_figure_table_and_notes() -> None:
+    told = blocks(VARIANTS)
+    assert isinstance(told[0], Paragraph)
+    assert told[0].text.startswith("int8 is 2.00 times")
+    assert Paragraph("int4 on CPU_ONLY failed: no tool writes it.", warning=True) in told
+    (table,) = [block for block in told if isinstance(block, Table)]
+    marks = [(row[0], row[1]) for row in table.rows]
+    assert marks == [("●", "fp32"), ("", "fp16"), ("●", "int8"), ("", "int4")]
+    half = dict(zip(table.heading, table.rows[1], strict=True))
+    assert (half["speed"], half["95% of speed"], half["size"]) == ("0.800x", "0.700–0.900", "7.0 MB")
+    assert (half["max diff"], half["cosine"], half["top-1"]) == ("0.250", "0.999000", "100%")
+    assert told[-1] == Items(["differences to fp32 on CPU_ONLY over 8 sets", "fp32: the model as it is"])
+
+
+def test_the_front_is_filled_and_joined_and_the_rest_is_hollow() -> None:
+    svg = figure(VARIANTS).svg
+    assert svg.count('fill="var(--c0)" stroke') == 2
+    assert svg.count('fill="var(--paper)"') == 1
+    assert svg.count('fill="none"') == 1, "the beaten are not joined"
+    assert all(f">{name}<" in svg for name in ("fp32", "fp16", "int8"))
+
+
+def test_without_differences_the_size_is_drawn() -> None:
+    assert "size, MB" in figure(UNCOMPARED).svg
+    assert figure(UNCOMPARED).caption.startswith("Latency against size")
+
+
+def test_nothing_says_nothing_and_nothing_hostile_reaches_the_page() -> None:
+    assert blocks(NO_VARIANTS) == []
+    page = html_page(Page("t", False, [Section("Variants", blocks(HOSTILE_VARIANTS))]))
+    assert not any(character in page for character in "\x1b\u202e")

@@ -1,0 +1,87 @@
+"""What a plan says of itself: its gain as predicted and as measured, and whether it answers right."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from hettop.events import FoundPlan
+from hettop.session.plan_findings import BAD, GOOD, PLAIN, Sentence, plan_sentences
+from tests.session.planned import NOT_RUN, ONE_DEVICE, PLAN, RUN
+
+
+def told(found: FoundPlan) -> list[Sentence]:
+    return list(plan_sentences(found))
+
+
+def changed(**run: object) -> list[Sentence]:
+    return told(msgspec.structs.replace(PLAN, run=msgspec.structs.replace(RUN, **run)))
+
+
+def test_the_predicted_gain_is_over_the_best_device_alone() -> None:
+    """12.1 / 11 - 1: a tenth more."""
+    first = told(PLAN)[0]
+    assert first.text == ("The plan: 3 slices, on 2 devices; predicted gain +10% over B alone (11.0 ms against 12.1).")
+    assert first.means == GOOD
+
+
+def test_a_plan_of_one_device_says_why() -> None:
+    assert told(ONE_DEVICE)[0] == Sentence("The plan is one device, B: moving costs more than it gains.")
+    only = msgspec.structs.replace(ONE_DEVICE, devices=["B"])
+    assert told(only)[0].text == "The plan is one device, B: there is no other."
+    uncut = msgspec.structs.replace(ONE_DEVICE, layers=1)
+    assert told(uncut)[0].text == "The model is one layer: it runs whole on B."
+
+
+def test_the_users_own_plan_may_be_worse() -> None:
+    own = msgspec.structs.replace(NOT_RUN, cost=24.2, given=True)
+    assert told(own)[0] == Sentence(
+        "Your plan: 3 slices, on 2 devices; predicted gain -50% over B alone (24.2 ms against 12.1).", BAD
+    )
+    same = msgspec.structs.replace(ONE_DEVICE, given=True)
+    assert told(same)[0].text == "Your plan: one slice; no gain over B alone is predicted (12.1 ms against 12.1)."
+
+
+def test_where_no_device_runs_the_whole_model_no_gain_is_made_up() -> None:
+    stuck = msgspec.structs.replace(NOT_RUN, singles={"A": None, "B": None})
+    assert stuck.gain is None
+    assert told(stuck)[0].text == "The plan: 3 slices, on 2 devices; no device can run the whole model alone."
+
+
+def test_a_plan_that_did_not_run_says_so() -> None:
+    assert told(NOT_RUN)[1] == Sentence("Not run: the plan as a whole is not measured.")
+
+
+@pytest.mark.parametrize(
+    ("gain", "interval", "words", "means"),
+    [
+        (0.1, (0.05, 0.15), "+10% over B alone (+5.0% to +15%, 95%).", GOOD),
+        (-0.1, (-0.15, -0.05), "-10% over B alone (-15% to -5.0%, 95%).", BAD),
+        (0.01, (-0.05, 0.15), "+1.0% over B alone (-5.0% to +15%, 95%): no difference is proven.", PLAIN),
+    ],
+)
+def test_a_measured_gain_is_proven_or_not(gain: float, interval: tuple[float, float], words: str, means: str) -> None:
+    assert changed(gain=gain, gain_ci=interval)[1] == Sentence(f"Measured gain {words}", means)
+
+
+def test_the_prediction_is_held_against_what_it_took() -> None:
+    assert told(PLAN)[2].text == (
+        "The plan took 10.0 ms, 11.0 ms were predicted: +10% off, +2.0% once adjusted to the machine's speed then and "
+        "now."
+    )
+
+
+@pytest.mark.parametrize(
+    ("equal", "difference", "words", "means"),
+    [
+        (True, 0.0, "whole model, exactly", GOOD),
+        (True, 2e-7, "2.0e-07 apart, where 1e-05 is allowed", GOOD),
+        (False, 0.5, "NOT those of the whole model: 5.0e-01 apart", BAD),
+        (False, None, "cannot even be compared", BAD),
+    ],
+)
+def test_outputs_are_right_or_wrong(equal: bool, difference: float | None, words: str, means: str) -> None:
+    last = changed(outputs_equal=equal, output_difference=difference)[3]
+    assert words in last.text
+    assert last.means == means
+    assert last.first == (means == BAD), "what is wrong stands above all figures"
