@@ -27,5 +27,7 @@ step verify "$HETTOP" verify "$OUT/all.jsonl"
 step decide "$HETTOP" decide "$OUT/all.jsonl" --anonymize --markdown
 step power "$HETTOP" power --duration 5s --json
 step again "$HETTOP" bench --units all --runs 20 --json
+step plan "$HETTOP" plan mobilenetv2 --backend coreml --devices CPU_ONLY,CPU_AND_NE \
+    --slices 'CPU_AND_NE_1, CPU_ONLY_40' --run --runs 30 --json
 
 tar -czf "$OUT.tar.gz" "$OUT" && printf 'send %s\n' "$OUT.tar.gz"

@@ -51,7 +51,7 @@ def cost_table(
     none = np.zeros((1, len(devices)))
     table = CostTable(
         devices=tuple(devices),
-        execution=np.array([each.ms for each in layers]),
+        execution=np.array([[math.inf if ms is None else ms for ms in each.ms] for each in layers]),
         entry=np.concatenate([none, cuts]),
         exit=np.concatenate([cuts, none]),
         sizes=np.array([(each.weight_bytes + each.output_bytes) / BYTES_PER_MB for each in layers]),

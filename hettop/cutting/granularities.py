@@ -20,6 +20,7 @@ from hettop.cutting.balance import balanced
 from hettop.cutting.graph import Part, ends
 from hettop.cutting.messages import CompareJob
 from hettop.cutting.model import write
+from hettop.cutting.progress import OPENING, PROFILING, TIMING, Course
 from hettop.cutting.result import Compared, Granularity
 from hettop.cutting.survey import NS_PER_MS, Opened, measure_layers, open_subject, session
 from hettop.engine.backend import Clock
@@ -33,8 +34,21 @@ NAMES = (SINGLE, INTRA, INTER, SUB_GRAPH, TASK)
 ONE = "CPU_ONLY@1"
 NS_PER_S = 10**9
 
+WARMING = 0.5
+"""Weight of the first calls in every way, where a second of blocks weighs 1 (as parts do that `progress` weighs)."""
+
 Values = dict[str, Any]
 Call = Callable[[], object]
+
+
+AfterBlock = Callable[[str, float, tuple[Granularity, ...], int], None]
+"""Takes what is going on, the share of blocks that is done, all rows by now, and a block's length in ns."""
+
+
+class TellCompared(Protocol):
+    """Takes what is going on, the share of all that is done, and at times all that is known."""
+
+    def __call__(self, text: str, share: float, compared: Compared | None = None) -> None: ...
 
 
 class Way(Protocol):
@@ -139,42 +153,70 @@ def together(jobs: Sequence[Call]) -> None:
         raise raised[0]
 
 
-def compare(job: CompareJob, cache: ModelCache, clock: Clock) -> Compared:
+def compare(job: CompareJob, cache: ModelCache, clock: Clock, tell: TellCompared | None = None) -> Compared:
     """Raises HettopError: as `open_subject` and the measuring of layers do, `load`, `predict`."""
     folder = Path(job.folder)
+    say = tell or _nobody
+    seconds = job.duration_ns / NS_PER_S
+    course = Course(OPENING + PROFILING + TIMING + WARMING + seconds, say)
+    course.begin("opening the model", OPENING)
     opened = open_subject(job.subject, folder, cache, clock)
-    measured = measure_layers(opened, job.subject, folder, cache, clock)
+    measured = measure_layers(opened, job.subject, folder, cache, clock, course=course)
     groups = balanced(measured.times[0], job.threads)
     stages = [Part(measured.parts[first].first, measured.parts[last].last) for first, last in groups]
+    course.begin("first calls in every way", WARMING)
     ways = _ways(opened, stages, job.threads, folder, clock)
     fewer = f"the model has {len(groups)} layers: its pipeline has no more stages" if len(groups) < job.threads else ""
-    rows, block_ns = in_turns(ways, job.duration_ns, clock, warmup=job.subject.warmup)
+    notes = tuple(filter(None, [fewer]))
     sizes = tuple(last - first + 1 for first, last in groups)
-    return Compared(rows, sizes, block_ns / NS_PER_MS, tuple(filter(None, [fewer])))
+
+    def told(text: str, done: float, rows: tuple[Granularity, ...], block_ns: int) -> None:
+        share = 1 - (1 - done) * seconds / (OPENING + PROFILING + TIMING + WARMING + seconds)
+        say(text, share, Compared(rows, sizes, block_ns / NS_PER_MS, notes))
+
+    rows, block_ns = in_turns(ways, job.duration_ns, clock, warmup=job.subject.warmup, told=told)
+    return Compared(rows, sizes, block_ns / NS_PER_MS, notes)
 
 
 def in_turns(
-    ways: Mapping[str, Way], duration_ns: int, clock: Clock, *, warmup: int
+    ways: Mapping[str, Way], duration_ns: int, clock: Clock, *, warmup: int, told: AfterBlock | None = None
 ) -> tuple[tuple[Granularity, ...], int]:
     """A row for each way, measured in blocks that alternate, and the length of a block in ns."""
-    slowest = 0
-    for way in ways.values():
-        spans = way.run(clock.now())  # what the first call costs is not to be in any block
-        spans = [span for _ in range(warmup) for span in way.run(clock.now())] or spans
-        slowest = max(slowest, int(np.median([end - begin for begin, end in spans])))
+    slowest = _slowest(ways, clock, warmup)
     per_round = len(ways) * (max(BLOCK_NS, (BLOCK_SAMPLES + 1) * slowest) + REST_NS)
     count = max(1, duration_ns // per_round)
     block_ns = max(duration_ns // (count * len(ways)) - REST_NS, (FEWEST_SAMPLES + 1) * slowest)
     blocks: dict[str, list[tuple[float, int]]] = {name: [] for name in ways}
     latencies: dict[str, list[int]] = {name: [] for name in ways}
+
+    def rows() -> tuple[Granularity, ...]:
+        return tuple(_row(name, blocks[name], latencies[name]) for name in ways if blocks[name])
+
     for number in range(count):
-        for name in list(ways)[:: 1 if number % 2 == 0 else -1]:
+        for place, name in enumerate(list(ways)[:: 1 if number % 2 == 0 else -1]):
             clock.sleep_until(clock.now() + REST_NS)
             until = clock.now() + block_ns
             work, length, counted = within_block(ways[name].run(until), until)
             latencies[name] += [end - begin for begin, end in counted]
             blocks[name].append((work, length))
-    return tuple(_row(name, blocks[name], latencies[name]) for name in ways), block_ns
+            if told is not None:
+                done = (number * len(ways) + place + 1) / (count * len(ways))
+                told(f"all ways in turns, round {number + 1} of {count}", done, rows(), block_ns)
+    return rows(), block_ns
+
+
+def _slowest(ways: Mapping[str, Way], clock: Clock, warmup: int) -> int:
+    """The first calls of each way, and the median latency of the slowest, in ns."""
+    slowest = 0
+    for way in ways.values():
+        spans = way.run(clock.now())  # what the first call costs is not to be in any block
+        spans = [span for _ in range(warmup) for span in way.run(clock.now())] or spans
+        slowest = max(slowest, int(np.median([end - begin for begin, end in spans])))
+    return slowest
+
+
+def _nobody(text: str, share: float, compared: Compared | None = None) -> None:
+    pass
 
 
 def within_block(spans: Sequence[Span], until: int) -> tuple[float, int, Sequence[Span]]:

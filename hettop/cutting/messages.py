@@ -65,6 +65,14 @@ class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="
 Job = SurveyJob | RunJob | CompareJob
 
 
+class Doing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line on the way to the answer: what is going on, the share of all that is done (0..1), and what is known."""
+
+    doing: str
+    share: float
+    compared: Compared | None = None
+
+
 class Failed(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing was measured."""
 
@@ -84,4 +92,5 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 encode = msgspec.json.Encoder().encode
 decode_job = msgspec.json.Decoder(Job).decode
+decode_doing = msgspec.json.Decoder(Doing).decode
 decode_answer = msgspec.json.Decoder(Answer).decode

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 class SurveyedLayer:
     """A layer: steps `first` to `last` of the flow.
 
-    ops: types of all operations in it. ms: by device, without communication.
+    ops: types of all operations in it. ms: by device, without communication; None where it cannot run.
     crossing: values that cross a cut after it, `crossing_bytes` together.
     """
 
@@ -21,7 +21,7 @@ class SurveyedLayer:
     ops: tuple[str, ...]
     first: int
     last: int
-    ms: tuple[float, ...]
+    ms: tuple[float | None, ...]
     weight_bytes: int
     output_bytes: int
     crossing: int
@@ -39,12 +39,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """All that a cost table is made of. end_to_end_ms: of the whole model, by device; moved: cuts that were tried."""
+    """All that a cost table is made of. end_to_end_ms: of the whole model, by device, None where it does not load;
+    moved: cuts that were tried. estimated: whether layers' times are shares of calls by a framework's estimate."""
 
     layers: tuple[SurveyedLayer, ...]
-    end_to_end_ms: tuple[float, ...]
+    end_to_end_ms: tuple[float | None, ...]
     moved: tuple[Moved, ...]
     notes: tuple[str, ...] = ()
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +56,22 @@ class Ran:
     gains: (time of the best single device / time of the plan) - 1 for each run, in turns.
     difference: the largest of any output element, in units of `scale`, the largest element or 1; None if the outputs
     are no numbers or differ in shape. equal: whether that is within `tolerance`, what rounding explains.
+    Where devices compute differently, the whole model on `reference` is what outputs are compared with; cut_difference:
+    of all slices run there, within `cut_tolerance` if the cutting is right; apart: of the whole model on each device.
     """
 
     slice_ms: tuple[float, ...]
     plan_ms: float
-    whole_ms: tuple[float, ...]
+    whole_ms: tuple[float | None, ...]
     gains: tuple[float, ...]
     difference: float | None
     equal: bool
     tolerance: float
     runs: int
+    reference: str | None = None
+    cut_difference: float | None = None
+    cut_tolerance: float | None = None
+    apart: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import numpy as np
 from hettop.cutting.graph import Part, ends
 from hettop.cutting.messages import Piece, Subject
 from hettop.cutting.model import write
+from hettop.cutting.progress import OPENING, TIMING, Course, Tell, nobody, run_weight
 from hettop.cutting.result import Ran
 from hettop.cutting.survey import NS_PER_MS, Opened, open_subject, session
 from hettop.engine.backend import Clock
@@ -40,8 +41,12 @@ class _Loaded:
     gives: list[str]
 
 
-def run_plan(subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock) -> Ran:
+def run_plan(
+    subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody
+) -> Ran:
     """Raises HettopError: as `open_subject` does, and `load`."""
+    course = Course(run_weight(len(subject.devices)), tell)
+    course.begin("cutting the model into the plan's slices", OPENING)
     opened = open_subject(subject, folder, cache, clock)
     slices = [_slice(opened, piece, folder) for piece in pieces]
     whole_file = write(opened.model.extract(_all(opened), opened.types), folder / "whole.onnx")
@@ -52,16 +57,8 @@ def run_plan(subject: Subject, pieces: Sequence[Piece], folder: Path, cache: Mod
     half = any(value.dtype.name in HALF for value in opened.values.values())
     tolerance = HALF_TOLERANCE if half else TOLERANCE
     difference, same = compare(expected, [answered[name] for name in outputs])
-    slice_times: list[list[int]] = []
-    plan_times: list[int] = []
-    whole_times: list[list[int]] = []
-    for turn in range(subject.warmup + subject.runs):
-        _, parts, total = _chain(slices, opened, clock)
-        others = [_timed(run, outputs, opened.feed, clock) for run in wholes]
-        if turn >= subject.warmup:
-            slice_times.append(parts)
-            plan_times.append(total)
-            whole_times.append(others)
+    course.begin("running the plan in turns with each device alone", TIMING * (1 + len(wholes)))
+    slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, course=course)
     whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
     best = int(np.argmin(whole))
     return Ran(
@@ -107,6 +104,28 @@ def _slice(opened: Opened, piece: Piece, folder: Path) -> _Loaded:
     takes, gives = ends(opened.model.flow, part)
     file = write(opened.model.extract(part, opened.types), folder / f"slice-{piece.first}.onnx")
     return _Loaded(session(file, piece.device).run, takes, list(gives))
+
+
+def _in_turns(
+    slices: Sequence[_Loaded], wholes: Sequence[Run], opened: Opened, subject: Subject, *, clock: Clock, course: Course
+) -> tuple[list[list[int]], list[int], list[list[int]]]:
+    """By turn, in ns: the time of each slice, of the plan, and of the whole model on each device.
+
+    Every other turn goes backwards: what ran just before leaves its threads spinning and its data in the caches.
+    """
+    slice_times, plan_times, whole_times = [], [], []
+    outputs = list(opened.model.flow.outputs)
+    turns = subject.warmup + subject.runs
+    for turn in range(turns):
+        course.within(turn / turns)
+        others = [] if turn % 2 == 0 else [_timed(run, outputs, opened.feed, clock) for run in reversed(wholes)][::-1]
+        _, parts, total = _chain(slices, opened, clock)
+        others = others or [_timed(run, outputs, opened.feed, clock) for run in wholes]
+        if turn >= subject.warmup:
+            slice_times.append(parts)
+            plan_times.append(total)
+            whole_times.append(others)
+    return slice_times, plan_times, whole_times
 
 
 def _chain(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> tuple[dict[str, Any], list[int], int]:

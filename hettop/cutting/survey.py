@@ -16,6 +16,7 @@ import numpy as np
 from hettop.cutting.graph import Flow, Part, crossings, ends, gather, layers, step_of
 from hettop.cutting.messages import Subject
 from hettop.cutting.model import RANDOM, Model, write
+from hettop.cutting.progress import CUTTING, OPENING, PROFILING, TIMING, Course, Tell, nobody, survey_weight
 from hettop.cutting.result import Moved, Survey, SurveyedLayer
 from hettop.engine.backend import Clock, Feed, LoadOptions, split_unit
 from hettop.errors import HettopError
@@ -69,16 +70,13 @@ def open_subject(subject: Subject, folder: Path, cache: ModelCache, clock: Clock
     return Opened(model, path, feed, values, {name: _type(value) for name, value in values.items()})
 
 
-def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock) -> Survey:
+def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody) -> Survey:
     """Raises HettopError: as `open_subject` and the measuring of layers do."""
+    course = Course(survey_weight(len(subject.devices)), tell)
+    course.begin("opening the model", OPENING)
     opened = open_subject(subject, folder, cache, clock)
-    measured = measure_layers(opened, subject, folder, cache, clock)
-    tried = list(_tried(measured.parts, opened.model.flow, opened.values))
-    moved = [
-        Moved(index, nbytes, _cut_ms(opened, device, around, folder, clock))
-        for index, device in enumerate(subject.devices)
-        for around, nbytes in tried
-    ]
+    measured = measure_layers(opened, subject, folder, cache, clock, course=course)
+    moved = list(_moved(opened, measured, subject, folder, clock, course=course))
     return Survey(
         layers=tuple(_layers(opened, measured)),
         end_to_end_ms=tuple(measured.whole_ms),
@@ -97,14 +95,17 @@ class MeasuredLayers:
     profiles: list[Measured]
 
 
-def measure_layers(opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock) -> MeasuredLayers:
+def measure_layers(
+    opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, course: Course
+) -> MeasuredLayers:
     """Raises HettopError: as the measuring of layers does, and `unsupported-op`."""
-    profiles = [_profile(subject, device, folder, cache, clock) for device in subject.devices]
+    profiles = list(_profiles(subject, folder, cache, clock, course))
     flow = opened.model.flow
     known = step_of(flow, opened.model.names)
     rows = [_names(row) for profile in profiles for row in profile.rows]
     parts = layers(_uncuttable(flow, opened.values), gather(rows, known))
-    wholes = _whole_ms(opened, subject, folder, clock)
+    course.begin("timing the whole model", TIMING * len(subject.devices))
+    wholes = _whole_ms(opened, subject, folder, clock, course)
     times = [_times(profile, whole, parts, known) for profile, whole in zip(profiles, wholes, strict=True)]
     return MeasuredLayers(parts, times, wholes, profiles)
 
@@ -126,6 +127,14 @@ def nbytes_of(values: Values, names: Sequence[str]) -> int:
 
 
 # -- layers --------------------------------------------------------------------------------------------------------
+
+
+def _profiles(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, course: Course) -> Iterator[Measured]:
+    many = len(subject.devices)
+    for number, device in enumerate(subject.devices, start=1):
+        place = f", device {number} of {many}" if many > 1 else ""
+        course.begin(f"profiling layers on {device}{place}", PROFILING)
+        yield _profile(subject, device, folder, cache, clock)
 
 
 def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clock: Clock) -> Measured:
@@ -150,13 +159,14 @@ def _no_roofs(_threads: int) -> Any:
     raise AssertionError("nobody asked for roofs")
 
 
-def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock) -> list[float]:
+def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, course: Course) -> list[float]:
     """Of a call of the whole model on each device, in turns: profiles are taken one after another, and a machine is
     not as fast at one time as at another."""
     everything = Part(0, len(opened.model.flow.steps) - 1)
     calls = [_call(opened, device, everything, folder) for device in subject.devices]
     times: list[list[int]] = [[] for _ in calls]
     for turn in range(subject.warmup + subject.runs):
+        course.within(turn / (subject.warmup + subject.runs))
         for call, taken in zip(calls, times, strict=True):
             ns = _ns(call, clock)
             if turn >= subject.warmup:
@@ -238,6 +248,17 @@ def _uncuttable(flow: Flow, values: Values) -> Flow:
                     f"{step.name} ({step.op}) reads {clean(name)}, which is no array: the model cannot be cut",
                 )
     return flow
+
+
+def _moved(
+    opened: Opened, measured: MeasuredLayers, subject: Subject, folder: Path, clock: Clock, *, course: Course
+) -> Iterator[Moved]:
+    tried = list(_tried(measured.parts, opened.model.flow, opened.values))
+    for index, device in enumerate(subject.devices):
+        for number, (around, nbytes) in enumerate(tried, start=1):
+            text = f"what moving costs on {device}: cut {number} of {len(tried)}"
+            course.begin(text, CUTTING / len(tried))
+            yield Moved(index, nbytes, _cut_ms(opened, device, around, folder, clock))
 
 
 def _tried(parts: Sequence[Part], flow: Flow, values: Values) -> Iterator[tuple[tuple[Part, Part], int]]:

@@ -1,44 +1,71 @@
 """The process that cuts and measures: `python -m hettop.cutting.worker`, a job on stdin, an answer on stdout.
 
-Knows nothing of who started it; ends when it has answered, or when stdin ends before that.
+Knows nothing of who started it; ends when it has answered, or when stdin ends before that. On the way it tells how far
+it is, a line at a time.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from hettop.cutting.messages import Answer, CompareJob, Failed, Job, SurveyJob, decode_job, encode
-from hettop.engine.answering import answer_one
+from hettop.cutting.messages import Answer, CompareJob, Doing, Failed, Job, SurveyJob, decode_job, encode
+from hettop.cutting.result import Compared
+from hettop.engine.answering import Tell, answer_telling
+from hettop.engine.backend import Clock
 from hettop.engine.clock import RealClock
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
 
+TELL_EVERY_NS = 200_000_000
+KNOWN_EVERY_NS = 1_000_000_000
+"""Nobody reads faster, and what is told often would disturb what is measured."""
+
 
 def main() -> None:
-    answer_one(lambda line: encode(_answer(decode_job(line))))
+    answer_telling(lambda line, tell: encode(_answer(decode_job(line), Teller(tell, RealClock()))))
 
 
-def _answer(job: Job) -> Answer:
+class Teller:
+    """Tells what is going on when that changes, and now and then how far it is and what is known."""
+
+    def __init__(self, tell: Tell, clock: Clock) -> None:
+        self._tell = tell
+        self._clock = clock
+        self._last = ("", 0)
+        self._known_at = clock.now()
+
+    def __call__(self, text: str, share: float, compared: Compared | None = None) -> None:
+        before, told_at = self._last
+        now = self._clock.now()
+        if now - self._known_at < KNOWN_EVERY_NS:
+            compared = None
+        if text != before or compared is not None or now - told_at >= TELL_EVERY_NS:
+            self._last = (text, now)
+            self._known_at = now if compared is not None else self._known_at
+            self._tell(encode(Doing(doing=text, share=share, compared=compared)))
+
+
+def _answer(job: Job, teller: Teller) -> Answer:
     try:
-        return _measured(job)
+        return _measured(job, teller)
     except HettopError as error:
         return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
         return Answer(failed=Failed(kind="predict", message=f"{type(error).__name__}: {error}"))
 
 
-def _measured(job: Job) -> Answer:
+def _measured(job: Job, teller: Teller) -> Answer:
     if isinstance(job, SurveyJob):
         from hettop.cutting.survey import survey
 
-        return Answer(survey=survey(job.subject, Path(job.folder), default_cache(), RealClock()))
+        return Answer(survey=survey(job.subject, Path(job.folder), default_cache(), RealClock(), tell=teller))
     if isinstance(job, CompareJob):
         from hettop.cutting.granularities import compare
 
-        return Answer(compared=compare(job, default_cache(), RealClock()))
+        return Answer(compared=compare(job, default_cache(), RealClock(), teller))
     from hettop.cutting.running import run_plan
 
-    return Answer(ran=run_plan(job.subject, job.pieces, Path(job.folder), default_cache(), RealClock()))
+    return Answer(ran=run_plan(job.subject, job.pieces, Path(job.folder), default_cache(), RealClock(), tell=teller))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,13 @@ Array = NDArray[Any]
 # One entry begins with: sentinel, element type, size in bytes, offset of the data (MILBlob/Blob/StorageFormat.hpp).
 _ENTRY = struct.Struct("<IIQQ")
 _SENTINEL = 0xDEADBEEF
+# The record has 64 bytes, the last of which are reserved; data begin at multiples of 64, as does each record.
+RECORD_BYTES = 64
+_START = struct.Struct("<Q")
+_START_AT = 16
+# A file begins with the number of its entries and the version of the format, in 64 bytes as well.
+_HEADER = struct.Struct("<II")
+_VERSION = 2
 _DAMAGED = "the file is cut or belongs to another package: copy or convert the package again"
 
 
@@ -54,6 +61,11 @@ class WeightFile:
             raise self._fault(offset, f"needs bytes {start:,} to {start + size:,} of a file of {self.size:,}")
         return BLOB_TYPES[kind], start, size
 
+    def stored(self, offset: int) -> tuple[bytes, bytes]:
+        """The record and the data of the entry at `offset`, as they lie in the file. Raises as `entry`."""
+        _, start, size = self.entry(offset)
+        return self._map[offset : offset + RECORD_BYTES].ljust(RECORD_BYTES, b"\0"), self._map[start : start + size]
+
     def check(self, offset: int, element: ElementType, shape: tuple[int, ...]) -> tuple[int, int]:
         """Where the data of the constant at `offset` starts and its number of elements; nothing of it is read.
 
@@ -78,6 +90,39 @@ class WeightFile:
 
     def _fault(self, offset: int, what: str) -> HettopError:
         return HettopError("format", f"{self._place}: the entry at offset {offset:,} {what}", _DAMAGED)
+
+
+class WeightWriter:
+    """Writes entries of other weight files, as they are, to a new one; each once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entries: dict[tuple[Path, int], tuple[int, bytes, bytes]] = {}
+        self._end = RECORD_BYTES
+
+    @property
+    def entries(self) -> int:
+        return len(self._entries)
+
+    def add(self, source: WeightFile, offset: int) -> int:
+        """Where the entry at `offset` of `source` is in the new file. Raises as `WeightFile.entry`."""
+        key = (source.path, offset)
+        if key not in self._entries:
+            record, data = source.stored(offset)
+            place, start = self._end, self._end + RECORD_BYTES
+            moved = record[:_START_AT] + _START.pack(start) + record[_START_AT + _START.size :]
+            self._entries[key] = (place, moved, data)
+            self._end = -(-(start + len(data)) // RECORD_BYTES) * RECORD_BYTES
+        return self._entries[key][0]
+
+    def write(self) -> None:
+        """Raises OSError."""
+        with self._path.open("wb") as file:
+            file.write(_HEADER.pack(len(self._entries), _VERSION).ljust(RECORD_BYTES, b"\0"))
+            for place, record, data in self._entries.values():
+                file.write(b"\0" * (place - file.tell()))
+                file.write(record)
+                file.write(data)
 
 
 def unpack_bits(packed: Array, element: ElementType, shape: tuple[int, ...]) -> Array:

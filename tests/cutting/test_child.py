@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hettop.cutting.child import run_in_child, survey_in_child
-from hettop.cutting.messages import Answer, Failed, Piece, Subject, encode
+from hettop.cutting.messages import Answer, Doing, Failed, Piece, Subject, encode
 from hettop.errors import HettopError
 from tests.cutting import models
 from tests.cutting.test_costs import SURVEY
@@ -16,13 +16,21 @@ from tests.cutting.test_costs import SURVEY
 SUBJECT = Subject(model="m.onnx", devices=("CPU_ONLY@1",))
 
 
-def answering(answer: Answer) -> list[str]:
-    code = f"import sys; sys.stdin.readline(); sys.stdout.buffer.write({encode(answer)!r})"
+def answering(answer: Answer, told: bytes = b"") -> list[str]:
+    code = f"import sys; sys.stdin.readline(); sys.stdout.buffer.write({told + encode(answer)!r})"
     return [sys.executable, "-c", code]
 
 
 def test_a_survey_comes_back_as_it_was() -> None:
     assert survey_in_child(SUBJECT, argv=answering(Answer(survey=SURVEY))) == SURVEY
+
+
+def test_what_it_tells_on_its_way_is_heard() -> None:
+    told: list[Doing] = []
+    doing = [Doing(doing="opening", share=0.0), Doing(doing="profiling", share=0.25)]
+    lines = b"".join(encode(each) + b"\n" for each in doing)
+    assert survey_in_child(SUBJECT, told.append, argv=answering(Answer(survey=SURVEY), lines)) == SURVEY
+    assert told == doing
 
 
 @pytest.mark.parametrize(

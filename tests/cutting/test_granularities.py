@@ -50,6 +50,22 @@ def test_rates_and_latencies_are_of_blocks_in_turns() -> None:
     assert turns[-8:] == [2, 4, 4, 2, 2, 4, 4, 2]
 
 
+def test_all_that_is_known_is_told_after_each_block() -> None:
+    """One round of two blocks."""
+    clock = FakeClock()
+    ways = {"quick": Steady(clock, 2 * MS, []), "slow": Steady(clock, 4 * MS, [])}
+    told: list[tuple[str, float, list[str]]] = []
+    in_turns(
+        ways,
+        600 * MS,
+        clock,
+        warmup=0,
+        told=lambda text, done, rows, _block: told.append((text, done, [row.name for row in rows])),
+    )
+    text = "all ways in turns, round 1 of 1"
+    assert told == [(text, 0.5, ["quick"]), (text, 1.0, ["quick", "slow"])]
+
+
 def test_the_first_call_of_a_block_counts_only_where_there_is_no_other() -> None:
     assert within_block([(0, 10), (10, 20), (20, 40)], 30) == (1.5, 20, [(10, 20), (20, 40)])
     assert within_block([(0, 50)], 30) == (1.0, 50, [(0, 50)])

@@ -23,6 +23,7 @@ class Behaviour:
     hang_in_load, hang_in_predict, hang_in_plan: for ever, holding the GIL.
     raise_in_load, raise_in_predict: the text of the framework's error.
     die_in_load, die_in_predict: the name of the signal that ends the process.
+    holds_bytes: of weights; a model with more does not load. die_when_full: the signal that ends the process then.
     leak_mb: kept at each call. noise: prints to stdout and stderr, below Python, at load and call.
     clears_inputs: empties the dict it was given and overwrites one of its values' names.
     needs_inputs: crashes when an input is freed within that many seconds after a call.
@@ -44,6 +45,8 @@ class Behaviour:
     die_in_predict: str = ""
     die_in_plan: str = ""
     at_call: int = 1
+    holds_bytes: int = 0
+    die_when_full: str = ""
     leak_mb: float = 0.0
     noise: bool = False
     clears_inputs: bool = False

@@ -67,6 +67,9 @@ class _MLModelProxy:
         faults.raise_as_framework(behaviour.raise_in_load)
         if not (Path(self.path) / "coremldata.bin").is_file():
             raise faults.framework_error("Compile the model with Xcode or `compileModel`")
+        if 0 < behaviour.holds_bytes < _weight_bytes(self.path):
+            faults.die(behaviour.die_when_full)
+            raise faults.framework_error("Failed to allocate memory for the model")
         self.network = Network(self.path, function)
         self.calls = 0
         self._leaked: list[bytearray] = []
@@ -163,6 +166,10 @@ class _MLModelProxy:
         if not path.rstrip("/").endswith(".mlmodelc"):
             faults.die("SIGABRT")
         return plan.load(source_of(path), units)
+
+
+def _weight_bytes(compiled: str) -> int:
+    return sum(file.stat().st_size for file in source_of(compiled).rglob("weight.bin"))
 
 
 def _crash_if_freed(value: Any, seconds: float) -> None:

@@ -1,0 +1,48 @@
+"""The process that measures Core ML's slices: `python -m hettop.cutting.coreml_worker`, a job in, an answer out.
+
+Knows nothing of who started it; ends when it has answered, when stdin ends before that, or when the framework hangs.
+"""
+
+from __future__ import annotations
+
+from hettop.cutting.coreml_messages import Answer, FitJob, Job, MeasureJob, PrepareJob, decode_job, encode
+from hettop.cutting.messages import Failed
+from hettop.cutting.worker import Teller
+from hettop.engine.answering import answer_telling
+from hettop.engine.backends import plan_reader
+from hettop.engine.clock import RealClock
+from hettop.errors import HettopError
+from hettop.models.cache import default_cache
+
+
+def main() -> None:
+    held: list[object] = []  # not freed before the process ends
+    answer_telling(lambda line, tell: encode(_answer(decode_job(line), Teller(tell, RealClock()), held)))
+
+
+def _answer(job: Job, teller: Teller, held: list[object]) -> Answer:
+    try:
+        return _measured(job, teller, held)
+    except HettopError as error:
+        return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
+    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
+        return Answer(failed=Failed(kind="predict", message=f"{type(error).__name__}: {error}"))
+
+
+def _measured(job: Job, teller: Teller, held: list[object]) -> Answer:
+    if isinstance(job, PrepareJob):
+        from hettop.models.resolve import core_ml_file
+
+        core_ml_file(job.common.subject.model, default_cache())
+        return Answer()
+    from hettop.cutting.coreml_measuring import Bench, fit, measure, run
+
+    bench = Bench(job.common, default_cache(), RealClock(), teller)
+    held.append(bench)
+    if isinstance(job, FitJob):
+        return fit(job, bench, plan_reader("coreml"))
+    return measure(job, bench) if isinstance(job, MeasureJob) else run(job, bench)
+
+
+if __name__ == "__main__":
+    main()

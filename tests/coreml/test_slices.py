@@ -1,0 +1,134 @@
+"""`hettop plan --run` on Core ML's units, over the bench: slices really run, and what a unit cannot hold is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.running import assert_refused, hettop, one_document
+from tests.engine.processes import REPOSITORY
+
+from .bench import Bench
+
+pytest.importorskip("coremltools", reason="coremltools is not installed")
+
+from hettop.cutting.coreml_child import CoreML
+from hettop.cutting.messages import Subject
+from hettop.errors import HettopError
+from tests.cutting import coreml_models as models
+
+from .models import enumerated, neural_network
+
+SHORT = ("--backend", "coreml", "--runs", "3", "--warmup", "1")
+BOTH = ("--devices", "CPU_ONLY,CPU_AND_NE")
+
+
+def planned(bench: Bench, folder: Path, model: Path | str, *options: str) -> Any:
+    environment: dict[str, Any] = bench.environment({"PYTHONPATH": str(REPOSITORY)})
+    environment |= {"XDG_CACHE_HOME": str(folder), "HOME": str(folder)}
+    return hettop("plan", str(model), *SHORT, *options, **environment)
+
+
+def test_a_plan_over_two_units_runs_and_its_outputs_are_those_of_the_whole(bench: Bench, tmp_path: Path) -> None:
+    bench.behave(needs_inputs=1.0)
+    model = models.residual(tmp_path / "m.mlpackage")
+    done = planned(bench, tmp_path, model, *BOTH, "--run", "--slices", "CPU_AND_NE_1, CPU_ONLY_3", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = one_document(done.stdout)
+    assert (document["plan"], document["estimated"]) == ("CPU_AND_NE_1, CPU_ONLY_3", True)
+    assert [layer["name"] for layer in document["layers"]] == ["first", "second", "y"]
+    for unit, whole in document["end_to_end_ms"].items():
+        assert sum(layer["ms"][unit] for layer in document["layers"]) == pytest.approx(whole)
+    assert {line["device"]: line["n"] for line in document["communication"]} == {"CPU_ONLY": 1, "CPU_AND_NE": 1}
+    assert {layer["crossing_bytes"] for layer in document["layers"][:-1]} == {4 * 4 * 8 * 8}  # one size, one cut tried
+    run = document["run"]
+    assert (run["outputs_equal"], run["reference"], run["tolerance"]) == (True, "CPU_ONLY", 1e-5)
+    assert run["output_difference"] <= 1e-5
+    assert run["cut_difference"] <= 1e-5
+    assert len(run["slices"]) == 2
+    assert all(each["measured_ms"] > 0 for each in run["slices"])
+
+
+def test_a_unit_that_rounds_is_allowed_as_much_as_it_rounds_alone_and_the_page_says_so(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.behave("CPU_AND_NE", noise_level=1e-4)
+    model = models.chain(tmp_path / "m.mlpackage")
+    done = planned(bench, tmp_path, model, *BOTH, "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = " ".join(done.stdout.split())
+    assert "layers are ESTIMATED" in page
+    assert "whole model on other units is itself apart by: CPU_AND_NE" in page
+
+
+def test_a_unit_that_answers_wrong_only_in_slices_is_an_error(bench: Bench, tmp_path: Path) -> None:
+    """Turned round twice, the whole of two slices on a wrong unit would look right; one of them does not."""
+    bench.behave("CPU_AND_NE", wrong=True)
+    model = models.shared(tmp_path / "m.mlpackage")
+    document = one_document(
+        planned(bench, tmp_path, model, *BOTH, "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_2", "--json").stdout
+    )
+    assert document["run"]["apart"]["CPU_AND_NE"] > 0.1  # and the reader is told
+    assert document["run"]["cut_difference"] <= 1e-5
+
+
+@pytest.mark.parametrize("signal", ["", "SIGKILL"])
+def test_a_model_that_a_unit_does_not_hold_makes_its_limit(signal: str, bench: Bench, tmp_path: Path) -> None:
+    model = models.residual(tmp_path / "m.mlpackage")  # 432 + 576 + 288 bytes of weights
+    bench.behave("CPU_AND_NE", holds_bytes=1200, die_when_full=signal)
+    done = planned(bench, tmp_path, model, *BOTH, "--json")
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    assert document["end_to_end_ms"]["CPU_AND_NE"] is None
+    assert document["end_to_end_ms"]["CPU_ONLY"] > 0
+    assert document["singles"]["CPU_AND_NE"] is None
+    [note] = [note for note in document["notes"] if "does not hold the whole model" in note]
+    assert ("killed by SIGKILL while loading" if signal else "allocate memory") in note
+    assert "its limit is what it did load" in note
+
+
+def test_operations_that_fall_back_are_told(bench: Bench, tmp_path: Path) -> None:
+    bench.behave("CPU_AND_NE", on_cpu=["relu"])
+    document = one_document(planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH, "--json").stdout)
+    assert any("3 operations fall back from the Neural Engine (relu)" in note for note in document["notes"])
+
+
+def test_a_load_that_hangs_is_ended_and_told(bench: Bench, tmp_path: Path) -> None:
+    bench.behave(hang_in_load=True)
+    subject = Subject(model=str(models.two_outputs(tmp_path / "m.mlpackage")), devices=("CPU_ONLY",))
+    environment = {**bench.environment(), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    core_ml = CoreML(subject, {}, lambda _told: None, environment=environment, patience_s=3.0)
+    with pytest.raises(
+        HettopError, match=r"the measuring process hung (loading|compiling) the whole model on CPU_ONLY"
+    ):
+        core_ml.survey()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (models.one_layer, "is one layer"),
+        (models.scalar_between, "is one layer"),
+        (models.flexible, "is not fixed"),
+        (enumerated, "is not fixed"),
+        (models.random, "draws numbers"),
+    ],
+)
+def test_what_cannot_be_cut_is_refused(make: Callable[[Path], Path], words: str, bench: Bench, tmp_path: Path) -> None:
+    assert_refused(planned(bench, tmp_path, make(tmp_path / "m.mlpackage"), *BOTH, "--run"), words)
+
+
+def test_the_old_format_is_refused_with_a_reason(bench: Bench, tmp_path: Path) -> None:
+    model = neural_network(tmp_path / "old.mlmodel")
+    assert_refused(planned(bench, tmp_path, model, *BOTH), "NeuralNetwork format: only ML Programs can be cut")
+
+
+def test_without_a_plan_nothing_is_estimated(bench: Bench, tmp_path: Path) -> None:
+    bench.behave(plan="none")
+    done = planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH)
+    assert done.returncode != 0
+    assert json.dumps(done.stdout) == '""'
