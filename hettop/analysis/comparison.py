@@ -5,13 +5,15 @@ Pure. A regression is a slowdown proven to be beyond the tolerance, never one th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from hettop.analysis.fairness import Difference, differences, thermal_difference
+from hettop.analysis.circumstances import Circumstance, in_words, while_it_ran
+from hettop.analysis.fairness import POWER_MODE, POWER_SUPPLY, Difference, differences, thermal_difference
 from hettop.analysis.material import WALL, InOrder, Measured, loads_of, measured
+from hettop.analysis.surroundings import Meanwhile, Surroundings
 from hettop.session.details import are_wrong
 from hettop.session.session import Session
 from hettop.stats.compare import MIN_SAMPLES
@@ -22,17 +24,27 @@ from hettop.stats.resampling import block_length, resampled_levels, resamples_fo
 LEVELS: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 DEFAULT_TOLERANCE = 0.05
 
+OF_THE_MACHINE = frozenset({POWER_MODE, POWER_SUPPLY})
+"""Differences that are circumstances: the same machine and model can be measured without them."""
+
 LEAST_EFFECTIVE = 15
 """Independent samples a side: resampled intervals of fewer are known to be too narrow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two sessions, with what keeps its samples in order. `on_battery` are the states there were."""
+    """One of the two sessions, with what keeps its samples in order. `on_battery` are the states there were.
+
+    surroundings: what the machine was like meanwhile, if that was gathered.
+    """
 
     session: Session
     in_order: InOrder
     on_battery: frozenset[bool] = frozenset()
+    surroundings: Surroundings | None = None
+
+    def meanwhile(self, unit: str, load: str) -> Meanwhile | None:
+        return None if self.surroundings is None else self.surroundings.of(unit, load)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,8 @@ class Compared:
 class Comparison:
     """`only_a`, `only_b`: unit and load measured on one side only. `differences` make the comparison unfair.
 
-    simulated: of A, and of B.
+    simulated: of A, and of B. `circumstances` are what differed notably while it was measured; `untold` are the sides
+    (`a`, `b`) that do not tell how busy the machine was while any of it was measured.
     """
 
     simulated: tuple[bool, bool]
@@ -88,6 +101,13 @@ class Comparison:
     differences: tuple[Difference, ...]
     only_a: tuple[tuple[str, str], ...]
     only_b: tuple[tuple[str, str], ...]
+    circumstances: tuple[Circumstance, ...] = ()
+    untold: tuple[str, ...] = ()
+
+    def worse_for(self, condition: Compared) -> frozenset[str]:
+        """The sides (`a`, `b`) that were measured under circumstances which latency suffers from."""
+        mine = [each for each in self.circumstances if each.concerns(condition.unit, condition.load)]
+        return frozenset(each.worse for each in mine if each.worse is not None)
 
     @property
     def regressions(self) -> int:
@@ -95,7 +115,8 @@ class Comparison:
 
     @property
     def fair(self) -> bool:
-        return not self.differences and not any(condition.thermal for condition in self.conditions)
+        unlike = self.differences or self.circumstances
+        return not unlike and not any(condition.thermal for condition in self.conditions)
 
 
 def compare(
@@ -112,14 +133,46 @@ def compare(
             conditions.append(Compared(*key, (before.n, second[key].n), failed=True, why=why))
         else:
             conditions.append(_compared(before, second[key], tolerance, rng))
+    unlike = tuple(differences(a.session, b.session, a.on_battery, b.on_battery))
     return Comparison(
         simulated=(a.session.simulated, b.session.simulated),
         tolerance=tolerance,
         conditions=tuple(conditions),
-        differences=tuple(differences(a.session, b.session, a.on_battery, b.on_battery)),
+        differences=unlike,
         only_a=tuple(key for key in first if key not in second and not _failed_in(b.session, key)),
         only_b=tuple(key for key in second if key not in first),
+        circumstances=tuple(_circumstances(a, b, conditions, unlike)),
+        untold=tuple(name for name, side, other in (("a", a, b), ("b", b, a)) if not _tells(side, other, conditions)),
     )
+
+
+def _circumstances(
+    a: Side, b: Side, conditions: Sequence[Compared], unlike: Sequence[Difference]
+) -> Iterator[Circumstance]:
+    """Of the whole of both sessions, then of each condition."""
+    for each in unlike:
+        if each.what in OF_THE_MACHINE:
+            yield in_words(each)
+    for condition in conditions:
+        unit, load = condition.unit, condition.load
+        if condition.thermal is not None:
+            yield in_words(condition.thermal, unit, load)
+        sessions, meanwhile = (a.session, b.session), (a.meanwhile(unit, load), b.meanwhile(unit, load))
+        yield from while_it_ran(unit, load, sessions, meanwhile)
+
+
+def _tells(side: Side, other: Side, conditions: Sequence[Compared]) -> bool:
+    """Whether it is known how busy the machine was, and can be compared; a simulated one is what it is.
+
+    Where no core was idle on either side, one of them may still have been wanted by many more.
+    """
+    if side.session.simulated:
+        return True
+    for each in conditions:
+        mine, others = (one.meanwhile(each.unit, each.load) for one in (side, other))
+        if mine is not None and not (mine.saturated and others is not None and others.saturated):
+            return True
+    return False
 
 
 def _measured(side: Side, by: str) -> dict[tuple[str, str], Measured]:

@@ -22,6 +22,7 @@ class Difference:
     b: str | None
 
 
+POWER_MODE, POWER_SUPPLY = "power mode", "power supply"
 SETTINGS = ("rate_hz", "warmup", "shapes", "seed")
 
 
@@ -34,7 +35,7 @@ def differences(
             if first != second:
                 yield Difference(what, _text(first), _text(second))
     if on_battery_a and on_battery_b and on_battery_a != on_battery_b:
-        yield Difference("power supply", _supply(on_battery_a), _supply(on_battery_b))
+        yield Difference(POWER_SUPPLY, _supply(on_battery_a), _supply(on_battery_b))
     if a.dropped or b.dropped:
         yield Difference("dropped samples", str(a.dropped), str(b.dropped))
 
@@ -47,7 +48,7 @@ def thermal_difference(a: Measured, b: Measured) -> Difference | None:
 
 def _told(a: Header, b: Header) -> Iterator[tuple[str, object, object]]:
     yield "simulated", a.simulated, b.simulated
-    for what, name in (("chip", "chip"), ("OS", "os"), ("cores", "cores"), ("power mode", "power_mode")):
+    for what, name in (("chip", "chip"), ("OS", "os"), ("cores", "cores"), (POWER_MODE, "power_mode")):
         yield what, getattr(a.host, name), getattr(b.host, name)
     for name in sorted({*a.host.frameworks, *b.host.frameworks}):
         yield name, a.host.frameworks.get(name), b.host.frameworks.get(name)

@@ -223,8 +223,10 @@ def print_session(session: Session, as_json: bool, skipped: dict[str, int] | Non
 
 def say_recorded(closed: Closed) -> None:
     sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
-    if closed.undeclared:
-        sys.stderr.write(f"hettop: {closed.undeclared} samples are missing from it, and no line in it says so\n")
+    missing = closed.dropped + closed.undeclared
+    if missing:
+        silent = f", and no line in it tells of {closed.undeclared:,} of them" if closed.undeclared else ""
+        sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
     if closed.fault:
         sys.stderr.write(f"hettop: {closed.fault}\n")
 

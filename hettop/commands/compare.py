@@ -25,8 +25,9 @@ EXAMPLE = """\
 NOTES = """\
 Intervals come from resamples in blocks of neighbouring samples, so that samples which depend on each other do not look
 like more evidence than they are. A regression is a slowdown proven beyond the tolerance; a unit that fails in B and
-did not in A is one, too. What else differs (chip, OS, model, backend, thermal state) is said. P90 is compared from 64
-samples a side on, P99 from 662. Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common."""
+did not in A is one, too. What else differs (chip, OS, model, backend, thermal state) is said, and where the machine was
+notably busier, slower or shorter of memory on one side; neither changes the exit code. P90 is compared from 64 samples
+a side on, P99 from 662. Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common."""
 SEED = 20_250_602  # of the resamples: the same files give the same answer
 HIGHEST_TOLERANCE = 10.0
 _TOLERANCE = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<percent>%?)")
@@ -86,7 +87,7 @@ def _side(path: Path) -> Side:
     recorded = read_recording(path)
     for kind, lines in recorded.skipped.items():
         sys.stderr.write(f"hettop: {clean(os.fspath(path))}: skipped {lines} lines: {kind}\n")
-    return Side(recorded.session, recorded.samples.column, recorded.on_battery)
+    return Side(recorded.session, recorded.samples.column, recorded.on_battery, recorded.surroundings)
 
 
 def _told(comparison: Comparison) -> str:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,11 @@ from hettop.text import clean
 from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
 
 if TYPE_CHECKING:
+    from hettop.events import Failure
     from hettop.record.writer import Closed
     from hettop.wiring.live import LiveFeed
     from hettop.wiring.setup import Setup
+    from hettop.wiring.studies import Together
 
 SUMMARY = "Watch a model's latency live; switch units, start competing load and record while watching."
 EXAMPLE = """\
@@ -54,6 +57,14 @@ def run(argv: list[str]) -> int:
     if not on_terminal() or os.environ.get("TERM") == "dumb":
         return _without_terminal(arguments, model, units)
     return _on_screen(arguments, model, units)
+
+
+def co_execute(argv: list[str], together: Together) -> int:
+    """The live view with units co-executing, in the room that shows it. Raises HettopError without a terminal."""
+    if not on_terminal() or os.environ.get("TERM") == "dumb":
+        raise HettopError("usage", "the live view needs a terminal", "--until-ended --stream tells a program the same")
+    arguments = make_live_parser().parse_args(argv)
+    return _on_screen(arguments, model_options(arguments), None, together)
 
 
 def _check_budgets(arguments: argparse.Namespace) -> None:
@@ -104,8 +115,15 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
     return measure_and_print(setup, measure, as_json=False)
 
 
-def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
+def _on_screen(
+    arguments: argparse.Namespace,
+    model: ModelOptions,
+    units: tuple[str, ...] | None,
+    together: Together | None = None,
+) -> int:
+    from hettop.cli import EXIT_FAILED
     from hettop.commands.closing import Endings, undisturbed
+    from hettop.commands.measuring import is_incomplete
     from hettop.commands.screen import show
     from hettop.engine.qos import set_screen_qos
 
@@ -114,19 +132,51 @@ def _on_screen(arguments: argparse.Namespace, model: ModelOptions, units: tuple[
 
     def begin() -> LiveFeed:
         opened.append(_measurement(arguments, model, units, arguments.power or screen.power))
+        if together is not None:
+            opened[0].together = together
+            opened[0].study("coexec")
+            return opened[0]
         _first_units(opened[0], interleave=arguments.demo and units is None, usual=None if units else screen.unit)
         return opened[0]
 
+    failures: dict[str, Failure] = {}
     with Endings() as endings:
         screen = screen_options(arguments)
+        if together is not None:
+            screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
         try:
             code = show(begin, screen, endings=endings)
+            failures = {unit: why for feed in opened for unit, why in all_failed(feed).items()}
         finally:
             with undisturbed():
                 closed = [feed.close("quit") for feed in opened]
         for recording in closed:
             _say_recorded(recording)
-    return code
+        asked_for = closed[0] if closed and arguments.record is not None else None
+        lost = asked_for is not None and is_incomplete(asked_for, opened[0].session)
+        return code or _code_of(failures) or (EXIT_FAILED if lost else 0)
+
+
+def all_failed(feed: LiveFeed) -> dict[str, Failure]:
+    """Why each unit failed that was started, if all of them did and nothing was measured; else nothing."""
+    session, states = feed.session, feed.engine.states
+    if not states or session.conditions or any(state != "failed" for state in states.values()):
+        return {}
+    found = {unit: session.units[unit].error for unit in states if unit in session.units}
+    return {unit: why for unit, why in found.items() if why is not None}
+
+
+def _code_of(failures: Mapping[str, Failure]) -> int:
+    """The exit code of a session that measured nothing because of these, which are said; 0 without any."""
+    from hettop.cli import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
+
+    if not failures:
+        return 0
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        for unit, why in failures.items():
+            told = f"{why.message}; {why.hint}" if why.hint else why.message
+            sys.stderr.write(f"hettop: {clean(unit, 60)}: {clean(told, 400)}\n")
+    return EXIT_WRONG_USE if all(why.kind in WRONG_USE_KINDS for why in failures.values()) else EXIT_FAILED
 
 
 def _measurement(

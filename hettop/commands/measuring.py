@@ -88,13 +88,13 @@ def after_recording(code: int, closed: Closed | None, session: Session) -> int:
     """The exit code, worse where the recording that was asked for failed, which is said."""
     from hettop.cli import EXIT_FAILED
 
-    if closed is None or not _is_incomplete(closed, session):
+    if closed is None or not is_incomplete(closed, session):
         return code
     sys.stderr.write("hettop: the recording failed, at least in part; what was measured is printed\n")
     return code or EXIT_FAILED
 
 
-def _is_incomplete(closed: Closed, session: Session) -> bool:
+def is_incomplete(closed: Closed, session: Session) -> bool:
     """Whether the recording lacks something that the session has; what the engines dropped, both lack."""
     return closed.fault is not None or closed.undeclared > 0 or closed.dropped > session.dropped
 

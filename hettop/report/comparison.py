@@ -6,10 +6,12 @@ Pure; whatever came from a file is cleaned here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 from xml.etree import ElementTree
 
 from hettop import __version__
+from hettop.analysis.circumstances import Circumstance
 from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
 from hettop.analysis.fairness import Difference
 from hettop.format import UNKNOWN, count, milliseconds, percent
@@ -26,13 +28,14 @@ def comparison_text(comparison: Comparison, names: tuple[str, str], width: int) 
     sides = zip("AB", names, comparison.simulated, strict=True)
     told = [f"{side} is {clean(name, 80)}{' (SIMULATED)' if simulated else ''}" for side, name, simulated in sides]
     lines = wrapped(", ".join(told), width)
-    for text in _unfair(comparison):
+    for text in (*_unfair(comparison), *_circumstances(comparison)):
         lines += wrapped(text, width)
-    rows = [row for condition in comparison.conditions for row in _rows(condition)]
+    worse = {id(condition): comparison.worse_for(condition) for condition in comparison.conditions}
+    rows = [row for condition in comparison.conditions for row in _rows(condition, worse[id(condition)])]
     if rows:
         lines += ["", *grid(HEADING, rows, left=_LEFT, width=width, drop=_DISPENSABLE)]
     lines.append("")
-    for text in (*_apart(comparison), _result(comparison)):
+    for text in (*_apart(comparison), _result(comparison), *_caution(comparison)):
         lines += wrapped(text, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -49,6 +52,8 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "only_a": [{"unit": unit, "load": load} for unit, load in comparison.only_a],
         "only_b": [{"unit": unit, "load": load} for unit, load in comparison.only_b],
         "regressions": comparison.regressions,
+        "circumstances": [_circumstance(each) for each in comparison.circumstances],
+        "circumstances_untold": list(comparison.untold),
     }
 
 
@@ -69,6 +74,8 @@ def comparison_junit(comparison: Comparison) -> bytes:
             ElementTree.SubElement(properties, "property", name="SIMULATED", value=side)
     for text in _unfair(comparison):
         ElementTree.SubElement(properties, "property", name="unfair", value=text)
+    for text in _circumstances(comparison):
+        ElementTree.SubElement(properties, "property", name="circumstances", value=text)
     for condition in comparison.conditions:
         case = _case(suite, condition.unit, condition.load)
         if condition.regression:
@@ -101,7 +108,8 @@ def _said(condition: Compared) -> str:
     return "; ".join(told)
 
 
-def _rows(condition: Compared) -> Iterator[tuple[str, ...]]:
+def _rows(condition: Compared, worse: AbstractSet[str] = frozenset()) -> Iterator[tuple[str, ...]]:
+    """`worse` are the sides that were measured under worse circumstances."""
     start = clean(condition.unit, 30), clean(condition.load, 30), *map(count, condition.n)
     if not condition.quantiles:
         word = "REGRESSION" if condition.failed else "not compared"
@@ -115,13 +123,13 @@ def _rows(condition: Compared) -> Iterator[tuple[str, ...]]:
             milliseconds(quantile.b_ms),
             percent(_change(quantile), signed=True),
             f"{low} to {high} ms",
-            _word(quantile),
+            _word(quantile, worse),
         )
 
 
-def _word(quantile: QuantileDifference) -> str:
+def _word(quantile: QuantileDifference, worse: AbstractSet[str]) -> str:
     if quantile.regressed:
-        return "REGRESSION"
+        return "REGRESSION, of a B that was worse off" if "b" in worse else "REGRESSION"
     if quantile.slower:
         return "slower, within tolerance or not proven beyond it"
     return "faster" if quantile.faster else "no proven difference"
@@ -158,6 +166,52 @@ def _result(comparison: Comparison) -> str:
     if n == 0:
         return f"no regression: nothing is proven to be {beyond}"
     return f"{n} regression{'s' if n > 1 else ''}: proven to be {beyond}, or failed"
+
+
+def _circumstances(comparison: Comparison) -> Iterator[str]:
+    """What the machine was like meanwhile, where that has not been said as unfair."""
+    for each in comparison.circumstances:
+        if each.measure is not None:
+            told = f"{clean(each.what, 40)}: {_amount(each.a, each)} in A, {_amount(each.b, each)} in B"
+            yield f"other circumstances: {_while(each)}{told}"
+
+
+def _while(each: Circumstance) -> str:
+    return "" if each.unit is None else f"{clean(each.unit, 30)} under {clean(each.load or UNKNOWN, 30)}: "
+
+
+def _amount(value: float | str | None, each: Circumstance) -> str:
+    if value is None or isinstance(value, str):
+        return UNKNOWN if value is None else clean(value, 70)
+    match each.measure:
+        case "share":
+            return percent(value)
+        case "percent":
+            return percent(value / 100)
+        case "ms":
+            return f"{milliseconds(value)} ms"
+    return f"{value:.1f}"
+
+
+def _caution(comparison: Comparison) -> Iterator[str]:
+    """What the circumstances mean for the result."""
+    regressed = [condition for condition in comparison.conditions if condition.regression and not condition.failed]
+    others = [condition for condition in comparison.conditions if not condition.regression]
+    if any("b" in comparison.worse_for(condition) for condition in regressed):
+        yield (
+            "B was measured under worse circumstances (above), which may be all there is to it: measure both again, "
+            "in turns on a quiet machine (hettop bench A.onnx --against B.onnx)"
+        )
+    if any("a" in comparison.worse_for(condition) for condition in others):
+        yield "A was measured under worse circumstances (above): they may hide that B is slower"
+    if regressed and comparison.untold:
+        sides = " and ".join(side.upper() for side in comparison.untold)
+        yield f"how busy the machine was meanwhile is not told by {sides}: too short, or no core was idle"
+
+
+def _circumstance(each: Circumstance) -> dict[str, Any]:
+    told = {"what": each.what, "unit": each.unit, "load": each.load, "a": each.a, "b": each.b}
+    return {**told, "measure": each.measure, "worse": each.worse}
 
 
 def _condition(condition: Compared) -> dict[str, Any]:

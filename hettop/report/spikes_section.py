@@ -73,7 +73,8 @@ def _told(session: Session, condition: Condition) -> str:
 
 
 def _counted(n: int) -> str:
-    return "1 spike" if n == 1 else f"{count(n)} spikes"
+    """By the fence in force when they came: what was present at them was looked for then."""
+    return "1 spike as it came" if n == 1 else f"{count(n)} spikes as they came"
 
 
 def _causes(rows: Sequence[CauseRow]) -> Table:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples
 from hettop.session.drift import Drift
+from hettop.session.fences import Fences
 from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
 from hettop.session.series import Series
@@ -55,7 +56,7 @@ class Condition:
         self.active_ns = 0
         self.misses = 0
         self.limit_ns: int | None = None
-        self.fence_ns: int | None = None
+        self.fences = Fences()
         self.found = Spikes()
         self.drift = Drift()
         self.trailing = Trailing()
@@ -63,6 +64,11 @@ class Condition:
         self.energy = RailSums()
         self.gaps = Gaps()
         self._raw_limit = raw_limit
+
+    @property
+    def fence_ns(self) -> int | None:
+        """The fence that the next sample will be judged by; None while there is none."""
+        return self.fences.now
 
     @property
     def paced(self) -> bool:
@@ -122,7 +128,8 @@ class Condition:
             if self.wall.n == next_fence_at(self.wall.n - 1):
                 fence = fence_of_histogram(self.wall.histogram)
                 # Two modes far apart can put it beyond all that is believed; there it finds nothing either way.
-                self.fence_ns = None if fence is None else min(round(fence), LATENCY_LIMIT_NS)
+                limit = None if fence is None else min(round(fence), LATENCY_LIMIT_NS)
+                self.fences.renew(int(ends[min(until, len(ends)) - 1]), limit)
             done = until
         if self.drift.level is not None:
             self.drift.add(latencies[followed:], ends[followed:])
@@ -172,7 +179,7 @@ class Condition:
         condition.active_ns = state.active_ns
         condition.misses = state.misses
         condition.limit_ns = state.limit_ns
-        condition.fence_ns = state.fence_ns
+        condition.fences = Fences(state.fence_ns)
         condition.found = Spikes.restored(state.spikes, state.recent_spikes, state.causes, settled)
         condition.energy = RailSums.restored(state.energy)
         condition.drift = Drift.restored(state.drift)

@@ -16,6 +16,7 @@ _ACTIONS = {
     "start": "measuring {units}",
     "switch": "unit → {units}",
     "interleave": "interleaving {units}",
+    "coexec": "co-executing {units}",
     "pause": "inference paused",
     "resume": "inference resumed",
     "baseline": "inference paused for an idle baseline",
@@ -153,11 +154,19 @@ def _advice(event: events.Advice) -> tuple[str, str]:
     return "info", f"{told}: P90 {event.p90_ns / 1e6:.3g} ms, not {event.over_p90_ns / 1e6:.3g}"
 
 
+def died(event: events.Study, worker: events.FoundWorker) -> LogEntry:
+    """The line that says that units co-execute without one of them from now on."""
+    redone = f"; {worker.redone} of its numbers were done by others" if worker.redone else ""
+    text = f"{worker.unit} left the co-execution: {worker.error}{redone}"
+    return LogEntry(t=event.t, level="error", text=text[: events.TEXT_LIMIT], kind="study")
+
+
 def _study(event: events.Study) -> tuple[str, str] | None:
     """Its end; its beginning and how far it is are told where it is shown."""
+    name = "co-execution" if event.name == "coexec" else f"study {event.name}"
     if event.state == "failed":
-        return "error", f"study {event.name} failed" + (f": {event.error.message}" if event.error else "")
-    return None if event.state == "running" else ("info", f"study {event.name} {event.state}")
+        return "error", f"{name} failed" + (f": {event.error.message}" if event.error else "")
+    return None if event.state == "running" else ("info", f"{name} {event.state}")
 
 
 def _load(event: events.Load) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.energy import Energy
-from hettop.session.log import describe, drifted, overlapped
+from hettop.session.log import describe, died, drifted, overlapped
 from hettop.session.power_history import PowerHistory
 from hettop.session.studies import Studies
 from hettop.session.trailing import LONGEST_WINDOW_NS
@@ -216,7 +216,7 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Study) -> None:
-        self.studies.add(event)
+        self.log.extend(died(event, worker) for worker in self.studies.add(event))
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:

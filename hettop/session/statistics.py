@@ -27,10 +27,14 @@ from hettop.stats.spikes import fence
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples lie above the fence of the whole distribution, and where it stands; both unknown without one."""
+    """How many samples lie above the fence of the whole distribution, and where it stands; both unknown without one.
+
+    as_they_came: how many were above the fence in force when they came, as the screen counts and lists them.
+    """
 
     n: int | None
     fence_ms: float | None
+    as_they_came: int | None = None
 
 
 class ModeShare(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +194,7 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
         p99_needs=_needs(wall.n, 0.99),
         throughput_per_s=condition.throughput_per_s,
         tokens_per_s=tokens_per_s(known.tokens_per_call, wall.quantile_ms(0.5)),
-        spikes=spikes_of(wall),
+        spikes=_spikes(condition),
         spike_causes=spike_causes(session, condition),
         drift=drift_fields(condition.drift.found()),
         modes=_shares(found, wall) if found else None,
@@ -334,14 +338,16 @@ def _shares(found: Modes, wall: Series) -> list[ModeShare]:
     ]
 
 
-def spikes_of(series: Series) -> Spikes:
+def _spikes(condition: Condition) -> Spikes:
     """Samples above the fence of the whole series; while there are too few for a fence nobody knows."""
+    series = condition.wall
     raw = series.raw()
     limit = fence(series.histogram if raw is None else raw)
+    came = None if condition.fence_ns is None else condition.spikes
     if limit is None:
-        return Spikes(n=None, fence_ms=None)
+        return Spikes(n=None, fence_ms=None, as_they_came=came)
     above = series.histogram.count_above(limit) if raw is None else int((raw > limit).sum())
-    return Spikes(n=above, fence_ms=limit / NS_PER_MS)
+    return Spikes(n=above, fence_ms=limit / NS_PER_MS, as_they_came=came)
 
 
 def _if_enough(series: Series, q: float) -> float | None:

@@ -28,16 +28,19 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
     most = [0] * slots
     spikes = 0
     for condition in session.conditions.values():
-        name, fence = condition.key.unit, condition.fence_ns
+        name = condition.key.unit
         if name not in names:
             continue
         ends, latencies = condition.trailing.between(first * slot_ns - 1, request.now_ns)
-        for slot, segment in _segments(ends // slot_ns - first, latencies):
-            spiked = 0 if fence is None else int(np.count_nonzero(segment > fence))
-            spikes += spiked
+        places = ends // slot_ns - first
+        spiked = places[condition.fences.exceeded(ends, latencies)]
+        spikes += len(spiked)
+        spiked_slots = set(spiked.tolist())
+        for slot, segment in _segments(places, latencies):
             if len(segment) > most[slot]:
                 most[slot] = len(segment)
-                found[slot] = TimelineSlot(_p90(segment) / NS_PER_MS, int(segment.max()) / NS_PER_MS, spiked > 0, name)
+                highest = int(segment.max()) / NS_PER_MS
+                found[slot] = TimelineSlot(_p90(segment) / NS_PER_MS, highest, slot in spiked_slots, name)
     fence = _fence(session, unit) if unit else None
     marks = tuple(
         (entry.t // slot_ns - first, entry.kind)

@@ -103,8 +103,9 @@ class TimelineSlot:
 class TimelineView:
     """The trailing window in slots of `slot_ns`, oldest first; None where no sample ended.
 
-    Each sample is judged by its own condition's fence; `fence_ms` is that of the viewed unit under the load in force.
-    `spikes` is None while there is no fence. `marks` are (slot, kind of event): marks, unit and load changes.
+    Each sample is judged by the fence that its own condition had when it came, as everywhere where spikes are counted
+    while they come; `fence_ms` is the one that the viewed unit has now, under the load in force. `spikes` is None while
+    there is no fence. `marks` are (slot, kind of event): marks, unit and load changes.
     `pointed` is the slot of the moment that the user has pointed at, if that is in the window.
     """
 

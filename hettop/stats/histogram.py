@@ -64,11 +64,14 @@ def bucket_middle(index: npt.ArrayLike) -> Float64Array:
 class Histogram:
     """Counts of integer values in `BUCKETS` fixed buckets (54 kB), mergeable and equal however values were grouped."""
 
-    __slots__ = ("_counts", "_total")
+    __slots__ = ("_counts", "_occupied", "_quantiles", "_total")
 
     def __init__(self) -> None:
         self._counts: Int64Array = np.zeros(BUCKETS, dtype=np.int64)
         self._total = 0
+        # What was asked since the last change: a screen asks several times a second, of many that do not change.
+        self._occupied: tuple[Int64Array, Int64Array] | None = None
+        self._quantiles: dict[float, float] = {}
 
     @property
     def total(self) -> int:
@@ -87,11 +90,18 @@ class Histogram:
             raise ValueError(f"value {int(array.max())} ns is above the histogram's {MAX_VALUE_NS} ns")
         self._counts += counted
         self._total += array.size
+        self._changed()
 
     def merge(self, other: Histogram) -> None:
         """Add the counts of another histogram to this one."""
         self._counts += other._counts
         self._total += other._total
+        self._changed()
+
+    def _changed(self) -> None:
+        self._occupied = None
+        if self._quantiles:
+            self._quantiles = {}
 
     def copy(self) -> Histogram:
         """An independent histogram with the same counts."""
@@ -100,9 +110,13 @@ class Histogram:
         return twin
 
     def nonzero(self) -> tuple[Int64Array, Int64Array]:
-        """Indices of the occupied buckets, ascending, and their counts."""
-        indices = np.flatnonzero(self._counts).astype(np.int64, copy=False)
-        return indices, self._counts[indices]
+        """Indices of the occupied buckets, ascending, and their counts; not to be written to."""
+        if self._occupied is None:
+            indices = np.flatnonzero(self._counts).astype(np.int64, copy=False)
+            self._occupied = indices, self._counts[indices]
+            for array in self._occupied:
+                array.flags.writeable = False
+        return self._occupied
 
     def quantile(self, q: float) -> float | None:
         """Quantile in ns by numpy's linear rank (type 7), each order statistic standing at its bucket's middle.
@@ -120,8 +134,12 @@ class Histogram:
             raise ValueError(f"quantile levels must lie in 0..1, not {tuple(levels)}")
         if self._total == 0:
             return (None,) * len(levels)
-        indices, counts = self.nonzero()
-        return tuple(weighted_quantile(bucket_middle(indices), counts, q) for q in levels)
+        missing = [q for q in levels if q not in self._quantiles]
+        if missing:
+            indices, counts = self.nonzero()
+            middles = bucket_middle(indices)
+            self._quantiles |= {q: weighted_quantile(middles, counts, q) for q in missing}
+        return tuple(self._quantiles[q] for q in levels)
 
     def order_statistic(self, rank: int) -> float:
         """The value of 1-based `rank` in ns, at its bucket's middle. ValueError when there is no such rank."""

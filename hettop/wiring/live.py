@@ -127,6 +127,9 @@ class LiveFeed(Resting):
         self._engine.switch(unit)
         self._steer("switch", units=[unit], mode="paced" if self._options.rate_hz else "single", paused=False)
 
+    def begin_inference(self) -> None:
+        self.switch(self._setup.units[0])
+
     def interleave(self, units: Sequence[str] | None = None) -> None:
         """Run these units (default: all that this session measures) in blocks, in turn."""
         self._end_study_for("inference")
@@ -216,8 +219,11 @@ class LiveFeed(Resting):
 def recording_notice(closed: Closed) -> Notice:
     """What became of a recording, as a message."""
     text = f"recorded {closed.samples:,} samples to {closed.path}"
+    missing = closed.dropped + closed.undeclared
+    if missing:
+        text += f"; {missing:,} samples are missing from it"
     if closed.undeclared:
-        text += f"; {closed.undeclared:,} samples are missing and the file does not say so"
+        text += f", and no line in it tells of {closed.undeclared:,} of them"
     if closed.fault:
         return Notice(f"{text}: {closed.fault}", "error")
-    return Notice(text, "warning" if closed.undeclared else "information")
+    return Notice(text, "warning" if missing else "information")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.analysis.stretches import Stretches
+from hettop.analysis.surroundings import Surroundings
 from hettop.events import HostLoad
 from hettop.record.defects import Report
 from hettop.record.folding import fold
@@ -21,17 +22,21 @@ BEGINNING = 16  # bytes: a byte order mark and blanks, then the brace of the hea
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """`skipped` maps kinds of defect to lines; `on_battery` are the states of the power supply there were."""
+    """`skipped` maps kinds of defect to lines; `on_battery` are the states of the power supply there were.
+
+    surroundings: what the machine was like meanwhile.
+    """
 
     session: Session
     samples: Stretches
     skipped: dict[str, int]
     on_battery: frozenset[bool]
+    surroundings: Surroundings
 
 
 def read_recording(path: Path) -> Recorded:
     """Raises HettopError (`recording`) when this is no recording that can be read."""
-    report, session, samples = Report(), Session(), Stretches()
+    report, session, samples, surroundings = Report(), Session(), Stretches(), Surroundings()
     supplies: set[bool] = set()
     file, header = open_recording(path)
     with file:
@@ -39,9 +44,10 @@ def read_recording(path: Path) -> Recorded:
         for event in read_events(file, report):
             fold(session, event, report)
             samples.add(event)
+            surroundings.add(event)
             if isinstance(event, HostLoad) and event.on_battery is not None:
                 supplies.add(event.on_battery)
-    return Recorded(session, samples, report.skipped, frozenset(supplies))
+    return Recorded(session, samples, report.skipped, frozenset(supplies), surroundings)
 
 
 def looks_like_recording(name: str) -> bool:

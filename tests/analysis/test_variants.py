@@ -23,8 +23,13 @@ def test_speed_is_the_ratio_of_medians_with_its_interval() -> None:
     found = speed(result("fp32", 10.0), result("int8", 4.0), np.random.default_rng(1))
     assert found is not None
     assert found.ratio == pytest.approx(2.5, rel=0.01)
-    assert found.low < found.ratio < found.high
-    assert found.high - found.low < 0.05
+    assert found.interval is not None
+    low, high = found.interval
+    assert low < found.ratio < high
+    assert high - low < 0.05
+    quick = speed(result("fp32", 10.0), result("int8", 4.0), None)
+    assert quick is not None
+    assert (quick.ratio, quick.interval) == (found.ratio, None)
 
 
 def test_too_few_samples_tell_no_speed() -> None:

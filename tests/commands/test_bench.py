@@ -14,6 +14,8 @@ import psutil
 import pytest
 
 from hettop import events
+from hettop.commands.bench import say_recorded
+from hettop.record.writer import Closed
 from tests.commands.running import (
     HETTOP,
     PATIENCE_S,
@@ -143,6 +145,15 @@ def test_a_recording_that_is_taken_away_fails_the_bench_and_keeps_the_result(tmp
     assert process.returncode == 3
     assert all(row["n"] > 0 for row in one_document(stdout)["conditions"])
     assert "the recording failed, at least in part" in stderr
+
+
+def test_all_that_a_recording_lacks_is_told_whether_lines_in_it_say_so_or_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=70, fault=None))
+    assert "hettop: 3,070 samples are missing from it, and no line in it tells of 70 of them" in capsys.readouterr().err
+    say_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=0, fault=None))
+    assert "hettop: 3,000 samples are missing from it\n" in capsys.readouterr().err
 
 
 def test_an_existing_file_is_kept_unless_force_is_used(tmp_path: Path) -> None:

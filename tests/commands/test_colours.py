@@ -55,10 +55,26 @@ def test_a_terminal_gets_the_colours_it_has(
     assert not any(pattern.search(text) for pattern in lacks)
 
 
+@pytest.mark.parametrize(("theme", "sent"), [("hettop-dark", "96"), ("hettop-light", "34"), ("hettop-phosphor", "33")])
+def test_of_sixteen_colours_a_theme_takes_those_it_names(theme: str, sent: str) -> None:
+    text = written(*REPLAY, "--theme", theme, TERM="screen")
+    assert re.search(rf"\x1b\[(?:\d+;)*{sent}[;m]", text)
+
+
 def test_without_colour_there_are_greys_alone() -> None:
     found = TRUE.findall(written(*REPLAY, NO_COLOR="1", COLORTERM="truecolor"))
     assert found
     assert all(len(set(channels)) == 1 for channels in found)
+
+
+def test_without_colour_the_bands_differ_in_brightness_unless_a_theme_was_named() -> None:
+    mono = {"168;168;168", "212;212;212", "255;255;255"}  # primary, warning and error of hettop-mono
+    usual, named = (
+        {";".join(channels) for channels in TRUE.findall(written(*REPLAY, *theme, NO_COLOR="1", COLORTERM="truecolor"))}
+        for theme in ((), ("--theme", "hettop-dark"))
+    )
+    assert mono <= usual
+    assert not mono <= named
 
 
 def test_with_ascii_there_is_nothing_else() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from hettop.cli import COMMANDS
 from tests.commands.running import HETTOP, PATIENCE_S, assert_refused, called, hettop, plain_environment, read
+from tests.engine import faulty
 
 UNITS = {"CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"}
 
@@ -54,6 +55,13 @@ def test_without_a_terminal_it_measures_and_prints_the_table(measured: Measured)
     assert (done.returncode, done.stderr) == (0, "no terminal: measuring for 10 s\n")
     assert done.stdout.startswith("SIMULATED")
     assert "\x1b" not in done.stdout
+
+
+def test_without_a_terminal_a_model_that_always_fails_has_failed(tmp_path: Path) -> None:
+    (tmp_path / (script := "CPU_ONLY vanish 3;- - .onnx")).write_text("x")
+    done = hettop(script, "--backend", faulty.NAME, "--unit", "CPU_ONLY", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "hettop: CPU_ONLY: engine process killed by SIGKILL" in done.stderr
 
 
 def numbers_of(row: list[str]) -> tuple[int, float]:

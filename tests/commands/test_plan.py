@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.running import assert_refused, called, hettop, one_document
+from hettop.events import FoundPlan, Study
+from tests.commands.running import HETTOP, assert_refused, called, hettop, one_document, plain_environment
 from tests.cutting import models
+from tests.engine.processes import wait_for
+from tests.record.stories import read
 from tests.slicing.tables import fields
 
 # Two layers that A runs in 7 and 1, B in 3 and 9; a slice costs 1 at each end.
@@ -67,6 +74,9 @@ def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, 
         (("--costs", "x", "--objective", "beauty"), "invalid choice"),
         (("m.onnx", "--costs", "x"), "exclude each other"),
         (("--run", "--costs", "x"), "exclude each other"),
+        (("--stream", "--costs", "x"), "--stream and --costs exclude each other"),
+        (("--record", "x.jsonl", "--costs", "x"), "--record and --costs exclude each other"),
+        (("mobilenetv2", "--json", "--stream"), "use one of them"),
         (("nothing.onnx",), "no model nothing.onnx"),
         (("mobilenetv2", "--devices", "TPU"), "unknown unit"),
         (("mobilenetv2", "--backend", "simulated"), "time of each layer"),
@@ -129,3 +139,60 @@ def test_a_measured_table_can_be_saved_extended_and_planned_again(tmp_path: Path
     assert (again["plan"], again["cost"]) == (document["plan"], pytest.approx(document["cost"]))
     assert_refused(called("plan", model, "--save-costs", str(costs)), "exists")
     assert_refused(called("plan", model, "--describe", str(more), "--run"), "only described")
+
+
+DEVICES = ("--devices", "CPU_ONLY@1,CPU_ONLY@2", "--runs", "3", "--warmup", "1")
+
+
+def test_a_stream_tells_how_far_it_is_and_the_plan_before_it_runs(tmp_path: Path) -> None:
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), *DEVICES, "--run", "--stream")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    shares = [line["share"] for line in lines if line["share"] is not None]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
+    documents = [place for place, line in enumerate(lines) if line["document"] is not None]
+    planned, ran = (lines[place]["document"] for place in documents)
+    assert planned["run"] is None
+    assert ran["plan"] == planned["plan"]
+    assert ran["run"]["outputs_equal"] is True
+    told = [line["doing"] for line in lines[: documents[0]]]
+    assert told[1] == "profiling layers on CPU_ONLY@1, device 1 of 2"
+    assert lines[documents[0] + 1]["doing"] == "cutting the model into the plan's slices"
+
+
+def test_a_recording_holds_what_was_found(tmp_path: Path) -> None:
+    path = tmp_path / "plan.jsonl"
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), *DEVICES, "--run", "--json", "--record", str(path))
+    document = one_document(done.stdout)
+    events, _ = read(path)
+    (study,) = [event for event in events if isinstance(event, Study)]
+    assert (study.name, study.state) == ("plan", "done")
+    assert isinstance(study.found, FoundPlan)
+    assert study.found.plan == document["plan"]
+    assert study.found.cost == pytest.approx(document["cost"], rel=1e-5)
+    assert study.found.run is not None
+    page = hettop("report", str(path)).stdout
+    assert "Slicing plan" in page
+    assert document["plan"] in unescape(page.replace("\\", ""))
+    assert_refused(called("plan", "mobilenetv2", *DEVICES, "--record", str(path)), "exists")
+
+
+@pytest.mark.parametrize("command", [("plan", "--run", "--runs", "100000"), ("coexec", "--granularities")])
+def test_sigkill_leaves_no_scratch_folder(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Killed while the measuring process has files open in it."""
+    (scratch := tmp_path / "tmp").mkdir()
+    name, *options = command
+    with subprocess.Popen(
+        [*HETTOP, name, models.residual(tmp_path / "m.onnx"), *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=plain_environment(TMPDIR=str(scratch)),
+        start_new_session=True,
+    ) as process:
+        try:
+            wait_for(lambda: any(scratch.glob("hettop-plan-*/*.onnx")), "it writes the model there")
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    wait_for(lambda: not any(scratch.iterdir()), "nothing is left")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hettop.commands.rounds import study_options
 from hettop.commands.sweep import progress_line
+from hettop.events import FoundSweep, Study
 from tests.commands.running import assert_refused, called, hettop, one_document
+from tests.record.stories import read
 
 SHORT = ("sweep", "--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--runs", "30", "--rest", "0", "--warmup", "2")
 
@@ -43,6 +50,35 @@ def test_wrong_use_is_refused_before_anything_starts(arguments: tuple[str, ...],
     assert list(tmp_path.iterdir()) == []
 
 
+def lines_of(stdout: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stdout.splitlines()]
+
+
+def studies_in(path: Path) -> list[Study]:
+    events, report = read(path)
+    assert not report.skipped
+    return [event for event in events if isinstance(event, Study)]
+
+
+def test_a_sweep_over_loads_tells_each_load_as_it_ends_and_joins_the_recording_of_its_samples(tmp_path: Path) -> None:
+    done = hettop(*SHORT, "--loads", "none,cpu:4", "--stream", "--record", "s.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = lines_of(done.stdout)
+    documents = [line["document"] for line in lines if line["document"] is not None]
+    assert {row["load"] for row in documents[0]["conditions"]} == {"none"}
+    assert {row["load"] for row in documents[-1]["conditions"]} == {"none", "cpu:4"}
+    shares = [line["share"] for line in lines if line["share"] is not None]
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < 1
+    (study,) = studies_in(tmp_path / "s.jsonl")
+    assert (study.name, study.state, study.arguments[0]) == ("sweep", "done", "sweep")
+    assert isinstance(study.found, FoundSweep)
+    assert {(point.unit, point.load) for point in study.found.points} == {
+        (unit, load) for unit in ("CPU_AND_NE", "ALL") for load in ("none", "cpu:4")
+    }
+    assert one_document(called("replay", "s.jsonl", "--headless", "--json", cwd=tmp_path).stdout)["conditions"]
+
+
 def test_progress_has_the_time_left_as_soon_as_it_is_known() -> None:
     assert progress_line(0.0, "none", 5 * 10**9) == f"{'·' * 24}   0%  load none"
     assert progress_line(0.25, "cpu:2", 10 * 10**9) == f"{'█' * 6}{'·' * 18}  25%  00:30 left  load cpu:2"
@@ -60,9 +96,46 @@ def test_batches_are_measured_in_turns_and_told_as_curves(tmp_path: Path) -> Non
     assert document["model"]["backend"] == "onnxruntime"
 
 
+def test_a_curve_grows_point_by_point_and_is_recorded_beside_the_samples_of_its_points(tmp_path: Path) -> None:
+    arguments = ("sweep", "mobilenetv2:32x32", "--batch", "1,2", "--units", "CPU_ONLY@1", "--duration", "1s")
+    done = hettop(*arguments, "--warmup", "1", "--stream", "--record", "s.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = lines_of(done.stdout)
+    documents = [line["document"] for line in lines if line["document"] is not None]
+    assert len(documents) >= 3, "between the turns, too"
+    assert len(documents[-1]["points"]) == 2
+    assert documents[-1]["curves"][0]["knee_certainty"] is not None
+    assert documents[0]["curves"] == [] or documents[0]["curves"][0]["knee_certainty"] is None, "quickly worked out"
+    last_of_each = [after for before, after in pairwise(lines[:-1]) if before["document"] is not None]
+    assert all(line["share"] is not None for line in last_of_each), "whoever looks then sees how far it is"
+    shares = [line["share"] for line in lines if line["share"] is not None]
+    assert shares == sorted(shares)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "s.jsonl",
+        "s-b1-CPU_ONLY@1.jsonl",
+        "s-b2-CPU_ONLY@1.jsonl",
+    }
+    (study,) = studies_in(tmp_path / "s.jsonl")
+    assert study.state == "done"
+    assert isinstance(study.found, FoundSweep)
+    assert [point.batch for point in study.found.points] == [1, 2]
+    again = called(*arguments, "--record", "s.jsonl", cwd=tmp_path)
+    assert_refused(again, "exists")
+
+
+def test_the_study_is_plain_where_the_samples_are_compressed() -> None:
+    told = study_options(argparse.Namespace(record="a/s.jsonl.zst", stream=True))
+    assert (told.record, told.stream) == ("a/s.jsonl", True)
+    assert study_options(argparse.Namespace(record="s.jsonl")).record == "s.jsonl"
+    assert study_options(argparse.Namespace(record=None)).record is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("--json", "--stream"), "--json prints when all is done"),
+        (("--force",), "--force replaces a recording"),
+        (("--batch", "1", "--json", "--stream"), "--json prints when all is done"),
         (("--batch", "1,0"), "is no batch"),
         (("--batch", ""), "is no batch"),
         (("--size", "224y"), "is no size"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from hettop import events
 from hettop.session import causes
 from hettop.session.session import Session
@@ -9,7 +12,7 @@ from hettop.session.spikes_view import SpikesView
 from hettop.session.viewing import view
 from hettop.session.views import ViewRequest
 from tests.session.storms import SECONDS, Storm, folded
-from tests.streams import MS, S, header, window
+from tests.streams import MS, S, cut, header, window
 
 
 def seen(session: Session, now_ns: int, unit: str | None = "CPU_ONLY") -> SpikesView:
@@ -87,3 +90,36 @@ def test_a_moment_that_is_pointed_at_has_its_slot_on_the_timeline() -> None:
     assert view(session, request).timeline.pointed == 19  # slots end with the one that holds now
     old = ViewRequest(now_ns=90 * S, window_ns=30 * S, timeline_slots=30, pointed_ns=20 * S)
     assert view(session, old).timeline.pointed is None
+
+
+def test_the_timeline_counts_those_spikes_that_were_spikes_when_they_came() -> None:
+    """The fence of the first 64 samples is far above 5 ms, that of all of them below: it has been renewed meanwhile."""
+    session = Session()
+    session.fold(header())
+    wild = [round(MS * 4 ** (i / 63)) for i in range(64)]  # MAD of the logarithms .35: the fence is 33 medians high
+    calm = [2 * MS] * 960
+    session.fold(window([*wild, 5 * MS, *calm, 5 * MS, 2 * MS]))
+    (condition,) = session.conditions.values()
+    now = session.t
+    shown = view(session, ViewRequest(now_ns=now, window_ns=30 * S, timeline_slots=30, spikes=True))
+    assert shown.spikes is not None
+    assert condition.fence_ns is not None
+    assert condition.fence_ns < 5 * MS, "so both of the slow calls lie above it now"
+    assert condition.spikes == 1
+    assert shown.timeline.spikes == shown.units.rows[0].spikes == shown.spikes.n == len(shown.spikes.rows) == 1
+
+
+@given(st.lists(st.sampled_from([1, 2, 3, 6, 12, 40]), min_size=70, max_size=1500), st.integers(0, 1500))
+def test_over_the_whole_of_a_short_session_timeline_panel_room_and_keyframe_count_the_same(
+    lengths: list[int], at: int
+) -> None:
+    whole = window([each * MS // 10 for each in lengths])
+    session = Session()
+    session.fold(header())
+    for part in cut(whole, [at]):
+        session.fold(part)
+    shown = view(session, ViewRequest(now_ns=session.t, window_ns=60 * S, spikes=True))
+    assert shown.spikes is not None
+    counted = {shown.units.rows[0].spikes, shown.spikes.n, session.keyframe(0, 0).conditions[0].spikes}
+    assert counted == {shown.timeline.spikes or 0}
+    assert sum(slot is not None and slot.spike for slot in shown.timeline.slots) <= (shown.timeline.spikes or 0)

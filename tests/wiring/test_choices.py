@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from hettop.analysis.pareto import Choice
 from hettop.errors import HettopError
+from hettop.events import FoundSweep, FoundVariants, Header, ModelInfo, Study
+from hettop.record.writer import Writer
 from hettop.resources import recordings_folder
-from hettop.wiring.choices import read_choices
+from hettop.wiring.choices import accuracy_names, read_choices
+from tests.session.swept import BATCHES, LOADS, PLANTED, VARIANTS
 
 
 def row(unit: str, p50: float | None, **more: Any) -> dict[str, Any]:
@@ -90,6 +94,38 @@ def test_a_recording_is_read_as_what_replay_prints() -> None:
     assert {choice.unit for choice in found} == {"CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"}
     assert all(choice.simulated for choice in found)
     assert all(choice.values["accuracy"] == 0.718 for choice in found)
+
+
+def recorded(path: Path, **found: FoundSweep | FoundVariants) -> str:
+    header = Header(t=0, format="hettop", version=(1, 0), id="x", model=ModelInfo(name="net"))
+    writer = Writer(path, header)
+    for t, (name, each) in enumerate(found.items(), 1):
+        writer.write(Study(t=t, name=name, state="done", elapsed_ns=t, found=each))
+    writer.close("done", 9)
+    return str(path)
+
+
+def test_a_recording_of_variants_has_a_choice_for_each_that_was_measured(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "v.jsonl", variants=VARIANTS)
+    whole, half, eighth = read_choices(path, "p90", {"int8": 0.7})
+    assert (whole.label, whole.unit, whole.load) == ("net fp32", "CPU_ONLY", "none")
+    assert whole.values == {"latency": 5.0, "difference": 0.0, "size": 14e6}
+    assert (half.values["latency"], half.values["difference"]) == (6.0, 0.25)
+    assert (eighth.label, eighth.values["accuracy"]) == ("net int8", 0.7)
+
+
+def test_a_recording_of_a_sweep_has_a_choice_for_each_point_and_none_twice(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "s.jsonl", sweep=PLANTED)
+    choices = read_choices(path, "mean", {})
+    assert [choice.label for choice in choices] == [f"net 224x224 b{batch}" for batch in BATCHES]
+    assert choices[-1].values == {"latency": 40.0, "throughput": 800.0}
+    loads = recorded(tmp_path / "l.jsonl", sweep=LOADS)
+    assert read_choices(loads, "mean", {}) == [], "its conditions are in the session itself, with its samples"
+
+
+def test_an_accuracy_can_be_given_by_label_model_or_precision() -> None:
+    choice = Choice("mobilenetv2:32x32:b1 int8", "ALL", "none", {})
+    assert accuracy_names(choice) == [choice.label, "mobilenetv2:32x32:b1", "int8", "mobilenetv2"]
 
 
 def test_numbers_that_are_none_are_unknown(tmp_path: Path) -> None:

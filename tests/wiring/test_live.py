@@ -192,7 +192,7 @@ def test_redraws_end_up_in_the_stream(tmp_path: Path) -> None:
         (
             Closed("r.jsonl", 100, 5, 0, 7, None),
             "warning",
-            "recorded 5 samples to r.jsonl; 7 samples are missing and the file does not say so",
+            "recorded 5 samples to r.jsonl; 7 samples are missing from it, and no line in it tells of 7 of them",
         ),
         (
             Closed("r.jsonl", 100, 5, 0, 0, "No space left on device (ENOSPC)"),

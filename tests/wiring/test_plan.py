@@ -31,6 +31,6 @@ def test_devices_are_the_numbers_of_threads_if_none_are_named() -> None:
 def test_what_is_wrong_is_said_before_anything_is_measured(options: PlanOptions, words: str) -> None:
     told: list[str] = []
     with pytest.raises(HettopError, match=words) as refused:
-        make_plan(prepare_devices(SMALL, None, 2), SMALL.model, options, told.append)
+        make_plan(prepare_devices(SMALL, None, 2), SMALL.model, options, lambda text, _share: told.append(text))
     assert refused.value.kind == "usage"
     assert told == []

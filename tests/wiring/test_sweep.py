@@ -18,7 +18,8 @@ def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path
     file = tmp_path / "sweep.jsonl"
     loads = tuple(parse_load(text) for text in ("none", "cpu:4", "gpu:1"))
     options = SweepOptions(loads=loads, runs=40, rest_ns=30_000_000)
-    sweep = Sweep(setup, MeasureOptions(warmup=0, interleave=True, record=str(file)), options, raw_limit=RAW_LIMIT)
+    measure = MeasureOptions(warmup=0, interleave=True, record=str(file))
+    sweep = Sweep(setup, measure, options, ("/home/me/net.onnx", "--runs", "40"), raw_limit=RAW_LIMIT)
     shares = []
 
     def finished() -> bool:
@@ -37,6 +38,28 @@ def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path
     told = [line["condition"] for line in lines if line["k"] == "load"]
     assert told == ["cpu:4", "none", "gpu:1"], "rests are without load"
     assert sum(line["k"] == "control" and line["action"] == "pause" for line in lines) == 2
+    (study,) = [line for line in lines if line["k"] == "study"]
+    assert (study["state"], study["arguments"]) == ("done", ["sweep", "net.onnx", "--runs", "40"])
+    assert len(study["found"]["points"]) == 6
+    assert lines[-1]["k"] == "end", "it is told before the recording ends"
+
+
+def test_broken_off_it_tells_what_there_is_as_ended(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    file = tmp_path / "sweep.jsonl"
+    options = SweepOptions(loads=(parse_load("none"), parse_load("cpu:4")), runs=10**6)
+    measure = MeasureOptions(warmup=0, interleave=True, record=str(file))
+    sweep = Sweep(setup, measure, options, raw_limit=RAW_LIMIT)
+
+    def some() -> bool:
+        sweep.pump()
+        return sweep.session.samples > 0
+
+    wait_for(some, "there are samples")
+    assert not sweep.resting
+    sweep.close("interrupted")
+    (study,) = [line for line in map(json.loads, file.read_text().splitlines()) if line["k"] == "study"]
+    assert (study["state"], len(study["found"]["points"])) == ("ended", 1)
 
 
 def test_time_left_is_told_once_something_is_done() -> None:
