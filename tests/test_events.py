@@ -103,3 +103,15 @@ def test_starts_are_exact_far_from_zero() -> None:
     far = window([3, 4, 5], t0=2**52, gap=2)
     assert far.starts_ns().tolist() == [2**52, 2**52 + 5, 2**52 + 11]
     assert far.starts_ns().dtype == np.int64
+
+
+def test_a_study_that_found_what_another_finds_is_refused() -> None:
+    """Whoever draws it goes by its name, and must find what it expects."""
+    found = events.FoundLayers(unit="A", total_ms=1.0, end_to_end_ms=1.0)
+    sound = events.Study(t=1, name="roofline", state="done", elapsed_ns=1, found=found)
+    assert isinstance(events.decode(events.encode(sound)), events.Study)
+    line = events.encode(sound).replace(b'"name":"roofline"', b'"name":"coexec"')
+    with pytest.raises(ValueError, match="a study of coexec cannot have found layers"):
+        events.decode(line)
+    newer = events.decode(line.replace(b'"name":"coexec"', b'"name":"of a newer version"'))
+    assert isinstance(newer, events.Study)

@@ -14,6 +14,7 @@ from hettop.commands.options import add_model_options, make_parser, model_option
 from hettop.commands.telling import Answer, add_result_options
 from hettop.errors import HettopError
 from hettop.text import clean
+from hettop.wiring.options import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from hettop.wiring.plan import PlanOptions
@@ -48,7 +49,7 @@ NOT_EQUAL = 1
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.costs is None and arguments.model is None:
-        raise HettopError("usage", "nothing to plan", "name a model, or a table of costs with --costs FILE")
+        arguments.model = DEFAULT_MODEL
     if arguments.costs is None:
         return _plan_model(argv, arguments)
     wrong = [f"--{name.replace('_', '-')}" for name in TABLE_ALONE if getattr(arguments, name)] + ["a model"] * bool(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hettop.tui.preferences import Preferences
 
 HIGHEST_FPS = 30.0
+OURS = "hettop-"
+"""Before the names of hettop's own themes; `--theme light` is as good as `--theme hettop-light`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     from hettop.tui.themes import WITHOUT_COLOR
     from hettop.wiring.settings.mine import USUAL_THEME, my_settings, preferences, usable_theme
 
+    if arguments.theme is not None and not has_theme(arguments.theme) and has_theme(f"{OURS}{arguments.theme}"):
+        arguments.theme = f"{OURS}{arguments.theme}"
     mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
     if arguments.theme is not None:
         check_theme(arguments.theme)

@@ -14,11 +14,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
 
 from hettop.errors import HettopError
+from hettop.text import clean
 
 if TYPE_CHECKING:
     from hettop.wiring.setup import Setup
     from hettop.wiring.studies.recording import StudyRecording
 
+TABLES_ALONE = ("layers", "roofline", "sweep", "variants")
+LONGEST = 400  # characters of a sentence
 STREAM_HELP = "print JSON lines meanwhile: what is going on, how much is done, all that is known; the last is whole"
 
 
@@ -145,4 +148,18 @@ class Answer:
 
             sys.stdout.write(to_json(document()) + "\n")
         else:
-            sys.stdout.write(text(shutil.get_terminal_size((100, 24)).columns))
+            width = shutil.get_terminal_size((100, 24)).columns
+            kept = [f"kept in {clean(self._arguments.record)}"] if self._recording is not None else []
+            page = [*self._headline(document, width), text(width).rstrip("\n"), *kept]
+            sys.stdout.write("\n".join(page) + "\n")
+
+    def _headline(self, document: Callable[[], dict[str, Any]], width: int) -> list[str]:
+        """The sentences that the screen and a report begin with, for pages that are tables alone."""
+        if self._name not in TABLES_ALONE:
+            return []
+        from hettop.report.grid import wrapped
+        from hettop.report.studies.words import HEADLINES
+        from hettop.wiring.studies.reading import found_of
+
+        sentences = HEADLINES[self._name](found_of(self._name, document()))
+        return [*(row for each in sentences for row in wrapped(clean(each, LONGEST), width)), ""]

@@ -345,11 +345,23 @@ class FoundGranularities(
 Found = FoundLayers | FoundSweep | FoundVariants | FoundPlan | FoundCoexec | FoundGranularities
 
 
+FOUND_BY: dict[str, type[Found]] = {
+    "layers": FoundLayers,
+    "roofline": FoundLayers,
+    "sweep": FoundSweep,
+    "variants": FoundVariants,
+    "plan": FoundPlan,
+    "coexec": FoundCoexec,
+    "granularities": FoundGranularities,
+}
+"""What each study finds; of one that is not among them nothing is known."""
+
+
 class Study(Event, frozen=True, kw_only=True, tag="study", eq=False):
     """A study has begun, got further, or ended: `state` is `running`, `done`, `failed` or `ended` (by the user).
 
     It has taken `elapsed_ns` by now, and `share` of it is done; None where that is not known. `found` is all that is
-    known by now.
+    known by now; `earlier`: it is from the run before.
     """
 
     name: Text
@@ -359,4 +371,5 @@ class Study(Event, frozen=True, kw_only=True, tag="study", eq=False):
     doing: Text | None = None
     share: Share | None = None
     found: Found | None = None
+    earlier: bool = False
     error: Failure | None = None

@@ -22,6 +22,10 @@ LARGEST = 3
 MOST_OF_IT = 0.9
 """Types of operation are named until they take as much of the time, three at most."""
 
+LEAST_OF_CALL, MOST_OF_CALL = 0.75, 1.33
+"""Layers that add up to less or more of a call were not measured under the same circumstances as it: on a quiet machine
+the profiler makes a call a tenth longer, and what lies between layers is a few per cent."""
+
 CLOSE = 0.1
 """A layer within a tenth of its roof counts as being at it: two moments of a machine differ by as much."""
 
@@ -86,7 +90,7 @@ def layers_headline(found: FoundLayers) -> list[str]:
     """Sentences, the one that matters most first."""
     if not found.layers:
         return ["No layer was found that takes time."]
-    return [*_by_op(found), *_largest(found), *_bounds(found), *_fallback(found)]
+    return [*_by_op(found), *_largest(found), *_bounds(found), *_fallback(found), *_unlike(found)]
 
 
 def roofline_headline(found: FoundLayers) -> list[str]:
@@ -94,7 +98,7 @@ def roofline_headline(found: FoundLayers) -> list[str]:
     roofs = found.roofs
     if roofs is None:
         return [_no_roofs(found)]
-    return [*_whole(found, roofs), *_lost(found), *_above(found)]
+    return [*_whole(found, roofs), *_lost(found), *_above(found), *_unlike(found)]
 
 
 def _by_op(found: FoundLayers) -> Iterator[str]:
@@ -185,6 +189,18 @@ def _above(found: FoundLayers) -> Iterator[str]:
     if above:
         why = "what moves fits in the cache" if cached == len(above) else f"{cached} of them fit in the cache"
         yield f"{_layers(len(above))} {'is' if len(above) == 1 else 'are'} above the roof: {why}."
+
+
+def _unlike(found: FoundLayers) -> Iterator[str]:
+    """That the layers and the whole call were measured on two different machines, as it were."""
+    if found.estimated or not found.end_to_end_ms:
+        return
+    share = found.total_ms / found.end_to_end_ms
+    if not LEAST_OF_CALL <= share <= MOST_OF_CALL:
+        yield (
+            f"The layers add up to {percent(share)} of a call's {milliseconds(found.end_to_end_ms)} ms: something else "
+            "ran meanwhile. Measure again before you trust either."
+        )
 
 
 def _no_roofs(found: FoundLayers) -> str:

@@ -30,7 +30,7 @@ class Studies:
         news = [worker for worker in _dead(event) if worker.unit not in dead]
         self._dead[event.name] = dead | {worker.unit for worker in news}
         if event.found is None and before is not None:
-            event = msgspec.structs.replace(event, found=before.found)
+            event = msgspec.structs.replace(event, found=before.found, earlier=before.found is not None)
         self._known[event.name] = event
         return news
 

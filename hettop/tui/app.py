@@ -70,6 +70,7 @@ class HettopApp(Measuring, Replaying, Arranging):
     theme: a name; None is hettop's dark theme. HettopError (`usage`) when there is none of that name.
     fps: redraws a second.
     ascii: draw with ASCII characters only.
+    sixteen: the terminal has 16 colours: themes use those that they name, instead of the nearest.
     look: makes the views of a session (tests pass fixed ones; None: the session's own).
     clock: CPU time of this thread in ns, from which the cost of a redraw is reported to the feed.
     preferences: how the user wants the screen otherwise.
@@ -88,6 +89,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         theme: str | None = None,
         fps: float = 4.0,
         ascii: bool = False,  # noqa: A002 - the option's name
+        sixteen: bool = False,
         look: Look | None = None,
         clock: Callable[[], int] = time.thread_time_ns,
         theme_folders: Sequence[Path] | None = None,
@@ -102,7 +104,8 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._look = look
         self._clock = clock
         self._since: int | None = None
-        self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders)
+        self._resized = False
+        self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders, sixteen=sixteen)
         if not self.preferences.animated:
             self.animation_level = "none"
         self._latency = LatencyPanel(ascii=ascii)
@@ -116,9 +119,9 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._scrub = ScrubBar(ascii=ascii) if replaying else None
         self._hints = Hints(hinted(self.keys), ascii=ascii)
 
-    def _use_themes(self, wanted: str | None, folders: Sequence[Path]) -> None:
+    def _use_themes(self, wanted: str | None, folders: Sequence[Path], *, sixteen: bool) -> None:
         own = self.preferences.theme_folder
-        themes, self._theme_faults = load_themes([*folders, own] if own is not None else folders)
+        themes, self._theme_faults = load_themes([*folders, *([own] if own is not None else [])], sixteen=sixteen)
         for theme in themes:
             self.register_theme(theme)
         self.theme_names = [theme.name for theme in themes]
@@ -186,10 +189,18 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.set_interval(1 / self._fps, self.frame)
         self.set_interval(PUMP_EVERY_S, self._pump)
         self.refresh_bindings()
+        if self.preferences.room:
+            self.action_room(self.preferences.room)
         self.frame()
 
     def on_panel_resized(self) -> None:
-        """A panel has other columns now than the picture it has was made for."""
+        """A panel has other columns now than the picture it has was made for; where one changes, others often do."""
+        if not self._resized:
+            self._resized = True
+            self.call_later(self._draw_resized)
+
+    def _draw_resized(self) -> None:
+        self._resized = False
         self.draw()
 
     def frame(self) -> None:

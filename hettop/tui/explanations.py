@@ -15,8 +15,10 @@ PANELS: dict[str, str] = {
     "timeline": (
         "The same seconds in their order, newest at the right. Each column is a slot of time: the shaded part reaches "
         f"to its P90, the full part to its slowest call. {glyphs.FENCE} is the fence: a call above it is a spike "
-        "(over median + 10 MAD of the logarithm, and over 1.5 x median). Spikes at one distance have a clock behind "
-        "them; a step that stays is heat, load or a clock speed. Marks and load changes stand under the axis."
+        "(over median + 10 MAD of the logarithm, and over 1.5 x median). The fence moves while samples come: here, as "
+        "everywhere on the screen, a call is judged by the one in force when it came; what is drawn is today's. Spikes "
+        "at one distance have a clock behind them; a step that stays is heat, load or a clock speed. Marks and load "
+        "changes stand under the axis."
     ),
     "units": (
         "A row for each compute unit: samples, mean, percentiles, slowest call, calls a second, how far its mean lies "
@@ -52,7 +54,8 @@ ROOMS: dict[str, str] = {
     "studies": (
         "Questions about the inside of the model, each answered by one of hettop's commands while inference rests: "
         "time by layer, how near each comes to what the machine can do, what larger batches give. What a study "
-        "measures is printed as that command prints it."
+        "measures is printed as that command prints it. One of them, coexec, is a mode of its own: units serve one "
+        "stream together until you end it, and its figures grow round by round."
     ),
     "verdict": (
         "Which unit to use, by what was measured so far. It says yes only to what is proven: where intervals overlap "

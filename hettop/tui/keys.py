@@ -124,7 +124,6 @@ def bindings() -> list[Binding]:
     return [
         Binding(key.keys, key.action, key.words, id=key.id, key_display=key.display, show=bool(key.hint))
         for key in KEYS
-        if key.id != "palette"  # Textual's own
     ]
 
 

@@ -37,6 +37,14 @@ class Picture:
         header = self.session.header
         if self.frozen:
             return "FROZEN"
+        if self.co_executing:
+            return "CO-EXECUTING"
         if header.paused and header.study is not None:
             return f"STUDY: {clean(header.study, 20)}"
         return "PAUSED" if header.paused else None
+
+    @property
+    def co_executing(self) -> bool:
+        """Whether units serve one stream together just now, and what is measured of each alone rests for that."""
+        header = self.session.header
+        return header.paused and header.mode == "coexec"

@@ -68,7 +68,6 @@ def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "--costs"),
         (("--costs", "nowhere.json"), "no file nowhere.json"),
         (("--costs", "."), "not a regular file"),
         (("--costs", "x", "--objective", "beauty"), "invalid choice"),

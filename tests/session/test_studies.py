@@ -18,11 +18,11 @@ def test_one_that_runs_again_keeps_its_last_answer() -> None:
     session.fold(study("done", 1, found=FOUND))
     session.fold(study("running", 2))
     assert session.studies.running is not None
-    assert [(each.state, each.found) for each in session.studies.all] == [("running", FOUND)]
+    assert [(each.state, each.found, each.earlier) for each in session.studies.all] == [("running", FOUND, True)]
     other = FoundLayers(unit="ALL", total_ms=3.0, end_to_end_ms=3.0)
     session.fold(study("done", 3, found=other))
     assert session.studies.running is None
-    assert [each.found for each in session.studies.all] == [other]
+    assert [(each.found, each.earlier) for each in session.studies.all] == [(other, False)]
 
 
 def test_a_session_restored_from_a_keyframe_knows_them() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
@@ -11,6 +13,7 @@ from textual.pilot import Pilot
 from hettop.tui.app import HettopApp
 from tests.tui.fakes import FakeFeed
 
+GOLDENS = Path(__file__).parent / "goldens"
 STILL = 0.001  # frames a second: none but the first comes by itself while a test runs
 
 
@@ -42,3 +45,12 @@ def screen_text(app: HettopApp) -> str:
     """What stands on the screen, line by line."""
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+def golden(name: str, text: str) -> str:
+    """The text as it should be; with HETTOP_UPDATE_GOLDENS it is from now on what it is."""
+    path = GOLDENS / name
+    if os.environ.get("HETTOP_UPDATE_GOLDENS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return path.read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -360,3 +361,24 @@ def test_hostile_text_is_shown_harmlessly() -> None:
 def test_every_glyph_has_an_ascii_form(session: SessionView) -> None:
     own = {c for c in everything(session) if not c.isascii()} - {"\ufffd"}
     assert all(to_ascii(c) != "?" for c in own), [c for c in own if to_ascii(c) == "?"]
+
+
+class Told(tuple[str, ...]):
+    """What is known of a unit, that counts how often it is read."""
+
+    read = 0
+
+    def __iter__(self) -> Iterator[str]:
+        Told.read += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("at", [0, 1, 250, 511])
+def test_of_very_many_units_those_in_sight_are_drawn_and_the_rest_are_counted(at: int) -> None:
+    rows = tuple(replace(UNITS.rows[0], unit=f"CPU@{i}", active=False, details=Told(("a plan",))) for i in range(512))
+    Told.read = 0
+    lines, units, hidden = draw_units(replace(UNITS, rows=rows, beside=()), 100, 12, Pointing(cursor=f"CPU@{at}"))
+    assert len(lines) == 12
+    assert f"CPU@{at}" in units
+    assert hidden == 512 + 1 - 12
+    assert Told.read <= 2 * 512, "whether all of it fits is asked once, not for every row"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from textual.pilot import Pilot
+
+from hettop.tui.app import HettopApp
 from hettop.tui.charts.lines import Line, line
 from hettop.tui.picture import Picture
 from hettop.tui.rooms import ROOMS
 from hettop.tui.rooms.room import Room
-from tests.tui.fakes import PAUSED, FakeFeed
+from tests.tui.fakes import PAUSED, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
+from tests.tui.test_spikes_room import VIEW
 
 
 class Numbers(Room):
@@ -115,3 +119,40 @@ async def test_escape_closes_details_then_the_zoom() -> None:
         await pilot.press("escape")
         await settled(pilot)
         assert "3 units" in screen_text(app)
+
+
+async def click_on(app: HettopApp, pilot: Pilot[None], text: str) -> None:
+    """A click on the first cell of the first place at which this stands."""
+    y = next(y for y, row in enumerate(screen_text(app).splitlines()) if text in row)
+    await pilot.click(offset=(screen_text(app).splitlines()[y].index(text), y))
+    await settled(pilot)
+
+
+async def test_a_click_on_a_dial_chooses_it_and_one_on_a_hint_presses_its_key() -> None:
+    feed = FakeFeed()
+    async with running(feed, size=(80, 24)) as (app, pilot):
+        await pilot.press("l")
+        await settled(pilot)
+        await click_on(app, pilot, "memory ")
+        assert "▷ memory" in screen_text(app)
+        await click_on(app, pilot, "→ level")
+        await click_on(app, pilot, "no load")
+        await click_on(app, pilot, "←→ level")
+        await click_on(app, pilot, "Esc back")
+        assert app.room is None
+    assert feed.told.calls == [("change_load", "memory", 1, 100), ("end_load",)]  # less than none there is not
+
+
+async def test_a_click_puts_the_cursor_on_a_spike_and_a_second_one_goes_there() -> None:
+    feed = FakeFeed(VIEW, replay=REPLAY)
+    async with running(feed, size=(80, 24)) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await click_on(app, pilot, "01:18.00")
+        assert "▷ 01:18.00" in screen_text(app)
+        assert feed.told.calls == []
+        await click_on(app, pilot, "when")
+        await click_on(app, pilot, "goes with spikes?")
+        assert feed.told.calls == []
+        await click_on(app, pilot, "01:18.00")
+    assert feed.told.calls[-1] == ("seek", 79 * SECOND)  # as by Enter: a second behind it

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from hettop.events import Failure, FoundLayer, FoundLayers, Study
 from tests.tui.fakes import LIVE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
@@ -26,6 +28,10 @@ FAILED = Study(
 )
 
 
+def replace_state(study: Study, state: str, *, earlier: bool = False) -> Study:
+    return msgspec.structs.replace(study, state=state, earlier=earlier)
+
+
 def feed_of(*studies: Study, replay: bool = False) -> FakeFeed:
     return FakeFeed(replace(LIVE, studies=studies), replay=REPLAY if replay else None)
 
@@ -38,7 +44,7 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
         assert "layers✓" in text
         assert "sweep✗" in text
         assert "Time by layer" in text
-        assert "in 00:12" in text
+        assert "after 00:12" in text
         assert "conv1" in text
         assert "no such unit" not in text
         await pilot.press("right")
@@ -69,9 +75,30 @@ async def test_one_that_runs_says_how_far_it_is_and_enter_ends_it() -> None:
         text = screen_text(app)
         assert "b4 on CPU_ONLY · 00:23" in text, "20 s when it told last, 3 s ago"
         assert "50%, about 00:17 left" in text
-        await pilot.press("right", "enter")
+        await pilot.press("enter")
         await settled(pilot)
     assert feed.told.calls == [("end_study",)]
+
+
+async def test_enter_on_another_runs_that_one_instead() -> None:
+    feed = feed_of(replace_state(DONE, "running"))
+    async with running(feed, size=(100, 30)) as (app, pilot):
+        await pilot.press("y", "right")
+        await settled(pilot)
+        assert "end layers, run it" in screen_text(app)
+        await pilot.press("enter")
+        await settled(pilot)
+    assert feed.told.calls == [("study", "sweep")]
+
+
+async def test_an_answer_of_the_run_before_says_so() -> None:
+    async with running(feed_of(replace_state(DONE, "ended", earlier=True)), size=(100, 30)) as (app, pilot):
+        await pilot.press("y")
+        await settled(pilot)
+        text = screen_text(app)
+        assert "ended by the user" in text
+        assert "found by the run before" in text
+        assert "conv1" in text
 
 
 async def test_a_replay_shows_the_studies_that_it_holds_and_runs_none() -> None:

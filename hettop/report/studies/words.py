@@ -10,21 +10,36 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import Study
+from hettop.events import FoundSweep, Study
 from hettop.format import clock
 from hettop.session.coexec_findings import verdict
+from hettop.session.granularity_findings import granularity_sentences
 from hettop.session.layer_findings import layers_headline, roofline_headline
+from hettop.session.load_findings import loads_headline
+from hettop.session.plan_findings import plan_sentences
 from hettop.session.session import Session
+from hettop.session.sweep_findings import sweep_headline, under_loads
+from hettop.session.variant_findings import variants_headline
 from hettop.text import clean
 
 LONGEST = 600
 
+
+def _swept(found: FoundSweep) -> list[str]:
+    told = loads_headline(found.points) if under_loads(found) else sweep_headline(found)
+    return [sentence for sentence, _ in told]
+
+
 HEADLINES: dict[str, Callable[[Any], list[str]]] = {
     "coexec": lambda found: [verdict(found)],
+    "granularities": lambda found: list(granularity_sentences(found)),
     "layers": layers_headline,
+    "plan": lambda found: [sentence.text for sentence in plan_sentences(found)],
     "roofline": roofline_headline,
+    "sweep": _swept,
+    "variants": lambda found: [sentence for sentence, _ in variants_headline(found)],
 }
-"""The sentences that matter most, by the studies' names; of the others it is only told that they were made."""
+"""The sentences that matter most, by the studies' names."""
 
 
 def study_lines(session: Session) -> list[str]:

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from functools import partial
 
 from textual.app import SystemCommand
+from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
 from hettop.tui.actions.looking import Looking
+from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.choices import PANELS
 from hettop.tui.choosing import PanelScreen, ThemeScreen
 from hettop.tui.introduction import SMALLEST, IntroductionScreen
@@ -40,11 +42,17 @@ class Arranging(Looking):
         """Those of hettop and of the user, without the many that come with Textual."""
         return [self.available_themes[name] for name in self.theme_names]
 
+    def action_command_palette(self) -> None:
+        if not CommandPalette.is_open(self):  # type: ignore[arg-type]
+            self.push_screen(CommandPalette(placeholder="search all keys by what they do", id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002 - Textual's
         """What the palette offers: everything that a key does here, found by its words or by its id."""
         for key in self.keys:
             if key.id != "palette":
-                yield SystemCommand(f"{key.words}  {key.display}", key.id, partial(self.run_action, key.action))
+                title = f"{key.words}  {key.display}"
+                shown = to_ascii(title) if self.ascii_only else title
+                yield SystemCommand(shown, key.id, partial(self.run_action, key.action))
 
     def action_choose_theme(self) -> None:
         self.push_screen(ThemeScreen(self.own_themes, ascii=self.ascii_only), self._theme_chosen)

@@ -9,10 +9,12 @@ import os
 from collections.abc import Callable
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from hettop.errors import HettopError
 from hettop.text import clean
+from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.driver import TerminalDriver
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
 from hettop.tui.keymap import with_keymap
@@ -36,6 +38,7 @@ class Steering(App[None]):
         super().__init__(driver_class=TerminalDriver if "TEXTUAL_DRIVER" not in os.environ else None)
         self.feed: Feed | None = None
         self.ascii_only = ascii
+        self.set_class(ascii, "-ascii")  # for what Textual draws itself
         self.picture: Picture | None = None
         self.preferences = preferences or Preferences()
         self.replaying = replaying
@@ -46,6 +49,19 @@ class Steering(App[None]):
         self.theme_names: list[str] = []
         self.keys = with_keymap(applicable(live=not replaying, replay=replaying), self.preferences.keymap)
         self.set_keymap(dict(self.preferences.keymap))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Tell the user something now; words are words here, never markup."""
+        said = to_ascii(message) if self.ascii_only else message
+        super().notify(said, title=title, severity=severity, timeout=timeout, markup=markup)
 
     @property
     def live(self) -> LiveControls | None:

@@ -79,13 +79,13 @@ def _items(picture: Picture, *, short: bool) -> list[Item]:
         Item(0, _state(picture)),
         Item(3, line((clean(view.model, 20 if short else 36), "strong"))) if view.model else None,
         Item(4, line((clean(view.model_note, 40), "muted"))) if view.model_note else None,
-        Item(1, _units(view)) if view.units else None,
+        Item(1, _units(view)) if view.units and not picture.co_executing else None,
         Item(2, line((_position(picture), "strong"))),
         Item(5, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,
         Item(5, line((f"n {count(view.samples)}", "text"))),
         Item(3, line((f"dropped {count(view.dropped)}", "error"))) if view.dropped else None,
         Item(3, line((f"paced {per_second(view.rate_hz)}", "muted"))) if view.rate_hz else None,
-        Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "paced", "") else None,
+        Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "paced", "coexec", "") else None,
         Item(8, line((clean(view.chip, 28), "muted"))) if view.chip else None,
         Item(2, _watts(picture.session.power)) if short and picture.session.power.rails else None,
         Item(2, line(("load ", "muted"), (clean(view.load, 28), "accent"))) if view.load != "none" else None,
@@ -103,6 +103,9 @@ def _watts(view: PowerView) -> Line:
 
 
 def _state(picture: Picture) -> Line:
+    if picture.co_executing and not picture.frozen:
+        names = " + ".join(clean(unit_name(unit, short=True)) for unit in picture.session.header.units)
+        return line((f"{glyphs.PLAY} {picture.halted} {names}", "banner"))
     if picture.halted:
         return line((f"{glyphs.PAUSE} {picture.halted}", "banner"))
     if picture.replay is not None:
@@ -117,7 +120,8 @@ def _replay_state(replay: ReplayStatus) -> Line:
 
 
 def _units(view: HeaderView) -> Line:
-    names = " + ".join(clean(unit_name(unit, short=len(view.units) > 1)) for unit in view.units)
+    """Units that take turns have a stroke between them: a plus would look like hardware at work together."""
+    names = " / ".join(clean(unit_name(unit, short=len(view.units) > 1)) for unit in view.units)
     return line((f"{glyphs.OF} ", "muted"), (names, "active"))
 
 

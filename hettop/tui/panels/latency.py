@@ -5,7 +5,7 @@ from __future__ import annotations
 from hettop.format import seconds
 from hettop.text import clean
 from hettop.tui.charts.histogram import draw_histogram, plot_columns
-from hettop.tui.charts.lines import Line, line
+from hettop.tui.charts.lines import Line, line, wrapped
 from hettop.tui.panels.panel import Panel, inner_size
 from hettop.tui.picture import Picture
 
@@ -33,4 +33,8 @@ class LatencyPanel(Panel):
         )
 
     def body(self, picture: Picture, width: int, height: int) -> list[Line]:
+        study = picture.session.header.study
+        if study is not None and picture.session.header.paused and not picture.session.latency.n:
+            told = f"Inference rests while the study {clean(study, 20)} runs: y shows it."
+            return [line((text, "muted")) for text in wrapped(told, width)]
         return draw_histogram(picture.session.latency, width, height)

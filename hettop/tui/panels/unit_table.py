@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, unit_name
@@ -127,16 +128,26 @@ def draw_units(view: UnitsView, width: int, height: int, pointing: Pointing = Po
     """The table as exactly `height` lines of `width` cells; the unit pointed at, else the active one, is in sight."""
     table = _Table(view, arrange(width, height, len(view.rows), energy=has_energy(view)), width, pointing)
     rows: list[tuple[Line, str | None]] = [(table.heading(), None)] if height > 1 else []
-    for row in view.rows:
+    pointed = pointing.cursor or next((row.unit for row in view.rows if row.active), None)
+    near = _near(view.rows, pointed, height)
+    for row in near:
         rows += [(drawn, row.unit) for drawn in table.row(row, spare=height - len(view.rows) - 1)]
     rows += [(drawn, None) for drawn in table.beside(height - len(rows))]
     if table.plan.own_line and len(rows) < height and view.rows:
         rows.append((table.violin_foot(), None))
     rows += [(drawn, None) for drawn in table.absent(height - len(rows))]
-    hidden = max(0, len(rows) - height)
-    rows = _in_sight(rows, height, pointing.cursor or next((row.unit for row in view.rows if row.active), None))
+    hidden = max(0, len(rows) - height) + len(view.rows) - len(near)  # those left out have a line each
+    rows = _in_sight(rows, height, pointed)
     rows += [(fit((), width), None)] * (height - len(rows))
     return Drawn([drawn for drawn, _ in rows], [unit for _, unit in rows], hidden)
+
+
+def _near(rows: tuple[UnitRow, ...], unit: str | None, height: int) -> tuple[UnitRow, ...]:
+    """The rows of which any can be in sight with this one; all where each has a line at least."""
+    if len(rows) <= height:
+        return rows
+    at = next((i for i, row in enumerate(rows) if row.unit == unit), 0)
+    return rows[max(0, at - height) : at + height + 1]
 
 
 def _in_sight(rows: list[tuple[Line, str | None]], height: int, unit: str | None) -> list[tuple[Line, str | None]]:
@@ -187,7 +198,7 @@ class _Table:
         self.plan = plan
         self.width = width
 
-    @property
+    @cached_property
     def details_room(self) -> float:
         """Lines beyond one a row that it takes to tell every unit's details; never enough while there are none."""
         lines = sum(len(details_of(row, self.width)) for row in self.view.rows)

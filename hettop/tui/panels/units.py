@@ -84,7 +84,8 @@ class UnitsPanel(Panel):
         return "" if load == "none" else f" · under {load}"
 
     def foot(self, picture: Picture) -> Line:  # noqa: ARG002 - of what was drawn
-        more = f" {glyphs.UP_DOWN} {self._hidden} more lines" if self._hidden else ""
+        lines = "line" if self._hidden == 1 else "lines"
+        more = f" {glyphs.UP_DOWN} {self._hidden} more {lines}" if self._hidden else ""
         return line((more, "muted"))
 
     def body(self, picture: Picture, width: int, height: int) -> list[Line]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _REST = "Enter measures it. Inference rests meanwhile: each would be measured with the other beside it."
 _REPLAY = "No study is in this recording. Studies run the model, and a replay has none: open the model itself."
 _SIMULATED = "The simulated machine has no model to look into: open a model itself."
+_EARLIER = "What stands below was found by the run before."
 _BAR = 16
 _MARKS = {"running": glyphs.RECORD, "done": glyphs.DONE, "failed": glyphs.FAILED, "ended": glyphs.ENDED}
 _INKS = {"running": "accent", "done": "good", "failed": "error", "ended": "muted"}
@@ -57,7 +58,10 @@ class StudiesRoom(Room):
         turn = [("←→", "study")] if len(_names(picture)) > 1 else []
         if not picture.offers:
             return turn
-        return [*turn, ("Enter", "end it" if _running(picture) is not None else "run it")]
+        running = _running(picture)
+        if running is None:
+            return [*turn, ("Enter", "run it")]
+        return [*turn, ("Enter", "end it" if running.name == self._chosen(picture) else f"end {running.name}, run it")]
 
     def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
         chosen = self._chosen(picture)
@@ -79,10 +83,10 @@ class StudiesRoom(Room):
         picture = self.picture
         if picture is None or not picture.offers:
             return
-        if _running(picture) is not None:
+        name, running = self._chosen(picture), _running(picture)
+        if running is not None and running.name == name:
             self.steer(lambda live: live.end_study())
             return
-        name = self._chosen(picture)
         if name in [offer.name for offer in picture.offers]:
             self.steer(lambda live: live.study(name))
 
@@ -143,19 +147,23 @@ def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
 
 
 def _status(study: Study | None, words: str, now_ns: int, width: int) -> list[Line]:
-    """What it is about, and what became of it; empty for one that is being drawn and went well."""
+    """What it is about, and what became of it."""
     about = [fit(line((words[:1].upper() + words[1:], "strong")), width)] if words else []
     if study is None:
         return [*about, ()]
+    earlier = _paragraph(_EARLIER, width, "warning") if study.earlier and study.found is not None else []
+    return [*about, *_became(study, now_ns, width), *earlier, ()]
+
+
+def _became(study: Study, now_ns: int, width: int) -> list[Line]:
     if study.state == "failed" and study.error is not None:
         told = [f"Failed: {clean(study.error.message)}", *filter(None, [clean(study.error.hint)])]
-        return [*about, *(row for text in told for row in _paragraph(text, width, "error")), ()]
-    when = "" if study.state == "running" else f"measured by {clock(study.t)}, in {clock(study.elapsed_ns)}"
-    if study.state == "ended":
-        when = f"ended by the user after {clock(study.elapsed_ns)}"
-    elif study.state == "running":
+        return [row for text in told for row in _paragraph(text, width, "error")]
+    if study.state == "running":
         when = f"{clean(study.doing or 'measuring', width)} · {clock(_elapsed(study, now_ns))}"
-    return [*about, fit(line((when, "accent" if study.state == "running" else "muted")), width), ()]
+        return [fit(line((when, "accent")), width)]
+    ended = "ended by the user" if study.state == "ended" else "finished"
+    return _paragraph(f"{ended} at {clock(study.t)}, after {clock(study.elapsed_ns)}", width)
 
 
 def _questions(picture: Picture, chosen: str, width: int) -> list[Line]:
