@@ -233,8 +233,11 @@ def _ran_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
     )
     gain, low, high = interval(ran.gains)
     proven = "" if low > 0 or high < 0 else ": no difference is proven"
+    what = f"gain over {name} alone"
+    if [each.device for each in sliced.plan.slices] == [best]:
+        what, proven = f"{name} alone measured against itself:", ": that is the machine, not a gain"
     yield (
-        f"gain over {name} alone {percent(gain, signed=True)} ({percent(low, signed=True)} to "
+        f"{what} {percent(gain, signed=True)} ({percent(low, signed=True)} to "
         f"{percent(high, signed=True)}, 95 %){proven}"
     )
     if ran.reference is not None:

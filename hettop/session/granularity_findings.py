@@ -59,7 +59,7 @@ def _best(rows: list[FoundGranularity]) -> str:
     slower = (busiest.p50_ms or 0.0) / (quickest.p50_ms or 1.0) - 1
     return (
         f"for latency {_named(quickest)} ({significant(quickest.p50_ms)} ms), for rate {_named(busiest)} "
-        f"({rate}; each answer takes {percent(slower, signed=True)} longer)."
+        f"({rate}; each answer takes {percent(slower)} longer)."
     )
 
 

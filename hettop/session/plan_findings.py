@@ -36,7 +36,7 @@ def plan_sentences(found: FoundPlan) -> Iterator[Sentence]:
     if found.run is None:
         yield Sentence("Not run: the plan as a whole is not measured.")
         return
-    yield _gained(found.run)
+    yield _against_itself(found.run) if _is_best_single(found) else _gained(found.run)
     yield _took(found.run)
     yield _outputs(found.run)
 
@@ -76,6 +76,20 @@ def _predicted(found: FoundPlan) -> Sentence:
     if abs(gain) < NOTHING:
         return Sentence(f"{whose}: {slices}; no gain over {best} alone is predicted ({against}).")
     return Sentence(text, GOOD if gain > 0 else BAD)
+
+
+def _is_best_single(found: FoundPlan) -> bool:
+    """Whether the plan is that device alone which it is compared with."""
+    return found.run is not None and [each.device for each in found.slices] == [found.run.best_single]
+
+
+def _against_itself(run: FoundRun) -> Sentence:
+    """One and the same, measured twice: what differs is no gain."""
+    text = f"It is the best device alone; measured against itself it differs by {percent(run.gain, signed=True)}"
+    interval = ""
+    if run.gain_ci is not None:
+        interval = f" ({percent(run.gain_ci[0], signed=True)} to {percent(run.gain_ci[1], signed=True)}, 95%)"
+    return Sentence(f"{text}{interval}: that is the machine, not a gain.")
 
 
 def _gained(run: FoundRun) -> Sentence:

@@ -26,7 +26,7 @@ WELL = FoundCoexec(
     steals=3,
     rounds=3,
     block_ms=250.0,
-    together_by_round=[110.0, 90.0, 160.0],
+    together_by_round=[110.0, 130.0, 120.0],
     best_by_round=[100.0, 100.0, 100.0],
     ideal_by_round=[150.0, 150.0, 150.0],
     energy_why="no power was measured",
@@ -35,13 +35,20 @@ WELL = FoundCoexec(
 BEGUN = FoundCoexec(units=[msgspec.structs.replace(CPU, together_per_s=None, share=None)], depth=64)
 NOTHING = FoundCoexec()
 FEW = msgspec.structs.replace(WELL, gain=None, of_ideal=None, gain_why="rates stand on 5.00 calls a block")
-WORSE = msgspec.structs.replace(WELL, together_per_s=90.0, gain=-0.1, of_ideal=0.6)
+WORSE = msgspec.structs.replace(
+    WELL, together_per_s=90.0, gain=-0.1, of_ideal=0.6, together_by_round=[85.0, 95.0, 90.0]
+)
+UNEVEN = msgspec.structs.replace(WELL, together_by_round=[110.0, 90.0, 160.0])
+FIRST = msgspec.structs.replace(
+    WELL, rounds=1, together_by_round=[120.0], best_by_round=[100.0], ideal_by_round=[150.0], notes=["a note"]
+)
+UNTRUE = msgspec.structs.replace(WELL, together_per_s=261.0, gain=1.61, of_ideal=1.74)
 DIED = msgspec.structs.replace(
     WELL,
     units=[CPU, msgspec.structs.replace(NE, error="worker process killed by SIGKILL", redone=2)],
     redone=2,
     rounds=5,
-    together_by_round=[110.0, 90.0, 160.0, None, 49.0],
+    together_by_round=[110.0, 130.0, 120.0, None, 49.0],
     best_by_round=[100.0, 100.0, 100.0, None, None],
     ideal_by_round=[150.0, 150.0, 150.0, None, None],
     notes=["CPU_AND_NE died: worker process killed by SIGKILL; from then on the rest worked without it", "another"],
@@ -54,4 +61,4 @@ HOSTILE_ONE = msgspec.structs.replace(
 LONG = msgspec.structs.replace(
     WELL, rounds=1_000, together_by_round=[120.0] * 120, best_by_round=[100.0] * 120, ideal_by_round=[150.0] * 120
 )
-EVERY = (WELL, BEGUN, NOTHING, FEW, WORSE, DIED, POWERED, DISORDERED, HOSTILE_ONE, LONG)
+EVERY = (WELL, BEGUN, NOTHING, FEW, WORSE, UNEVEN, FIRST, UNTRUE, DIED, POWERED, DISORDERED, HOSTILE_ONE, LONG)

@@ -9,7 +9,7 @@ from tests.session.planned import EMPTY_WAYS, WAYS
 def test_what_is_best_is_told_for_each_load_under_which_something_was_measured() -> None:
     assert list(granularity_sentences(WAYS)) == [
         "Without load: for latency one thread alone (10.0 ms), for rate task (160 inferences/s, 1.60x one thread; each "
-        "answer takes +50% longer).",
+        "answer takes 50% longer).",
         "Load cpu:1: intra-operator is best for both: 9.00 ms and 108 inferences/s, 1.20x one thread.",
     ]
     assert list(granularity_sentences(EMPTY_WAYS)) == []

@@ -85,3 +85,14 @@ def test_outputs_are_right_or_wrong(equal: bool, difference: float | None, words
     assert words in last.text
     assert last.means == means
     assert last.first == (means == BAD), "what is wrong stands above all figures"
+
+
+def test_the_best_device_measured_against_itself_is_no_gain() -> None:
+    run = msgspec.structs.replace(RUN, best_single="B", gain=0.022, gain_ci=(0.011, 0.038))
+    itself = told(msgspec.structs.replace(ONE_DEVICE, run=run))[1]
+    assert itself == Sentence(
+        "It is the best device alone; measured against itself it differs by +2.2% (+1.1% to +3.8%, 95%): that is the "
+        "machine, not a gain."
+    )
+    other = told(msgspec.structs.replace(ONE_DEVICE, run=msgspec.structs.replace(run, best_single="A")))[1]
+    assert other.text.startswith("Measured gain +2.2% over A alone")

@@ -76,7 +76,7 @@ class UnitsPanel(Panel):
         return max(4, lines + absent + opened + 3)
 
     def title(self, picture: Picture) -> Line:
-        return line(("units", "title"), (self._condition(picture), "muted"))
+        return line(("units", "title"), (f" · since the start{self._condition(picture)}", "muted"))
 
     @staticmethod
     def _condition(picture: Picture) -> str:
