@@ -132,7 +132,9 @@ def _measure(sweep: PointSweep, answer: Answer, *, streamed: bool) -> int:
     with undisturbed():
         results, notes = sweep.results(), [INTERRUPTED] if interrupted else []
         answer.give(
-            lambda: sweep.document(results, notes, certain=True), lambda width: sweep.text(results, notes, width)
+            lambda: sweep.document(results, notes, certain=True),
+            lambda width: sweep.text(results, notes, width),
+            interrupted=interrupted,
         )
         say_recordings(sweep.rounds.trials)
     code = exit_code([result.statistics for result in results], interrupted)

@@ -136,11 +136,16 @@ class Answer:
         if self._arguments.stream:
             self._telling.known(document())
 
-    def give(self, document: Callable[[], dict[str, Any]], text: Callable[[int], str]) -> None:
-        """The end: print it as was asked for (`text` of a width in cells), and keep it. Raises HettopError (`io`)."""
+    def give(
+        self, document: Callable[[], dict[str, Any]], text: Callable[[int], str], *, interrupted: bool = False
+    ) -> None:
+        """The end: print it as was asked for (`text` of a width in cells), and keep it. Raises HettopError (`io`).
+
+        interrupted: whether the user ended it before its time.
+        """
         self._telling.doing("")
         if self._recording is not None:
-            self._recording.keep(document())
+            self._recording.keep(document(), "ended" if interrupted else "done")
         if self._arguments.stream:
             self._telling.known(document())
         elif self._arguments.as_json:

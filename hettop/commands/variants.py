@@ -118,6 +118,7 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answ
         answer.give(
             lambda: {**head, **variants_document(results, notes)},
             lambda width: variants_text(title, results, width, notes),
+            interrupted=interrupted,
         )
         sys.stdout.flush()
         say_recordings(rounds.trials)

@@ -205,8 +205,12 @@ class Measurement:
     def drew_frame(self, duration_ns: int) -> None:
         self._frames.add(duration_ns, self.now_ns)
 
-    def close(self, why: str = "closed") -> Closed | None:
-        """End inference, load, power and recording; returns what became of the recording. May be called twice."""
+    def close(self, why: str = "closed", last_word: Callable[[], AnyEvent] | None = None) -> Closed | None:
+        """End inference, load, power and recording; returns what became of the recording. May be called twice.
+
+        `last_word` is told just before the recording ends: it is asked for when the last samples are folded and nothing
+        runs any more, which working it out could disturb.
+        """
         # The load outlasts the inference, whose last samples are labelled with it.
         self._engine.close()
         self._power.close()
@@ -215,10 +219,14 @@ class Measurement:
         self._load.close()
         if self._canary is not None:
             self._canary.close()
-        closed = self._recorder.stop(why, self.now_ns)
-        self._reaper.close()
-        if self._metrics is not None:
-            self._metrics.close()
+        try:
+            if last_word is not None:
+                self._commit(last_word())
+        finally:
+            closed = self._recorder.stop(why, self.now_ns)
+            self._reaper.close()
+            if self._metrics is not None:
+                self._metrics.close()
         return closed
 
     def discard_recording(self) -> None:

@@ -75,9 +75,9 @@ class Resting(Measurement):
             if not self._studies.running:
                 self._after_study()
 
-    def close(self, why: str = "closed") -> Closed | None:
+    def close(self, why: str = "closed", last_word: Callable[[], events.AnyEvent] | None = None) -> Closed | None:
         self._stop_study()
-        return super().close(why)
+        return super().close(why, last_word)
 
     def toggle_pause(self) -> None:
         if self._control.paused:
@@ -168,10 +168,6 @@ class Resting(Measurement):
     def end_study(self) -> None:
         self._stop_study()
         self._after_study()
-
-    def tell_study(self, study: events.Study) -> None:
-        """Put into the stream what was found elsewhere: whoever steers this measurement found it by its samples."""
-        self._commit(study)
 
     def _stop_study(self) -> None:
         if self._studies is not None and (ended := self._studies.stop(self.now_ns)) is not None:

@@ -103,9 +103,8 @@ class Sweep:
         self._feed.discard_recording()
 
     def close(self, why: str) -> Closed | None:
-        """End it, with what was found as the last word of its stream."""
-        self._feed.tell_study(self._study("done" if self.finished else "ended"))
-        return self._feed.close(why)
+        """End it, with what was found, all samples in, as the last word of its stream."""
+        return self._feed.close(why, lambda: self._study("done" if self.finished else "ended"))
 
     def _study(self, state: str) -> Study:
         t = self._feed.now_ns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from hettop.commands.rounds import study_options
 from hettop.commands.sweep import progress_line
 from hettop.events import FoundSweep, Study
-from tests.commands.running import assert_refused, called, hettop, one_document
+from tests.commands.running import assert_refused, called, hettop, one_document, started
 from tests.record.stories import read
 
 SHORT = ("sweep", "--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--runs", "30", "--rest", "0", "--warmup", "2")
@@ -73,10 +74,17 @@ def test_a_sweep_over_loads_tells_each_load_as_it_ends_and_joins_the_recording_o
     (study,) = studies_in(tmp_path / "s.jsonl")
     assert (study.name, study.state, study.arguments[0]) == ("sweep", "done", "sweep")
     assert isinstance(study.found, FoundSweep)
-    assert {(point.unit, point.load) for point in study.found.points} == {
-        (unit, load) for unit in ("CPU_AND_NE", "ALL") for load in ("none", "cpu:4")
-    }
-    assert one_document(called("replay", "s.jsonl", "--headless", "--json", cwd=tmp_path).stdout)["conditions"]
+    found = {(point.unit, point.load): (point.n, point.p90_ms) for point in study.found.points}
+    assert set(found) == {(unit, load) for unit in ("CPU_AND_NE", "ALL") for load in ("none", "cpu:4")}
+    replayed = one_document(called("replay", "s.jsonl", "--headless", "--json", cwd=tmp_path).stdout)
+    assert figures(replayed) == figures(documents[-1]), "the file tells what was printed"
+    assert found == figures(replayed), "and what it says was found is what its samples give"
+
+
+def figures(document: dict[str, Any]) -> dict[tuple[str, str], tuple[int, float]]:
+    """Samples and P90 of each unit and load: of thermal states that with most samples."""
+    rows = sorted(document["conditions"], key=lambda row: row["n"])
+    return {(row["unit"], row["load"]): (row["n"], float(f"{row['p90_ms']:.6g}")) for row in rows}
 
 
 def test_progress_has_the_time_left_as_soon_as_it_is_known() -> None:
@@ -121,6 +129,25 @@ def test_a_curve_grows_point_by_point_and_is_recorded_beside_the_samples_of_its_
     assert [point.batch for point in study.found.points] == [1, 2]
     again = called(*arguments, "--record", "s.jsonl", cwd=tmp_path)
     assert_refused(again, "exists")
+
+
+def test_points_that_are_interrupted_are_told_as_ended_with_what_their_samples_give(tmp_path: Path) -> None:
+    arguments = ("sweep", "mobilenetv2:32x32", "--batch", "1,2", "--units", "CPU_ONLY@1", "--duration", "300s")
+    with started(*arguments, "--stream", "--record", "s.jsonl", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        while not (json.loads(process.stdout.readline())["share"] or 0) > 0:
+            pass
+        process.send_signal(signal.SIGINT)
+        lines = lines_of(process.stdout.read())
+        assert process.wait() == 130
+    (study,) = studies_in(tmp_path / "s.jsonl")
+    assert study.state == "ended"
+    assert isinstance(study.found, FoundSweep)
+    replayed = one_document(called("replay", "s-b1-CPU_ONLY@1.jsonl", "--headless", "--json", cwd=tmp_path).stdout)
+    first, never = study.found.points
+    assert {(first.unit, "none"): (first.n, first.p90_ms)} == figures(replayed)
+    assert (never.n, never.p90_ms) == (0, None)
+    assert [point["statistics"]["n"] for point in lines[-1]["document"]["points"]] == [first.n, 0]
 
 
 def test_the_study_is_plain_where_the_samples_are_compressed() -> None:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
+import pytest
+
+from hettop.events import End, FoundSweep, Study
 from hettop.load.parts import parse_load
-from hettop.session.session import RAW_LIMIT
+from hettop.session.session import RAW_LIMIT, Session
+from hettop.session.statistics import Statistics, statistics
+from hettop.wiring.live import LiveFeed
 from hettop.wiring.options import MeasureOptions, ModelOptions
 from hettop.wiring.setup import prepare
 from hettop.wiring.sweep import Sweep, SweepOptions, time_left_ns
 from tests.engine.processes import wait_for
+from tests.record.stories import read
 
 
 def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path: Path) -> None:
@@ -41,7 +48,7 @@ def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path
     (study,) = [line for line in lines if line["k"] == "study"]
     assert (study["state"], study["arguments"]) == ("done", ["sweep", "net.onnx", "--runs", "40"])
     assert len(study["found"]["points"]) == 6
-    assert lines[-1]["k"] == "end", "it is told before the recording ends"
+    assert_told_last_and_as_measured(sweep, file)
 
 
 def test_broken_off_it_tells_what_there_is_as_ended(tmp_path: Path) -> None:
@@ -60,6 +67,47 @@ def test_broken_off_it_tells_what_there_is_as_ended(tmp_path: Path) -> None:
     sweep.close("interrupted")
     (study,) = [line for line in map(json.loads, file.read_text().splitlines()) if line["k"] == "study"]
     assert (study["state"], len(study["found"]["points"])) == ("ended", 1)
+    assert_told_last_and_as_measured(sweep, file)
+
+
+def assert_told_last_and_as_measured(sweep: Sweep, file: Path) -> None:
+    """The last samples of the engines arrive while they end: what was found has them, as the recording has."""
+    written, report = read(file)
+    assert not report.skipped
+    study, end = written[-2:]
+    assert isinstance(study, Study), "nothing is measured, and nothing told but the end, after it"
+    assert isinstance(study.found, FoundSweep)
+    assert isinstance(end, End)
+    replayed = Session(RAW_LIMIT)
+    for event in written:
+        replayed.fold(event)
+    told = {(point.unit, point.load): (point.n, point.p90_ms, point.mean_ms) for point in study.found.points}
+    for session in (sweep.session, replayed):
+        rows = sorted(statistics(session), key=lambda row: row.n)  # of thermal states that with most samples is told
+        assert told == {(row.unit, row.load): (row.n, rounded(row.p90_ms), rounded(row.mean_ms)) for row in rows}
+    assert gathered(replayed) == gathered(sweep.session), "to the last digit"
+
+
+def gathered(session: Session) -> list[Statistics]:
+    """A file gathers windows of a second: causes of spikes may be told later there, a shift looked for elsewhere."""
+    return [msgspec.structs.replace(row, spike_causes=None, drift=None) for row in statistics(session)]
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def test_a_recording_whose_last_word_fails_has_its_end_all_the_same(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    file = tmp_path / "s.jsonl"
+    feed = LiveFeed(setup, MeasureOptions(power="none", record=str(file)), rows=setup.units, raw_limit=RAW_LIMIT)
+
+    def fails() -> Study:
+        raise ValueError("nothing to tell")
+
+    with pytest.raises(ValueError, match="nothing to tell"):
+        feed.close("done", fails)
+    assert json.loads(file.read_text().splitlines()[-1])["k"] == "end"
 
 
 def test_time_left_is_told_once_something_is_done() -> None:

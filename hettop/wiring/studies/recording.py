@@ -68,14 +68,17 @@ class StudyRecording:
         if not self._kept:
             self._writer.discard()
 
-    def keep(self, document: Mapping[str, Any]) -> None:
-        """Write what was found, as `--json` prints it. Raises HettopError (`io`, `study`)."""
+    def keep(self, document: Mapping[str, Any], state: str = "done") -> None:
+        """Write what was found, as `--json` prints it; `state`: `done`, or `ended` by the user before its time.
+
+        Raises HettopError (`io`, `study`).
+        """
         t = self._now() - self._began
         found = found_of(self._name, document)
-        study = Study(t=t, name=self._name, state="done", elapsed_ns=t, arguments=self._arguments, found=found)
+        study = Study(t=t, name=self._name, state=state, elapsed_ns=t, arguments=self._arguments, found=found)
         self._writer.write(study)
         self._kept = True
-        closed = self._writer.close("the study is done", t)
+        closed = self._writer.close(f"the study is {state}", t)
         if closed.fault is not None:
             raise HettopError("io", f"the study could not be kept: {closed.fault}")
 
