@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ ACCURACY = Objective("accuracy", "", highest=True)
 DIFFERENCE = Objective("difference")
 THROUGHPUT = Objective("throughput", "items/s", highest=True)
 SIZE = Objective("size", "B")
+PER_ITEM = (LATENCY, ENERGY)
+"""Objectives that are measured of a call, whatever number of items it has."""
+
 OBJECTIVES = {each.name: each for each in (LATENCY, ENERGY, ACCURACY, DIFFERENCE, THROUGHPUT, SIZE)}
 
 
@@ -35,7 +38,8 @@ OBJECTIVES = {each.name: each for each in (LATENCY, ENERGY, ACCURACY, DIFFERENCE
 class Choice:
     """One of what there is to choose from. `values` by objective; what is unknown is not among them.
 
-    file: where it comes from; load: the competing load it was measured under.
+    file: where it comes from; load: the competing load it was measured under. items: how many a call has.
+    latency_ci: the interval of its latency, None where there is none.
     """
 
     label: str
@@ -44,16 +48,41 @@ class Choice:
     values: Mapping[str, float]
     file: str = ""
     simulated: bool = False
+    items: int = 1
+    latency_ci: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A choice on the front, or `dominated_by` one that is there; neither, if it `lacks` an objective."""
+    """A choice on the front, or `dominated_by` one that is there; neither, if it `lacks` an objective.
+
+    within_noise: it is better only in latency, and the intervals of both overlap, so that nothing is proven.
+    """
 
     choice: Choice
     on_front: bool
     dominated_by: Choice | None = None
     lacks: tuple[str, ...] = ()
+    within_noise: bool = False
+
+
+def per_item(
+    choices: Sequence[Choice], objectives: Sequence[Objective]
+) -> tuple[Sequence[Choice], Sequence[Objective]]:
+    """Time and energy by the items of a call, where a call of any has more than one: else calls are held against what
+    does several times their work. Otherwise both as they are."""
+    if all(choice.items == 1 for choice in choices):
+        return choices, objectives
+    told = [replace(each, unit=f"{each.unit}/item") if each in PER_ITEM else each for each in objectives]
+    return [_by_item(choice) for choice in choices], told
+
+
+def _by_item(choice: Choice) -> Choice:
+    names = [each.name for each in PER_ITEM]
+    values = {name: value / choice.items if name in names else value for name, value in choice.values.items()}
+    low_high = choice.latency_ci
+    interval = None if low_high is None else (low_high[0] / choice.items, low_high[1] / choice.items)
+    return replace(choice, values=values, latency_ci=interval)
 
 
 def pareto_front(values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -93,10 +122,12 @@ def standings(choices: Sequence[Choice], objectives: Sequence[Objective]) -> lis
     front = [place for place in range(len(compared)) if mask[place]]
     found: dict[int, Standing] = {}
     for place, index in enumerate(compared):
-        by = None
+        by, near = None, False
         if not mask[place]:
-            by = choices[compared[front[int(np.argmax(dominating(costs[front], costs[place])))]]]
-        found[index] = Standing(choices[index], bool(mask[place]), by)
+            beating = [choices[compared[front[i]]] for i in np.flatnonzero(dominating(costs[front], costs[place]))]
+            proven = [other for other in beating if not _within_noise(other, choices[index], objectives)]
+            by, near = (proven or beating)[0], not proven
+        found[index] = Standing(choices[index], bool(mask[place]), by, within_noise=near)
     return [found.get(index) or Standing(choice, False, lacks=lacks[index]) for index, choice in enumerate(choices)]
 
 
@@ -115,6 +146,14 @@ def usual_objectives(choices: Sequence[Choice]) -> list[Objective]:
         if having([*found, objective]) >= 2:
             found.append(objective)
     return sorted(found, key=list(OBJECTIVES.values()).index)
+
+
+def _within_noise(better: Choice, worse: Choice, objectives: Sequence[Objective]) -> bool:
+    """Whether all that it is better in is latency, by less than the intervals of both tell apart."""
+    if better.latency_ci is None or worse.latency_ci is None:
+        return False
+    others = [each for each in objectives if each.name != LATENCY.name]
+    return better.latency_ci[1] >= worse.latency_ci[0] and all(_cost(better, o) == _cost(worse, o) for o in others)
 
 
 def _known(choice: Choice, objective: Objective) -> bool:

@@ -45,7 +45,8 @@ where that is a pipe; then it prints what was measured, exit code 0. --stream pr
 --live opens the live view with it running: there Enter ends it, and starts it again (y from the panels leads to it).
 --granularities compares ways to run one model in parallel on the threads of one processor: each operator on all of
 them, operators side by side, slices as a pipeline, inputs side by side. docs/COEXEC.md tells more. Exit codes:
-0 measured, 2 wrong use, 3 nothing could be measured, 130 interrupted (what was measured is printed)."""
+0 measured, 2 wrong use, 3 nothing was measured (ended while it loads, too), 130 interrupted (what was measured is
+printed)."""
 DEPTH = 64  # named here and not imported: --help must not wait for msgspec
 MOST_DEPTH = 1_000_000
 FEWEST_THREADS = 2

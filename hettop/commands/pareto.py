@@ -38,7 +38,7 @@ LONGEST_HINT = 300
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
-    from hettop.analysis.pareto import standings, usual_objectives
+    from hettop.analysis.pareto import per_item, standings, usual_objectives
     from hettop.report.document import to_json
     from hettop.report.pareto import pareto_document, pareto_text
     from hettop.wiring.choices import LATENCIES, read_choices
@@ -57,8 +57,8 @@ def run(argv: list[str]) -> int:
     choices = [choice for choice in every if choice.load == arguments.load]
     if not choices:
         raise HettopError("input", "nothing to choose from", _loads_hint(every, arguments.load))
-    objectives = _objectives(arguments.by) or usual_objectives(choices)
-    found = standings(choices, objectives)
+    compared, objectives = per_item(choices, _objectives(arguments.by) or usual_objectives(choices))
+    found = standings(compared, objectives)
     if arguments.as_json:
         sys.stdout.write(to_json(pareto_document(found, objectives)) + "\n")
     else:

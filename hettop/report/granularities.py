@@ -5,19 +5,22 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from hettop import __version__
 from hettop.cutting.result import Compared, Granularity
 from hettop.format import milliseconds, per_second, percent, significant
-from hettop.report.grid import grid, wrapped
-from hettop.session.granularity_findings import SINGLE, what_runs
+from hettop.report.grid import columns_shown, grid, wrapped
+from hettop.session.granularity_findings import NOT_PROVEN, SINGLE, what_runs
 from hettop.text import clean
 
 HEADING = ("granularity", "P50 ms", "P90 ms", "rate", "against single", "by round", "runs")
 LEFT = ("granularity", "runs")
 DISPENSABLE = ("runs", "by round", "P90 ms")
+
+FEWEST_ROUNDS = 3
+"""Of fewer rounds, the least and the most say little of what the next one would be."""
 
 Found = Sequence[tuple[str, Compared | None, str]]
 """The load, what was compared under it, and why nothing was."""
@@ -25,6 +28,7 @@ Found = Sequence[tuple[str, Compared | None, str]]
 
 def granularities_text(model: str, threads: int, found: Found, width: int, *, interrupted: bool = False) -> str:
     """A table for each load, and what is best under it; ends with a line feed."""
+    columns: set[str] = set()
     lines = wrapped(f"{model} · ONNX Runtime, CPU · {threads} threads", width)
     for load, compared, why in found:
         lines += ["", f"load {load}"]
@@ -33,10 +37,11 @@ def granularities_text(model: str, threads: int, found: Found, width: int, *, in
             continue
         rows = [_row(row, compared, threads) for row in compared.rows]
         lines += grid(HEADING, rows, left=LEFT, width=width, drop=DISPENSABLE)
+        columns.update(columns_shown(HEADING, rows, width=width, drop=DISPENSABLE))
         for note in (*_best(compared), *compared.notes):
             lines += wrapped(clean(note), width)
     lines.append("")
-    for note in _notes(interrupted):
+    for note in _notes(columns, interrupted=interrupted):
         lines += wrapped(note, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -67,14 +72,29 @@ def by_round(row: Granularity, compared: Compared) -> list[float]:
     return [own / one for own, one in zip(row.by_round, rates, strict=False) if one > 0]
 
 
-def fastest(compared: Compared) -> Granularity:
-    """With the lowest median latency."""
-    return min(compared.rows, key=lambda row: row.p50_ms)
+def fastest(compared: Compared) -> Granularity | None:
+    """With the lowest median latency; None where rounds do not tell it from the second.
+
+    As many inferences are under way all the time, so that a round's latency goes with one by its rate (Little's law):
+    the ratio of two latencies is known by round, too.
+    """
+    ordered = sorted(compared.rows, key=lambda row: row.p50_ms)
+    return _proven(ordered, lambda row: [-row.p50_ms * row.per_s / share for share in by_round(row, compared) if share])
 
 
-def busiest(compared: Compared) -> Granularity:
-    """With the highest rate."""
-    return max(compared.rows, key=lambda row: row.per_s)
+def busiest(compared: Compared) -> Granularity | None:
+    """With the highest rate; None where rounds do not tell it from the second."""
+    ordered = sorted(compared.rows, key=lambda row: -row.per_s)
+    return _proven(ordered, lambda row: by_round(row, compared))
+
+
+def _proven(ordered: Sequence[Granularity], scores: Callable[[Granularity], list[float]]) -> Granularity | None:
+    """The first, if it is higher in its worst round than the second in its best one, and there are rounds enough."""
+    if len(ordered) < 2:
+        return None
+    first, second = scores(ordered[0]), scores(ordered[1])
+    enough = min(len(first), len(second)) >= FEWEST_ROUNDS
+    return ordered[0] if enough and min(first) > max(second) else None
 
 
 def _row(row: Granularity, compared: Compared, threads: int) -> tuple[str, ...]:
@@ -92,10 +112,13 @@ def _row(row: Granularity, compared: Compared, threads: int) -> tuple[str, ...]:
 
 def _best(compared: Compared) -> Iterator[str]:
     fast, busy = fastest(compared), busiest(compared)
-    yield f"lowest latency: {fast.name}; highest rate: {busy.name}"
+    yield f"lowest latency: {_named(fast)}; highest rate: {_named(busy)}"
+    if fast is None or busy is None:
+        yield f"not proven: fewer than {FEWEST_ROUNDS} rounds, or the best two overlap by round"
     single = next((each for each in compared.rows if each.name == SINGLE), None)
     if (
         single is not None
+        and busy is not None
         and busy is not single
         and (speedup(busy, compared) or 0.0) > 1
         and busy.p50_ms > single.p50_ms
@@ -104,8 +127,13 @@ def _best(compared: Compared) -> Iterator[str]:
         yield f"{busy.name} does more a second, and each answer takes {longer} longer than alone on one thread"
 
 
-def _notes(interrupted: bool) -> Iterator[str]:
-    yield "latency is from an input's begin to its end; rates are of blocks in turns; by round: least and most"
+def _named(row: Granularity | None) -> str:
+    return NOT_PROVEN if row is None else row.name
+
+
+def _notes(columns: Collection[str], *, interrupted: bool) -> Iterator[str]:
+    spread = "; by round: least and most" if "by round" in columns else ""
+    yield f"latency is from an input's begin to its end; rates are of blocks in turns{spread}"
     yield "where layers form a chain, there is nothing to run between operators, and inter-operator only costs"
     if interrupted:
         yield "interrupted: this is what was measured until then"
@@ -114,6 +142,7 @@ def _notes(interrupted: bool) -> Iterator[str]:
 def _load_document(load: str, compared: Compared | None, why: str) -> dict[str, Any]:
     if compared is None:
         return {"load": load, "granularities": [], "error": why}
+    fast, busy = fastest(compared), busiest(compared)
     return {
         "load": load,
         "granularities": [
@@ -130,8 +159,8 @@ def _load_document(load: str, compared: Compared | None, why: str) -> dict[str, 
         ],
         "stages": list(compared.stages),
         "block_ms": compared.block_ms,
-        "lowest_latency": fastest(compared).name,
-        "highest_rate": busiest(compared).name,
+        "lowest_latency": None if fast is None else fast.name,
+        "highest_rate": None if busy is None else busy.name,
         "notes": list(compared.notes),
         "error": None,
     }

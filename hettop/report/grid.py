@@ -19,17 +19,26 @@ def grid(
 
     A column in which no row has anything to say is left out.
     """
+    names = columns_shown(heading, rows, width=width, drop=drop)
+    cells = [dict(zip(heading, row, strict=True)) for row in rows]
+    widths = {name: max(len(name), *(len(row[name]) for row in cells), 0) for name in names}
+    return [
+        (" " * _GAP).join(_aligned(row[name], widths[name], name in left) for name in names).rstrip()
+        for row in ({name: name for name in names}, *cells)
+    ]
+
+
+def columns_shown(
+    heading: Sequence[str], rows: Sequence[Sequence[str]], *, width: int, drop: Sequence[str]
+) -> list[str]:
+    """The columns that `grid` draws of these, so that notes tell of no other."""
     names = [name for index, name in enumerate(heading) if not rows or any(row[index] for row in rows)]
     cells = [dict(zip(heading, row, strict=True)) for row in rows]
     for name in drop:
         if _width_of(names, cells) <= width:
             break
         names = [kept for kept in names if kept != name]
-    widths = {name: max(len(name), *(len(row[name]) for row in cells), 0) for name in names}
-    return [
-        (" " * _GAP).join(_aligned(row[name], widths[name], name in left) for name in names).rstrip()
-        for row in ({name: name for name in names}, *cells)
-    ]
+    return names
 
 
 def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[str] = ()) -> list[str]:

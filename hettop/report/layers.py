@@ -18,6 +18,9 @@ LEFT = ("layer", "op", "", "bound", "cache", "with", "device", "fallback")
 # What a narrow terminal can do without, first to go first.
 DISPENSABLE = ("with", "", "cache", "bytes", "MACs", "bound", "op", "MAC/B")
 BAR, NAME, FUSED = 16, 44, 40
+DISTURBED = 0.5
+"""A kernel whose usual call does less than this share of its best one was not alone on the machine."""
+
 MOST_ROWS = 200
 """A page is for reading; JSON has all."""
 
@@ -111,7 +114,10 @@ def time_notes(measured: Measured) -> Iterator[str]:
         f"layers sum to {significant(measured.total_ms)} ms; a call without the profiler takes {significant(whole)} ms "
         f"end to end{ratio}"
     )
-    yield f"times are measured: means of the middle half of {measured.runs} calls, profiled and not in turns"
+    yield (
+        f"times are measured: means of the middle half of {measured.runs} calls, calls with the profiler "
+        "and without it taken in turns"
+    )
 
 
 def _call(measured: Measured) -> str:
@@ -136,7 +142,21 @@ def roof_notes(measured: Measured) -> Iterator[str]:
         )
 
 
+def _disturbed(roofs: Roofs) -> Iterator[str]:
+    """Kernels at a roof whose median is far below their best."""
+    for what, unit, kernels in (("compute", "GFLOP/s", roofs.compute), ("memory", "GB/s", roofs.streaming)):
+        best = max(kernels, key=lambda kernel: kernel.best)
+        if best.median < DISTURBED * best.best:
+            yield (
+                f"roof of {what}: the best call of {best.name} did {significant(best.best)} {unit}, half of its calls "
+                f"less than {significant(best.median)}: something else ran meanwhile; measure again on a quiet "
+                "machine"
+            )
+
+
 def other_notes(measured: Measured) -> Iterator[str]:
+    if measured.roofs is not None:
+        yield from _disturbed(measured.roofs)
     fused = sum(len(row.fused) for row in measured.rows)
     if fused:
         yield f"{fused} operations of the model run inside of others (fused)"

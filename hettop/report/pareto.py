@@ -5,19 +5,21 @@ Pure text and plain data; standings come from `analysis.pareto`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from hettop import __version__
-from hettop.analysis.pareto import ACCURACY, SIZE, Choice, Objective, Standing
+from hettop.analysis.pareto import ACCURACY, LATENCY, SIZE, THROUGHPUT, Choice, Objective, Standing
 from hettop.format import significant, size
 from hettop.report.grid import grid, wrapped
 from hettop.report.points_plot import MARGIN, Series, points_plot
 
 MOST_ROWS = 200
 LONGEST_LABEL, SHORTEST_LABEL = 200, 12
-ON, BEHIND = "●", "·"
+ON, BEHIND, NEAR = "●", "·", "~"
+CALL, RATE = "ms a call", "items/s"
+DISPENSABLE = (CALL, "beaten by", RATE, "size")
 
 
 def pareto_text(found: Sequence[Standing], objectives: Sequence[Objective], notes: Sequence[str], width: int) -> str:
@@ -65,7 +67,7 @@ def _table(
         lines = _grid(ordered, letters, objectives, named, width=width)
     excess = max(map(len, lines)) - width
     if excess > 0:
-        longest = max(len(each.choice.label) for each in ordered)
+        longest = max(len(_label(each.choice, LONGEST_LABEL)) for each in ordered)
         lines = _grid(ordered, letters, objectives, named, width=width, longest=max(SHORTEST_LABEL, longest - excess))
     return [*lines, *keys]
 
@@ -80,22 +82,30 @@ def _grid(
     longest: int = LONGEST_LABEL,
 ) -> list[str]:
     several_loads = len({each.choice.load for each in ordered}) > 1
-    heading = ("", " ", "model", "unit", "load", *(_heading(each) for each in objectives), "file", "beaten by")
+    batched = _batched(ordered)
+    beside = [
+        *([CALL, RATE] if batched else []),
+        *(["size"] if any(SIZE.name in each.choice.values for each in ordered) else []),
+    ]
+    shown = [_heading(each) for each in objectives]
+    beside = [name for name in beside if name not in shown]
+    heading = ("", " ", "model", "unit", "load", *shown, *beside, "file", "beaten by")
     rows = [
         (
-            ON if each.on_front else "" if each.lacks else BEHIND,
+            ON if each.on_front else "" if each.lacks else NEAR if each.within_noise else BEHIND,
             letters[id(each)],
             _label(each.choice, longest),
             each.choice.unit,
             each.choice.load if several_loads else "",
             *(_cell(each.choice, objective) for objective in objectives),
+            *(_beside(each.choice, name) for name in beside),
             files.get(each.choice.file, ""),
             _beaten(each),
         )
         for each in ordered[:MOST_ROWS]
     ]
     left = ("", " ", "model", "unit", "load", "file", "beaten by")
-    return grid(heading, rows, left=left, width=width, drop=("beaten by",))
+    return grid(heading, rows, left=left, width=width, drop=DISPENSABLE)
 
 
 def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) -> dict[str, Any]:
@@ -115,14 +125,18 @@ def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) 
                 "load": each.choice.load,
                 "file": each.choice.file,
                 "simulated": each.choice.simulated,
+                "items_per_call": each.choice.items,
+                "size_bytes": each.choice.values.get(SIZE.name),
                 "values": {objective.name: each.choice.values.get(objective.name) for objective in objectives},
                 "on_front": None if each.lacks else each.on_front,
                 "dominated_by": None if each.dominated_by is None else places[id(each.dominated_by)],
+                "within_noise": each.within_noise,
                 "lacks": list(each.lacks),
             }
             for each in found
         ],
         "front": [place for place, each in enumerate(found) if each.on_front],
+        "notes": list(_what_is_compared(found, objectives)),
     }
 
 
@@ -157,30 +171,64 @@ def _cell(choice: Choice, objective: Objective) -> str:
 
 
 def _label(choice: Choice, longest: int) -> str:
-    """Cut in its middle: models differ at the front, precisions and points at the end."""
+    """Cut in its middle: models differ at the front, precisions and points at the end. What it is, stays whole."""
     label = choice.label
-    if len(label) > longest:
-        tail = longest // 2
-        label = f"{label[: longest - tail - 1]}…{label[len(label) - tail :]}"
-    return f"{label} (SIMULATED)" if choice.simulated else label
+    more = f" ({choice.items} items a call)" if choice.items > 1 else ""
+    more += " (SIMULATED)" if choice.simulated else ""
+    room = max(SHORTEST_LABEL, longest - len(more))
+    if len(label) > room:
+        tail = room // 2
+        label = f"{label[: room - tail - 1]}…{label[len(label) - tail :]}"
+    return label + more
+
+
+def _beside(choice: Choice, name: str) -> str:
+    """What is told though it is no objective; empty where unknown."""
+    if name == CALL:
+        latency = choice.values.get(LATENCY.name)
+        return "" if latency is None else significant(latency * choice.items)
+    objective = THROUGHPUT if name == RATE else SIZE
+    return _cell(choice, objective) if objective.name in choice.values else ""
+
+
+def _batched(found: Sequence[Standing]) -> bool:
+    return any(each.choice.items > 1 for each in found)
 
 
 def _beaten(each: Standing) -> str:
     if each.lacks:
         return f"not compared: {', '.join(each.lacks)} unknown"
     other = each.dominated_by
-    return "" if other is None else f"{other.label} {other.unit}"
+    return "" if other is None else f"{'not proven: ' if each.within_noise else ''}{other.label} {other.unit}"
 
 
 def _first(each: Standing, objective: Objective) -> float:
     return each.choice.values.get(objective.name, float("inf"))
 
 
+def _what_is_compared(found: Sequence[Standing], objectives: Sequence[Objective]) -> Iterator[str]:
+    """What must be known of the rows before one is called better than another."""
+    if _batched(found):
+        yield (
+            "time and energy are compared per item: a call's, by the items that it has; rows that tell of no batch "
+            "count as one item a call. A call of several items answers none of them before the whole call ends"
+        )
+    units = list(dict.fromkeys(each.choice.unit for each in found if each.choice.unit))
+    if len(units) > 1:
+        yield f"rows ran on different units: {', '.join(units)}; a model is compared with itself on one unit alone"
+    timed = LATENCY.name in [each.name for each in objectives]
+    if timed and found and all(each.choice.latency_ci is not None for each in found):
+        near = sum(each.within_noise for each in found)
+        yield f"{NEAR} slower than what is on the front by less than both 95 % intervals tell apart: {near} rows"
+        return
+    yield "differences are not tested, for not all rows have intervals: rows that are near each other may change places"
+
+
 def _notes(found: Sequence[Standing], objectives: Sequence[Objective]) -> list[str]:
     named = ", ".join(f"{each.name} ({'highest' if each.highest else 'lowest'})" for each in objectives)
     notes = [
         f"{ON} on the front: nothing else is at least as good in all of {named}, and better in one; equals both stay",
-        "by what was measured, without its intervals: choices that are near each other may change places",
+        *_what_is_compared(found, objectives),
     ]
     if len(objectives) == 1:
         notes.append("only one objective is known of two choices or more: the front is what is best in it")

@@ -16,7 +16,7 @@ from hettop.analysis.sweeps import BATCH, Curve, PointResult, curves
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
 from hettop.report.conditions import conditions_document
 from hettop.report.document import session_document
-from hettop.report.grid import grid, wrapped
+from hettop.report.grid import columns_shown, grid, wrapped
 from hettop.report.points_plot import Series, points_plot
 from hettop.session.session import Session
 from hettop.text import clean
@@ -44,13 +44,14 @@ def sweep_text(
     lines = [*wrapped(title, width), ""]
     for axis in dict.fromkeys(curve.axis for curve in found):
         lines += _plots([curve for curve in found if curve.axis == axis], width)
+    rows = [_curve_row(curve) for curve in found]
+    columns = columns_shown(CURVE_HEADING, rows, width=width, drop=CURVE_DISPENSABLE) if found else []
     if found:
-        rows = [_curve_row(curve) for curve in found]
         lines += [*grid(CURVE_HEADING, rows, left=CURVE_LEFT, width=width, drop=CURVE_DISPENSABLE), ""]
     lines += grid(HEADING, [_row(point, found) for point in points], left=LEFT, width=width, drop=DISPENSABLE)
     lines.append("")
     for note in (
-        *_method(found),
+        *_method(found, columns),
         *_without_knee(found),
         *_findings(found),
         *_of_budget(points, budget),
@@ -217,14 +218,16 @@ def _row(point: PointResult, found: Sequence[Curve]) -> tuple[str, ...]:
     )
 
 
-def _method(found: Sequence[Curve]) -> Iterator[str]:
-    """What is meant by the words of the page."""
+def _method(found: Sequence[Curve], columns: Sequence[str]) -> Iterator[str]:
+    """What is meant by the words of the page, of `columns` by those that are shown."""
     yield "points took turns on each unit, one unit after another; items/s = batch x calls by the sum of their times"
     if any(curve.axis == BATCH for curve in found):
+        half = "; half at a / b: the batch that reaches half of the rate that ever larger ones tend to (Hockney's n½)"
         yield (
-            "t = a + b x: mean time of a call by least squares, up to where the rate falls; half at a / b: the batch "
-            "that reaches half of the rate that ever larger ones tend to (Hockney's n½)"
+            "t = a + b x: mean time of a call by least squares, up to where the rate falls"
+            f"{half if 'half at' in columns else ''}"
         )
+    if "knee" in columns:
         yield "knee: Kneedle, S = 1 (Satopää et al., 2011), on items/s over the batches measured, up to the highest"
 
 

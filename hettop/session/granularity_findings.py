@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
 
 NO_LOAD = "none"
 SINGLE = "single"
+NOT_PROVEN = "not proven (measure longer)"
 WHAT = {
     "single": "the whole model on one thread",
     "intra-operator": "each operator on {threads} threads",
@@ -49,18 +50,29 @@ def granularity_sentences(found: FoundGranularities) -> Iterator[str]:
 
 
 def _best(rows: list[FoundGranularity]) -> str:
-    quickest = min(rows, key=lambda row: row.p50_ms or 0.0)
-    busiest = max(rows, key=lambda row: row.per_s or 0.0)
+    """Only what was found to be best is named: the lowest figure may be so by chance."""
+    quickest = next((row for row in rows if row.lowest_latency), None)
+    busiest = next((row for row in rows if row.highest_rate), None)
+    if quickest is None and busiest is None:
+        return "which is best is not proven: measure longer."
+    if busiest is None:
+        return f"for latency {_quick(quickest)}, for rate {NOT_PROVEN}."
     rate = f"{significant(busiest.per_s)} inferences/s"
     if busiest.speedup is not None and busiest.name != SINGLE:
         rate += f", {significant(busiest.speedup)}x one thread"
+    if quickest is None:
+        return f"for latency {NOT_PROVEN}, for rate {_named(busiest)} ({rate})."
     if quickest is busiest:
         return f"{_named(quickest)} is best for both: {significant(quickest.p50_ms)} ms and {rate}."
     slower = (busiest.p50_ms or 0.0) / (quickest.p50_ms or 1.0) - 1
     return (
-        f"for latency {_named(quickest)} ({significant(quickest.p50_ms)} ms), for rate {_named(busiest)} "
+        f"for latency {_quick(quickest)}, for rate {_named(busiest)} "
         f"({rate}; each answer takes {percent(slower)} longer)."
     )
+
+
+def _quick(row: FoundGranularity | None) -> str:
+    return "" if row is None else f"{_named(row)} ({significant(row.p50_ms)} ms)"
 
 
 def _named(row: FoundGranularity) -> str:

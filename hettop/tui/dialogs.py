@@ -45,12 +45,14 @@ class HelpScreen(ModalScreen[None]):
         keys: Sequence[Key],
         *,
         explained: tuple[str, str] | None = None,
+        own: Sequence[tuple[str, str]] = (),
         ascii: bool = False,  # noqa: A002 - the option's name
     ) -> None:
-        """`explained`: the name of what the user looks at, and a paragraph on it."""
+        """`explained`: the name of what the user looks at, and a paragraph on it; `own`: its keys and their words."""
         super().__init__()
         self._keys = list(keys)
         self._explained = explained
+        self._own = own
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
@@ -69,6 +71,10 @@ class HelpScreen(ModalScreen[None]):
         if self._explained is not None:
             name, paragraph = self._explained
             parts += [(f"{name}\n", "bold $primary"), (f"{paragraph}\n\n", "")]
+        if self._own:
+            parts.append(("Keys here\n", "bold $primary"))
+        for shown, words in self._own:
+            parts += [(f"  {shown:<{_KEY_WIDTH}}", "bold"), (f"{words}\n", "")]
         for name, keys in grouped(self._keys):
             parts.append((f"{name}\n", "bold $primary"))
             for key in keys:

@@ -98,7 +98,8 @@ def _variant(row: FoundVariant) -> Document:
 def _point(row: FoundPoint) -> Document:
     size = "" if row.height is None else f"{row.height}x{row.width} "
     statistics = {"unit": row.unit, "p50_ms": row.p50_ms, "p90_ms": row.p90_ms, "mean_ms": row.mean_ms}
-    return {"name": f"{size}b{row.batch}", "items_per_s": row.items_per_s, "statistics": statistics}
+    name = f"{size}b{row.batch}"
+    return {"name": name, "batch": row.batch, "items_per_s": row.items_per_s, "statistics": statistics}
 
 
 def _choices(document: Document, file: str, latency: str) -> Iterator[Choice]:
@@ -122,6 +123,8 @@ def _choices(document: Document, file: str, latency: str) -> Iterator[Choice]:
             values=values,
             file=clean(file, NAME),
             simulated=statistics.get("simulated") is True or document.get("simulated") is True,
+            items=_items(row),
+            latency_ci=_interval(statistics.get(f"{latency}_ci_ms")),
         )
 
 
@@ -137,6 +140,19 @@ def _values(statistics: Document, row: Document, latency: str) -> dict[str, floa
     }
     known = {name: float(value) for name, value in found.items() if _is_number(value)}
     return known if LATENCY.name in known else {}
+
+
+def _items(row: Document) -> int:
+    """How many items a call has: a point's batch; rows that tell of none count as one."""
+    batch = row.get("batch")
+    return batch if isinstance(batch, int) and not isinstance(batch, bool) and batch > 0 else 1
+
+
+def _interval(value: object) -> tuple[float, float] | None:
+    """Only P90 has one so far."""
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_is_number, value)):
+        return None
+    return float(value[0]), float(value[1])
 
 
 def _with_accuracy(choice: Choice, accuracy: Mapping[str, float]) -> Choice:

@@ -16,6 +16,7 @@ NE = UnitResult("CPU_AND_NE", 100.0, 90.0, 0.75, 200, 180, "NE", ahead=2)
 ROUNDS = (
     Round({"CPU_ONLY": 50.0, "CPU_AND_NE": 100.0}, 110.0),
     Round({"CPU_ONLY": 50.0, "CPU_AND_NE": 100.0}, 130.0),
+    Round({"CPU_ONLY": 50.0, "CPU_AND_NE": 100.0}, 120.0),
 )
 RESULT = Result(
     units=(CPU, NE),
@@ -67,7 +68,7 @@ def test_calls_in_flight_on_one_unit_are_said_to_be_that() -> None:
 def test_the_document_says_the_same() -> None:
     told = document()
     assert (told["gain"], told["of_ideal"], told["best"]) == (pytest.approx(0.2), pytest.approx(0.8), "CPU_AND_NE")
-    assert told["gain_by_round"] == pytest.approx([0.1, 0.3])
+    assert told["gain_by_round"] == pytest.approx([0.1, 0.3, 0.2])
     assert (told["energy_mj_per_inference"], told["energy_why"]) == (None, "no source")
     assert told["p90_needs"] is None
 
@@ -104,6 +105,37 @@ def test_few_latencies_and_an_interrupt_are_said() -> None:
     assert "a P90 needs 64 latencies, these are 10" in text
     assert "interrupted" in text
     assert document(replace(RESULT, latencies=10))["p90_needs"] == 64
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_of_fewer_than_three_rounds_there_is_no_interval_and_no_conclusion(rounds: int) -> None:
+    """Three rounds of three blocks of 250 ms, with 50 ms of rest each, are 2.7 s."""
+    text = page(replace(RESULT, rounds=ROUNDS[:rounds]))
+    assert "+20% over CPU_AND_NE alone (no interval)" in text
+    assert "the gain has no interval: that takes 3 rounds; measure for 3 s or longer" in text
+    assert "in each other's way" not in text
+    assert "no interval" not in page()
+
+
+def test_the_time_for_three_rounds_is_that_of_usual_blocks_and_not_of_a_stretched_one() -> None:
+    """One round of 9 s a block was all there was time for; of blocks of 10 s three take 90.45 s."""
+    text = page(replace(RESULT, rounds=ROUNDS[:1], block_ms=9_000.0, shortest_ns=10 * 10**9))
+    assert "measure for 91 s or longer" in text
+
+
+def test_more_than_the_sum_of_each_alone_is_not_to_be_trusted() -> None:
+    text = page(replace(RESULT, together_per_s=261.0))
+    assert "together reaches 174% of the sum of what each does alone, and more than that cannot be" in text
+    assert "the machine's speed changed between blocks" in text
+    assert any("not to be trusted" in note for note in document(replace(RESULT, together_per_s=261.0))["notes"])
+    assert "not to be trusted" not in page(replace(RESULT, together_per_s=155.0))
+
+
+def test_a_gain_of_rounds_of_either_sign_is_not_proven() -> None:
+    alone = dict(ROUNDS[0].alone_per_s)
+    text = page(replace(RESULT, rounds=(Round(alone, 66.0), *ROUNDS[1:])))
+    assert "the gain is not proven: by round it is from -34% to +30%" in text
+    assert "not proven" not in page()
 
 
 def test_without_a_block_of_all_there_is_no_rate() -> None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from hettop.cutting.result import Compared, Granularity
-from hettop.report.granularities import granularities_document, granularities_text
+from hettop.report.granularities import busiest, fastest, granularities_document, granularities_text
 
 ROWS = (
-    Granularity("single", 100.0, 10.0, 12.0, 300, (90.0, 110.0)),
-    Granularity("intra-operator", 150.0, 6.5, 8.0, 400, (135.0, 176.0)),
-    Granularity("task", 180.0, 11.0, 14.0, 500, (180.0, 187.0)),
+    Granularity("single", 100.0, 10.0, 12.0, 300, (90.0, 110.0, 100.0)),
+    Granularity("intra-operator", 150.0, 6.5, 8.0, 400, (135.0, 176.0, 150.0)),
+    Granularity("task", 180.0, 11.0, 14.0, 500, (180.0, 187.0, 180.0)),
 )
 COMPARED = Compared(ROWS, (26, 29), 250.0, ("a note",))
 FOUND = [("none", COMPARED, ""), ("cpu:1", None, "1 load worker ended unasked")]
@@ -35,7 +35,7 @@ def test_the_document_has_speedups_in_all_and_by_round() -> None:
     document = granularities_document({"name": "m"}, 2, FOUND)
     none, loaded = document["loads"]
     assert [row["speedup"] for row in none["granularities"]] == pytest.approx([1, 1.5, 1.8])
-    assert none["granularities"][1]["speedup_by_round"] == pytest.approx([1.5, 1.6])
+    assert none["granularities"][1]["speedup_by_round"] == pytest.approx([1.5, 1.6, 1.5])
     assert (none["lowest_latency"], none["highest_rate"], none["stages"]) == ("intra-operator", "task", [26, 29])
     assert (loaded["granularities"], loaded["error"]) == ([], "1 load worker ended unasked")
 
@@ -46,10 +46,46 @@ def test_an_interrupt_is_said() -> None:
 
 
 def test_where_one_thread_is_best_nothing_is_praised() -> None:
-    rows = (ROWS[0], replace(ROWS[1], per_s=50.0, p50_ms=20.0))
+    rows = (ROWS[0], replace(ROWS[1], per_s=50.0, p50_ms=20.0, by_round=(45.0, 55.0, 50.0)))
     text = granularities_text("m", 2, [("none", replace(COMPARED, rows=rows), "")], 120)
     assert "lowest latency: single; highest rate: single" in text
     assert "does more a second" not in text
+
+
+def test_of_fewer_than_three_rounds_no_winner_is_named() -> None:
+    few = replace(COMPARED, rows=tuple(replace(row, by_round=row.by_round[:2]) for row in ROWS))
+    text = " ".join(granularities_text("m", 2, [("none", few, "")], 120).split())
+    assert "lowest latency: not proven (measure longer); highest rate: not proven (measure longer)" in text
+    assert "fewer than 3 rounds" in text
+    assert "does more a second" not in text
+    (load,) = granularities_document({}, 2, [("none", few, "")])["loads"]
+    assert (load["lowest_latency"], load["highest_rate"]) == (None, None)
+
+
+def test_where_the_best_two_overlap_by_round_only_what_is_told_apart_is_named() -> None:
+    """Task at 1.55 times in its worst round, intra-operator at 1.6 in its best; latencies stay far apart."""
+    near = replace(ROWS[2], by_round=(139.5, 187.0, 180.0))
+    text = granularities_text("m", 2, [("none", replace(COMPARED, rows=(*ROWS[:2], near)), "")], 120)
+    assert "lowest latency: intra-operator; highest rate: not proven (measure longer)" in text
+    assert busiest(COMPARED) is ROWS[2]
+
+
+def test_latencies_are_told_apart_by_round_too() -> None:
+    """Intra-operator in its worst round is slower than one thread, though its median is lower."""
+    rows = (ROWS[0], replace(ROWS[1], p50_ms=9.8, per_s=102.0, by_round=(85.0, 118.0, 103.0)))
+    assert fastest(replace(COMPARED, rows=rows)) is None
+    assert fastest(COMPARED) is ROWS[1]
+
+
+def test_one_way_alone_is_best_of_nothing() -> None:
+    assert fastest(replace(COMPARED, rows=ROWS[:1])) is None
+
+
+def test_a_note_tells_of_rounds_only_where_their_column_is() -> None:
+    assert "by round: least and most" in page(120)
+    narrow = page(60)
+    assert "by round" not in narrow
+    assert "rates are of blocks in turns" in narrow
 
 
 @pytest.mark.parametrize("width", [60, 80])

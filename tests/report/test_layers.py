@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from hettop.layers.rows import Kernel
 from hettop.report.layers import layers_document, layers_text, roofline_document
+from hettop.report.roofline import roofline_text
 from tests.layers.measured import CONV, ROOFS, UNKNOWN, measured
 from tests.report.sessions import widest
 
@@ -106,3 +108,38 @@ def test_a_long_table_ends_and_says_so() -> None:
     text = layers_text("net", measured(rows=(CONV,) * 300), 100)
     assert "the table ends after 200 of 300 layers" in text
     assert len(text.splitlines()) < 230
+
+
+def test_times_are_said_to_be_taken_in_turns_with_and_without_the_profiler() -> None:
+    text = " ".join(layers_text("net", measured(), 100).split())
+    assert "the middle half of 50 calls, calls with the profiler and without it taken in turns" in text
+
+
+def test_a_roof_that_half_of_its_calls_do_not_half_reach_is_said_to_be_disturbed() -> None:
+    """49.7 of 201 is a quarter; a kernel that is no roof may differ as it likes."""
+    from dataclasses import replace
+
+    kernels = (Kernel("conv 3x3", 201.0, 49.7), Kernel("GEMM", 90.0, 10.0))
+    roofs = replace(ROOFS, compute=kernels)
+    note = (
+        "roof of compute: the best call of conv 3x3 did 201 GFLOP/s, half of its calls less than 49.7: something else "
+        "ran meanwhile"
+    )
+    for notes in (
+        layers_document(MODEL, measured(roofs=roofs))["notes"],
+        roofline_document(MODEL, measured(roofs=roofs), roofs)["notes"],
+    ):
+        assert [each.startswith(note) for each in notes].count(True) == 1
+        assert not any("GEMM" in each for each in notes)
+    assert note in " ".join(roofline_text("net", measured(roofs=roofs), roofs, 100).split())
+    assert not any("something else ran" in each for each in layers_document(MODEL, measured())["notes"])
+
+
+def test_memory_that_was_disturbed_is_told_in_its_own_unit() -> None:
+    from dataclasses import replace
+
+    roofs = replace(ROOFS, streaming=(Kernel("read", 20.0, 9.0),))
+    assert any(
+        "did 20.0 GB/s, half of its calls less than 9.00" in each
+        for each in layers_document(MODEL, measured(roofs=roofs))["notes"]
+    )

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 
-from hettop.analysis.pareto import DIFFERENCE, LATENCY, SIZE, Choice, standings
+from hettop.analysis.pareto import DIFFERENCE, LATENCY, SIZE, Choice, per_item, standings
 from hettop.report.document import to_json
 from hettop.report.pareto import pareto_document, pareto_text
 from hettop.report.points_plot import MARGIN
@@ -69,3 +69,51 @@ def test_the_document_tells_standing_and_who_beats_whom() -> None:
     half, unknown = document["choices"][1], document["choices"][3]
     assert (half["on_front"], half["dominated_by"]) == (False, 0)
     assert (unknown["on_front"], unknown["lacks"], unknown["values"]["difference"]) == (None, ["difference"], None)
+
+
+def test_rows_of_larger_batches_say_so_and_are_compared_per_item() -> None:
+    """A call of 4 takes 8 ms, 2 ms an item: less than the single call of 3 ms."""
+    one = Choice("net b1", "CPU_ONLY", "none", {"latency": 3.0, "throughput": 333.0})
+    four = Choice("net b4", "CPU_ONLY", "none", {"latency": 8.0, "throughput": 500.0}, items=4)
+    whole = Choice("net fp32", "ALL", "none", {"latency": 5.0, "size": 14e6})
+    choices, objectives = per_item([one, four, whole], [LATENCY])
+    found = standings(choices, objectives)
+    lines = pareto_text(found, objectives, [], 140).splitlines()
+    assert next(line for line in lines if "model" in line).split()[2:] == (
+        ["ms/item", "ms", "a", "call", "items/s", "size", "beaten", "by"]
+    )
+    rows = [" ".join(line.split()) for line in lines if line.startswith(("●", "·"))]
+    assert rows[0].startswith("● A net b4 (4 items a call) CPU_ONLY 2.00 8.00 500")
+    assert rows[1].startswith("· b net b1 CPU_ONLY 3.00 3.00 333")
+    assert rows[2].startswith("· c net fp32 ALL 5.00 5.00 14.0 MB")
+    text = " ".join(" ".join(lines).split())
+    assert "compared per item" in text
+    assert "rows ran on different units: CPU_ONLY, ALL" in text
+    assert "differences are not tested" in text
+    document = pareto_document(found, objectives)
+    assert document["objectives"][0]["unit"] == "ms/item"
+    assert [each["items_per_call"] for each in document["choices"]] == [1, 4, 1]
+    assert document["choices"][2]["size_bytes"] == 14e6
+    assert any("per item" in note for note in document["notes"])
+
+
+def test_a_row_is_not_beaten_by_less_than_the_intervals_tell_apart() -> None:
+    fast, near, slow = (
+        Choice(name, "ALL", "none", {"latency": ms}, latency_ci=(ms - 0.2, ms + 0.2))
+        for name, ms in (("fast", 1.0), ("near", 1.3), ("slow", 2.0))
+    )
+    found = standings([fast, near, slow], [LATENCY])
+    assert [each.within_noise for each in found] == [False, True, False]
+    text = pareto_text(found, [LATENCY], [], 100)
+    rows = {line.split()[2]: line for line in text.splitlines() if " ALL " in line}
+    assert rows["near"].startswith("~")
+    assert rows["near"].endswith("not proven: fast ALL")
+    assert rows["slow"].startswith("·")
+    assert rows["slow"].endswith("  fast ALL")
+    assert "differences are not tested" not in text
+
+
+def test_one_that_is_better_in_something_else_beats_although_latencies_are_near() -> None:
+    small = Choice("small", "ALL", "none", {"latency": 1.0, "size": 1.0}, latency_ci=(0.5, 1.5))
+    large = Choice("large", "ALL", "none", {"latency": 1.1, "size": 2.0}, latency_ci=(0.6, 1.6))
+    assert not standings([small, large], [LATENCY, SIZE])[1].within_noise

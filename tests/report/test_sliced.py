@@ -62,6 +62,33 @@ def test_the_prediction_is_told_for_devices_as_fast_as_they_are_now_too() -> Non
     assert "A 21.0 ms then, 21.0 now, B 13.0 ms then, 26.0 now" in text
 
 
+def test_costs_that_contradict_each_other_are_said_to() -> None:
+    """A profile saw calls of 7 ms on A, and the whole model took 21 ms there a little later."""
+    torn = replace(SLICED, survey=replace(SURVEY, profiled_ms=(7.0, 13.0)))
+    told = (
+        "costs contradict each other: the whole model on A took 7.00 ms while layers were profiled, 21.0 ms while it "
+        "ran whole; measure again on a quieter machine"
+    )
+    assert told in page(torn)
+    assert document(torn)["contradiction"] == told
+    assert told in document(torn)["notes"]
+
+
+@pytest.mark.parametrize("profiled", [(14.2, 13.0), (31.0, 13.0), (None, 13.0), ()])
+def test_costs_that_differ_by_less_than_half_do_not_contradict(profiled: tuple[float | None, ...]) -> None:
+    """21 ms are 1.48 times 14.2 and 0.68 times 31."""
+    torn = replace(SLICED, survey=replace(SURVEY, profiled_ms=profiled))
+    assert document(torn)["contradiction"] is None
+    assert "contradict" not in page(torn)
+
+
+def test_a_machine_of_another_speed_while_the_plan_ran_contradicts_too() -> None:
+    """B took 13 ms then and 26 ms in the run."""
+    told = document(replace(SLICED, ran=RAN))["contradiction"]
+    assert "the whole model on B took 13.0 ms while costs were measured, 26.0 ms while the plan ran" in told
+    assert document(replace(SLICED, ran=replace(RAN, whole_ms=(21.0, 14.0))))["contradiction"] is None
+
+
 def test_the_gain_is_told_over_the_device_that_is_best_alone_now() -> None:
     text = page(replace(SLICED, ran=RAN))
     assert "gain over A alone +40% (+40% to +40%, 95 %)" in text

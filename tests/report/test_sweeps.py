@@ -28,6 +28,15 @@ def test_a_narrow_page_fits() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_column_is_explained_only_where_it_is_shown() -> None:
+    points = [point(batch, 8.0 + batch) for batch in BATCHES]
+    wide, narrow = (" ".join(sweep_text("a model", points, None, width).split()) for width in (160, 80))
+    assert "R² half at knee" in wide
+    assert "half at a / b" in wide
+    assert "half at" not in narrow
+    assert "t = a + b x: mean time of a call by least squares, up to where the rate falls" in narrow
+
+
 def test_the_document_has_points_with_the_statistics_object_and_curves() -> None:
     document = json.loads(
         to_json(sweep_document([*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None))

@@ -6,6 +6,8 @@ Three layers that cost 2, 3 and 5 ms: on A, B, A, with moving 11 ms in all; 12.1
 
 from __future__ import annotations
 
+import msgspec
+
 from hettop.events import FoundGranularities, FoundGranularity, FoundMoving, FoundPlan, FoundRun, FoundSlice
 
 NOT_RUN = FoundPlan(
@@ -68,6 +70,11 @@ PLAN = FoundPlan(
     run=RUN,
     notes=NOT_RUN.notes,
 )
+CONTRADICTION = (
+    "costs contradict each other: the whole model on A took 1.40 ms while layers were profiled, 3.99 ms while it ran "
+    "whole; measure again on a quieter machine"
+)
+TORN = msgspec.structs.replace(PLAN, contradiction=CONTRADICTION)
 ONE_DEVICE = FoundPlan(
     objective="latency",
     cost_unit="ms",

@@ -26,7 +26,8 @@ def test_three_rounds_of_one_sign_prove_it_and_of_both_do_not() -> None:
     assert of([-0.1, -0.3, -0.2]).proven
     spread = of([-0.34, 0.7, 0.2])
     assert spread.proven is False
-    assert (spread.least, spread.most) == (pytest.approx(-0.34), pytest.approx(0.7))
+    assert spread.least == pytest.approx(-0.34)
+    assert spread.most == pytest.approx(0.7)
 
 
 def test_of_many_rounds_a_few_of_the_other_sign_do_not_count() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from hettop.events import FoundGranularity
 from hettop.session.granularity_findings import by_load, granularity_sentences, what_runs
 from tests.session.planned import EMPTY_WAYS, WAYS
 
@@ -13,6 +16,24 @@ def test_what_is_best_is_told_for_each_load_under_which_something_was_measured()
         "Load cpu:1: intra-operator is best for both: 9.00 ms and 108 inferences/s, 1.20x one thread.",
     ]
     assert list(granularity_sentences(EMPTY_WAYS)) == []
+
+
+def test_what_was_not_found_to_be_best_is_not_named() -> None:
+    """Only one of both, or none: the lowest figure alone names nobody."""
+    single, intra, task = WAYS.rows[:3]
+
+    def told(*rows: FoundGranularity) -> str:
+        return next(granularity_sentences(msgspec.structs.replace(WAYS, rows=list(rows))))
+
+    no_rate = msgspec.structs.replace(task, highest_rate=False)
+    no_latency = msgspec.structs.replace(single, lowest_latency=False)
+    assert told(no_latency, intra, no_rate) == "Without load: which is best is not proven: measure longer."
+    assert told(single, intra, no_rate) == (
+        "Without load: for latency one thread alone (10.0 ms), for rate not proven (measure longer)."
+    )
+    assert told(no_latency, intra, task) == (
+        "Without load: for latency not proven (measure longer), for rate task (160 inferences/s, 1.60x one thread)."
+    )
 
 
 def test_rows_are_gathered_by_their_loads() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from hettop.events import FoundPlan
 from hettop.session.plan_findings import BAD, GOOD, PLAIN, Sentence, plan_sentences
-from tests.session.planned import NOT_RUN, ONE_DEVICE, PLAN, RUN
+from tests.session.planned import NOT_RUN, ONE_DEVICE, PLAN, RUN, TORN
 
 
 def told(found: FoundPlan) -> list[Sentence]:
@@ -23,6 +23,15 @@ def test_the_predicted_gain_is_over_the_best_device_alone() -> None:
     first = told(PLAN)[0]
     assert first.text == ("The plan: 3 slices, on 2 devices; predicted gain +10% over B alone (11.0 ms against 12.1).")
     assert first.means == GOOD
+
+
+def test_where_costs_contradict_each_other_that_comes_first_and_no_prediction_is_good_news() -> None:
+    first, predicted, *others = told(TORN)
+    assert first.text.startswith("Costs contradict each other: the whole model on A took 1.40 ms while")
+    assert first.means == BAD
+    assert predicted.means == PLAIN
+    assert not any("once adjusted" in each.text for each in others), "nobody knows which speed to adjust to"
+    assert any("once adjusted" in each.text for each in told(PLAN))
 
 
 def test_a_plan_of_one_device_says_why() -> None:

@@ -226,7 +226,34 @@ async def test_the_help_of_a_room_begins_with_the_room() -> None:
     async with running(FakeFeed(), size=(120, 60)) as (app, pilot):
         await pilot.press("l", "question_mark")
         await settled(pilot)
-        assert "Competing load that hettop starts itself" in screen_text(app)
+        text = screen_text(app)
+        assert "Competing load that hettop starts itself" in text
+
+
+@pytest.mark.parametrize(
+    ("room", "keys"),
+    [
+        ("l", {"↑↓": "kind", "←→": "level", "d": "duty cycle", "0": "no load", "PgUp PgDn": "a page up or down"}),
+        ("v", {"i": "all units in turn", "l": "load", "↑↓": "scroll"}),
+        ("s", {"Esc": "back", "↑↓": "scroll"}),
+    ],
+)
+async def test_the_help_of_a_room_has_its_own_keys_before_the_general_ones(room: str, keys: dict[str, str]) -> None:
+    async with running(FakeFeed(), size=(120, 60)) as (app, pilot):
+        await pilot.press(room, "question_mark")
+        await settled(pilot)
+        rows = [" ".join(row.split("█", 1)[-1].split("  ▐")[0].split()) for row in screen_text(app).splitlines()]
+        text = "\n".join(rows)
+        own = text[text.index("Keys here") : text.index("Measuring")]
+        assert all(f"{key} {words}" in own for key, words in keys.items()), own
+        assert text.index("Keys here") > 0
+
+
+async def test_the_help_of_a_panel_has_no_keys_of_a_room() -> None:
+    async with running(FakeFeed(), size=(120, 60)) as (app, pilot):
+        await pilot.press("question_mark")
+        await settled(pilot)
+        assert "Keys here" not in screen_text(app)
 
 
 async def test_the_palette_has_every_key_and_does_what_it_does() -> None:

@@ -89,6 +89,12 @@ def test_points_of_a_sweep_have_items_a_second(tmp_path: Path) -> None:
     assert point.values == {"latency": 5.0, "throughput": 800.0, "accuracy": 0.5}
 
 
+def test_the_interval_of_p90_is_that_of_the_latency_only_where_that_is_p90(tmp_path: Path) -> None:
+    path = write(tmp_path, {"conditions": [row("ALL", 1.0, p90_ms=2.0, p90_ci_ms=[1.5, 2.5])]})
+    assert read_choices(path, "p90", {})[0].latency_ci == (1.5, 2.5)
+    assert read_choices(path, "p50", {})[0].latency_ci is None
+
+
 def test_a_recording_is_read_as_what_replay_prints() -> None:
     found = read_choices(str(recordings_folder() / "simulated-m2.jsonl"), "p50", {"mobilenetv2": 0.718})
     assert {choice.unit for choice in found} == {"CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"}
@@ -119,6 +125,7 @@ def test_a_recording_of_a_sweep_has_a_choice_for_each_point_and_none_twice(tmp_p
     choices = read_choices(path, "mean", {})
     assert [choice.label for choice in choices] == [f"net 224x224 b{batch}" for batch in BATCHES]
     assert choices[-1].values == {"latency": 40.0, "throughput": 800.0}
+    assert [choice.items for choice in choices] == list(BATCHES)
     loads = recorded(tmp_path / "l.jsonl", sweep=LOADS)
     assert read_choices(loads, "mean", {}) == [], "its conditions are in the session itself, with its samples"
 

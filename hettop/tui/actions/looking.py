@@ -13,6 +13,9 @@ from hettop.tui.panels.panel import Panel
 from hettop.tui.rooms import ROOMS
 from hettop.tui.rooms.room import Room
 
+_PAGES = ("PgUp PgDn", "a page up or down")
+"""In every room; its bottom line has no room for them."""
+
 
 class Looking(Steering):
     """How the session is looked at. Nothing here changes what is measured."""
@@ -106,7 +109,8 @@ class Looking(Steering):
         self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(self.keys, explained=self._explained(), ascii=self.ascii_only))
+        own = [] if self.room is None else [*self.room.told_keys, _PAGES]
+        self.push_screen(HelpScreen(self.keys, explained=self._explained(), own=own, ascii=self.ascii_only))
 
     def _explained(self) -> tuple[str, str] | None:
         """What the help begins with: the room, or the panel in focus, and a paragraph on it."""

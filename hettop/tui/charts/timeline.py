@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from statistics import median
 
-from hettop.format import NS_PER_SECOND
+from hettop.format import NS_PER_SECOND, milliseconds
 from hettop.session.views import TimelineSlot, TimelineView
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.histogram import GUTTER, plot_columns
@@ -88,10 +88,19 @@ def _plot(
         cells = [_cell(level, base, row == 0, row == fence_row) for level in levels]
         if pointed is not None and 0 <= pointed < len(cells) and cells[pointed][0] in (" ", glyphs.FENCE):
             cells[pointed] = (glyphs.GUIDE, "accent")
-        joint = glyphs.AXIS_TICK if row in labels else glyphs.AXIS_UP
-        head = f"{labels.get(row, ''):>{GUTTER - 2}} {joint}" if gutter else ""
+        head = _head(labels.get(row), fence_ms if row == fence_row else None) if gutter else ""
         rows.append(line((head, "muted"), *runs([c for c, _ in cells], [t for _, t in cells])))
     return rows
+
+
+def _head(label: str | None, fence_ms: float | None) -> str:
+    """A line's label and the axis. A line is a range that ends at its label: a fence within it is named instead."""
+    if label is None:
+        return f"{'':>{GUTTER - 2}} {glyphs.AXIS_UP}"
+    if fence_ms is None or float(label) == fence_ms:
+        return f"{label:>{GUTTER - 2}} {glyphs.AXIS_TICK}"
+    own = milliseconds(fence_ms)
+    return f"{own if len(own) <= GUTTER - 2 else f'{fence_ms:.2g}':>{GUTTER - 2}} {glyphs.AXIS_UP}"
 
 
 def _cell(level: tuple[int, int, bool], base: int, uppermost: bool, fence: bool) -> tuple[str, str]:

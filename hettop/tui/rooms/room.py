@@ -96,6 +96,15 @@ class Room(Screen[None]):
         return []
 
     @property
+    def told_keys(self) -> list[tuple[str, str]]:
+        """The keys that do something in the room now, and what they do in a word."""
+        if self.picture is None:
+            return []
+        own = self.hints(self.picture)
+        moves = any(key == _ARROWS for key, _ in own)
+        return [("Esc", "back"), *own, *([] if moves else [(_ARROWS, "scroll")])]
+
+    @property
     def chosen_row(self) -> int | None:
         """The line of `rows` under the cursor; None in a room where nothing is chosen."""
         return None
@@ -204,19 +213,12 @@ class RoomHints(Chart):
     def lines(self, width: int, height: int) -> list[Line]:
         if not height:
             return []
-        spans = [span for key, word in self._hints() for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
+        spans = [span for key, word in self._room.told_keys for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
         return [fit(tuple(spans), width)]
-
-    def _hints(self) -> list[tuple[str, str]]:
-        if self._room.picture is None:
-            return []
-        own = self._room.hints(self._room.picture)
-        moves = any(key == _ARROWS for key, _ in own)
-        return [("Esc", "back"), *own, *([] if moves else [(_ARROWS, "scroll")])]
 
     def on_click(self, event: Click) -> None:
         x = 0
-        for key, word in self._hints():
+        for key, word in self._room.told_keys:
             end = x + len(key) + len(word) + 3
             if x <= event.x < end:
                 # Of a pair of arrows the one that was hit; the word is as good as the second.

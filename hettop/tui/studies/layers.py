@@ -25,9 +25,8 @@ PARTS = (
     (glyphs.SHADE, "mid"),
     (glyphs.DENSE, "accent"),
     (glyphs.SPARSE, "good"),
-    (glyphs.SHADE, "high"),
 )
-"""How types of operation are told apart, by colour and by glyph; all further ones are one part."""
+"""How types of operation are told apart, each by a glyph of its own, in ASCII too; all further ones are one part."""
 
 OTHERS = (glyphs.DOT, "muted")
 BOUNDS = {COMPUTE: (glyphs.COMPUTE, "low"), MEMORY: (glyphs.MEMORY, "mid")}
@@ -71,7 +70,8 @@ def _by_op(found: FoundLayers, width: int) -> list[Line]:
     parts = [(op, share, *look) for (op, share), look in zip(named, PARTS, strict=False)]
     rest = 1.0 - math.fsum(share for _, share in named)
     if others:
-        parts.append((f"{len(others)} others", max(0.0, rest), *OTHERS))
+        words = others[0][0] if len(others) == 1 else f"{len(others)} others"
+        parts.append((words, max(0.0, rest), *OTHERS))
     if not parts or width < 1:
         return []
     cells = segments([share for _, share, _, _ in parts], width)

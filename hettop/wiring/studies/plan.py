@@ -45,7 +45,8 @@ def found(document: Mapping[str, Any]) -> FoundPlan:
         "given": document["given"],
         "described": [_name(device) for device in document["described"][:MOST_DEVICES]],
         "run": None if run is None else _run(run),
-        "notes": notes(document["notes"]),
+        "contradiction": short(document["contradiction"]),
+        "notes": notes(note for note in document["notes"] if note != document["contradiction"]),
     }
     return msgspec.convert(raw, FoundPlan)
 

@@ -10,7 +10,7 @@ from hettop.events import FoundCoexec
 from hettop.report.page import Figure, Items, Paragraph, Table
 from hettop.report.rounds_plot import rounds_plot
 from hettop.report.studies.coexec import blocks
-from tests.session.coexecuted import BEGUN, DIED, EVERY, HOSTILE_ONE, LONG, POWERED, WELL
+from tests.session.coexecuted import BEGUN, DIED, EVERY, HOSTILE_ONE, LONG, POWERED, UNTRUE, WELL
 
 
 def test_it_begins_with_the_verdict() -> None:
@@ -18,6 +18,13 @@ def test_it_begins_with_the_verdict() -> None:
     assert isinstance(first, Paragraph)
     assert first.text.startswith("Together 120/s: +20% over CPU_AND_NE alone")
     assert not first.warning
+
+
+def test_a_verdict_that_is_not_to_be_trusted_is_a_warning() -> None:
+    first = next(iter(blocks(UNTRUE)))
+    assert isinstance(first, Paragraph)
+    assert first.warning
+    assert "not to be trusted" in first.text
 
 
 def test_a_death_is_a_warning() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hettop.events import FoundPlan
 from hettop.report.page import Figure, Items, Paragraph, Table
 from hettop.report.studies.plan import blocks
-from tests.session.planned import EMPTY_PLAN, HOSTILE_PLAN, NOT_RUN, ONE_DEVICE, PLAN
+from tests.session.planned import EMPTY_PLAN, HOSTILE_PLAN, NOT_RUN, ONE_DEVICE, PLAN, TORN
 
 
 def figures(found: FoundPlan) -> list[Figure]:
@@ -29,6 +29,13 @@ def test_it_says_what_the_screen_says() -> None:
     assert texts[0].startswith("The plan: 3 slices, on 2 devices; predicted gain +10%")
     assert "The plan: A_1, B_2, A_3 (3 layers, found in 0.200 ms)." in texts
     assert any(isinstance(block, Items) and "at 2 cuts several values cross" in block.texts for block in blocks(PLAN))
+
+
+def test_costs_that_contradict_each_other_are_a_warning_above_all_else() -> None:
+    first = next(iter(blocks(TORN)))
+    assert isinstance(first, Paragraph)
+    assert first.warning
+    assert first.text.startswith("Costs contradict each other")
 
 
 def test_layers_are_as_wide_as_their_cost_and_coloured_by_device() -> None:

@@ -8,7 +8,7 @@ from hettop.events import FoundCoexec, Study
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import INKS, Line, text_of, width_of
 from hettop.tui.studies import answer
-from tests.session.coexecuted import BEGUN, DIED, DISORDERED, EVERY, LONG, WELL
+from tests.session.coexecuted import BEGUN, DIED, DISORDERED, EVERY, FIRST, LONG, UNEVEN, UNTRUE, WELL
 
 
 def drawn(found: FoundCoexec, width: int, height: int) -> list[Line]:
@@ -37,8 +37,14 @@ def test_the_verdict_is_first_and_everything_is_in_sight() -> None:
     assert texts[-1] == "· the units are in each other's way"
 
 
+@pytest.mark.parametrize("found", [FIRST, UNEVEN, UNTRUE])
+def test_what_does_not_stand_has_not_the_ink_of_a_gain(found: FoundCoexec) -> None:
+    assert drawn(WELL, 116, 34)[0][0][1] == "good"
+    assert drawn(found, 116, 34)[0][0][1] == "strong"
+
+
 def test_each_round_is_a_bar_with_the_levels_of_the_best_alone_and_of_the_ideal() -> None:
-    texts = shown(WELL)
+    texts = shown(UNEVEN)
     plot = [text[7:] for text in texts if text[6:7] in ("│", "┤")]
     # Rounds of 110, 90 and 160 a second, each 6 cells wide, on an axis to 200; 100 is the best alone, 150 the ideal.
     assert len(plot) == 4
@@ -52,7 +58,7 @@ def test_each_round_is_a_bar_with_the_levels_of_the_best_alone_and_of_the_ideal(
 
 def test_a_round_below_the_best_alone_has_another_colour() -> None:
     """The second of three: 90 a second, where the best alone does 100."""
-    lines = [each for each in drawn(WELL, 116, 34) if text_of(each)[6:7] in ("│", "┤")]
+    lines = [each for each in drawn(UNEVEN, 116, 34) if text_of(each)[6:7] in ("│", "┤")]
     lowest = [(text, ink) for text, ink in lines[-1] if text.startswith("█")]
     assert lowest == [("█████", "good"), ("█████", "low"), ("█████", "good")]
 

@@ -97,7 +97,16 @@ def test_what_is_left_out_is_counted() -> None:
 def test_many_types_of_operation_end_in_one_part() -> None:
     found = msgspec.structs.replace(LAYERS, by_op={f"Op{i}": 0.125 for i in range(8)})
     texts = shown(found, 116, 18)
-    assert any("· 3 others 38%" in text for text in texts)
+    assert any("· 4 others 50%" in text for text in texts)
+
+
+def test_every_type_that_is_named_has_a_glyph_of_its_own_in_ascii_too() -> None:
+    found = msgspec.structs.replace(LAYERS, by_op={"Conv": 0.6, "Gemm": 0.2, "Add": 0.1, "Pool": 0.06, "Flatten": 0.04})
+    legend = next(text for text in shown(found, 116, 18) if "Flatten" in text and "Gemm" in text)
+    for words in (legend, to_ascii(legend)):
+        marks = [entry.split()[0] for entry in words.split("   ")]
+        assert len(set(marks)) == 5, words
+    assert "· Flatten 4.0%" in legend, "one type more than there are glyphs is named, not counted"
 
 
 def test_one_layer_alone_is_drawn() -> None:

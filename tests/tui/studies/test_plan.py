@@ -11,7 +11,7 @@ from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import INKS, Line, text_of, width_of
 from hettop.tui.studies import answer
 from hettop.tui.studies.strip import letters
-from tests.session.planned import EMPTY_PLAN, HOSTILE_PLAN, NOT_RUN, ONE_DEVICE, PLAN, RUN
+from tests.session.planned import EMPTY_PLAN, HOSTILE_PLAN, NOT_RUN, ONE_DEVICE, PLAN, RUN, TORN
 
 SIZES = [(76, 18), (116, 34), (196, 54), (20, 5), (1, 1)]
 
@@ -29,7 +29,7 @@ def row(texts: list[str], start: str, occurrence: int = 0) -> str:
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-@pytest.mark.parametrize("found", [PLAN, NOT_RUN, ONE_DEVICE, EMPTY_PLAN, HOSTILE_PLAN])
+@pytest.mark.parametrize("found", [PLAN, NOT_RUN, ONE_DEVICE, EMPTY_PLAN, HOSTILE_PLAN, TORN])
 def test_every_line_fits_and_no_text_reaches_the_terminal_raw(found: FoundPlan, width: int, height: int) -> None:
     lines = drawn(found, width, height)
     assert {width_of(each) for each in lines} <= {width}
@@ -44,6 +44,12 @@ def test_the_gain_comes_first_then_the_notation_then_the_strip() -> None:
     place = texts.index("A_1, B_2, A_3")
     # Four cells a layer, 2, 3 and 5 ms: 4, 5 and 8 eighths, and a gap between columns.
     assert texts[place + 2 : place + 5] == ["▄▄▄ ▅▅▅ ███", "AAAABBBBAAAA", "1   2   3"]
+
+
+def test_costs_that_contradict_each_other_are_a_warning_above_all_else() -> None:
+    lines = drawn(TORN, 196, 54)
+    assert text_of(lines[0]).startswith("Costs contradict each other: the whole model on A took 1.40 ms")
+    assert lines[0][0][1] == "warning"
 
 
 def test_a_plan_of_one_device_is_said_plainly_before_all_else() -> None:
