@@ -34,12 +34,13 @@ class Block:
 class Rounds:
     """`count` rounds in each of which every unit runs alone and all run together, `length_ns` each; None: without end.
 
-    Of several workers of one unit the first runs alone.
+    Of several workers of one unit the first runs alone. shortest_ns: what a block takes at least where there is time.
     """
 
     units: tuple[str, ...]
     count: int | None
     length_ns: int
+    shortest_ns: int = 0
 
     @property
     def blocks(self) -> int | None:
@@ -71,11 +72,12 @@ def plan_rounds(
     kinds = kinds_of(units)
     shortest = max(shortest_ns, (BLOCK_SAMPLES + 1) * slowest)
     if duration_ns is None:
-        return Rounds(tuple(units), None, shortest)
+        return Rounds(tuple(units), None, shortest, shortest)
     rounds = duration_ns // (kinds * (shortest + rest_ns))
     if rounds < 1:
-        return Rounds(tuple(units), 1, max(duration_ns // kinds - rest_ns, (FEWEST_SAMPLES + 1) * slowest, 1))
-    return Rounds(tuple(units), rounds, duration_ns // (kinds * rounds) - rest_ns)
+        length = max(duration_ns // kinds - rest_ns, (FEWEST_SAMPLES + 1) * slowest, 1)
+        return Rounds(tuple(units), 1, length, shortest)
+    return Rounds(tuple(units), rounds, duration_ns // (kinds * rounds) - rest_ns, shortest)
 
 
 def kinds_of(units: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import msgspec
 
 from hettop.coexec.messages import Answer, Job, Lines, Progress, decode_word, encode
-from hettop.coexec.result import Result
+from hettop.coexec.result import NOTHING_YET, Result
 from hettop.engine.child import environment_for_child
 from hettop.engine.process import Log, Process
 from hettop.engine.reaper import Reaper
@@ -45,7 +45,8 @@ def coexecute(
     """What came of it; after an interrupt what came of it until then.
 
     tell: is called with what is going on, and with what is known by now. ending: descriptors; the end of one means to
-    end, as an interrupt does. Raises HettopError: as the measuring does.
+    end, as an interrupt does. Raises HettopError: as the measuring does, and `interrupted` where one of them ended
+    before anything was measured.
     """
     reaper = Reaper()
     try:
@@ -61,9 +62,12 @@ def coexecute(
         listening = _Listening(process, log, tell)
         try:
             answer = listening.answer(None, ending)
+        except EndAskedError as asked:
+            answer = _last_words(process, listening)
+            if answer is None:
+                raise HettopError("interrupted", NOTHING_YET) from asked
         except KeyboardInterrupt:
-            process.hang_up()
-            answer = listening.answer(PARTIAL_S)
+            answer = _last_words(process, listening)
             if answer is None or answer.result is None:
                 raise
     finally:
@@ -72,6 +76,12 @@ def coexecute(
         for descriptor in (process.stdout, process.stderr):
             os.close(descriptor)
     return _result(answer, log, status or "cannot be ended")
+
+
+def _last_words(process: Process, listening: _Listening) -> Answer | None:
+    """What a dispatch that is told to end has by then, or why it has nothing."""
+    process.hang_up()
+    return listening.answer(PARTIAL_S)
 
 
 class _Listening:

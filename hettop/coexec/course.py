@@ -14,7 +14,7 @@ from hettop.coexec.book import NS_PER_MS, Book
 from hettop.coexec.copies import unit_of
 from hettop.coexec.crew import Began, Crew, Did, Died, GaveBack, Said
 from hettop.coexec.messages import Job, Progress, Ready
-from hettop.coexec.result import Fault, Result, Round, UnitResult
+from hettop.coexec.result import NOTHING_YET, Fault, Result, Round, UnitResult
 from hettop.coexec.stealing import Stealing, ahead_of
 from hettop.coexec.tally import Stretch, Tally, rate
 from hettop.engine.backend import Clock
@@ -241,7 +241,7 @@ class Course:
     def _nothing(self, interrupted: bool) -> HettopError:
         faults = [(name, unit.fault) for name, unit in self._units.items() if unit.fault is not None]
         if interrupted or not faults:
-            return HettopError("interrupted", "ended before anything was measured", "let it run longer: --duration 10s")
+            return HettopError("interrupted", NOTHING_YET, "it was ended before a unit had worked: let it run longer")
         name, fault = faults[0]
         return HettopError(fault.kind, f"{name}: {fault.message}", fault.hint)
 
@@ -264,6 +264,7 @@ class Course:
             steals=stealing.steals,
             redone=stealing.redone,
             block_ms=self._rounds.length_ns / NS_PER_MS,
+            shortest_ns=self._rounds.shortest_ns,
             together_ns=tuple(book.together_ns),
             simulated=any(unit.ready is not None and unit.ready.simulated for unit in self._units.values()),
             interrupted=interrupted,

@@ -15,10 +15,13 @@ LATENCY_NEEDS = 64
 """Samples that a P90 needs for its 95 % interval to exist on both sides (docs/STATISTICS.md)."""
 
 
+NOTHING_YET = "nothing was measured yet"
+"""What is said when it is ended before there is a rate."""
+
 FEWEST_CALLS = 10
 """Calls a block that a rate must stand on before it is compared: of fewer, one call is more than a tenth."""
 
-NS_PER_S = 10**9
+NS_PER_S, NS_PER_MS = 10**9, 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Result:
     together_ns: when all worked at the same time, from and until (ns of the monotonic clock), of the last such blocks.
     What is told of all together is of blocks in which all worked that did so in the first one.
     delivered: numbers that left in order, warm-up not among them.
+    shortest_ns: what a block takes at least where there is time for several rounds.
     """
 
     units: tuple[UnitResult, ...]
@@ -93,6 +97,7 @@ class Result:
     interrupted: bool = False
     rounds_done: int = 0
     together_blocks: int = 0
+    shortest_ns: int = 0
 
     @property
     def best(self) -> UnitResult | None:
@@ -126,7 +131,13 @@ class Result:
         slowest = min((unit.alone_per_s for unit in self.units if unit.alone_per_s), default=None)
         if not self.too_few or slowest is None:
             return None
-        block_ns = (BLOCK_SAMPLES + 1) * NS_PER_S / slowest
+        return self._round_ns((BLOCK_SAMPLES + 1) * NS_PER_S / slowest)
+
+    def rounds_ns(self, rounds: int) -> int:
+        """How long so many rounds take."""
+        return rounds * self._round_ns(self.shortest_ns or self.block_ms * NS_PER_MS)
+
+    def _round_ns(self, block_ns: float) -> int:
         return round(kinds_of([unit.unit for unit in self.units]) * (block_ns + REST_NS))
 
     @property

@@ -40,13 +40,15 @@ class Moved:
 @dataclass(frozen=True, slots=True)
 class Survey:
     """All that a cost table is made of. end_to_end_ms: of the whole model, by device, None where it does not load;
-    moved: cuts that were tried. estimated: whether layers' times are shares of calls by a framework's estimate."""
+    moved: cuts that were tried. estimated: whether layers' times are shares of calls by a framework's estimate.
+    profiled_ms: of the whole model, by device, while its layers were profiled; empty where none was."""
 
     layers: tuple[SurveyedLayer, ...]
     end_to_end_ms: tuple[float | None, ...]
     moved: tuple[Moved, ...]
     notes: tuple[str, ...] = ()
     estimated: bool = False
+    profiled_ms: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

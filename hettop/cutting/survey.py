@@ -82,6 +82,7 @@ def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, t
         end_to_end_ms=tuple(measured.whole_ms),
         moved=tuple(moved),
         notes=tuple(dict.fromkeys(note for profile in measured.profiles for note in profile.notes)),
+        profiled_ms=tuple(profile.end_to_end_ms for profile in measured.profiles),
     )
 
 

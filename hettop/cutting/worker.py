@@ -13,7 +13,7 @@ from hettop.cutting.result import Compared
 from hettop.engine.answering import Tell, answer_telling
 from hettop.engine.backend import Clock
 from hettop.engine.clock import RealClock
-from hettop.errors import HettopError
+from hettop.engine.scratch import explained
 from hettop.models.cache import default_cache
 
 TELL_EVERY_NS = 200_000_000
@@ -48,10 +48,9 @@ class Teller:
 def _answer(job: Job, teller: Teller) -> Answer:
     try:
         return _measured(job, teller)
-    except HettopError as error:
-        return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return Answer(failed=Failed(kind="predict", message=f"{type(error).__name__}: {error}"))
+        told = explained(error, Path(job.folder))
+        return Answer(failed=Failed(kind=told.kind, message=told.message, hint=told.hint))
 
 
 def _measured(job: Job, teller: Teller) -> Answer:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 1.0  # a reaper at the end of its pipe has milliseconds of work
 REMOVALS, PAUSE_S = 10, 0.05  # a killed process may still write what it had begun to
 
+LONGEST_LINE = 64 << 10
+"""Characters: a system's longest path, 4096 bytes, takes 8 KiB."""
+
 PATH_MARK = "/"
 """Parts a folder from a pid in what the reaper is told."""
 
@@ -164,9 +167,9 @@ def main() -> None:
     for ignored in IGNORED:
         signal.signal(ignored, signal.SIG_IGN)
     entries = set()
-    for line in sys.stdin:
+    while line := sys.stdin.readline(LONGEST_LINE):
         if not line.endswith("\n"):
-            break  # torn: hettop died while it wrote
+            break  # torn: hettop died while it wrote; or longer than anything hettop tells
         entry = line[1:-1]
         if line[0] == "+":
             entries.add(entry)

@@ -5,21 +5,118 @@ Knows nothing of what is kept in it.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from hettop.engine.reaper import Reaper
+from hettop.engine.reaper import Reaper, remove_all
+from hettop.errors import HettopError
+from hettop.text import clean
+
+MORE = 16 << 20
+"""Bytes beyond the largest file there that a folder must take, or else that is why something failed in it."""
+
+HELD = "held"
+"""A file in a scratch folder that its maker keeps locked: the lock ends with the maker, however that ends."""
+
+CHUNK = 1 << 20
+WRITTEN_KINDS = ("load", "format", "io", "predict", "input")
+"""Kinds of errors that a file may lead to of which only the beginning could be written."""
+
+
+def explained(error: Exception, folder: Path) -> HettopError:
+    """The error in words; if it may be for want of room, and nothing can be written to the scratch folder, just that.
+
+    Frameworks tell of a place in their source, or of a damaged file.
+    """
+    told = error if isinstance(error, HettopError) else HettopError("predict", f"{type(error).__name__}: {error}")
+    refused = _refused(folder) if told.kind in WRITTEN_KINDS else None
+    if refused is None:
+        return told
+    return HettopError(
+        "scratch",
+        f"a scratch file could not be written to {clean(str(folder.parent))}: {refused.strerror or refused}",
+        "the disk may be full, or the limit of a file's size reached (ulimit -f); TMPDIR names another folder",
+    )
+
+
+def _refused(folder: Path) -> OSError | None:
+    """Why a file larger than those there cannot be written; None if it can."""
+    probe = folder / "probe"
+    try:
+        if not folder.is_dir():
+            return None
+        left = MORE + max((each.stat().st_size for each in folder.rglob("*") if each.is_file()), default=0)
+        with probe.open("wb", buffering=0) as file:
+            while left > 0:
+                left -= file.write(bytes(min(CHUNK, left)))
+    except OSError as error:
+        return error
+    finally:
+        if os.path.lexists(probe):
+            probe.unlink()
+    return None
 
 
 @contextmanager
 def scratch_folder(reaper: Reaper, prefix: str) -> Iterator[str]:
-    """Its path, while it is there. `reaper` removes it if hettop is killed, once it has killed who writes in it."""
-    folder = None
+    """Its path, while it is there. `reaper` removes it if hettop is killed, once it has killed who writes in it.
+
+    What was left by one whose reaper was killed, too, is removed by the next with the same prefix.
+    """
+    _remove_forgotten(Path(tempfile.gettempdir()), prefix)
+    folder = held = None
     try:
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
             reaper.add_folder(folder)
+            held = _hold(Path(folder))
             yield folder
     finally:
+        if held is not None:
+            os.close(held)
         if folder is not None:  # not before it is gone: hettop may be killed while it removes it
             reaper.remove_folder(folder)
+
+
+def _hold(folder: Path) -> int | None:
+    """The descriptor that keeps the lock; None where there are no locks. The file is there only once it is locked."""
+    unlocked = folder / f".{HELD}"
+    try:
+        descriptor = os.open(unlocked, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    except OSError:
+        return None  # no room: whatever is written next will tell
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        unlocked.rename(folder / HELD)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _remove_forgotten(where: Path, prefix: str) -> None:
+    """Folders of this user there whose maker is dead; nothing that is a link, or of which nobody knows whose it is."""
+    with contextlib.suppress(OSError), os.scandir(where) as entries:
+        named = [entry for entry in entries if entry.name.startswith(prefix)]
+        for entry in named:
+            if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                _remove_if_dead(Path(entry.path))
+
+
+def _remove_if_dead(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder / HELD, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return  # its maker lives
+    else:
+        remove_all({str(folder)})
+    finally:
+        os.close(descriptor)

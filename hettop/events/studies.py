@@ -222,7 +222,7 @@ class FoundPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, t
     `baselines` maps a name to its cost, None where it is not feasible; `strip` is the device of each layer, as an index
     of `devices`; `layer_cost` the cost of each layer there, without communication. Of more layers than a line holds,
     both are told of equally many at a time: entry i of n is of layers i x layers // n up to the next entry's, from 0.
-    `singles` is what the whole model
+    `contradiction`: what was measured twice and differs too much to predict anything. `singles` is what the whole model
     costs on each device alone, None where it cannot run. `given`: the plan is the user's own; `described`: devices of
     which nothing was measured.
     """
@@ -245,6 +245,7 @@ class FoundPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, t
     slices_n: Count = 0
     given: bool = False
     described: Annotated[list[Text], _ROWS] = []
+    contradiction: Text | None = None
 
     @property
     def best_single(self) -> str | None:

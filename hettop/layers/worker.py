@@ -5,11 +5,13 @@ Knows nothing of who started it; ends when it has answered, or when stdin ends b
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import psutil
 
 from hettop.engine.answering import answer_one
 from hettop.engine.clock import RealClock
-from hettop.errors import HettopError
+from hettop.engine.scratch import explained
 from hettop.layers.cache_size import last_level_cache_bytes
 from hettop.layers.job import PROFILED, Answer, Failed, Job, decode_job, encode
 from hettop.layers.rows import Measured, Roofs
@@ -23,10 +25,9 @@ def main() -> None:
 def _answer(job: Job) -> Answer:
     try:
         return Answer(measured=_measured(job))
-    except HettopError as error:
-        return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return Answer(failed=Failed(kind="predict", message=f"{type(error).__name__}: {error}"))
+        told = explained(error, Path(job.folder))
+        return Answer(failed=Failed(kind=told.kind, message=told.message, hint=told.hint))
 
 
 def _measured(job: Job) -> Measured:

@@ -15,6 +15,7 @@ from hettop.coexec.copies import copy_of, unit_of
 from hettop.coexec.result import FEWEST_CALLS, LATENCY_NEEDS, NS_PER_S, Energy, Result, UnitResult
 from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, significant
 from hettop.report.grid import grid, wrapped
+from hettop.session.gain_standing import FEWEST_ROUNDS, NOTHING_GAINED, Standing, standing
 from hettop.text import clean
 
 HEADING = ("unit", "alone", "together", "of alone", "share", "runs on")
@@ -103,13 +104,44 @@ def notes(result: Result) -> Iterator[str]:
             hint = f" ({clean(unit.error.hint)})" if unit.error.hint else ""
             yield f"{name} did not begin: {why}{hint}"
     known = [unit for unit in result.units if unit.error is None]
-    if result.of_ideal is not None and result.of_ideal < STRETCH and len(known) == len(result.units):
+    stands = standing_of(result)
+    yield from _reservations(result, stands)
+    crowded = result.of_ideal is not None and result.of_ideal < STRETCH and len(known) == len(result.units)
+    if crowded and stands.concludes:
         who = "units" if _in_flight(result) is None else "calls in flight"
         yield f"the {who} are in each other's way: together they do less than the sum of what each does alone"
     if result.latencies and result.latencies < LATENCY_NEEDS:
         yield f"a P90 needs {LATENCY_NEEDS} latencies, these are {result.latencies}: measure longer"
     if result.interrupted:
         yield "interrupted: this is what was measured until then"
+
+
+def standing_of(result: Result) -> Standing:
+    """Whether its gain can be relied on."""
+    together = [each.together_per_s for each in result.rounds]
+    return standing(together, result.best_by_round, result.ideal_by_round, result.of_ideal)
+
+
+def _reservations(result: Result, stands: Standing) -> Iterator[str]:
+    """Why nothing follows from a gain."""
+    if result.gain is None:
+        return
+    if stands.untrue:
+        yield (
+            f"together reaches {percent(result.of_ideal)} of the sum of what each does alone, and more than that "
+            "cannot be: the machine's speed changed between blocks, gain and sum are not to be trusted; measure again"
+        )
+    if stands.least is None:
+        needed = math.ceil(result.rounds_ns(FEWEST_ROUNDS) / NS_PER_S)
+        yield (
+            f"the gain has no interval: that takes {FEWEST_ROUNDS} rounds; measure for {needed} s or longer before "
+            "anything is concluded from it"
+        )
+    elif stands.proven is False and result.gain >= NOTHING_GAINED:
+        yield (
+            f"the gain is not proven: by round it is from {percent(stands.least, signed=True)} to "
+            f"{percent(stands.most, signed=True)}; measure longer, on a quieter machine"
+        )
 
 
 def _copies(result: Result) -> Iterator[str]:
@@ -144,11 +176,11 @@ def _verdict(result: Result) -> Iterator[str]:
     if (why := why_no_gain(result)) is not None:
         yield f"together {per_second(result.together_per_s)}; gain n/a: {why}"
         return
-    spread = [value for value in result.gain_by_round if value is not None]
-    by_round = f" ({percent(min(spread), signed=True)} to {percent(max(spread), signed=True)} by round)"
+    stands = standing_of(result)
+    by_round = f"{percent(stands.least, signed=True)} to {percent(stands.most, signed=True)} by round"
     yield (
         f"together {per_second(result.together_per_s)}: {percent(result.gain, signed=True)} over {clean(best.unit)} "
-        f"alone{by_round if len(spread) > 1 else ''}"
+        f"alone ({'no interval' if stands.least is None else by_round})"
     )
     ideal = f"the sum of what each does alone is {per_second(result.ideal_per_s)}; together reaches"
     if result.ideal_per_s is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from hettop.cutting.costs import Costs
 from hettop.cutting.result import Ran, Survey
 from hettop.format import count, percent, significant
+from hettop.report.contradiction import contradiction
 from hettop.report.grid import grid, wrapped
 from hettop.report.plan import plan_document, plan_text
 from hettop.slicing.costs import CostTable
@@ -86,7 +87,8 @@ def sliced_text(model: str, sliced: Sliced, width: int) -> str:
             RAN_HEADING, ran, left=RAN_HEADING[:3], width=width, drop=("device", "layers", "adjusted", "error")
         )
         lines.append("")
-    for note in (*(_ran_notes(sliced, sliced.ran) if sliced.ran else ["not run: --run runs it"]), *notes(sliced)):
+    ran_notes = _ran_notes(sliced, sliced.ran) if sliced.ran else ["not run: --run runs it"]
+    for note in (*filter(None, [_contradiction(sliced)]), *ran_notes, *_further_notes(sliced)):
         lines += wrapped(note, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -132,6 +134,7 @@ def sliced_document(model: dict[str, Any], sliced: Sliced) -> dict[str, Any]:
             for number, layer in enumerate(sliced.survey.layers, start=1)
         ],
         "run": None if sliced.ran is None else _ran_document(sliced, sliced.ran),
+        "contradiction": _contradiction(sliced),
         "notes": list(notes(sliced)),
     }
 
@@ -153,7 +156,17 @@ def interval(gains: Sequence[float]) -> tuple[float, float, float]:
     return float(np.median(samples)), low, high
 
 
+def _contradiction(sliced: Sliced) -> str | None:
+    return contradiction(sliced.table.devices, sliced.survey, sliced.ran)
+
+
 def notes(sliced: Sliced) -> Iterator[str]:
+    if (told := _contradiction(sliced)) is not None:
+        yield told
+    yield from _further_notes(sliced)
+
+
+def _further_notes(sliced: Sliced) -> Iterator[str]:
     several = sum(layer.crossing > 1 for layer in sliced.survey.layers)
     if several:
         yield f"at {count(several)} cuts several values cross, and all of them are paid for"

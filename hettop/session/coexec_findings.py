@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, significant
+from hettop.session.gain_standing import NOTHING_GAINED, Standing, standing
 
 if TYPE_CHECKING:
     from hettop.events import FoundCoexec, FoundWorker
-
-NOTHING_GAINED = 0.02
-"""Below this part the best unit alone is as good."""
 
 
 def verdict(found: FoundCoexec) -> str:
@@ -46,10 +44,28 @@ def _together(found: FoundCoexec, words: str) -> str:
     if found.gain is None:
         return f"{told}; gain {UNKNOWN}: {found.gain_why or 'measure longer'}."
     of_ideal = "" if found.of_ideal is None else f", {percent(found.of_ideal)} of the sum of each alone"
-    if found.gain < NOTHING_GAINED:
+    stands = standing_of(found)
+    if stands.concludes and found.gain < NOTHING_GAINED:
         less = f" ({percent(found.gain, signed=True)})"
         return f"{told}: nothing gained over {found.best} alone{less}{of_ideal}."
-    return f"{told}: {percent(found.gain, signed=True)} over {found.best} alone{of_ideal}."
+    gain = f"{percent(found.gain, signed=True)} over {found.best} alone"
+    return f"{told}: {gain}{of_ideal}{''.join(f'; {each}' for each in reservations(stands))}."
+
+
+def standing_of(found: FoundCoexec) -> Standing:
+    """Whether the gain can be relied on, by the rounds that are known."""
+    return standing(found.together_by_round, found.best_by_round, found.ideal_by_round, found.of_ideal)
+
+
+def reservations(stands: Standing) -> Iterator[str]:
+    """Why nothing follows from a gain; nothing of one that stands."""
+    if stands.untrue:
+        yield "more than the sum cannot be: not to be trusted"
+    if stands.least is None:
+        rounds = {0: "no whole round", 1: "a single round"}.get(stands.rounds, f"{count(stands.rounds)} rounds")
+        yield f"of {rounds}, so there is no interval"
+    elif stands.proven is False:
+        yield f"not proven: {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)} by round"
 
 
 def each_alone(found: FoundCoexec) -> str:
@@ -58,8 +74,13 @@ def each_alone(found: FoundCoexec) -> str:
 
 
 def is_worth_it(found: FoundCoexec) -> bool | None:
-    """Whether together is better than the best unit alone; None where nobody knows."""
-    return None if found.gain is None else found.gain >= NOTHING_GAINED
+    """Whether together is better than the best unit alone; None where nobody knows, or it is not proven."""
+    stands = standing_of(found)
+    if found.gain is None or not stands.concludes:
+        return None
+    if found.gain < NOTHING_GAINED:
+        return False
+    return True if stands.proven else None
 
 
 def order(found: FoundCoexec) -> str:

@@ -32,12 +32,14 @@ class Sentence:
 
 def plan_sentences(found: FoundPlan) -> Iterator[Sentence]:
     """What is predicted, what was measured, and whether the outputs are right; the most important first."""
+    if found.contradiction is not None:
+        yield Sentence(f"{found.contradiction[:1].upper()}{found.contradiction[1:]}.", BAD)
     yield _predicted(found)
     if found.run is None:
         yield Sentence("Not run: the plan as a whole is not measured.")
         return
     yield _against_itself(found.run) if _is_best_single(found) else _gained(found.run)
-    yield _took(found.run)
+    yield _took(found.run, adjusted=found.contradiction is None)
     yield _outputs(found.run)
 
 
@@ -75,7 +77,7 @@ def _predicted(found: FoundPlan) -> Sentence:
     text = f"{whose}: {slices}; predicted gain {percent(gain, signed=True)} over {best} alone ({against})."
     if abs(gain) < NOTHING:
         return Sentence(f"{whose}: {slices}; no gain over {best} alone is predicted ({against}).")
-    return Sentence(text, GOOD if gain > 0 else BAD)
+    return Sentence(text, PLAIN if found.contradiction is not None else GOOD if gain > 0 else BAD)
 
 
 def _is_best_single(found: FoundPlan) -> bool:
@@ -103,9 +105,10 @@ def _gained(run: FoundRun) -> Sentence:
     return Sentence(f"{text}: no difference is proven.")
 
 
-def _took(run: FoundRun) -> Sentence:
+def _took(run: FoundRun, *, adjusted: bool) -> Sentence:
+    """`adjusted`: whether the machine's speed then and now is known well enough to adjust to."""
     off = f"{percent(run.error, signed=True)} off"
-    if run.adjusted_error is not None:
+    if adjusted and run.adjusted_error is not None:
         off += f", {percent(run.adjusted_error, signed=True)} once adjusted to the machine's speed then and now"
     text = f"The plan took {significant(run.measured_ms)} ms, {significant(run.predicted_ms)} ms were predicted: {off}."
     return Sentence(text, first=False)

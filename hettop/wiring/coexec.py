@@ -5,15 +5,16 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from hettop.coexec.blocks import BLOCK_NS
+from hettop.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
 from hettop.coexec.child import coexecute
 from hettop.coexec.copies import workers_of
 from hettop.coexec.messages import Job, Progress, Work
-from hettop.coexec.result import Energy, Result
+from hettop.coexec.result import NS_PER_S, Energy, Result
 from hettop.errors import HettopError
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
@@ -89,7 +90,12 @@ def make_job(
     powered: bool,
     block_ns: int | None = None,
 ) -> Job:
-    """`duration_ns` None: until somebody ends it. `block_ns` None: the usual one, longer where power is measured."""
+    """`duration_ns` None: until somebody ends it. `block_ns` None: the usual one, longer where power is measured.
+
+    Raises HettopError (`usage`) for a duration that has no room for a round of blocks as long as that.
+    """
+    if block_ns is not None and duration_ns is not None:
+        _check_room(setup.units, block_ns, duration_ns)
     work = Work(
         backend=setup.backend,
         model=options.model,
@@ -103,6 +109,19 @@ def make_job(
     # A power sample must fall wholly into a block.
     usual_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS
     return Job(units=setup.units, work=work, duration_ns=duration_ns, block_ns=block_ns or usual_ns, depth=depth)
+
+
+def _check_room(units: Sequence[str], block_ns: int, duration_ns: int) -> None:
+    """Shorter blocks than were asked for would be another measurement."""
+    blocks = kinds_of(units)
+    needed = blocks * (block_ns + REST_NS)
+    if needed > duration_ns:
+        raise HettopError(
+            "usage",
+            f"blocks of {block_ns / NS_PER_S:g} s do not fit into {duration_ns / NS_PER_S:g} s: "
+            f"a round has {blocks}, and rests between them",
+            f"give it --duration {math.ceil(needed / NS_PER_S)}s, or shorter blocks",
+        )
 
 
 def energy(result: Result, events: Sequence[PowerEvent]) -> Energy:

@@ -125,7 +125,7 @@ def test_an_interrupt_leaves_what_was_measured_until_then() -> None:
 
 
 def test_an_interrupt_before_anything_was_measured_says_so() -> None:
-    with pytest.raises(HettopError, match="before anything was measured"):
+    with pytest.raises(HettopError, match="nothing was measured yet"):
         run({"A": MS, "B": MS}, ends_at=1)
 
 

@@ -110,6 +110,28 @@ def test_the_end_of_a_piped_input_ends_it_too() -> None:
     wait_for(lambda: gone(children), "all of them gone")
 
 
+def test_an_input_that_ends_while_it_loads_leaves_nothing_measured_and_that_is_said() -> None:
+    done = subprocess.run(
+        [*HETTOP, *ENDLESS], input="", capture_output=True, text=True, check=False, env=plain_environment()
+    )
+    assert done.returncode == 3
+    assert "nothing was measured yet" in done.stderr
+    assert documents(done.stdout.splitlines()) == []
+
+
+@pytest.mark.parametrize("length", [("--until-ended",), ("--duration", "60s")])
+def test_a_signal_while_it_loads_is_answered_in_words(length: tuple[str, ...]) -> None:
+    units = ("mobilenetv2:32x32", "--units", "CPU_ONLY@1,CPU_ONLY@2")
+    with started("coexec", *units, *length, "--stream") as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["doing"] == "loading"
+        process.send_signal(signal.SIGTERM)
+        out, told = process.communicate()
+    assert process.returncode == 3
+    assert "nothing was measured yet" in told
+    assert documents(out.splitlines()) == []
+
+
 def test_nothing_is_left_of_one_that_is_killed() -> None:
     with started(*ENDLESS) as process:
         children, _ = until_a_round(process)
@@ -188,6 +210,8 @@ def test_the_page_says_simulated_and_fits_the_terminal() -> None:
         (("--live", "--until-ended"), "not allowed with"),
         (("--live", "--duration", "3s"), "not allowed with"),
         (("--live", "--block", "1s"), "--block goes without --live"),
+        # Two alone and both together: 3 blocks of 10 s, and 50 ms of rest before each.
+        ((*SIMULATED[1:], "--block", "10s"), "blocks of 10 s do not fit into 1 s"),
         (("--live", "--units", "CPU_ONLY@1"), "two units at least"),
         (("--live",), "needs a terminal"),
     ],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from hettop.models.mobilenetv2 import network, parse_variant
-from tests.commands.running import assert_refused, called, hettop, one_document
+from tests.commands.running import assert_refused, called, hettop, one_document, plain_environment
 from tests.engine.backends.onnx_files import relu
 
 MACS = network(parse_variant("mobilenetv2:32x32")).macs
@@ -122,3 +124,21 @@ def test_a_record_can_be_reported_replayed_and_verified(command: str, words: str
     (study,) = one_document(hettop("replay", "x.jsonl", "--json", cwd=tmp_path).stdout)["studies"]
     assert (study["name"], study["state"]) == (command, "done")
     assert hettop("verify", "x.jsonl", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["layers", "plan"])
+def test_a_limit_on_files_is_said_to_be_what_is_in_the_way(command: str, tmp_path: Path) -> None:
+    """2 KiB, as `ulimit -f 2` sets it: the runtime itself tells of a line of its source."""
+    limit = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))"
+    program = f"{limit}; os.execv(sys.executable, [sys.executable, '-m', 'hettop', *sys.argv[1:]])"
+    done = subprocess.run(
+        [sys.executable, "-c", program, command, "mobilenetv2:32x32"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=plain_environment(TMPDIR=str(tmp_path), PYTHONDONTWRITEBYTECODE="1"),
+    )
+    assert done.returncode == 3
+    assert f"a scratch file could not be written to {tmp_path}" in done.stderr
+    assert "ulimit -f" in done.stderr
+    assert "graph.cc" not in done.stderr

@@ -20,7 +20,7 @@ LIVE = ["coexec", SMALL, "--units", "CPU_ONLY@1,CPU_ONLY@2", "--live", "--power"
 def co_executing(terminal: Terminal) -> list[int]:
     """Once a round has been measured; the pids of hettop and of all it has started."""
     shown = terminal.until("CO-EXECUTING CPU@1 + CPU@2", "round  1")
-    assert "coexec ●" in shown
+    assert "coexec●" in shown
     assert "together" in shown
     return terminal.family()
 

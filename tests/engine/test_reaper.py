@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hettop.engine import reaper as module
 from hettop.engine.reaper import Reaper
 
 from .processes import environment, gone, wait_for
@@ -105,6 +106,24 @@ def test_a_reaper_that_was_killed_is_replaced_and_learns_all_pids(sleeper: subpr
     assert reaper.pid != first
     reaper.close()
     assert sleeper.wait() == -signal.SIGKILL
+
+
+def test_a_line_without_end_is_not_taken_in_and_ends_the_reading(sleeper: subprocess.Popen[bytes]) -> None:
+    """The pipe stays open, and yet what is registered is killed: nobody sound tells such a line."""
+    with subprocess.Popen([sys.executable, "-S", "-E", module.__file__], stdin=subprocess.PIPE) as reaper:
+        assert reaper.stdin is not None
+        reaper.stdin.write(f"+{sleeper.pid}\n".encode() + b"+/" + b"61" * 40_000)
+        reaper.stdin.flush()
+        wait_for(lambda: gone([sleeper.pid]), "what is registered is killed")
+        assert reaper.wait() == 0
+
+
+def test_the_longest_path_that_a_system_has_is_taken_in(tmp_path: Path) -> None:
+    (folder := tmp_path / "scratch").mkdir()
+    entry = module.PATH_MARK + os.fsencode(f"{'/./' * 1_300}{folder}").hex()
+    with subprocess.Popen([sys.executable, "-S", "-E", module.__file__], stdin=subprocess.PIPE) as reaper:
+        reaper.communicate(f"+{entry}\n".encode())
+    assert not folder.exists()
 
 
 def filled(folder: Path) -> Path:

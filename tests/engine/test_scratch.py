@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from hettop.engine.asking import ask_in_folder
 from hettop.engine.reaper import Reaper
-from hettop.engine.scratch import scratch_folder
+from hettop.engine.scratch import HELD, scratch_folder
 from tests.engine.processes import environment, wait_for
 
 WRITING = """
@@ -55,6 +57,99 @@ def test_sigkill_leaves_neither_the_folder_nor_what_the_process_made_for_itself(
     assert len(folders) == 1
     assert made, "what is temporary there is made in it"
     wait_for(lambda: not any(tmp_path.iterdir()), "the folder is removed")
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from hettop.engine.scratch import explained
+from hettop.errors import HettopError
+folder = Path(sys.argv[1])
+error = HettopError(sys.argv[2], "graph.cc:5543") if sys.argv[2] else RuntimeError("graph.cc:5543")
+print(explained(error, folder).message)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+print(explained(error, folder).message)
+print(explained(error, folder).hint)
+"""
+
+
+def limited(folder: Path, kind: str) -> list[str]:
+    """Words without a limit of a file's size, and with one of 2 KiB."""
+    command = [sys.executable, "-c", LIMITED, str(folder), kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("kind", "words"), [("load", "graph.cc:5543"), ("", "RuntimeError: graph.cc:5543")])
+def test_what_fails_for_want_of_room_says_so_and_where(tmp_path: Path, kind: str, words: str) -> None:
+    (folder := tmp_path / "hettop-layers-x").mkdir()
+    free, full, hint = limited(folder, kind)
+    assert free == words
+    assert full == f"a scratch file could not be written to {tmp_path}: File too large"
+    assert "ulimit -f" in hint
+    assert list(folder.iterdir()) == []
+
+
+def test_what_fails_for_another_reason_keeps_it(tmp_path: Path) -> None:
+    free, full, *_ = limited(tmp_path, "unsupported-op")
+    assert free == full == "graph.cc:5543"
+
+
+KEEPING = """
+import sys
+from hettop.engine.reaper import Reaper
+from hettop.engine.scratch import scratch_folder
+reaper = Reaper()
+with scratch_folder(reaper, sys.argv[1]) as folder:
+    print(reaper.pid, folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def keeping(where: Path, prefix: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", KEEPING, prefix]
+    pipe, where_to = subprocess.PIPE, {**environment(), "TMPDIR": str(where)}
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=where_to)
+
+
+def told(process: subprocess.Popen[str]) -> tuple[int, Path]:
+    assert process.stdout is not None
+    pid, folder = process.stdout.readline().split()
+    return int(pid), Path(folder)
+
+
+def killed_with_its_reaper(where: Path, prefix: str) -> Path:
+    with keeping(where, prefix) as process:
+        pid, folder = told(process)
+        os.kill(pid, signal.SIGKILL)
+        process.kill()
+    return folder
+
+
+def test_what_one_that_was_killed_with_its_reaper_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    left, others = killed_with_its_reaper(tmp_path, "mine-"), killed_with_its_reaper(tmp_path, "others-")
+    (left / "weights").write_text("x")
+    assert left.exists()
+    with keeping(tmp_path, "mine-") as process:
+        _, folder = told(process)
+        assert not left.exists()
+        assert others.exists(), "it has another prefix"
+        assert folder.exists()
+
+
+def test_what_a_living_one_has_and_what_nobody_knows_stays(tmp_path: Path) -> None:
+    (mine := tmp_path / "target").mkdir()
+    (mine / HELD).touch()
+    (tmp_path / "mine-link").symlink_to(mine)
+    (unknown := tmp_path / "mine-unknown").mkdir()
+    (linked := tmp_path / "mine-linked").mkdir()
+    (linked / HELD).symlink_to(mine / HELD)
+    with keeping(tmp_path, "mine-") as first:
+        _, living = told(first)
+        with keeping(tmp_path, "mine-") as second:
+            told(second)
+            assert living.exists()
+            assert {unknown, linked, mine / HELD} <= {*tmp_path.rglob("*")}
 
 
 def test_lines_come_at_once_and_what_follows_the_last_is_the_answer() -> None:

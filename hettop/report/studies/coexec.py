@@ -8,15 +8,17 @@ from hettop.events import FoundCoexec, FoundWorker
 from hettop.format import UNKNOWN, count, percent, significant
 from hettop.report.page import Block, Figure, Items, Paragraph, Table
 from hettop.report.rounds_plot import Rates, rounds_plot
-from hettop.session.coexec_findings import deaths, energy, further_notes, of_alone, order, verdict
+from hettop.session.coexec_findings import deaths, energy, further_notes, of_alone, order, standing_of, verdict
 
 HEADING = ("unit", "alone/s", "together/s", "of alone", "share", "redone by others", "runs on")
 LEFT = ("unit", "runs on")
 
 
 def blocks(found: FoundCoexec) -> Iterator[Block]:
-    """The verdict first; a dead unit is a warning."""
-    yield Paragraph(verdict(found), warning=not found.in_order)
+    """The verdict first; a warning where it is not to be trusted. A dead unit is one, too."""
+    yield Paragraph(
+        verdict(found), warning=not found.in_order or (found.gain is not None and standing_of(found).untrue)
+    )
     for text in deaths(found):
         yield Paragraph(text, warning=True)
     yield from _figure(found)

@@ -32,7 +32,7 @@ def found(**changes: Any) -> FoundCoexec:
 
 
 def test_figures_units_and_the_course_are_kept() -> None:
-    """50 and 100 alone, 120 together; 110 and 130 in the two rounds."""
+    """50 and 100 alone, 120 together; 110, 130 and 120 in the three rounds."""
     told = found()
     assert (told.together_per_s, told.ideal_per_s, told.gain, told.of_ideal) == (120.0, 150.0, 0.2, 0.8)
     assert [(unit.unit, unit.alone_per_s, unit.share) for unit in told.units] == [
@@ -40,11 +40,11 @@ def test_figures_units_and_the_course_are_kept() -> None:
         ("CPU_AND_NE", 100.0, 0.75),
     ]
     assert (told.together_by_round, told.best_by_round, told.ideal_by_round) == (
-        [110.0, 130.0],
-        [100.0, 100.0],
-        [150.0, 150.0],
+        [110.0, 130.0, 120.0],
+        [100.0, 100.0, 100.0],
+        [150.0, 150.0, 150.0],
     )
-    assert (told.rounds, told.max_reorder, told.depth, told.steals, told.p90_ms) == (2, 7, 64, 3, 20.0)
+    assert (told.rounds, told.max_reorder, told.depth, told.steals, told.p90_ms) == (3, 7, 64, 3, 20.0)
     assert (told.energy_mj, told.energy_why, told.gain_why, told.p90_needs) == (None, "no source", None, None)
 
 
@@ -53,13 +53,13 @@ def test_a_dead_unit_is_told_with_its_reason_and_what_others_did_for_it() -> Non
     told = found(units=(CPU, dead), redone=2, rounds=(*RESULT.rounds, Round({"CPU_ONLY": 50.0}, 49.0)))
     assert told.units[1].error == "killed\ufffd[2J"
     assert (told.units[1].redone, told.redone) == (2, 2)
-    assert told.best_by_round == [100.0, 100.0, None]
-    assert told.ideal_by_round == [150.0, 150.0, None]
+    assert told.best_by_round == [100.0, 100.0, 100.0, None]
+    assert told.ideal_by_round == [150.0, 150.0, 150.0, None]
 
 
 def test_too_few_calls_are_told_with_how_long_to_measure() -> None:
     """Four calls a block of a unit that does 50 a second: three blocks of 21 take 1.26 s, with rests 1.41 s."""
-    told = found(units=(replace(CPU, alone_calls=8), NE))
+    told = found(units=(replace(CPU, alone_calls=12), NE))
     assert (told.gain, told.of_ideal) == (None, None)
     assert told.gain_why == (
         "rates stand on 4.00 calls a block, and 10 are needed to compare them: measure for 2 s or longer"

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from hettop.cutting.result import Survey
 from hettop.errors import HettopError
-from hettop.events import FoundMoving, FoundPlan, FoundSlice, Study, encode
+from hettop.events import TEXT_LIMIT, FoundMoving, FoundPlan, FoundSlice, Study, encode
+from hettop.report.contradiction import contradiction
 from hettop.report.sliced import sliced_document
 from hettop.session.plan_findings import begins
 from hettop.wiring.studies import found_of
@@ -34,6 +36,24 @@ def test_plan_slices_and_singles_are_kept() -> None:
     assert found.gain == pytest.approx(13 / 9.4 - 1)
     assert found.slices[0] == FoundSlice(1, 1, "B", 2.1, 4.0, -0.475, 2.1, 0.05, "a")
     assert [each.cost for each in found.slices] == [2.1, 3.7, 3.6]
+
+
+def test_a_contradiction_is_kept_apart_from_notes_and_whole() -> None:
+    """The run took 26 ms on B alone where the survey saw 13."""
+    found = read(DOCUMENT)
+    assert found.contradiction is not None
+    assert found.contradiction == DOCUMENT["contradiction"]
+    assert found.contradiction not in found.notes
+    assert read({**DOCUMENT, "contradiction": None}).contradiction is None
+
+
+def test_the_longest_contradiction_fits() -> None:
+    devices = [f"{letter * 40}" for letter in "ABC"]
+    survey = Survey((), (1_234.5, 1_234.5, 1_234.5), (), profiled_ms=(0.0123, 0.0123, 0.0123))
+    told = contradiction(devices, survey, None)
+    assert told is not None
+    assert len(told) <= TEXT_LIMIT
+    assert "(2 more such)" in told
 
 
 def test_each_layer_has_its_device_and_its_own_cost() -> None:
