@@ -154,7 +154,15 @@ class ReplayFeed:
         self._notices.append(Notice(f"no {what} {'after' if direction > 0 else 'before'} this moment"))
 
     def select(self, direction: int) -> None:
+        before = self._selecting.selection
         self._selecting.set_end(self._player.position_ns, direction)
+        after = self._selecting.selection
+        if before is None or after is None:
+            return
+        if before.start_ns is not None and after.start_ns is None:
+            self._notices.append(Notice("that is before the selection began: ( sets its beginning anew"))
+        if before.end_ns is not None and after.end_ns is None:
+            self._notices.append(Notice("that is after the selection ended: ) sets its end anew"))
 
     def toggle_loop(self) -> None:
         """Play the selection over and over, from now on; or no longer."""

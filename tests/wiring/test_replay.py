@@ -261,6 +261,18 @@ class TestSelection:
         feed.select(-1)
         assert selection(feed) is None
 
+    def test_an_end_that_is_lost_is_told(self, feed: ReplayFeed) -> None:
+        selected(feed, 4, 10)
+        assert feed.notices() == []
+        feed.seek(12 * S)
+        feed.select(-1)
+        assert [notice.text for notice in feed.notices()] == ["that is after the selection ended: ) sets its end anew"]
+        feed.seek(2 * S)
+        feed.select(1)
+        assert selection(feed) == Selection(None, 2 * S)
+        told = [notice.text for notice in feed.notices()]
+        assert told == ["that is before the selection began: ( sets its beginning anew"]
+
     def test_its_statistics_are_those_of_the_samples_in_it(self, feed: ReplayFeed) -> None:
         selected(feed, 4, 10)
         feed.pump()
