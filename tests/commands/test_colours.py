@@ -55,7 +55,9 @@ def test_a_terminal_gets_the_colours_it_has(
     assert not any(pattern.search(text) for pattern in lacks)
 
 
-@pytest.mark.parametrize(("theme", "sent"), [("hettop-dark", "96"), ("hettop-light", "34"), ("hettop-phosphor", "33")])
+@pytest.mark.parametrize(
+    ("theme", "sent"), [("hettop-dark", "96"), ("hettop-light", "34"), ("light", "34"), ("hettop-phosphor", "33")]
+)
 def test_of_sixteen_colours_a_theme_takes_those_it_names(theme: str, sent: str) -> None:
     text = written(*REPLAY, "--theme", theme, TERM="screen")
     assert re.search(rf"\x1b\[(?:\d+;)*{sent}[;m]", text)
