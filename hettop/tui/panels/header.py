@@ -103,11 +103,13 @@ def _watts(view: PowerView) -> Line:
 
 
 def _state(picture: Picture) -> Line:
+    """What stands still or is not live: a replay of a moment at which something rested is told as both."""
+    replayed = [(" REPLAY", "banner")] if picture.replay is not None else []
     if picture.co_executing and not picture.frozen:
         names = " + ".join(clean(unit_name(unit, short=True)) for unit in picture.session.header.units)
-        return line((f"{glyphs.PLAY} {picture.halted} {names}", "banner"))
+        return line((f"{glyphs.PLAY} {picture.halted} {names}", "banner"), *replayed)
     if picture.halted:
-        return line((f"{glyphs.PAUSE} {picture.halted}", "banner"))
+        return line((f"{glyphs.PAUSE} {picture.halted}", "banner"), *replayed)
     if picture.replay is not None:
         return _replay_state(picture.replay)
     return line((f"{glyphs.PLAY} LIVE", "good"))
