@@ -106,19 +106,16 @@ def test_chips_that_nobody_published_are_refused(arguments: tuple[str, ...], wor
     assert_refused(called("roofline", *arguments, cwd=tmp_path), words)
 
 
-@pytest.mark.parametrize("command", ["layers", "roofline"])
-def test_a_stream_tells_what_is_going_on_and_ends_with_the_document(command: str, tmp_path: Path) -> None:
-    done = hettop(command, *SMALL, "--stream", cwd=tmp_path)
+@pytest.mark.parametrize(("command", "words"), [("layers", "% of the time"), ("roofline", "The whole model reaches")])
+def test_a_study_is_followed_by_its_stream_and_its_record_is_reported_replayed_and_verified(
+    command: str, words: str, tmp_path: Path
+) -> None:
+    done = hettop(command, *SMALL, "--stream", "--record", "x.jsonl", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     first, *_, last = [json.loads(line) for line in done.stdout.splitlines()]
     assert "measuring" in first["doing"]
     assert first["share"] is None, "how much is done is not known"
     assert len(last["document"]["layers"]) >= 54
-
-
-@pytest.mark.parametrize(("command", "words"), [("layers", "% of the time"), ("roofline", "The whole model reaches")])
-def test_a_record_can_be_reported_replayed_and_verified(command: str, words: str, tmp_path: Path) -> None:
-    assert hettop(command, *SMALL, "--record", "x.jsonl", cwd=tmp_path).returncode == 0
     assert words in hettop("report", "x.jsonl", cwd=tmp_path).stdout
     assert words in hettop("replay", "x.jsonl", "--headless", cwd=tmp_path).stdout
     (study,) = one_document(hettop("replay", "x.jsonl", "--json", cwd=tmp_path).stdout)["studies"]
