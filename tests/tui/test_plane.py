@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -180,3 +181,9 @@ def test_marks_are_labelled_by_themselves_and_thinned_where_there_is_no_room() -
 
 def test_a_terminal_of_ascii_has_strokes_of_its_own() -> None:
     assert to_ascii("▁─▔╱╲┊") == ".-'/\\:"
+
+
+def test_an_axis_between_two_neighbouring_numbers_has_no_places() -> None:
+    low = 1e10
+    assert math.log(math.nextafter(low, math.inf)) == math.log(low)
+    assert Axis(low, math.nextafter(low, math.inf), log=True).share(low) is None

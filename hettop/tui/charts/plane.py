@@ -89,6 +89,8 @@ class Axis:
         if not math.isfinite(value) or self.high <= self.low or (self.log and min(value, self.low) <= 0):
             return None
         low, high, at = (math.log(each) if self.log else each for each in (self.low, self.high, value))
+        if high <= low:  # two neighbours have the same logarithm
+            return None
         share = (at - low) / (high - low)
         return min(1.0, max(0.0, share)) if -1e-9 <= share <= 1 + 1e-9 else None
 
