@@ -6,7 +6,7 @@ Pure text and plain data; numbers come from `analysis.sweeps`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ CURVE_DISPENSABLE = ("half at", "R²", "least time")
 LONGEST_WHY = 60
 SEED = 20_250_601  # of the resamples: the same samples give the same shares
 SURE = 0.95
+DOUBT = "?"
 """A knee or a best point that fewer resamples share is said to be uncertain."""
 
 WORST = 0.1
@@ -179,11 +180,23 @@ def _curve_row(curve: Curve) -> tuple[str, ...]:
         UNKNOWN if fit is None else f"{significant(fit.intercept)}{slope} ms",
         UNKNOWN if fit is None or fit.r2 is None else f"{fit.r2:.4f}",
         "" if curve.axis != BATCH or fit is None else significant(fit.half_rate_x),
-        "" if knee is None else _label(curve, curve.at_knee) if curve.at_knee is not None else "none",
-        f"{_label(curve, curve.fastest)} ({significant(curve.fastest.items_per_s)}/s)",
+        "" if knee is None else _knee(curve),
+        f"{_label(curve, curve.fastest)}{_doubt(curve, 'fastest')} ({significant(curve.fastest.items_per_s)}/s)",
         f"{_label(curve, curve.quickest)} ({milliseconds(curve.quickest.statistics.mean_ms)} ms)",
         "" if curve.within is None else f"{_label(curve, curve.within)} ({significant(curve.within.items_per_s)}/s)",
     )
+
+
+def _knee(curve: Curve) -> str:
+    return (_label(curve, curve.at_knee) if curve.at_knee is not None else "none") + _doubt(curve, "knee")
+
+
+def _doubt(curve: Curve, of: Literal["knee", "fastest"]) -> str:
+    """A mark where resamples of the same samples often say otherwise."""
+    certainty = curve.certainty
+    if certainty is None:
+        return ""
+    return DOUBT if (certainty.knee if of == "knee" else certainty.fastest) < SURE else ""
 
 
 def _label(curve: Curve, point: PointResult | None) -> str:
@@ -229,6 +242,8 @@ def _method(found: Sequence[Curve], columns: Sequence[str]) -> Iterator[str]:
         )
     if "knee" in columns:
         yield "knee: Kneedle, S = 1 (Satopää et al., 2011), on items/s over the batches measured, up to the highest"
+    if any(_doubt(curve, "knee") or _doubt(curve, "fastest") for curve in found):
+        yield f"{DOUBT}: fewer than {percent(SURE)} of resamples say the same; more --runs may tell"
 
 
 def _without_knee(found: Sequence[Curve]) -> Iterator[str]:
@@ -267,19 +282,3 @@ def _failures(points: Sequence[PointResult]) -> Iterator[str]:
         if error is not None:
             hint = f" ({error.hint})" if error.hint else ""
             yield f"{clean(point.unit, 30)} {point.name}: {clean(error.message + hint, 400)}"
-
-
-def _uncertain(found: Sequence[Curve]) -> Iterator[str]:
-    """What resamples of the same samples would often say otherwise."""
-    for curve in found:
-        certainty = curve.certainty
-        if certainty is None:
-            continue
-        if curve.knee is not None and certainty.knee < SURE:
-            at = curve.at_knee
-            what = f"the knee at {_label(curve, at)}" if at is not None else "that there is no knee"
-            share = percent(certainty.knee)
-            yield f"{_called(curve)}: {what} is uncertain: so in {share} of resamples; more --runs may tell"
-        if certainty.fastest < SURE:
-            most = _label(curve, curve.fastest)
-            yield f"{_called(curve)}: most items/s at {most} in {percent(certainty.fastest)} of resamples"

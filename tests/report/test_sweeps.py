@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from hettop.analysis.material import Measured
+from hettop.analysis.sweeps import PointResult
 from hettop.report.document import to_json
 from hettop.report.sweeps import sweep_document, sweep_text
 from tests.analysis.test_sweeps import BATCHES, failed, point
@@ -64,3 +65,21 @@ def test_under_way_nothing_is_drawn_again_and_notes_tell_what_figures_do_not() -
     assert quick["curves"][0]["knee_certainty"] is None
     assert whole["curves"][0]["knee_certainty"] is not None
     assert quick["notes"] == ["a note", "CPU_ONLY, 224x224: saturated, from batch 16 on the rate falls"]
+
+
+def test_what_resamples_often_say_otherwise_has_a_mark_that_is_explained() -> None:
+    """Rates that lie within each other's noise: which batch serves most is a matter of chance, a slope of 1 ms is not."""
+    generator = np.random.default_rng(7)
+
+    def noisy(batch: int, mean_ms: float, spread: float) -> PointResult:
+        samples = mean_ms * (1 + spread * generator.standard_normal(60))
+        mean = float(samples.mean())
+        measured = Measured("CPU_ONLY", "none", "wall", 60, samples, mean, mean, mean, mean, mean)
+        return replace(point(batch, mean), measured=measured)
+
+    doubtful = sweep_text("a model", [noisy(batch, batch, 0.2) for batch in BATCHES], None, 140)
+    assert "/s)" in doubtful
+    assert "? (" in doubtful, "batch 16? (1 020/s), or so"
+    assert "?: fewer than 95% of resamples say the same; more --runs may tell" in doubtful
+    sure = sweep_text("a model", [noisy(batch, 8.0 + batch, 1e-3) for batch in BATCHES], None, 140)
+    assert "?" not in sure
