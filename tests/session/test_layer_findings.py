@@ -87,3 +87,24 @@ def test_nothing_found_is_said() -> None:
     assert layers_headline(EMPTY) == ["No layer was found that takes time."]
     assert largest(EMPTY) == []
     assert largest(msgspec.structs.replace(LAYERS, layers=[POOL])) == [], "one alone is not the largest"
+
+
+@pytest.mark.parametrize(
+    ("call_ms", "words"),
+    [
+        (2.5, "The layers add up to 50% of a call's 2.50 ms: something else ran meanwhile."),
+        (1.6, None),
+        (0.95, None),
+        (0.625, "The layers add up to 200% of a call's 0.625 ms: the profiler's own time is in them"),
+    ],
+)
+def test_layers_that_do_not_add_up_to_a_call_say_so(call_ms: float, words: str | None) -> None:
+    """1.25 ms of layers."""
+    for found, headline in ((LAYERS, layers_headline), (ROOFLINE, roofline_headline)):
+        told = [each for each in headline(msgspec.structs.replace(found, end_to_end_ms=call_ms)) if "add up" in each]
+        assert [each.startswith(words or "") for each in told] == ([True] if words else [])
+
+
+def test_of_an_estimate_nothing_has_to_add_up() -> None:
+    apart = msgspec.structs.replace(ESTIMATED, end_to_end_ms=9.0)
+    assert not any("add up" in each for each in layers_headline(apart))
