@@ -103,8 +103,8 @@ class Studies:
 
 
 class _Running:
-    """One study's process. It tells by a pipe, which holds many seconds of what any of them has to tell, and however
-    long it goes on there is no file that grows; its log goes to a file without a name."""
+    """One study's process. It tells by a pipe: however long it goes on, there is no file that grows; its log goes to a
+    file without a name."""
 
     def __init__(
         self, kind: Kind, command: list[str], environment: Mapping[str, str], t: int, guard: ProcessGuard
@@ -113,6 +113,7 @@ class _Running:
         self._guard = guard
         self._told_at = t
         self._told = Told()
+        self._untold = False
         self._found: Found | None = None
         self.document: Mapping[str, Any] | None = None
         self._unread = b""
@@ -145,9 +146,11 @@ class _Running:
         )
 
     def progress(self, t: int) -> Study | None:
-        if t - self._told_at < TOLD_EVERY_NS or not self._take_in():
+        # Read at once, however seldom it is told of: a document may be longer than the pipe, and its writer would wait.
+        self._untold = self._take_in() or self._untold
+        if t - self._told_at < TOLD_EVERY_NS or not self._untold:
             return None
-        self._told_at = t
+        self._told_at, self._untold = t, False
         return self.event(t, "running")
 
     def result(self, t: int) -> Study:

@@ -42,7 +42,10 @@ if does == "rubbish":
     print("no JSON")
 if does == "other":
     tell(document={{"layers": 5}})
-if does == "work":
+if does == "long":
+    for _ in range(3):
+        tell(doing="x" * 100_000, share=0.5, document=None)
+if does in ("work", "long"):
     tell(document=json.loads({json.dumps(DOCUMENT)!r}))
 """
 
@@ -125,6 +128,11 @@ def test_how_far_it_is_is_told_at_most_each_second(studies: Studies) -> None:
     wait_for(look, "it tells")
     assert (told[0].state, told[0].doing, told[0].share, told[0].elapsed_ns) == ("running", "measuring", 0.25, SECOND)
     assert studies.look(SECOND) is None, "it has told nothing new"
+
+
+def test_one_that_tells_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: Studies) -> None:
+    studies.start(kind("long"), 0)
+    assert ended(studies, 1).state == "done"
 
 
 def test_one_that_is_stopped_is_gone(studies: Studies, guard: ListedGuard) -> None:
