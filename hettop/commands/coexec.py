@@ -79,7 +79,10 @@ def _coexecute(argv: list[str], arguments: argparse.Namespace) -> int:
     from hettop.report.coexec import coexec_document, coexec_text
     from hettop.wiring.coexec import Listener, measure
 
-    with Answer("coexec", argv, arguments) as answer, ending(sys.stdin if arguments.until_ended else None) as ends:
+    with (
+        Answer("coexec", ["coexec", *argv], arguments) as answer,
+        ending(sys.stdin if arguments.until_ended else None) as ends,
+    ):
         setup, job = _prepared(arguments)
         answer.begin(setup)
         model = {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None}
@@ -145,7 +148,7 @@ def _compare(argv: list[str], arguments: argparse.Namespace) -> int:
 
     loads = parse_loads(arguments.loads or "none")
     threads = arguments.threads or max(FEWEST_THREADS, os.cpu_count() or 1)
-    with Answer("granularities", argv, arguments) as answer:
+    with Answer("granularities", ["coexec", *argv], arguments) as answer:
         setup = prepare_model(model_options(arguments), threads)
         answer.begin(setup)
         model = model_document(setup)

@@ -39,7 +39,7 @@ def run(argv: list[str]) -> int:
     from hettop.report.layers import layers_document, layers_text
     from hettop.wiring.recorded import looks_like_recording
 
-    with Answer("layers", argv, arguments) as answer:
+    with Answer("layers", ["layers", *argv], arguments) as answer:
         if looks_like_recording(arguments.model):
             title, model, measured = _of_recording(arguments)
         else:

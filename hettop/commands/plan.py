@@ -98,7 +98,7 @@ def _plan_model(argv: list[str], arguments: argparse.Namespace) -> int:
     if arguments.save_costs is not None and Path(arguments.save_costs).exists():  # said before anything is measured
         raise _exists(arguments.save_costs)
     named = None if arguments.devices is None else tuple(each.strip() for each in arguments.devices.split(","))
-    with Answer("plan", argv, arguments) as answer:
+    with Answer("plan", ["plan", *argv], arguments) as answer:
         setup = prepare_devices(model_options(arguments), named, os.cpu_count() or 1)
         answer.begin(setup)
         model = model_document(setup)

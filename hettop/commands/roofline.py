@@ -44,7 +44,7 @@ def run(argv: list[str]) -> int:
     if arguments.backend not in PROFILED_BACKENDS:
         hint = "leave out --backend: Core ML files are translated"
         raise HettopError("usage", f"only {BACKEND} is measured under its roofs", hint)
-    with Answer("roofline", argv, arguments) as answer:
+    with Answer("roofline", ["roofline", *argv], arguments) as answer:
         setup, measured = measure(arguments, answer)
         roofs = measured.roofs
         if roofs is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hettop.commands.telling import Answer
     from hettop.session.statistics import Statistics
-    from hettop.wiring.rounds import Rounds, Trial
+    from hettop.wiring.rounds import Candidate, Rounds, Trial
     from hettop.wiring.setup import Setup
 
 INTERRUPTED = "interrupted: there are fewer samples than were asked for"
@@ -101,6 +101,25 @@ class Bar:
 def follow(rounds: Rounds, answer: Answer, known: Callable[[], Mapping[str, Any]], *, streamed: bool) -> bool:
     """Measure, and tell of it in the way that was asked for. Returns whether it was interrupted."""
     return run_rounds(rounds, Followed(rounds, answer, known, time.monotonic_ns).look if streamed else Bar(rounds).show)
+
+
+def make_rounds(
+    candidates: Sequence[Candidate], units: Sequence[str], arguments: argparse.Namespace, runs: int
+) -> Rounds:
+    """All candidates on all units, measured as the options say; `runs` of each where they say nothing."""
+    from hettop.session.session import RAW_LIMIT
+    from hettop.wiring.options import MeasureOptions
+    from hettop.wiring.rounds import Rounds
+
+    measure = MeasureOptions(
+        warmup=arguments.warmup,
+        runs=arguments.runs if arguments.runs or arguments.duration else runs,
+        duration_ns=arguments.duration,
+        power="none",
+        record=arguments.record,
+        force=arguments.force,
+    )
+    return Rounds(list(candidates), tuple(units), measure, raw_limit=RAW_LIMIT)
 
 
 def study_options(arguments: argparse.Namespace) -> argparse.Namespace:

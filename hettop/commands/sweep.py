@@ -88,7 +88,7 @@ def run(argv: list[str]) -> int:
     )
     sweep = Sweep(setup, measure, options, argv, raw_limit=RAW_LIMIT)
     # What it found joins the recording of its samples: there is none for the answer to begin.
-    with Answer("sweep", argv, arguments) as answer:
+    with Answer("sweep", ["sweep", *argv], arguments) as answer:
         return _sweep(sweep, measure, answer, streamed=arguments.stream)
 
 

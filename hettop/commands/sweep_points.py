@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from hettop.commands.options import model_options
 from hettop.commands.telling import Answer
 from hettop.errors import HettopError
-from hettop.wiring.options import MeasureOptions
 
 if TYPE_CHECKING:
     from hettop.analysis.budget import Budget
@@ -30,10 +29,8 @@ _SIZE = re.compile(r"(?P<height>[1-9][0-9]{0,4})(?:[x×](?P<width>[1-9][0-9]{0,4
 def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
     """Measure every point on every unit; a point that fails is a row with the reason."""
     from hettop.analysis.budget import parse_budget
-    from hettop.commands.rounds import study_options
-    from hettop.session.session import RAW_LIMIT
+    from hettop.commands.rounds import make_rounds, study_options
     from hettop.wiring.points import make_points
-    from hettop.wiring.rounds import Rounds
 
     batches, sizes = parse_batches(arguments.batch), parse_sizes(arguments.size)
     if max(1, len(batches)) * max(1, len(sizes)) > MOST_POINTS:
@@ -41,19 +38,11 @@ def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
     budget = parse_budget(arguments.budget, None)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = model_options(arguments)
-    with Answer("sweep", argv, study_options(arguments)) as answer:
+    with Answer("sweep", ["sweep", *argv], study_options(arguments)) as answer:
         answer.doing("preparing the points …")
         setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
         answer.begin(setup)
-        measure = MeasureOptions(
-            warmup=arguments.warmup,
-            runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
-            duration_ns=arguments.duration,
-            power="none",
-            record=arguments.record,
-            force=arguments.force,
-        )
-        rounds = Rounds([point.candidate for point in points], setup.units, measure, raw_limit=RAW_LIMIT)
+        rounds = make_rounds([point.candidate for point in points], setup.units, arguments, DEFAULT_RUNS)
         return _measure(PointSweep(setup, points, rounds, budget), answer, streamed=arguments.stream)
 
 

@@ -9,6 +9,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
@@ -98,10 +99,13 @@ class Answer:
     Use it as a context: what is begun in it is wiped, and a recording that got no answer is gone.
     """
 
-    def __init__(self, name: str, argv: Sequence[str], arguments: argparse.Namespace) -> None:
-        """`name` of the study. Raises HettopError (`usage`) for options that contradict each other."""
+    def __init__(self, name: str, command: Sequence[str], arguments: argparse.Namespace) -> None:
+        """`name` of the study, and the command that makes it, as it was given.
+
+        Raises HettopError (`usage`) for options that contradict each other.
+        """
         check_result_options(arguments)
-        self._name, self._argv, self._arguments = name, argv, arguments
+        self._name, self._command, self._arguments = name, command, arguments
         self._telling = telling(arguments)
         self._recording: StudyRecording | None = None
 
@@ -120,13 +124,8 @@ class Answer:
         if self._arguments.record is not None:
             from hettop.wiring.studies.recording import StudyRecording, header_of
 
-            path = Path(self._arguments.record)
-            command = [self._argv_name, *self._argv]
-            self._recording = StudyRecording(path, header_of(setup), self._name, command, force=self._arguments.force)
-
-    @property
-    def _argv_name(self) -> str:
-        return "coexec" if self._name == "granularities" else self._name
+            path, force = Path(self._arguments.record), self._arguments.force
+            self._recording = StudyRecording(path, header_of(setup), self._name, self._command, force=force)
 
     def doing(self, text: str, share: float | None = None) -> None:
         self._telling.doing(text, share)
@@ -144,6 +143,7 @@ class Answer:
         interrupted: whether the user ended it before its time.
         """
         self._telling.doing("")
+        document = cache(document)  # some resample for seconds
         if self._recording is not None:
             self._recording.keep(document(), "ended" if interrupted else "done")
         if self._arguments.stream:

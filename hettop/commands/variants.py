@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hettop.commands.options import add_model_options, duration_ns, make_parser, model_options, not_negative, positive
 from hettop.commands.telling import Answer, add_result_options
-from hettop.wiring.options import DEFAULT_WARMUP, MeasureOptions
+from hettop.wiring.options import DEFAULT_WARMUP
 
 if TYPE_CHECKING:
     from hettop.analysis.variants import VariantResult
@@ -36,15 +36,13 @@ DEFAULT_RUNS = 200
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
-    from hettop.commands.rounds import study_options
+    from hettop.commands.rounds import make_rounds, study_options
     from hettop.models.cache import default_cache
-    from hettop.session.session import RAW_LIMIT
-    from hettop.wiring.rounds import Rounds
     from hettop.wiring.variants import copy_to, make_variants, write_in_child
 
     precisions = list(dict.fromkeys(part.strip() for part in arguments.precisions.split(",")))
     units = tuple(unit.strip() for unit in arguments.units.split(","))
-    with Answer("variants", argv, _without_idle_force(study_options(arguments))) as answer:
+    with Answer("variants", ["variants", *argv], _without_idle_force(study_options(arguments))) as answer:
 
         def write(job: Job) -> None:
             answer.doing(f"writing the model in {job.precision} …")
@@ -57,15 +55,7 @@ def run(argv: list[str]) -> int:
             copies = copy_to(Path(arguments.out), _stem(setup), variants, force=arguments.force)
             answer.doing("")
             sys.stderr.write("".join(f"wrote {path}\n" for path in copies))
-        measure = MeasureOptions(
-            warmup=arguments.warmup,
-            runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
-            duration_ns=arguments.duration,
-            power="none",
-            record=arguments.record,
-            force=arguments.force,
-        )
-        rounds = Rounds([each.candidate for each in variants], setup.units, measure, raw_limit=RAW_LIMIT)
+        rounds = make_rounds([each.candidate for each in variants], setup.units, arguments, DEFAULT_RUNS)
         return _measure(setup, variants, rounds, answer, streamed=arguments.stream)
 
 
