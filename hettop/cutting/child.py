@@ -94,12 +94,13 @@ def _asked(job: Job, hear: Hear, argv: Sequence[str], environment: Mapping[str, 
         argv,
         environment,
         prefix="hettop-plan-",
-        hear=lambda line: hear(_heard(line)),
+        hear=lambda line: hear(heard(line)),
     )
     return _understood(answer, log, status)
 
 
-def _heard(line: bytes) -> Doing:
+def heard(line: bytes) -> Doing:
+    """What a measuring process says it is doing. Raises HettopError: `crashed`."""
     try:
         told: Doing = decode_doing(line)
     except msgspec.MsgspecError as error:

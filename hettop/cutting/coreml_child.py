@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from hettop.cutting.child import Hear
+from hettop.cutting.child import Hear, heard
 from hettop.cutting.coreml_layers import Fit, fallbacks, layers_of, megabytes, surveyed, times, tried, untold
 from hettop.cutting.coreml_messages import (
     PATIENCE_S,
@@ -29,7 +29,7 @@ from hettop.cutting.coreml_messages import (
 )
 from hettop.cutting.coreml_program import Program
 from hettop.cutting.graph import Part
-from hettop.cutting.messages import Doing, Piece, Subject, decode_doing
+from hettop.cutting.messages import Doing, Piece, Subject
 from hettop.cutting.result import Ran, Survey
 from hettop.engine.asking import ask_in_folder
 from hettop.engine.process import Log
@@ -186,7 +186,7 @@ class CoreML:
         doing = ["starting"]
 
         def hear(line: bytes) -> None:
-            told = _heard(line)
+            told = heard(line)
             doing[0] = clean(told.doing)
             self._hear(Doing(doing=told.doing, share=begin + told.share * share))
 
@@ -202,14 +202,6 @@ def _check_cuts(program: Program, parts: Sequence[Part]) -> None:
         name = clean(program.package.name)
         hint = "hettop bench --units all tells which unit runs it best"
         raise HettopError("input", f"{name} is one layer: nothing that can cross a cut lies between its steps", hint)
-
-
-def _heard(line: bytes) -> Doing:
-    try:
-        told: Doing = decode_doing(line)
-    except msgspec.MsgspecError as error:
-        raise HettopError("crashed", "the measuring process told what makes no sense") from error
-    return told
 
 
 def _understood(answer: bytes, log: Log, status: str, doing: str) -> Answer:
