@@ -68,7 +68,7 @@ def test_under_way_nothing_is_drawn_again_and_notes_tell_what_figures_do_not() -
 
 
 def test_what_resamples_often_say_otherwise_has_a_mark_that_is_explained() -> None:
-    """Rates that lie within each other's noise: which batch serves most is a matter of chance, a slope of 1 ms is not."""
+    """Rates within each other's noise: which batch serves most is a matter of chance; a slope of 1 ms is none."""
     generator = np.random.default_rng(7)
 
     def noisy(batch: int, mean_ms: float, spread: float) -> PointResult:
