@@ -8,6 +8,7 @@ from __future__ import annotations
 import faulthandler
 from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from hettop.cutting.progress import Tell
 from hettop.cutting.result import Moved, Ran
 from hettop.cutting.running import HALF_TOLERANCE, TOLERANCE, compare
 from hettop.cutting.survey import NS_PER_MS
+from hettop.cutting.turns import both_ways
 from hettop.engine.backend import Clock, Feed, Loaded, LoadOptions
 from hettop.engine.backends import PlanReader
 from hettop.engine.backends.coreml import CoreMLBackend
@@ -227,10 +229,10 @@ def _in_turns(bench: Bench, chains: Sequence[Sequence[Runner]]) -> list[list[int
     found: list[list[int]] = [[] for _ in chains]
     for turn in range(bench.common.subject.warmup + bench.common.subject.runs):
         bench.watch()
-        for chain, taken in zip(chains, found, strict=True):
-            ns = sum(_timed(bench, chain))
-            if turn >= bench.common.subject.warmup:
-                taken.append(ns)
+        times = both_ways(turn, [partial(_timed, bench, chain) for chain in chains])
+        if turn >= bench.common.subject.warmup:
+            for taken, parts in zip(found, times, strict=True):
+                taken.append(sum(parts))
     return found
 
 
@@ -242,11 +244,10 @@ def _plan_in_turns(
     whole_times: list[list[int]] = [[] for _ in wholes]
     for turn in range(bench.common.subject.warmup + bench.common.subject.runs):
         bench.watch()
-        parts = _timed(bench, slices)
-        others = [sum(_timed(bench, [whole])) for whole in wholes]
+        parts, *others = both_ways(turn, [partial(_timed, bench, chain) for chain in (slices, *([w] for w in wholes))])
         if turn >= bench.common.subject.warmup:
             slice_times.append(parts)
-            for taken, ns in zip(whole_times, others, strict=True):
+            for taken, (ns,) in zip(whole_times, others, strict=True):
                 taken.append(ns)
     return slice_times, whole_times
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hettop.cutting.model import write
 from hettop.cutting.progress import OPENING, TIMING, Course, Tell, nobody, run_weight
 from hettop.cutting.result import Ran
 from hettop.cutting.survey import NS_PER_MS, Opened, open_subject, session
+from hettop.cutting.turns import both_ways
 from hettop.engine.backend import Clock
 from hettop.layers.profile import mean_of_the_middle
 from hettop.models.cache import ModelCache
@@ -109,22 +111,18 @@ def _slice(opened: Opened, piece: Piece, folder: Path) -> _Loaded:
 def _in_turns(
     slices: Sequence[_Loaded], wholes: Sequence[Run], opened: Opened, subject: Subject, *, clock: Clock, course: Course
 ) -> tuple[list[list[int]], list[int], list[list[int]]]:
-    """By turn, in ns: the time of each slice, of the plan, and of the whole model on each device.
-
-    Every other turn goes backwards: what ran just before leaves its threads spinning and its data in the caches.
-    """
+    """By turn, in ns: the time of each slice, of the plan, and of the whole model on each device."""
     slice_times, plan_times, whole_times = [], [], []
     outputs = list(opened.model.flow.outputs)
     turns = subject.warmup + subject.runs
     for turn in range(turns):
         course.within(turn / turns)
-        others = [] if turn % 2 == 0 else [_timed(run, outputs, opened.feed, clock) for run in reversed(wholes)][::-1]
-        _, parts, total = _chain(slices, opened, clock)
-        others = others or [_timed(run, outputs, opened.feed, clock) for run in wholes]
+        whole = [partial(_timed, run, outputs, opened.feed, clock) for run in wholes]
+        parts, *others = both_ways(turn, [partial(_plan, slices, opened, clock), *whole])
         if turn >= subject.warmup:
-            slice_times.append(parts)
-            plan_times.append(total)
-            whole_times.append(others)
+            slice_times.append(parts[1:])
+            plan_times.append(parts[0])
+            whole_times.append([ns for (ns,) in others])
     return slice_times, plan_times, whole_times
 
 
@@ -142,7 +140,13 @@ def _chain(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> tuple[dic
     return values, times, before - begin
 
 
-def _timed(run: Run, outputs: list[str], feed: Mapping[str, Any], clock: Clock) -> int:
+def _plan(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> list[int]:
+    """The time of all slices together, then of each, in ns."""
+    _, parts, total = _chain(slices, opened, clock)
+    return [total, *parts]
+
+
+def _timed(run: Run, outputs: list[str], feed: Mapping[str, Any], clock: Clock) -> list[int]:
     begin = clock.now()
     run(outputs, feed)
-    return clock.now() - begin
+    return [clock.now() - begin]

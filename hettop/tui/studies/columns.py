@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from hettop.session.sweep_findings import FAILED, GOOD, MAIN
 from hettop.text import clean
 from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
+from hettop.tui.charts.lines import Line, Span, fit, line
+from hettop.tui.studies.rows import sentences
 
 GAP = 2
 SERIES = (
@@ -25,7 +26,6 @@ SERIES = (
 
 _KINDS = {MAIN: "strong", GOOD: "good", FAILED: "error"}
 
-_LONGEST = 600  # characters of a sentence
 _SENTENCE = 12  # cells that words at the end of a row get at least
 
 Cell = Span | str
@@ -57,13 +57,9 @@ def legend(names: Sequence[str], width: int, more: Sequence[tuple[Span, str]] = 
     return [fit(line(*row), width) for row in rows]
 
 
-def headline(sentences: Iterable[tuple[str, str]], width: int) -> list[Line]:
+def headline(told: Iterable[tuple[str, str]], width: int) -> list[Line]:
     """Sentences in the inks of their kinds, broken at blanks, and a blank line; nothing without any."""
-    lines = [
-        line((row, _KINDS.get(kind, "text")))
-        for text, kind in sentences
-        for row in wrapped(clean(text, _LONGEST), width)
-    ]
+    lines = [row for text, kind in told for row in sentences([text], width, _KINDS.get(kind, "text"))]
     return [*lines, ()] if lines else []
 
 
