@@ -60,6 +60,11 @@ class NewFile:
             self.discard()
             raise self._failed(error) from None
 
+    def start_again(self) -> None:
+        """Forget what was written so far."""
+        self.file.seek(0)
+        self.file.truncate()
+
     def discard(self) -> None:
         """Remove what was written."""
         with suppress(OSError):

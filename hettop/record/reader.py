@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -74,11 +74,22 @@ def read_events(
 
 
 def read_placed(
-    file: BinaryIO, report: Report, start: int = 0, *, end: int | None = None, last_t: int = 0, check_crc: bool = False
+    file: BinaryIO,
+    report: Report,
+    start: int = 0,
+    *,
+    end: int | None = None,
+    last_t: int = 0,
+    check_crc: bool = False,
+    mistrusted: Container[int] = (),
 ) -> Iterator[Placed]:
-    """As `read_events`, with the place of each event."""
-    sound = _sound(file, report, start, end, check_crc)
-    for placed in in_order(sound, last_t, lambda dropped: report.skip(dropped.offset, BACKWARDS)):
+    """As `read_events`, with the place of each event. At bytes `mistrusted` begin lines whose time is not believed."""
+
+    def out_of_order(placed: Placed) -> None:
+        report.skip(placed.offset, BACKWARDS)
+
+    sound = _trusted(_sound(file, report, start, end, check_crc), mistrusted, out_of_order)
+    for placed in in_order(sound, last_t, out_of_order):
         report.ended = False  # by an end that something follows
         match placed.event:
             case Samples():
@@ -90,6 +101,14 @@ def read_placed(
             case Header():
                 report.newer_minor = placed.event.version[1] > VERSION[1]
         yield placed
+
+
+def _trusted(sound: Iterator[Placed], mistrusted: Container[int], drop: Callable[[Placed], None]) -> Iterator[Placed]:
+    for placed in sound:
+        if placed.offset in mistrusted:
+            drop(placed)
+        else:
+            yield placed
 
 
 def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_crc: bool) -> Iterator[Placed]:

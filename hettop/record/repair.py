@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,7 @@ from hettop.record.defects import Report
 from hettop.record.folding import fold
 from hettop.record.lines import Lines
 from hettop.record.newfile import NewFile
+from hettop.record.order import in_order
 from hettop.record.readable import readable
 from hettop.record.reader import BYTE_ORDER_MARK, Placed, open_recording, read_placed
 from hettop.record.verify import contradiction
@@ -31,6 +32,13 @@ from hettop.text import clean
 
 BEGINNINGS = (b'{"k":"header"',)
 CRC = re.compile(rb'"crc32":\d{1,16}')
+
+
+class Written(NamedTuple):
+    """A line of the new recording: its time, and at which byte of the damaged one the line begins it is there for."""
+
+    t: int
+    source: int
 
 
 @dataclass(slots=True)
@@ -63,18 +71,38 @@ def repair(path: Path, out: Path, *, force: bool = False) -> Repaired:
             raise HettopError("usage", "the damaged file itself is never written to", "name another file with -o")
         again, _ = open_recording(path)
         with again, NewFile(out, force=force, beginnings=BEGINNINGS) as made:
-            report = Report()
-            mending = _Mending(made.file, report, Repaired(os.fspath(out)))
-            return _mend(file, again, report, mending)
+            return _until_in_order(file, again, made)
 
 
-def _mend(file: RecordingFile, again: RecordingFile, report: Report, mending: _Mending) -> Repaired:
-    done = mending.done
+def _until_in_order(file: RecordingFile, again: RecordingFile, made: NewFile) -> Repaired:
+    """Mend until a reader finds nothing out of order in what was made.
+
+    A line can have been believed for the sake of one behind it that is now left out: then it must be left out, too.
+    Each round mistrusts lines that those before it kept, so there is a last one.
+    """
+    mistrusted: set[int] = set()
+    while True:
+        mending = _Mending(made.file, Report(), Repaired(os.fspath(made.path)))
+        unordered: list[Written] = []
+        for _ in in_order(_mend(file, again, mending, mistrusted), 0, unordered.append):
+            pass
+        if not unordered:
+            return mending.done
+        mistrusted.update(written.source for written in unordered)
+        made.start_again()
+
+
+def _mend(
+    file: RecordingFile, again: RecordingFile, mending: _Mending, mistrusted: Container[int]
+) -> Iterator[Written]:
+    """Write what can be used of the lines of `file`, and tell of each as it is written."""
+    done, report = mending.done, mending.report
     after = 0
-    for placed in read_placed(file, report):
+    for placed in read_placed(file, report, mistrusted=mistrusted):
         if placed.offset > after:
             _take_between(again, after, placed.offset, mending)
         mending.take(placed, _line(file, placed))
+        yield from mending.written()
         after = placed.after
     done.joined_at = _take_between(again, after, None, mending)
     done.torn_bytes = report.torn_bytes
@@ -82,7 +110,7 @@ def _mend(file: RecordingFile, again: RecordingFile, report: Report, mending: _M
         kind: lines for kind, lines in sorted(report.skipped.items()) if kind not in ("unknown kind", "blank line")
     }
     mending.close()
-    return done
+    yield from mending.written()
 
 
 def _line(file: RecordingFile, placed: Placed) -> bytes:
@@ -118,16 +146,24 @@ class _Mending:
 
     def __init__(self, out: BinaryIO, report: Report, done: Repaired) -> None:
         self.done = done
+        self.report = report
         self._out = out
-        self._report = report
         self._session = Session(raw_limit=0)
         self.damaged = 0
         """Lines left out since something told how many samples there were."""
         self._crc32 = 0
         self._last: AnyEvent | None = None
+        self._source = 0
+        self._written: list[Written] = []
+
+    def written(self) -> list[Written]:
+        """The lines written since this was last asked, in their order; without those of unknown kinds."""
+        written, self._written = self._written, []
+        return written
 
     def take(self, placed: Placed, line: bytes) -> None:
         event = placed.event
+        self._source = placed.offset
         match event:
             case Keyframe():
                 self._declare(event.samples, event.t)
@@ -153,11 +189,12 @@ class _Mending:
         self.done.samples = self._session.samples
 
     def _put(self, event: AnyEvent, line: bytes) -> None:
-        if not fold(self._session, event, self._report):
+        if not fold(self._session, event, self.report):
             self.damaged += 1
             return
         self.write(line)
         self._last = event
+        self._written.append(Written(event.t, self._source))
 
     def _put_new(self, event: AnyEvent) -> None:
         self._put(event, events.encode(event))
@@ -165,8 +202,8 @@ class _Mending:
     def _unaccounted(self) -> Iterator[str]:
         if self.damaged:
             yield f"{self.damaged} damaged lines were left out; how many samples they held is not known"
-        if self._report.torn_bytes:
-            yield f"the last line was unfinished ({self._report.torn_bytes} bytes)"
+        if self.report.torn_bytes:
+            yield f"the last line was unfinished ({self.report.torn_bytes} bytes)"
 
     def _declare(self, told: int | None, t: int) -> None:
         """Say how many samples are missing, by what a keyframe or the end tells of those that there were."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hettop import events
@@ -125,6 +125,7 @@ def test_a_replay_goes_anywhere_in_it(folder: Path, seed: int, folded_bytes: int
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(seed=19_077_832)  # a line believed for the sake of one that is left out
 @given(seed=st.integers(0, 2**32))
 def test_it_is_verified_and_what_repair_makes_of_it_is_whole(folder: Path, seed: int) -> None:
     path, mended = folder / "b.jsonl", folder / "mended.jsonl"

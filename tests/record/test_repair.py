@@ -132,6 +132,21 @@ def test_nothing_is_replaced_without_force_and_no_model_with_it(whole: bytes, tm
     assert verify(out).ok
 
 
+def test_a_line_believed_for_the_sake_of_one_that_is_left_out_is_left_out_too(tmp_path: Path) -> None:
+    day = 24 * 3600 * 10**9
+    mark = b'{"k":"mark","t":%d,"text":""}\n'
+    # The last mark jumps two days with nothing to confirm it; without it, nothing confirms the end's jump either.
+    result, done = mended(tmp_path, body() + mark % 1 + b'{"k":"end","t":%d}\n' % (2 * day) + mark % (4 * day))
+    assert done.left_out == {"time out of order": 2}  # type: ignore[attr-defined]
+    assert [(line["k"], line["t"]) for line in map(json.loads, result.splitlines())] == [
+        ("header", 0),
+        ("mark", 1),
+        ("dropped", 1),
+        ("end", 1),
+    ]
+    assert verify(tmp_path / "mended.jsonl").ok
+
+
 def test_a_result_cannot_be_compressed_at_once(whole: bytes, tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_bytes(whole)
