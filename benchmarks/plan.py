@@ -28,10 +28,15 @@ class Plan:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The environment of what is measured: modules are compiled once, as where hettop is installed."""
+    """The environment of what is measured: modules are compiled once, as where hettop is installed, and it is the usual
+    hettop, without this user's settings and past its first time."""
     unwanted = ("PYTHONDONTWRITEBYTECODE", "NO_COLOR", "COLUMNS", "LINES")
     inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
-    return {**inherited, "PYTHONPYCACHEPREFIX": str(folder / "pycache"), "PYTHONPATH": str(ROOT)}
+    state = folder / "state"
+    (state / "hettop").mkdir(parents=True, exist_ok=True)
+    (state / "hettop" / "state.json").write_text('{"introduced": true}')
+    own = {"XDG_STATE_HOME": state, "XDG_CONFIG_HOME": folder / "config", "PYTHONPYCACHEPREFIX": folder / "pycache"}
+    return {**inherited, **{name: str(place) for name, place in own.items()}, "PYTHONPATH": str(ROOT)}
 
 
 def child(name: str, *arguments: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How hypothesis searches for counterexamples: anew in each run, or, where a run judges a commit, always the same way."""
+"""How hypothesis looks for counterexamples: anew in each run, or, where a run judges a commit, always alike."""
 
 from __future__ import annotations
 

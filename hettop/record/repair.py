@@ -148,7 +148,7 @@ class _Mending:
         self.done = done
         self.report = report
         self._out = out
-        self._session = Session(raw_limit=0)
+        self._session = Session(raw_limit=0, trailing=False)
         self.damaged = 0
         """Lines left out since something told how many samples there were."""
         self._crc32 = 0

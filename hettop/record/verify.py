@@ -88,7 +88,7 @@ class Checks:
     """
 
     def __init__(self, report: Report) -> None:
-        self.session = Session(raw_limit=0)
+        self.session = Session(raw_limit=0, trailing=False)
         self.keyframe_errors = 0
         self.wrong_totals = 0
         self._report = report

@@ -23,6 +23,7 @@ from hettop.session.session import Session
 
 KEYFRAME_NS = 10 * 10**9
 SYNC_EVERY_S = 1.0
+OWN_KINDS = (events.Header, events.Keyframe, events.End)
 LOOK_EVERY_NS = 10**9  # whether the file is still there
 
 
@@ -62,7 +63,7 @@ class Writer:
         self._origin = origin_ns
         self._disk = disk or Disk()
         self._gatherer = gather.Gatherer()
-        self._session = Session(raw_limit=0)
+        self._session = Session(raw_limit=0, trailing=False)
         self._last_t = 0
         self._next_keyframe = KEYFRAME_NS
         self._losses = _Losses()
@@ -101,7 +102,7 @@ class Writer:
 
     def write(self, event: AnyEvent) -> None:
         """Take in a live event. Header, keyframe and end are the writer's own and ignored, as is all after close."""
-        if self._closed is not None or isinstance(event, events.Header | events.Keyframe | events.End):
+        if self._closed is not None or isinstance(event, OWN_KINDS):
             return
         rebased = self._rebased(event)
         if rebased is not None:

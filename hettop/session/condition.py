@@ -17,7 +17,7 @@ from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
 from hettop.session.series import Series
 from hettop.session.spikes import IDLE_NS, Spikes
-from hettop.session.trailing import Trailing
+from hettop.session.trailing import NoTrailing, Trailing
 from hettop.stats.drift import REFERENCE
 from hettop.stats.spikes import fence_of_histogram
 
@@ -48,7 +48,7 @@ class Around(NamedTuple):
 class Condition:
     """The folded steady samples of one condition."""
 
-    def __init__(self, key: ConditionKey, raw_limit: int) -> None:
+    def __init__(self, key: ConditionKey, raw_limit: int, *, trailing: bool = True) -> None:
         self.key = key
         self.wall = Series(raw_limit)
         self.native: Series | None = None
@@ -59,7 +59,8 @@ class Condition:
         self.fences = Fences()
         self.found = Spikes()
         self.drift = Drift()
-        self.trailing = Trailing()
+        self._new_trailing = Trailing if trailing else NoTrailing
+        self.trailing = self._new_trailing()
         self.trailing_responses: Trailing | None = None
         self.energy = RailSums()
         self.gaps = Gaps()
@@ -143,7 +144,7 @@ class Condition:
     def _add_responses(self, responses: Column, ends: Column, limit_ns: int | None) -> None:
         self.response = self.response or Series(self._raw_limit)
         self.response.add(responses)
-        self.trailing_responses = self.trailing_responses or Trailing()
+        self.trailing_responses = self.trailing_responses or self._new_trailing()
         self.trailing_responses.add(ends, responses)
         if limit_ns is not None:
             self.limit_ns = limit_ns

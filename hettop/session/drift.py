@@ -9,13 +9,14 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import Column, DriftState
-from hettop.stats.drift import BLOCK, DECIMALS, MIDDLE, Alarm, Level, Sums, cusum, level_of, medians, residuals
+from hettop.events import LARGEST_EXACT, Column, DriftState
+from hettop.stats.drift import BLOCK, DECIMALS, Alarm, Level, Sums, cusum, level_of, medians, residuals
 from hettop.stats.histogram import Histogram
 
 Distances = npt.NDArray[np.float64]
@@ -44,6 +45,15 @@ class _Times(NamedTuple):
         return int(self.ends[(block + 1) * BLOCK - self.held - 1])
 
 
+class _Calm(NamedTuple):
+    """The values of one state, `begin` to `end`, and those of them that are within the slack, `low` to `high`."""
+
+    begin: int
+    low: int
+    high: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Drifted:
     """The level moved at sample number `from_sample` (from 0), which began at `from_ns`; known at `known_ns`.
@@ -68,7 +78,7 @@ class Drift:
         self._rest: Column = np.empty(0, dtype=np.int64)
         self._rest_from_ns = 0
         self._shift = 0
-        self._calm: tuple[int, int] | None = None
+        self._calm: list[_Calm] = []
         self._blocks = 0
         self._sums = Sums()
         self._up_ns = self._down_ns = self._began_ns = 0
@@ -103,17 +113,20 @@ class Drift:
     def _set_level(self, level: Level) -> None:
         self.level = level
         self._shift = max(0, round(level.median_ns).bit_length() - KEPT_BITS)
-        center = level.centers_ns[0] / (1 << self._shift)
-        low, high = center * math.exp(-level.slack) - 0.5, center * math.exp(level.slack) - 0.5
-        self._calm = None if level.edges_ns else (math.ceil(low), math.floor(high))
+        self._calm = _calm_parts(level, 1 << self._shift)
 
     def _is_quiet(self, blocks: Column) -> bool:
-        """Whether no block is beyond the slack while nothing moves: mostly so, and found out without a logarithm."""
-        if self._calm is None or self._alarm is not None or self._sums.up or self._sums.down:
+        """Whether surely no block is beyond the slack while nothing moves: mostly so, and told without a logarithm.
+
+        Where less than half of a block is beyond it on either side, its median is not.
+        """
+        if self._alarm is not None or self._sums.up or self._sums.down:
             return False
-        blocks.partition(MIDDLE, axis=1)  # they are a copy, and the order within a block says nothing
-        middle: list[int] = blocks[:, MIDDLE].tolist()
-        return min(middle) >= self._calm[0] and max(middle) <= self._calm[1]
+        above, below = np.zeros(blocks.shape, dtype=np.bool_), np.zeros(blocks.shape, dtype=np.bool_)
+        for part in self._calm:
+            above |= (blocks > part.high) & (blocks <= part.end)
+            below |= (blocks < part.low) & (blocks >= part.begin)
+        return max(int(beyond.sum(axis=1).max()) for beyond in (above, below)) < BLOCK // 2
 
     def found(self) -> Drifted | None:
         """The first drift, with what the level is now; None while there is none."""
@@ -232,3 +245,19 @@ class Drift:
         drift._after = list(state.after)
         drift._recent.extend(state.recent)
         return drift
+
+
+def _calm_parts(level: Level, unit_ns: int) -> list[_Calm]:
+    """Of each state, in values that mean (value + 1/2) `unit_ns`; a sample belongs to the state that is nearest."""
+    centers = [center / unit_ns for center in level.centers_ns]
+    ends = [math.floor(math.sqrt(left * right) - 0.5) for left, right in pairwise(centers)]
+    begins = [0, *(end + 1 for end in ends)]
+    return [
+        _Calm(
+            begin,
+            math.ceil(center * math.exp(-level.slack) - 0.5),
+            math.floor(center * math.exp(level.slack) - 0.5),
+            end,
+        )
+        for center, begin, end in zip(centers, begins, [*ends, LARGEST_EXACT], strict=True)
+    ]

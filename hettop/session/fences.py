@@ -6,6 +6,7 @@ Knows where each began, and nothing of where a fence stands or why.
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +35,10 @@ class Fences:
             self._since.popleft()
 
     def exceeded(self, ends: Column, latencies: Column) -> npt.NDArray[np.bool_]:
-        """Which of these trailing samples were above the fence in force when they came."""
-        if not self._since:
-            return np.zeros(len(ends), dtype=np.bool_)
-        if len(self._since) == 1:
-            after, fence = self._since[0]
-            return (latencies > fence) & (ends > after)
+        """Which of these trailing samples, whose ends ascend, were above the fence in force when they came."""
+        found = np.zeros(len(ends), dtype=np.bool_)
         befores = np.array([after for after, _ in self._since], dtype=np.int64)
-        limits = np.array([np.iinfo(np.int64).max, *(fence for _, fence in self._since)], dtype=np.int64)
-        return np.asarray(latencies > limits[np.searchsorted(befores, ends, side="left")])
+        begins = [*np.searchsorted(ends, befores, side="right").tolist(), len(ends)]
+        for (begin, end), (_, fence) in zip(pairwise(begins), self._since, strict=True):
+            np.greater(latencies[begin:end], fence, out=found[begin:end])
+        return found

@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-import numpy as np
-
 from hettop.events import Column
 from hettop.format import clock, milliseconds, percent, significant
 from hettop.session.condition import Condition
@@ -17,8 +15,9 @@ from hettop.session.drift import Drifted
 from hettop.session.series import NS_PER_MS
 from hettop.stats.histogram import bucket_low
 from hettop.stats.modes import Modes
+from hettop.stats.quantiles import linear_quantiles
 from hettop.stats.slow_state import state_starts
-from hettop.stats.stays import mean_stays
+from hettop.stats.stays import mean_stays, states_of
 
 NS_PER_S = 1e9
 LOOKED_AT = 20_000
@@ -36,10 +35,11 @@ def stay_words(condition: Condition) -> str:
         latencies = latencies[latencies <= condition.fence_ns]
     edges = bucket_low(starts).tolist()
     told = []
+    states = states_of(latencies, edges)
     for place, stay in enumerate(mean_stays(latencies, edges)):
-        inside = latencies[np.searchsorted(edges, latencies, side="right") == place]
         if stay is not None:
-            told.append(f"{milliseconds(float(np.median(inside)) / NS_PER_MS)} ms for {significant(stay)} calls")
+            median = linear_quantiles(latencies[states == place], (0.5,))[0]
+            told.append(f"{milliseconds(median / NS_PER_MS)} ms for {significant(stay)} calls")
     return f"stays at {', at '.join(told)} on average" if len(told) > 1 else ""
 
 

@@ -30,7 +30,7 @@ from hettop.session.views import (
     ViewRequest,
 )
 from hettop.stats.histogram import bucket_high, bucket_low
-from hettop.stats.quantiles import further_samples
+from hettop.stats.quantiles import further_samples, linear_quantiles
 
 RATE_WINDOW_NS = 2 * 10**9
 # File windows gather up to a second, so in a replay the newest samples may be that old and still be the present.
@@ -123,24 +123,33 @@ def latency(session: Session, unit: str | None, request: ViewRequest) -> Latency
         return LatencyView(
             unit, window_ns, 0, (0,) * request.histogram_columns, 0.0, 1.0, 0, None, None, None, None, None
         )
-    p01, p50, p90, p99 = np.quantile(latencies, (0.01, 0.5, 0.9, 0.99), method="linear").tolist()
-    low, high = axis(float(latencies.min()), p01, p99, float(latencies.max()))
-    counts, _ = np.histogram(latencies, bins=request.histogram_columns, range=(low, high))
+    smallest, p01, p50, p90, p99, largest = linear_quantiles(latencies, (0.0, 0.01, 0.5, 0.9, 0.99, 1.0))
+    low, high = axis(smallest, p01, p99, largest)
     needs = further_samples(n, 0.99)
     return LatencyView(
         unit=unit,
         window_ns=window_ns,
         n=n,
-        counts=tuple(counts.tolist()),
+        counts=_columns(latencies, low, high, request.histogram_columns),
         low_ms=low / NS_PER_MS,
         high_ms=high / NS_PER_MS,
         above=int(np.count_nonzero(latencies > high)),
         p50_ms=p50 / NS_PER_MS,
         p90_ms=p90 / NS_PER_MS,
         p99_ms=None if needs else p99 / NS_PER_MS,
-        max_ms=float(latencies.max()) / NS_PER_MS,
+        max_ms=largest / NS_PER_MS,
         p99_needs=needs or None,
     )
+
+
+def _columns(latencies: Column, low: float, high: float, columns: int) -> tuple[int, ...]:
+    """How many latencies fall into each of equal columns between `low` and `high`, those at `high` into the last one.
+
+    `np.histogram` does the same, and takes six times as long for what a redraw needs.
+    """
+    places = ((latencies - low) * (columns / (high - low))).astype(np.int64)
+    places = places[(latencies >= low) & (latencies <= high)]
+    return tuple(np.bincount(np.minimum(places, columns - 1), minlength=columns).tolist())
 
 
 def axis(smallest: float, p01: float, p99: float, largest: float) -> tuple[float, float]:

@@ -117,10 +117,11 @@ def residuals(blocks: Int64Array, level: Level, unit_ns: float = 1.0) -> Float64
     """
     if not level.edges_ns:
         return np.asarray(np.log((medians(blocks) + 0.5) * (unit_ns / level.centers_ns[0])))
-    logs = np.log((blocks + 0.5) * unit_ns)
+    offsets = np.log((blocks + 0.5) * unit_ns)
     centers = np.log(level.centers_ns)
-    nearest = np.abs(logs[:, :, None] - centers).argmin(axis=2)
-    return np.asarray(np.median(logs - centers[nearest], axis=1))
+    offsets -= centers[np.searchsorted((centers[1:] + centers[:-1]) / 2, offsets)]
+    offsets.partition((MIDDLE, MIDDLE + 1), axis=1)
+    return np.asarray((offsets[:, MIDDLE] + offsets[:, MIDDLE + 1]) / 2)
 
 
 def cusum(distances: Float64Array, first_block: int, sums: Sums, level: Level) -> tuple[Sums, Alarm | None]:

@@ -5,6 +5,7 @@ It must not know what the samples are or how a number is shown: arrays and count
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -32,6 +33,25 @@ def quantile(samples: npt.ArrayLike, q: float) -> float:
     if not 0.0 <= q <= 1.0:
         raise ValueError(f"a quantile level lies in 0..1, not {q}")
     return float(np.quantile(array, q, method="linear"))
+
+
+def linear_quantiles(samples: npt.NDArray[np.int64], levels: Sequence[float]) -> list[float]:
+    """As `quantile`, of several levels at once and to the same bit, but made for every redraw: `np.quantile` takes five
+    times as long on the samples of one column of a chart.
+
+    samples: shape (n,), n >= 1, any order; levels within 0..1.
+    """
+    last = len(samples) - 1
+    positions = [last * q for q in levels]
+    belows = [int(position) for position in positions]
+    ordered = np.partition(samples, sorted({*belows, *(min(below + 1, last) for below in belows)}))
+    found = []
+    for position, below in zip(positions, belows, strict=True):
+        low, high = float(ordered[below]), float(ordered[min(below + 1, last)])
+        share = position - below
+        # From the nearer neighbour, as numpy does it.
+        found.append(low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share))
+    return found
 
 
 @lru_cache(maxsize=4096)  # pure: the same ranks are asked for at each redraw

@@ -14,6 +14,8 @@ from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.session.viewing import view
 from hettop.session.views import ViewRequest
+from hettop.stats.drift import BLOCK, REFERENCE, Sums, cusum, residuals
+from hettop.stats.histogram import Histogram
 from tests.streams import MS, S, cut, header, window
 
 REQUEST = ViewRequest(now_ns=6 * S, window_ns=10 * S, timeline_slots=10)
@@ -79,6 +81,31 @@ def test_however_the_stream_is_cut_the_drift_is_the_same(points: list[int], seed
     latencies = drifting(at=1_100, seed=seed)
     one, many = session_of(latencies), session_of(latencies, points)
     assert events.encode(one.keyframe(0, 0)) == events.encode(many.keyframe(0, 0))
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([1.0, 1.5, 3.0]),
+    st.sampled_from([1.0, 0.9, 1.04, 1.2]),
+)
+def test_what_is_passed_over_as_quiet_would_have_moved_nothing(seed: int, apart: float, factor: float) -> None:
+    rng = np.random.default_rng(seed)
+    latencies = 2 * MS * np.exp(rng.normal(0, 0.02, 1_800)) * np.where(rng.random(1_800) < 0.4, apart, 1.0)
+    latencies[1_200:] *= factor
+    values = latencies.astype(np.int64)
+    drift, hist = Drift(), Histogram()
+    hist.add(values[:REFERENCE])
+    drift.add(values[:REFERENCE], np.cumsum(values[:REFERENCE]))
+    drift.begin(hist)
+    assert drift.level is not None
+    drift.add(values[REFERENCE:], np.cumsum(values)[REFERENCE:])
+    # Block by block, without passing any over; what waits for its block to fill is kept in 11 bits.
+    shift = max(0, round(drift.level.median_ns).bit_length() - 11)
+    blocks = (values[REFERENCE // BLOCK * BLOCK :] >> shift).reshape(-1, BLOCK)
+    distances = np.round(residuals(blocks, drift.level, float(1 << shift)), 4)
+    _, alarm = cusum(distances, REFERENCE // BLOCK, Sums(), drift.level)
+    found = drift.found()
+    assert (None if found is None else found.from_sample) == (None if alarm is None else alarm.began * BLOCK)
 
 
 @pytest.mark.parametrize("at", [300, 512, 513, 1_530, 1_560, 1_777])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hettop import events
 from hettop.session.session import Session
@@ -35,6 +38,13 @@ def test_the_histogram_holds_every_sample_of_the_trailing_window_once() -> None:
     assert everything.max_ms == pytest.approx(4.0)
     assert everything.low_ms <= 1.0
     assert everything.high_ms > 4.0
+
+
+@given(st.lists(st.integers(MS, 3 * MS), min_size=1, max_size=80), st.integers(1, 40))
+def test_the_columns_are_those_of_numpy(latencies: list[int], columns: int) -> None:
+    found = view(running(window(latencies, gap=0)), request(S, histogram_columns=columns)).latency
+    bounds = found.low_ms * MS, found.high_ms * MS
+    assert list(found.counts) == np.histogram(latencies, bins=columns, range=bounds)[0].tolist()
 
 
 def test_a_p99_without_enough_samples_says_how_many_it_needs() -> None:

@@ -12,6 +12,7 @@ from hettop.stats.quantiles import (
     early_stopping_rank,
     further_samples,
     interval_of,
+    linear_quantiles,
     quantile,
     quantile_interval,
     samples_needed,
@@ -33,6 +34,14 @@ def test_quantile_stands_at_n_minus_1_times_q() -> None:
     assert quantile(samples, 0.0) == 1
     assert quantile(samples, 1.0) == 16
     assert quantile([3], 0.99) == 3
+
+
+@given(
+    st.lists(st.integers(min_value=0, max_value=10**12), min_size=1, max_size=100),
+    st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=5),
+)
+def test_several_quantiles_at_once_are_those_of_numpy_to_the_bit(samples: list[int], levels: list[float]) -> None:
+    assert linear_quantiles(np.array(samples), levels) == np.quantile(samples, levels, method="linear").tolist()
 
 
 @given(
