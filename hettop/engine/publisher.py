@@ -61,18 +61,22 @@ class Window:
 
 
 class Publisher:
-    """Holds the window that samples go into. `read_usage` is asked once per flush.
-
-    usual_ns: P90 of the latest published latencies; a sample that starts this long before the end of a slot will
-        mostly fit. 0 while there are none.
-    """
+    """Holds the window that samples go into. `read_usage` is asked once per flush."""
 
     def __init__(self, out: Out, read_usage: Callable[[], UsageReport | None]) -> None:
         self.window = Window("first")
-        self.usual_ns = 0
         self._out = out
         self._read_usage = read_usage
         self._recent = array("q")
+        self._usual_ns: int | None = 0
+
+    @property
+    def usual_ns(self) -> int:
+        """P90 of the latest published latencies; a sample that starts this long before the end of a slot will mostly
+        fit. 0 while there are none."""
+        if self._usual_ns is None:  # only who runs by slots asks, and each flush falls between two samples
+            self._usual_ns = sorted(self._recent)[len(self._recent) * 9 // 10]
+        return self._usual_ns
 
     @property
     def holds_anything(self) -> bool:
@@ -112,7 +116,7 @@ class Publisher:
             window.phase = next_phase
             return
         self._recent = (self._recent + window.latency[-RECENT:])[-RECENT:]
-        self.usual_ns = sorted(self._recent)[len(self._recent) * 9 // 10]
+        self._usual_ns = None
         self._out.post_samples(window.encode(), len(window))
         if refused := window.refused:
             self._out.post(encode_report(DoubtReport(n=refused)))

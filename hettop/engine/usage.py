@@ -22,7 +22,8 @@ RESIDENT_NS = 10 * 10**9
 
 LOOK_NS = 10**8
 GREW_MB = 256
-"""How often it is looked at, which takes some 30 us between two samples, and what growth is told of at once."""
+"""How often it is looked at, which takes some 50 us between two samples, and what growth is told of at once. While the
+process never was that large, which costs nothing to know, nobody need look."""
 
 
 class UsageMeter:
@@ -32,9 +33,13 @@ class UsageMeter:
     """
 
     def __init__(
-        self, now: Callable[[], int] = time.monotonic_ns, resident_bytes: Callable[[], int] | None = None
+        self,
+        now: Callable[[], int] = time.monotonic_ns,
+        resident_bytes: Callable[[], int] | None = None,
+        peak_mb: Callable[[], float] | None = None,
     ) -> None:
         self._now = now
+        self._peak_mb = peak_mb or peak_memory_mb
         self._resident_bytes = resident_bytes or _resident_bytes(psutil.Process())
         self._look_at: int | None = None
         self._tell_at = 0
@@ -67,7 +72,8 @@ class UsageMeter:
     def _resident_mb(self, now: int) -> float | None:
         """The resident memory in MB (10^6 bytes), to a tenth; None when there is nothing new to tell of it."""
         first = self._look_at is None
-        if self._look_at is not None and now < min(self._look_at, self._tell_at):
+        waits = self._look_at is not None and now < self._tell_at
+        if waits and (now < (self._look_at or 0) or self._peak_mb() < self._told_mb + GREW_MB):
             return None
         self._look_at = now + LOOK_NS
         resident_mb: float = round(self._resident_bytes() / 1e6, 1)

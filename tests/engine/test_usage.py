@@ -47,9 +47,18 @@ def test_macos_counts_peak_memory_in_bytes_and_linux_in_kib() -> None:
 def test_memory_that_grows_fast_is_told_at_once() -> None:
     moments = iter([0, *(k * 50_000_000 for k in range(7))])
     megabytes = iter([300, 400, 600, 700])  # at 0, .1, .2 and .3 s
-    meter = UsageMeter(lambda: next(moments), lambda: next(megabytes) * 1_000_000)
+    meter = UsageMeter(lambda: next(moments), lambda: next(megabytes) * 1_000_000, lambda: 1_000)
     told = [report.resident_mb if (report := meter.read()) is not None else None for _ in range(7)]
     assert told == [300, None, None, None, 600, None, None]
+
+
+def test_nobody_looks_while_the_process_never_was_that_large() -> None:
+    moments = iter([0, *(k * 200_000_000 for k in range(4))])
+    megabytes = iter([300, 600])  # asked for twice only
+    peaks = iter([540, 555, 900])
+    meter = UsageMeter(lambda: next(moments), lambda: next(megabytes) * 1_000_000, lambda: next(peaks))
+    told = [report.resident_mb if (report := meter.read()) is not None else None for _ in range(4)]
+    assert told == [300, None, None, 600]
 
 
 def test_memory_in_use_is_told_at_first_and_every_ten_seconds() -> None:
