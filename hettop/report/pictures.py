@@ -13,9 +13,10 @@ from hettop.report.course import Course
 from hettop.report.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.report.page import Figure
 from hettop.session.condition import Condition
+from hettop.session.latency_view import axis
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session
-from hettop.session.viewing import axis, density
+from hettop.session.units_view import density
 from hettop.stats.quantiles import samples_needed
 
 DRAWN = 24  # conditions; a damaged recording can name hundreds

@@ -174,9 +174,9 @@ def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
 
 
 def _energy(session: Session, unit: str | None, made_of: tuple[str, ...]) -> dict[str, float | None]:
+    from hettop.session.current import current_condition
     from hettop.session.rails import sum_of
     from hettop.session.statistics import energy_of
-    from hettop.session.viewing import current_condition
 
     baseline = session.baselines.get(session.load)
     idle = None if baseline is None else sum_of(baseline.mw, made_of)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop import events
+from hettop.session.latency_view import axis
 from hettop.session.session import Session
-from hettop.session.viewing import axis, view
+from hettop.session.viewing import view
 from hettop.session.views import ViewRequest
 from tests.streams import MS, S, header, window
 
