@@ -11,13 +11,11 @@ from html import escape
 
 from hettop.format import significant
 from hettop.report.figures import BOTTOM, COLOURS, LEFT, RIGHT, TOP, WIDTH, Axis
+from hettop.stats.axes import span_of
 from hettop.text import clean
 
 HEIGHT = 300
 RADIUS = 5.0
-LOGARITHMIC_FROM = 8.0
-"""Values that span as many times or more are spread better by their logarithms."""
-
 ROOM = 0.06
 """Of an axis, left free on both sides of the outermost points."""
 
@@ -74,15 +72,9 @@ def plane(series: Sequence[Series], across: Scale, up: Scale, failed: Sequence[t
 
 
 def _axis(values: Sequence[float], scale: Scale, begin: float, end: float) -> Axis:
-    low, high = min(values), max(values)
-    log = low > 0 and high / low >= LOGARITHMIC_FROM if scale.log is None else scale.log and low > 0
-    if log:
-        room = (high / low) ** ROOM if high > low else 2.0
-        return Axis(low / room, high * room, begin, end, log=True)
-    if scale.from_zero and low >= 0 and high > 0:
-        return Axis(0.0, high * (1 + ROOM), begin, end)
-    room = (high - low) * ROOM or abs(low) / 2 or 0.5
-    return Axis(low - room, high + room, begin, end)
+    log = False if scale.log and min(values) <= 0 else scale.log
+    span = span_of(values, ROOM, log=log, from_zero=scale.from_zero)
+    return Axis(span.low, span.high, begin, end, log=span.log)
 
 
 def _drawn(each: Series, index: int, across: Axis, up: Axis) -> Iterator[str]:

@@ -21,18 +21,15 @@ from typing import Self
 from rich.cells import cell_len
 
 from hettop.format import short_count
+from hettop.stats.axes import span_of
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, fit, line, runs, width_of
 from hettop.tui.charts.scale import ticks
-
-LOGARITHMIC_FROM = 8.0
-"""Values that span as many times or more are spread better by their logarithms."""
 
 ROOM = 0.04
 """Of an axis, left free on both sides of the outermost values."""
 
 _LOWEST_PLAIN, _HIGHEST_PLAIN = 1e-4, 1e4  # beyond, a label has an exponent or a letter
-_SMALLEST, _LARGEST = 1e-30, 1e30  # beyond is nothing that anybody measured, and arithmetic ends
 _STEPS = ((1,), (1, 3), (1, 2, 5))  # within a decade, as many as find room
 _TICK_ROWS = 2
 _GAP = 2  # blanks between two labels
@@ -66,23 +63,9 @@ class Axis:
         from_zero: bool = False,
         marks: Sequence[float] = (),
     ) -> Self:
-        """Wide enough for all values that can have been measured, with some room.
-
-        `log` None: logarithmic where they span `LOGARITHMIC_FROM` times or more.
-        `from_zero`: a linear axis begins at 0, so that a flat curve looks flat.
-        """
-        sane = [value for value in values if _SMALLEST <= abs(value) <= _LARGEST or value == 0]
-        known = [value for value in sane if value > 0 or not log]
-        if not known:
-            return cls(1.0 if log else 0.0, 10.0 if log else 1.0, label, bool(log), tuple(marks))
-        low, high = min(known), max(known)
-        if log or (log is None and low > 0 and high / low >= LOGARITHMIC_FROM):
-            room = (high / low) ** ROOM if high > low else 2.0
-            return cls(low / room, high * room, label, True, tuple(marks))
-        if from_zero and low >= 0 and high > 0:
-            return cls(0.0, high * (1 + ROOM), label, False, tuple(marks))
-        spread = (high - low) * ROOM or abs(low) / 2 or 0.5
-        return cls(low - spread, high + spread, label, False, tuple(marks))
+        """Wide enough for all values, with some room: see `span_of`."""
+        span = span_of(values, ROOM, log=log, from_zero=from_zero)
+        return cls(span.low, span.high, label, span.log, tuple(marks))
 
     def share(self, value: float) -> float | None:
         """Where it lies between `low` (0) and `high` (1); None for what is not on the axis."""

@@ -1,0 +1,35 @@
+"""Where an axis begins and ends."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hettop.stats.axes import Span, span_of
+
+
+def test_values_close_together_have_a_linear_axis_with_room_on_both_sides() -> None:
+    assert span_of([10.0, 20.0], 0.1) == Span(9.0, 21.0, False)
+    assert span_of([10.0, 20.0], 0.1, from_zero=True) == pytest.approx((0.0, 22.0, False))
+
+
+def test_values_that_span_eight_times_have_a_logarithmic_one_unless_told_otherwise() -> None:
+    assert span_of([1.0, 100.0], 0.5) == pytest.approx((0.1, 1000.0, True))
+    assert span_of([1.0, 7.9], 0.5).log is False
+    assert span_of([1.0, 100.0], 0.5, log=False).log is False
+    assert span_of([0.0, 100.0], 0.5).log is False  # 0 has no logarithm
+
+
+def test_one_value_or_none_still_make_an_axis() -> None:
+    assert span_of([4.0], 0.1) == Span(2.0, 6.0, False)
+    assert span_of([4.0], 0.1, log=True) == Span(2.0, 8.0, True)
+    assert span_of([], 0.1) == Span(0.0, 1.0, False)
+    assert span_of([0.0], 0.1, log=True) == Span(1.0, 10.0, True)
+
+
+@given(st.lists(st.floats(), max_size=8), st.sampled_from([None, True, False]), st.booleans())
+def test_it_is_an_axis_whatever_it_is_given(values: list[float], log: bool | None, from_zero: bool) -> None:
+    low, high, is_log = span_of(values, 0.05, log=log, from_zero=from_zero)
+    assert low < high
+    assert low > 0 or not is_log
