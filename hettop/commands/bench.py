@@ -51,8 +51,9 @@ the population's; P99 is not shown below 662 samples. JSON statistics are exact 
 beyond that within 0.5 %. Exit codes: 0 measured, 1 a threshold failed, 2 wrong use, 3 everything failed while running,
 or the load or the recording did, 130 interrupted (what was measured is printed). Power is measured with --duration, or
 where --power names a source: a hundred runs are over before the second power sample, and blocks long enough for power
-leave nothing to interleave. A protocol is a set of defaults that options override; which, the result and the recording
-say. MLPerf itself asks for 10 minutes: --protocol mlperf --duration 10m."""
+leave nothing to interleave; where that happens, a line on stderr says so. A protocol is a set of defaults that options
+override; which, the result and the recording say. MLPerf itself asks for 10 minutes: --protocol mlperf
+--duration 10m."""
 DEFAULT_RUNS = 100
 AUTO = "auto"
 TOO_SHORT = ("not measured by runs, which are over too soon, unless --power names a source", "bench --duration 10s")
@@ -177,7 +178,7 @@ def measure_and_print(
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import after_recording, measure, say_power
+    from hettop.commands.measuring import LONGER, after_recording, measure, say_power, say_turns
     from hettop.commands.progress import Progress, width_of
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.headless import Headless
@@ -197,7 +198,9 @@ def measure_and_print(
         print_session(headless.session, as_json)
         if closed is not None:
             say_recorded(closed)
-        say_power(headless.session, options)
+        say_power(headless.session, options, LONGER)
+        if not outcome.interrupted:
+            say_turns(headless.fewest_turns)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:

@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,15 +90,13 @@ def _forget() -> int:
 
 def _tell(arguments: argparse.Namespace) -> int:
     from hettop.cli import EXIT_WRONG_USE
-    from hettop.commands.screen import has_theme
-    from hettop.wiring.settings.mine import USUAL_THEME, my_settings, screen_keymap, usable_theme
+    from hettop.commands.screen import has_theme, whole_name
+    from hettop.wiring.settings.mine import my_settings, screen_keymap, with_theme
 
+    arguments.theme = whole_name(arguments.theme)
     options = {name: getattr(arguments, name) for name in ("theme", "fps", "ascii", "power", "unit")}
-    mine = my_settings(options)
+    mine, no_theme = with_theme(my_settings(options), has_theme)
     keymap = screen_keymap(mine.force.keys)
-    theme, no_theme = usable_theme(mine, has_theme)
-    if theme is None:
-        mine = replace(mine, force=replace(mine.force, values={**mine.force.values, "theme": USUAL_THEME}))
     faults = [
         *mine.force.faults,
         *no_theme,
@@ -121,8 +118,16 @@ def _document(mine: Mine, keymap: Keymap, faults: list[str]) -> dict[str, Any]:
         "settings": {name: told(value) for name, value in mine.force.values.items()},
         "keys": {name: told(value) for name, value in mine.force.keys.items() if name in keymap.keys},
         "faults": faults,
-        "notes": list(keymap.notes),
+        "notes": _notes(mine, keymap),
     }
+
+
+def _notes(mine: Mine, keymap: Keymap) -> list[str]:
+    from hettop.wiring.settings.mine import NO_COLOUR
+
+    without_hues = mine.force.values["theme"].where == NO_COLOUR
+    told = f"{NO_COLOUR} is set, so the usual theme gives way to one without hues; one that you name does not"
+    return [*([told] if without_hues else []), *keymap.notes]
 
 
 def _files(mine: Mine) -> list[tuple[str, Path | None]]:
@@ -149,7 +154,8 @@ def _page(mine: Mine, keymap: Keymap, faults: list[str]) -> str:
     if kept:
         lines += ["", f"{'key':<21} {'now':<22} from"]
         lines += [f"{clean(name):<21} {clean(value.value):<22} {value.where}" for name, value in kept.items()]
-    lines += ["", *(f"note: {note}" for note in keymap.notes)] if keymap.notes else []
+    notes = _notes(mine, keymap)
+    lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     lines += ["", *(f"wrong: {fault}" for fault in faults)] if faults else []
     if mine.places.config is not None and not mine.places.config.exists() and "HETTOP_CONFIG" not in os.environ:
         lines += ["", "hettop config --init writes an example."]

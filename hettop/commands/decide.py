@@ -140,7 +140,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import after_recording, measure, say_power
+    from hettop.commands.measuring import MORE_RUNS, after_recording, measure, say_power, say_turns
     from hettop.commands.progress import Progress, width_of
     from hettop.wiring.headless import Headless
     from hettop.wiring.setup import prepare
@@ -164,6 +164,9 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         if outcome.closed is not None:
             say_recorded(outcome.closed)
         say_power(headless.session, options)
+        turns = headless.fewest_turns
+        if turns is not None and turns.by_power and not outcome.interrupted:
+            say_turns(turns, MORE_RUNS)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:

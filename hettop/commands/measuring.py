@@ -5,6 +5,7 @@ Knows nothing of what is measured; a signal ends the loop, and what was measured
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -12,13 +13,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from hettop.errors import HettopError
+from hettop.format import NS_PER_SECOND
 
 if TYPE_CHECKING:
     from hettop.record.writer import Closed
     from hettop.session.session import Session
+    from hettop.wiring.headless import Turns
     from hettop.wiring.options import MeasureOptions
 
 PUMP_EVERY_S = 0.05
+FEWEST_TURNS = 5
+"""So many of each unit at least: with fewer, what the machine does meanwhile is taken for what the units do."""
+
+MORE_RUNS, LONGER = "more --runs", "--duration 10s"
+"""How a measurement is made longer, by what the command takes."""
 
 
 class Measurement(Protocol):
@@ -74,14 +82,46 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
     return Outcome(interrupted, closed)
 
 
-def say_power(session: Session, options: MeasureOptions) -> None:
-    """That a source of power which was named gave none of this run, on stderr; the result says so as well."""
+def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
+    """That a source of power which was named gave none of this run, or too little, on stderr; the result says so, too.
+
+    longer: the option that gives it time enough.
+    """
     from hettop.session.power_summary import power_summary
     from hettop.text import clean
 
-    line = power_summary(session).line
-    if line is not None and options.power not in (None, "none"):
+    if options.power in (None, "none"):
+        return
+    line = power_summary(session).line or _too_little(session, longer)
+    if line is not None:
         sys.stderr.write(f"hettop: --power {clean(options.power or '', 80)}: {clean(line, 400)}\n")
+
+
+def _too_little(session: Session, longer: str) -> str | None:
+    """Units that ran so shortly that power samples tell nothing of them."""
+    from hettop.session.energy import LEAST_COVERAGE
+    from hettop.session.statistics import statistics
+
+    short = [
+        row.unit
+        for row in statistics(session)
+        if row.n and row.energy_reason and (row.energy_coverage or 0.0) < LEAST_COVERAGE
+    ]
+    if not short:
+        return None
+    return f"too few power samples while {', '.join(dict.fromkeys(short))} ran: {longer} measures longer"
+
+
+def say_turns(turns: Turns | None, longer: str | None = None) -> None:
+    """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
+    if turns is None or turns.n >= FEWEST_TURNS or (turns.n > 1 and not turns.by_power):
+        return
+    seconds = math.ceil(FEWEST_TURNS * turns.block_ns / NS_PER_SECOND)
+    had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of {turns.block_ns / NS_PER_SECOND:g} s"
+    why = "while power is measured none is shorter" if turns.by_power else "it had enough before the next"
+    mends = longer or f"--duration {seconds}s gives {FEWEST_TURNS}"
+    shorter = ", --power none shorter ones" if turns.by_power else ""
+    sys.stderr.write(f"hettop: hardly interleaved: {turns.unit} had {had}, {why}; {mends}{shorter}\n")
 
 
 def after_recording(code: int, closed: Closed | None, session: Session) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -61,26 +60,30 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
     that is only told.
     """
-    from hettop.tui.themes import WITHOUT_COLOR
-    from hettop.wiring.settings.mine import USUAL_THEME, my_settings, preferences, usable_theme
+    from hettop.wiring.settings.mine import USUAL_THEME, my_settings, preferences, with_theme
 
-    if arguments.theme is not None and not has_theme(arguments.theme) and has_theme(f"{OURS}{arguments.theme}"):
-        arguments.theme = f"{OURS}{arguments.theme}"
+    arguments.theme = whole_name(arguments.theme)
     mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
     if arguments.theme is not None:
         check_theme(arguments.theme)
-    theme, faults = usable_theme(mine, has_theme)
-    if "NO_COLOR" in os.environ and mine.force.values["theme"] == USUAL_THEME:
-        theme = WITHOUT_COLOR
+    mine, faults = with_theme(mine, has_theme)
+    theme = mine.force.values["theme"]
     told = preferences(mine)
     return ScreenOptions(
-        theme,
+        None if theme == USUAL_THEME else theme.value,
         mine.force["fps"],
         mine.force["ascii"],
         replace(told, notices=(*told.notices, *faults)),
         power=mine.power,
         unit=mine.force["unit"] or None,
     )
+
+
+def whole_name(theme: str | None) -> str | None:
+    """What a theme that the user names is called, if it lacks what all of hettop's begin with."""
+    if theme is not None and not has_theme(theme) and has_theme(f"{OURS}{theme}"):
+        return f"{OURS}{theme}"
+    return theme
 
 
 def has_theme(name: str) -> bool:

@@ -5,13 +5,15 @@ Knows nothing of who started it; ends when it has answered, when stdin ends befo
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hettop.cutting.coreml_messages import Answer, FitJob, Job, MeasureJob, PrepareJob, decode_job, encode
 from hettop.cutting.messages import Failed
 from hettop.cutting.worker import Teller
 from hettop.engine.answering import answer_telling
 from hettop.engine.backends import plan_reader
 from hettop.engine.clock import RealClock
-from hettop.errors import HettopError
+from hettop.engine.scratch import explained
 from hettop.models.cache import default_cache
 
 
@@ -23,10 +25,9 @@ def main() -> None:
 def _answer(job: Job, teller: Teller, held: list[object]) -> Answer:
     try:
         return _measured(job, teller, held)
-    except HettopError as error:
-        return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return Answer(failed=Failed(kind="predict", message=f"{type(error).__name__}: {error}"))
+        told = explained(error, Path(job.common.folder))
+        return Answer(failed=Failed(kind=told.kind, message=told.message, hint=told.hint))
 
 
 def _measured(job: Job, teller: Teller, held: list[object]) -> Answer:

@@ -81,9 +81,16 @@ def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, t
         layers=tuple(_layers(opened, measured)),
         end_to_end_ms=tuple(measured.whole_ms),
         moved=tuple(moved),
-        notes=tuple(dict.fromkeys(note for profile in measured.profiles for note in profile.notes)),
+        notes=tuple(dict.fromkeys((*_counted(measured), *(note for each in measured.profiles for note in each.notes)))),
         profiled_ms=tuple(profile.end_to_end_ms for profile in measured.profiles),
     )
+
+
+def _counted(measured: MeasuredLayers) -> Iterator[str]:
+    """Why there are more or fewer layers than the user may have seen."""
+    parts, rows = len(measured.parts), len(measured.profiles[0].rows)
+    if parts != rows:
+        yield f"{parts} layers here, {rows} in hettop layers: here what a cut can part, there what the runtime runs"
 
 
 @dataclass(frozen=True, slots=True)

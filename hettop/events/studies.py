@@ -24,7 +24,10 @@ _ROWS = msgspec.Meta(max_length=ROWS_LIMIT)
 
 
 class FoundLayer(msgspec.Struct, frozen=True, array_like=True):
-    """One layer, or the whole model: `share` of the layers' total, `oi` in MACs per byte."""
+    """One layer, or the whole model: `share` of the layers' total, `oi` in MACs per byte.
+
+    bound: `compute`, `memory`, or `ridge` where it is too near the ridge for either to be named.
+    """
 
     name: Text
     op: Text

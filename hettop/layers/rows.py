@@ -6,7 +6,7 @@ Pure: knows neither who measured nor who shows it. Source: Williams et al., "Roo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 COMPUTE, MEMORY = "compute", "memory"
@@ -80,11 +80,11 @@ class Roofs:
 
     @property
     def gflops(self) -> float:
-        return max(kernel.best for kernel in self.compute)
+        return _best(self.compute).best
 
     @property
     def gbytes_per_s(self) -> float:
-        return max(kernel.best for kernel in self.streaming)
+        return _best(self.streaming).best
 
     @property
     def ridge(self) -> float:
@@ -95,6 +95,20 @@ class Roofs:
         """`compute` or `memory` by the ridge, whatever the layer achieves; None where its work is unknown."""
         intensity = _flop_per_byte(layer)
         return None if intensity is None else COMPUTE if intensity > self.ridge else MEMORY
+
+    @property
+    def near(self) -> tuple[float, float]:
+        """FLOP per byte between which the ridge may lie: by the best and the usual calls of the kernels at the roofs,
+        and by `TOLERANCE` at least."""
+        compute, memory = _best(self.compute), _best(self.streaming)
+        low = compute.median / memory.best
+        high = compute.best / memory.median if memory.median > 0 else math.inf
+        return min(low, self.ridge / TOLERANCE), max(high, self.ridge * TOLERANCE)
+
+    def near_ridge(self, layer: LayerRow) -> bool | None:
+        """Whether either may limit it, for all that was measured; None where its work is unknown."""
+        intensity, (low, high) = _flop_per_byte(layer), self.near
+        return None if intensity is None else low <= intensity <= high
 
     def attainable(self, layer: LayerRow) -> float | None:
         """GFLOP/s under the roofs: min(peak, intensity x bandwidth)."""
@@ -158,6 +172,10 @@ def total(parts: Iterable[int | None]) -> int | None:
     known = list(parts)
     found = [part for part in known if part is not None]
     return sum(found) if len(found) == len(known) else None
+
+
+def _best(kernels: Sequence[Kernel]) -> Kernel:
+    return max(kernels, key=lambda kernel: kernel.best)
 
 
 def _flop_per_byte(layer: LayerRow) -> float | None:

@@ -59,11 +59,11 @@ class HwmonSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only", impossible=True)
+            return Availability(False, "Linux only", impossible=True, absent=True)
         sensors, others = sensors_in(self._folder)
         if not sensors:
             some = "no power sensor here says what it measures" if others else f"no power sensor in {self._folder}"
-            return Availability(False, some, impossible=True)
+            return Availability(False, some, impossible=True, absent=True)
         if not any(_read(sensor.path) is not None for sensor in sensors):
             return Availability(False, "the power sensors cannot be read")
         return Availability(True)

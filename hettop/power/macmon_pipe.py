@@ -46,9 +46,9 @@ class MacmonSource:
 
     def probe(self) -> Availability:
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True)
+            return Availability(False, "macOS only", impossible=True, absent=True)
         if self._machine.find(PROGRAM) is None:
-            return Availability(False, "macmon is not installed", "brew install macmon", impossible=True)
+            return Availability(False, "macmon is not installed", "brew install macmon", impossible=True, absent=True)
         return Availability(True)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:

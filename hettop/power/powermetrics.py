@@ -77,7 +77,7 @@ class PowermetricsSource:
     def probe(self) -> Availability:
         """Whether it can be started without a question; sudo is asked, and never asks back."""
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True)
+            return Availability(False, "macOS only", impossible=True, absent=True)
         for path in (access.POWERMETRICS, access.SUDO):
             if self._machine.find(path) is None:
                 return Availability(False, f"there is no {path}", "it is a part of macOS", impossible=True)

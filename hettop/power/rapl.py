@@ -55,10 +55,10 @@ class RaplSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only", impossible=True)
+            return Availability(False, "Linux only", impossible=True, absent=True)
         zones = zones_in(self._folder)
         if not zones:
-            return Availability(False, f"there are no energy counters in {self._folder}", impossible=True)
+            return Availability(False, f"there are no energy counters in {self._folder}", impossible=True, absent=True)
         try:
             zones[0].counter.read_bytes()
         except PermissionError:

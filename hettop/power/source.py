@@ -24,12 +24,14 @@ class Availability:
     """Whether a source works here; if not, why, and the command or step that mends it.
 
     impossible: nothing that the user could do while hettop runs would mend it, as access could be given.
+    absent: nothing is broken or denied: this system has no such thing, or an optional part is not installed.
     """
 
     ok: bool
     reason: str = ""
     fix: str = ""
     impossible: bool = False
+    absent: bool = False
 
 
 class PowerLostError(HettopError):

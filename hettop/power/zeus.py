@@ -43,11 +43,12 @@ class ZeusSource:
 
     def probe(self) -> Availability:
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True)
+            return Availability(False, "macOS only", impossible=True, absent=True)
         try:
             self._monitor()
         except PowerLostError as lost:
-            return Availability(False, lost.message, lost.hint, impossible=True)
+            absent = lost.state == UNAVAILABLE  # not installed; whatever else it says is a fault
+            return Availability(False, lost.message, lost.hint, impossible=True, absent=absent)
         return Availability(True)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:

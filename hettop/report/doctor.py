@@ -15,10 +15,11 @@ WIDTH = 80
 
 _MARKS = {True: "✓", False: "✗", None: "·"}
 _ASCII_MARKS = {True: "+", False: "x", None: "."}
+_LEGEND = "{} works   {} is broken or denied   {} is so, or is not there"
 
 
 class Finding(Protocol):
-    """One thing that was looked at: whether it works (None: it is so), in which words, and what mends it."""
+    """One thing that was looked at: whether it works (None: it is so, or not there), in words, and what mends it."""
 
     @property
     def what(self) -> str: ...
@@ -34,7 +35,7 @@ class Finding(Protocol):
 
 
 def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, ascii_only: bool = False) -> str:
-    """A heading for each group, a line for each finding, and below it what mends what does not work.
+    """A heading for each group, a line for each finding, below it what mends or adds it; at the end the marks.
 
     As wide as `width`, but for a command that is longer.
     """
@@ -48,6 +49,7 @@ def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, 
             lines += [f"  {line}" for line in told]
             if finding.fix and not finding.works:
                 lines += [f"      {line}" for line in wrapped(clean(finding.fix), width - 6, indent="  ")]
+    lines += ["", *wrapped(_LEGEND.format(*marks.values()), width, indent="  ")] if lines else []
     return "".join(f"{line}\n" for line in lines)
 
 

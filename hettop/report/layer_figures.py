@@ -24,13 +24,14 @@ from hettop.report.figures import (
     side_axis,
     text_at,
 )
-from hettop.session.layer_findings import COMPUTE, MEMORY, UnderRoof, furthest, under_roof, under_roofs
+from hettop.session.layer_findings import COMPUTE, MEMORY, RIDGE, UnderRoof, furthest, under_roof, under_roofs
 from hettop.text import clean
 
 NUMBERED = 5
 """Layers that lose most time have their numbers in the table beside them."""
 
-BOUND_COLOURS = {COMPUTE: "var(--c0)", MEMORY: "var(--c1)"}
+BOUND_COLOURS = {COMPUTE: "var(--c0)", MEMORY: "var(--c1)", RIDGE: "var(--c2)"}
+BOUND_WORDS = {COMPUTE: "bound by compute", MEMORY: "bound by memory", RIDGE: "near the ridge"}
 UNBOUND = "var(--c6)"
 _BEYOND = 1.5  # the axes reach so many times beyond what is drawn
 _SMALLEST, _LARGEST = 3.0, 16.0  # radius of a layer's mark, by its share of the time
@@ -130,7 +131,8 @@ def _roofs(roofs: FoundRoofs, across: Axis, up: Axis) -> Iterator[str]:
 
 
 def _mark(each: UnderRoof, across: Axis, up: Axis) -> str:
-    """A disc for what computing limits, a square for what memory does: shapes are seen without colours, too."""
+    """A disc for what computing limits, a square for what memory does: shapes are seen without colours, too. What is
+    near the ridge is a disc on it."""
     x, y = across.at(each.oi), up.at(each.gflops)
     size = min(_LARGEST, max(_SMALLEST, 40 * math.sqrt(max(0.0, each.layer.share)) * 0.9))
     colour = BOUND_COLOURS.get(each.layer.bound or "", UNBOUND)
@@ -148,13 +150,14 @@ def _mark(each: UnderRoof, across: Axis, up: Axis) -> str:
 
 def _bounds_legend(layers: Sequence[FoundLayer], y: float) -> str:
     """At the right above the plot; empty where no bound is known."""
-    parts, x = [], WIDTH - RIGHT - 270.0
-    for bound, colour in BOUND_COLOURS.items():
-        if any(layer.bound == bound for layer in layers):
-            corners = 5 if bound == COMPUTE else 0
-            parts.append(f'<rect x="{x:.0f}" y="{y - 9:.0f}" width="10" height="10" rx="{corners}" fill="{colour}"/>')
-            parts.append(text_at(x + 15, y, f"bound by {bound}"))
-            x += 140
+    here = [bound for bound in BOUND_COLOURS if any(layer.bound == bound for layer in layers)]
+    parts, x = [], WIDTH - RIGHT + 10.0 - 140 * max(2, len(here))
+    for bound in here:
+        corners = 0 if bound == MEMORY else 5
+        colour = BOUND_COLOURS[bound]
+        parts.append(f'<rect x="{x:.0f}" y="{y - 9:.0f}" width="10" height="10" rx="{corners}" fill="{colour}"/>')
+        parts.append(text_at(x + 15, y, BOUND_WORDS[bound]))
+        x += 140
     return "".join(parts)
 
 

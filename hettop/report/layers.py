@@ -10,7 +10,7 @@ from typing import Any
 
 from hettop import __version__
 from hettop.format import UNKNOWN, percent, short_count, significant, size
-from hettop.layers.rows import Kernel, LayerRow, Measured, Roofs
+from hettop.layers.rows import FLOPS_PER_MAC, Kernel, LayerRow, Measured, Roofs
 from hettop.report.grid import grid, wrapped
 
 HEADING = ("layer", "op", "ms", "share", "", "MACs", "bytes", "MAC/B", "bound", "cache", "with", "device", "fallback")
@@ -18,6 +18,7 @@ LEFT = ("layer", "op", "", "bound", "cache", "with", "device", "fallback")
 # What a narrow terminal can do without, first to go first.
 DISPENSABLE = ("with", "", "cache", "bytes", "MACs", "bound", "op", "MAC/B")
 BAR, NAME, FUSED = 16, 44, 40
+NEAR_RIDGE = "near the ridge"
 DISTURBED = 0.5
 """A kernel whose usual call does less than this share of its best one was not alone on the machine."""
 
@@ -71,6 +72,7 @@ def layer_document(row: LayerRow, roofs: Roofs | None) -> dict[str, Any]:
         "bytes": row.nbytes,
         "oi": row.oi,
         "bound": None if roofs is None else roofs.bound(row),
+        "near_ridge": None if roofs is None else roofs.near_ridge(row),
         "cache_resident": None if roofs is None else roofs.cache_resident(row),
         "fused": list(row.fused),
         "ran_as": row.ran_as or None,
@@ -131,8 +133,15 @@ def roof_notes(measured: Measured) -> Iterator[str]:
         return
     yield (
         f"bound by the ridge: {significant(roofs.gflops)} GFLOP/s and {significant(roofs.gbytes_per_s)} GB/s, measured "
-        f"here with as many threads, meet at {significant(roofs.ridge / 2)} MAC/B"
+        f"here with as many threads, meet at {significant(roofs.ridge / FLOPS_PER_MAC)} MAC/B"
     )
+    near = sum(bool(roofs.near_ridge(row)) for row in measured.rows)
+    if near:
+        low, high = (significant(each / FLOPS_PER_MAC) for each in roofs.near)
+        yield (
+            f"{NEAR_RIDGE} ({near} layer{'' if near == 1 else 's'}): from {low} to {high} MAC/B either may limit, for "
+            "the roofs are no more certain than that"
+        )
     if roofs.cache_bytes is None:
         yield "cache: the system does not tell the size of its caches"
     else:
@@ -168,7 +177,9 @@ def other_notes(measured: Measured) -> Iterator[str]:
 
 
 def bound_word(row: LayerRow, roofs: Roofs | None) -> str:
-    return UNKNOWN if roofs is None else roofs.bound(row) or UNKNOWN
+    if roofs is None:
+        return UNKNOWN
+    return NEAR_RIDGE if roofs.near_ridge(row) else roofs.bound(row) or UNKNOWN
 
 
 def cache_word(row: LayerRow, roofs: Roofs | None) -> str:

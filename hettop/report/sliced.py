@@ -17,12 +17,14 @@ from hettop.format import count, percent, significant
 from hettop.report.contradiction import contradiction
 from hettop.report.grid import grid, wrapped
 from hettop.report.plan import plan_document, plan_text
+from hettop.session.plan_findings import off_by
 from hettop.slicing.costs import CostTable
 from hettop.slicing.planner import Plan, Slice, notation, slice_cost
 from hettop.stats.resampling import block_length, resampled_levels, resamples_for
 from hettop.text import clean
 
-RAN_HEADING = ("slice", "layers", "device", "predicted ms", "adjusted", "measured ms", "error", "adjusted error")
+ERROR = "error (- too low)"
+RAN_HEADING = ("slice", "layers", "device", "predicted ms", "adjusted ms", "measured ms", ERROR, "adjusted error")
 LINES_HEADING = ("device", "whole model ms", "cut: ms per MB", "plus ms", "R²", "cuts tried")
 INTERVAL = (0.025, 0.975)
 SEED = 20_260_101
@@ -84,7 +86,7 @@ def sliced_text(model: str, sliced: Sliced, width: int) -> str:
     if sliced.ran is not None:
         ran = [_ran_row(sliced, sliced.ran, index) for index in range(len(sliced.plan.slices))]
         lines += grid(
-            RAN_HEADING, ran, left=RAN_HEADING[:3], width=width, drop=("device", "layers", "adjusted", "error")
+            RAN_HEADING, ran, left=RAN_HEADING[:3], width=width, drop=("device", "layers", "adjusted ms", ERROR)
         )
         lines.append("")
     ran_notes = _ran_notes(sliced, sliced.ran) if sliced.ran else ["not run: --run runs it"]
@@ -167,6 +169,11 @@ def notes(sliced: Sliced) -> Iterator[str]:
 
 
 def _further_notes(sliced: Sliced) -> Iterator[str]:
+    if any(line.offset < 0 for line in sliced.costs.communication):
+        yield (
+            "what a cut costs is a line through the cuts that were tried; where it begins below 0 ms, small cuts count "
+            "as the median of the smaller ones tried, not as less than nothing"
+        )
     several = sum(layer.crossing > 1 for layer in sliced.survey.layers)
     if several:
         yield f"at {count(several)} cuts several values cross, and all of them are paid for"
@@ -234,14 +241,14 @@ def _ran_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
     predicted = sum(sliced.predicted_ms)
     yield (
         f"the plan takes {significant(ran.plan_ms)} ms, {significant(predicted)} ms were predicted "
-        f"({percent(_error(predicted, ran.plan_ms), signed=True)})"
+        f"({off_by(_error(predicted, ran.plan_ms))})"
     )
     best = _best_now(ran)
     name = clean(sliced.table.devices[best], 30)
     adjusted = sum(_adjusted_ms(sliced, ran))
     yield (
         f"had each device been as fast then as while the plan ran, {significant(adjusted)} ms would have been "
-        f"predicted ({percent(_error(adjusted, ran.plan_ms), signed=True)}); whole model: "
+        f"predicted ({off_by(_error(adjusted, ran.plan_ms))}); whole model: "
         + ", ".join(_drift(sliced, ran, device) for device, ms in enumerate(ran.whole_ms) if ms is not None)
     )
     gain, low, high = interval(ran.gains)

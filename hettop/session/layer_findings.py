@@ -15,7 +15,9 @@ from hettop.format import milliseconds, percent, significant
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
     from hettop.events import FoundLayer, FoundLayers, FoundRoofs
 
-COMPUTE, MEMORY = "compute", "memory"
+COMPUTE, MEMORY, RIDGE = "compute", "memory", "ridge"
+"""What limits a layer; the last where it is too near the ridge for either to be named."""
+
 LARGEST = 3
 """Layers that are named as the largest."""
 
@@ -131,15 +133,15 @@ def _largest(found: FoundLayers) -> Iterator[str]:
 def _bounds(found: FoundLayers) -> Iterator[str]:
     told = [
         (sum(layer.bound == bound for layer in found.layers), _share(found.layers, bound), words)
-        for bound, words in ((COMPUTE, "by compute"), (MEMORY, "by memory"))
+        for bound, words in ((COMPUTE, "bound by compute"), (MEMORY, "bound by memory"), (RIDGE, "near the ridge"))
     ]
     told = [each for each in told if each[0]]
     if not told:
         return
     of = f" of the {len(found.layers)} largest" if found.rest_n else ""
     (n, share, words), *rest = told
-    more = "".join(f", {other} {why}, {percent(part)}" for other, part, why in rest)
-    yield f"{_layers(n)}{of} {'is' if n == 1 else 'are'} bound {words}, {percent(share)} of the time{more}."
+    more = "".join(f", {other} {why.removeprefix('bound ')}, {percent(part)}" for other, part, why in rest)
+    yield f"{_layers(n)}{of} {'is' if n == 1 else 'are'} {words}, {percent(share)} of the time{more}."
 
 
 def _fallback(found: FoundLayers) -> Iterator[str]:

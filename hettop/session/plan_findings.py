@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hettop.format import count, percent, significant
+from hettop.format import UNKNOWN, count, percent, significant
 
 if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
     from hettop.events import FoundPlan, FoundRun
@@ -107,11 +107,18 @@ def _gained(run: FoundRun) -> Sentence:
 
 def _took(run: FoundRun, *, adjusted: bool) -> Sentence:
     """`adjusted`: whether the machine's speed then and now is known well enough to adjust to."""
-    off = f"{percent(run.error, signed=True)} off"
+    off = off_by(run.error)
     if adjusted and run.adjusted_error is not None:
-        off += f", {percent(run.adjusted_error, signed=True)} once adjusted to the machine's speed then and now"
+        off += f", {off_by(run.adjusted_error)} once adjusted to the machine's speed then and now"
     text = f"The plan took {significant(run.measured_ms)} ms, {significant(run.predicted_ms)} ms were predicted: {off}."
     return Sentence(text, first=False)
+
+
+def off_by(error: float | None) -> str:
+    """A prediction's relative error in words, as a sign alone does not say which of the two is larger."""
+    if error is None:
+        return UNKNOWN
+    return f"{percent(abs(error))} too {'low' if error < 0 else 'high'}" if error else "exactly that"
 
 
 def _outputs(run: FoundRun) -> Sentence:

@@ -136,7 +136,8 @@ def _theme_row(theme: Theme, *, chosen: bool) -> Line:
     ground = theme.background or "#000000"
     inks = (theme.primary, theme.warning, theme.error, theme.accent, theme.foreground)
     swatches = [(glyphs.FULL * _SWATCH, f"{ink or theme.primary} on {ground}") for ink in inks]
-    return line((f"{theme.name:<22}", "strong" if chosen else "text"), *swatches)
+    mark, ink = (glyphs.DONE, "strong") if chosen else (" ", "text")
+    return line((f"{mark} {theme.name:<20} ", ink), *swatches)
 
 
 class PanelScreen(ModalScreen[None]):

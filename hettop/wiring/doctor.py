@@ -46,7 +46,11 @@ MAC_ONLY = frozenset({"zeus_apple_silicon"})
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `works` None: it neither works nor fails, it is so. `fix` mends it, if anything."""
+    """One thing that was looked at. `fix` mends it, or adds it, if anything does.
+
+    works: None where it neither works nor fails: it is so, this system cannot have it, or an optional part is not
+        installed. False is for what is broken or denied alone.
+    """
 
     what: str
     works: bool | None
@@ -81,13 +85,13 @@ def look(
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
-    units = _units(has_module, core_ml, devices)
+    units = _units(has_module, core_ml, devices, is_mac=machine.is_mac)
     return Findings(
         groups={
             "machine": _machine(host),
             "units": units,
             "power": _power(machine),
-            "competing load": _loads(),
+            "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
             "files": _files(cache, compiled, folder),
@@ -108,7 +112,7 @@ def _machine(host: Host) -> list[Finding]:
 
 
 def _units(
-    has_module: Callable[[str], bool], core_ml: Mapping[str, str | None], devices: Devices | None
+    has_module: Callable[[str], bool], core_ml: Mapping[str, str | None], devices: Devices | None, *, is_mac: bool
 ) -> list[Finding]:
     """A line for each backend and reason, so that four units with one reason take one."""
     found = []
@@ -120,11 +124,24 @@ def _units(
         known = _by_device(core_ml, devices) if name == "coreml" else create(name, RealClock()).units()
         for unit, why in known.items():
             reasons.setdefault(why, []).append(unit)
-        found += [Finding(f"{name}: {', '.join(units)}", why is None, why or "") for why, units in reasons.items()]
+        broken = _is_broken(known, is_mac=is_mac)
+        found += [
+            Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "")
+            for why, units in reasons.items()
+        ]
         if name == "coreml" and devices is not None:
             told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
             found.append(Finding("coreml: devices", None, told))
     return found
+
+
+def _is_broken(units: Mapping[str, str | None], *, is_mac: bool) -> bool:
+    """What all units of a Mac lack is a package; what one of them lacks is a device, and elsewhere nothing adds it."""
+    return is_mac and None not in units.values()
+
+
+def _works(why: str | None, *, broken: bool) -> bool | None:
+    return True if why is None else False if broken else None
 
 
 def _by_device(core_ml: Mapping[str, str | None], devices: Devices | None) -> Mapping[str, str | None]:
@@ -140,16 +157,18 @@ def _power(machine: Machine) -> list[Finding]:
     found = []
     for name, make in SOURCES.items():
         there = make(machine).probe()
-        found.append(Finding(name, there.ok, without_keys(there.reason), there.fix))
+        works = None if there.absent else there.ok
+        found.append(Finding(name, works, without_keys(there.reason), there.fix))
     return found
 
 
-def _loads() -> list[Finding]:
+def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:
     reasons: dict[str | None, list[str]] = {}
     for kind in KINDS_OF_LOAD:
-        why = unavailable((LoadPart(kind, 1),))
+        why = unavailable((LoadPart(kind, 1),), core_ml)
         reasons.setdefault(why and why.removeprefix(f"{kind} load "), []).append(kind)
-    return [Finding(", ".join(kinds), why is None, why or "") for why, kinds in reasons.items()]
+    broken = _is_broken(core_ml, is_mac=is_mac)
+    return [Finding(", ".join(kinds), _works(why, broken=broken), why or "") for why, kinds in reasons.items()]
 
 
 def _terminal(terminal: Terminal, has_tmux: bool) -> list[Finding]:
@@ -188,7 +207,7 @@ def _size(terminal: Terminal) -> Finding:
 def _optional(machine: Machine, has_module: Callable[[str], bool]) -> list[Finding]:
     wanted = {name: told for name, told in OPTIONAL.items() if machine.is_mac or name not in MAC_ONLY}
     return [
-        Finding(words, has_module(name), "" if has_module(name) else "not installed", fix)
+        Finding(words, True, "") if has_module(name) else Finding(words, None, "not installed", fix)
         for name, (words, fix) in wanted.items()
     ]
 

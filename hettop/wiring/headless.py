@@ -6,7 +6,9 @@ Joins nothing itself; it steers a live feed.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
+from hettop.engine.schedule import BLOCK_NS, block_ns
 from hettop.events import Failure
 from hettop.record.writer import Closed
 from hettop.session.session import Session
@@ -18,6 +20,16 @@ LONGEST_WAIT_NS = 5 * 10**9
 """For the first power sample; a source that is slower joins in the middle."""
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """How often a unit had its turn, about, and how long one is; by_power: because power is measured."""
+
+    unit: str
+    n: int
+    block_ns: int
+    by_power: bool
+
+
 class Headless:
     """Pump it until it is `finished`, then close it."""
 
@@ -27,6 +39,7 @@ class Headless:
         self._running: tuple[str, ...] = setup.units
         self._interleave = options.interleave
         self._begun = False
+        self._power_block_ns = 0
 
     @property
     def session(self) -> Session:
@@ -41,8 +54,27 @@ class Headless:
         """Why the load that was asked for is not there: what is measured without it answers another question."""
         return self._feed.load_failure
 
+    @property
+    def fewest_turns(self) -> Turns | None:
+        """Of the interleaved unit that had the fewest; None where units ran one after another, or nothing ran."""
+        if not self._interleave or len(self._running) < 2:
+            return None
+        found = [turns for unit in self._running if (turns := self._turns_of(unit)) is not None]
+        return min(found, key=lambda turns: turns.n, default=None)
+
+    def _turns_of(self, unit: str) -> Turns | None:
+        mine = [condition for key, condition in self.session.conditions.items() if key.unit == unit]
+        n, active = sum(each.wall.n for each in mine), sum(each.active_ns for each in mine)
+        if not n:
+            return None
+        shortest = max(BLOCK_NS, self._power_block_ns)
+        length = block_ns(active // n, shortest)
+        by_power = length == self._power_block_ns > BLOCK_NS
+        return Turns(unit, max(1, round(active / length)), length, by_power)
+
     def pump(self) -> None:
         self._feed.pump()
+        self._power_block_ns = max(self._power_block_ns, self._feed.power.shortest_block_ns or 0)
         if not self._begun:
             self._begin_in_time()
         elif self._waiting and self._have_enough():

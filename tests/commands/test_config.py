@@ -54,6 +54,27 @@ def test_every_value_tells_where_it_came_from(home: dict[str, str], tmp_path: Pa
     assert document["faults"] == []
 
 
+@pytest.mark.parametrize("text", ["", 'theme = "nope"\n'])
+def test_without_colours_the_theme_that_the_screen_takes_is_told_and_why(
+    home: dict[str, str], tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    page = config(home, HETTOP_CONFIG=str(file), NO_COLOR="1").stdout
+    rows = {line.split()[0]: line.split()[1:] for line in page.splitlines() if line}
+    assert rows["theme"] == ['"hettop-mono"', "NO_COLOR"]
+    assert "note: NO_COLOR is set" in page
+    document = one_document(config(home, "--json", HETTOP_CONFIG=str(file), NO_COLOR="1").stdout)
+    assert document["settings"]["theme"] == {"value": "hettop-mono", "from": "environment", "where": "NO_COLOR"}
+
+
+def test_a_theme_that_the_user_names_goes_before_no_color(home: dict[str, str]) -> None:
+    page = config(home, "--theme", "light", NO_COLOR="1").stdout
+    rows = {line.split()[0]: line.split()[1:] for line in page.splitlines() if line}
+    assert rows["theme"] == ['"hettop-light"', "--theme"]
+    assert "NO_COLOR" not in page
+
+
 def test_all_that_is_wrong_is_named_and_the_exit_code_says_so(home: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('theme = "nope"\nwidnow = 3\n[keys]\nfreeze = "i"\nrecord = "ctrl+b"\n')

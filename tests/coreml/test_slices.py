@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.running import assert_refused, hettop, one_document
+from tests.commands.running import assert_refused, hettop, one_document, plain_environment
 from tests.engine.processes import REPOSITORY
 
 from .bench import Bench
@@ -89,6 +91,31 @@ def test_a_model_that_a_unit_does_not_hold_makes_its_limit(signal: str, bench: B
     [note] = [note for note in document["notes"] if "does not hold the whole model" in note]
     assert ("killed by SIGKILL while loading" if signal else "allocate memory") in note
     assert "its limit is what it did load" in note
+
+
+@pytest.mark.parametrize("command", [("plan",), ("plan", "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_3")])
+def test_a_limit_on_files_is_said_to_be_what_is_in_the_way(
+    command: tuple[str, ...], bench: Bench, tmp_path: Path
+) -> None:
+    """It is no limit of the unit, which is why nothing smaller is tried. 2 KiB, as `ulimit -f 2` sets it."""
+    model = models.residual(tmp_path / "m.mlpackage")
+    (scratch := tmp_path / "scratch").mkdir()
+    limit = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))"
+    program = f"{limit}; os.execv(sys.executable, [sys.executable, '-m', 'hettop', *sys.argv[1:]])"
+    variables = bench.environment({"PYTHONPATH": str(REPOSITORY)})
+    variables |= {"XDG_CACHE_HOME": str(tmp_path), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"}
+    name, *options = command
+    done = subprocess.run(
+        [sys.executable, "-c", program, name, str(model), *SHORT, *BOTH, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=plain_environment(**variables),
+    )
+    assert done.returncode == 3, done.stdout
+    assert f"a scratch file could not be written to {scratch}" in done.stderr
+    assert "ulimit -f" in done.stderr
+    assert not any(scratch.iterdir())
 
 
 def test_operations_that_fall_back_are_told(bench: Bench, tmp_path: Path) -> None:

@@ -45,6 +45,24 @@ def test_a_layer_is_bound_by_the_lower_roof_at_its_intensity(
     assert (ROOFS.bound(layer), ROOFS.attainable(layer)) == (bound, attainable)
 
 
+@pytest.mark.parametrize(
+    ("macs", "near"), [(2_240_000, False), (2_260_000, True), (2_500_000, True), (2_770_000, True), (2_790_000, False)]
+)
+def test_where_usual_and_best_calls_put_the_ridge_apart_either_roof_may_limit(macs: int, near: bool) -> None:
+    """90 GFLOP/s by 20 GB/s to 100 by 18: 4.5 to 5.56 FLOP a byte, 2.25 to 2.78 MACs."""
+    layer = LayerRow("layer", "Conv", 1.0, 1.0, macs, 1_000_000)
+    assert ROOFS.near_ridge(layer) is near
+    assert ROOFS.bound(layer) == ("compute" if macs > 2_500_000 else "memory")
+
+
+def test_the_ridge_is_no_more_certain_than_a_tenth_however_steady_the_kernels_were() -> None:
+    """5 FLOP a byte: from 4.55 to 5.5."""
+    steady = Roofs(2, (Kernel("", 100.0, 100.0),), (Kernel("", 20.0, 20.0),), 1)
+    assert steady.near == pytest.approx((5 / 1.1, 5.5))
+    assert ROOFS.near_ridge(UNKNOWN) is None
+    assert ROOFS.near_ridge(POOL) is False
+
+
 def test_a_layer_fits_in_the_cache_with_all_that_it_moves() -> None:
     assert [ROOFS.cache_resident(layer) for layer in (CONV, CACHED, UNKNOWN)] == [False, True, None]
     assert replace(ROOFS, cache_bytes=None).cache_resident(CACHED) is None

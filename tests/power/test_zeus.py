@@ -33,13 +33,14 @@ def test_zeus_is_not_believed_on_an_ultras_cpu() -> None:
 
 def test_zeus_is_an_extra() -> None:
     found = ZeusSource(mac().machine).probe()
-    assert (found.ok, found.fix) == (False, "pip install zeus-apple-silicon")
+    assert (found.ok, found.absent, found.fix) == (False, True, "pip install zeus-apple-silicon")
 
 
 def test_zeus_failing_is_told_in_words() -> None:
     bench = mac()
     bench.modules["zeus_apple_silicon"] = zeus_module({}, refuses="no IOReport\nchannels")
     source = ZeusSource(bench.machine)
+    assert not source.probe().absent
     assert source.probe().reason == "zeus-apple-silicon failed: RuntimeError: no IOReport\ufffdchannels"
     with pytest.raises(PowerLostError):
         first(source, 1)

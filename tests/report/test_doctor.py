@@ -22,11 +22,19 @@ GROUPS = {
 def test_each_finding_has_a_line_and_what_mends_it_below() -> None:
     assert doctor_page(GROUPS) == (
         "power\n  ✗ macmon: not installed\n      brew install macmon\n  ✓ rapl\n\nmachine\n  · chip: M2\ufffd[31m\n"
+        "\n✓ works   ✗ is broken or denied   · is so, or is not there\n"
     )
 
 
+def test_what_is_not_there_has_a_mark_of_its_own_and_what_adds_it() -> None:
+    page = doctor_page({"optional parts": [Found("Parquet exports", None, "not installed", "pip install pyarrow")]})
+    assert page.startswith("optional parts\n  · Parquet exports: not installed\n      pip install pyarrow\n")
+
+
 def test_ascii_marks() -> None:
-    assert doctor_page({"a": [Found("x", True), Found("y", False)]}, ascii_only=True) == "a\n  + x\n  x y\n"
+    assert doctor_page({"a": [Found("x", True), Found("y", False)]}, ascii_only=True) == (
+        "a\n  + x\n  x y\n\n+ works   x is broken or denied   . is so, or is not there\n"
+    )
 
 
 def test_the_page_is_as_wide_as_it_is_told() -> None:
@@ -34,7 +42,7 @@ def test_the_page_is_as_wide_as_it_is_told() -> None:
     for width in (40, 80, 132):
         page = doctor_page({"units": [long]}, width=width)
         assert width - 12 < max(map(len, page.splitlines())) <= width
-        assert all(line.startswith("  ") for line in page.splitlines()[1:])
+        assert all(line.startswith("  ") for line in page.split("\n\n")[0].splitlines()[1:])
 
 
 def test_the_document_has_all_of_it() -> None:

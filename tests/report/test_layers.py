@@ -5,7 +5,7 @@ from __future__ import annotations
 from hettop.layers.rows import Kernel
 from hettop.report.layers import layers_document, layers_text, roofline_document
 from hettop.report.roofline import roofline_text
-from tests.layers.measured import CONV, ROOFS, UNKNOWN, measured
+from tests.layers.measured import CONV, DEPTHWISE, ROOFS, UNKNOWN, measured
 from tests.report.sessions import widest
 
 MODEL = {"name": "net", "sha256": "ab", "backend": "onnxruntime", "note": None}
@@ -23,6 +23,7 @@ def test_the_document_has_the_agreed_fields() -> None:
         "bytes": 4_000_000,
         "oi": 25.0,
         "bound": "compute",
+        "near_ridge": False,
         "cache_resident": False,
         "fused": ["relu1", "add1"],
         "ran_as": "conv1_nchwc",
@@ -143,3 +144,21 @@ def test_memory_that_was_disturbed_is_told_in_its_own_unit() -> None:
         "did 20.0 GB/s, half of its calls less than 9.00" in each
         for each in layers_document(MODEL, measured(roofs=roofs))["notes"]
     )
+
+
+def test_a_layer_near_the_ridge_is_said_to_be_and_its_bound_stays_in_the_document() -> None:
+    from dataclasses import replace
+
+    near = replace(DEPTHWISE, name="near", macs=5_200_000)  # 2.6 MACs a byte, and the ridge is at 2.5
+    found = measured(rows=(CONV, DEPTHWISE, near))
+    document = layers_document(MODEL, found)
+    assert [(layer["bound"], layer["near_ridge"]) for layer in document["layers"]] == [
+        ("compute", False),
+        ("memory", False),
+        ("compute", True),
+    ]
+    for page in (layers_text("net", found, 140), roofline_text("net", found, ROOFS, 140)):
+        (row,) = [line for line in page.splitlines() if line.split()[:2] == ["near", "Conv"]]
+        assert row.rstrip().endswith("near the ridge")
+        assert "near the ridge (1 layer): from 2.25 to 2.78 MAC/B either may limit" in page
+    assert "near the ridge" not in layers_text("net", measured(), 140)

@@ -54,6 +54,24 @@ def test_a_run_stands_beside_its_prediction() -> None:
     assert run["error"] == pytest.approx(9.4 / 15.2 - 1)
 
 
+def test_which_way_a_prediction_is_off_is_said_and_not_told_by_a_sign_alone() -> None:
+    text = page(replace(SLICED, ran=RAN))
+    assert "error (- too low)" in text
+    assert "9.40 ms were predicted (38% too low)" in text  # 9.4 of 15.2
+    assert "15.1 ms would have been predicted (0.7% too low)" in text
+    slower = page(replace(SLICED, ran=replace(RAN, plan_ms=4.7)))
+    assert "9.40 ms were predicted (100% too high)" in slower
+
+
+def test_a_line_that_begins_below_nothing_is_explained() -> None:
+    assert "begins below 0 ms" not in page(SLICED)
+    below = tuple(replace(each, ms=each.ms - 1.4) for each in SURVEY.moved)
+    costs = cost_table(("A", "B"), replace(SURVEY, moved=below))
+    text = page(replace(SLICED, survey=replace(SURVEY, moved=below), costs=costs))
+    assert "A 21.0 1.00 -0.200" in text
+    assert "where it begins below 0 ms, small cuts count as the median of the smaller ones tried" in text
+
+
 def test_the_prediction_is_told_for_devices_as_fast_as_they_are_now_too() -> None:
     run = document(replace(SLICED, ran=RAN))["run"]
     assert [each["adjusted_ms"] for each in run["slices"]] == pytest.approx([4.2, 3.7, 7.2])

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from hettop.events import FoundLayer, FoundLayers, FoundRoofs
+from hettop.format import percent
 from hettop.session.layer_findings import furthest, largest, layers_headline, roofline_headline, under_roof
 from tests.session.inside import DEPTHWISE, EMPTY, ESTIMATED, EXPAND, LAYERS, LOGITS, POOL, ROOFLINE, ROOFS
 
@@ -56,6 +57,15 @@ def test_of_a_long_model_the_sentence_on_bounds_is_about_the_largest_layers() ->
     told = layers_headline(many)
     assert told[1].startswith("3 of 64 layers take")
     assert told[2].startswith("1 layer of the 4 largest is bound by compute")
+
+
+def test_a_layer_near_the_ridge_is_counted_to_neither_side() -> None:
+    first, *others = LAYERS.layers
+    near = msgspec.structs.replace(LAYERS, layers=[msgspec.structs.replace(first, bound="ridge"), *others])
+    (told,) = [sentence for sentence in layers_headline(near) if "bound" in sentence]
+    assert f"1 near the ridge, {percent(first.share)}." in told
+    alone = msgspec.structs.replace(LAYERS, layers=[msgspec.structs.replace(first, bound="ridge")])
+    assert f"1 layer is near the ridge, {percent(first.share)} of the time." in layers_headline(alone)
 
 
 def test_the_roofline_in_sentences() -> None:

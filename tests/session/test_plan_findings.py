@@ -75,8 +75,8 @@ def test_a_measured_gain_is_proven_or_not(gain: float, interval: tuple[float, fl
 
 def test_the_prediction_is_held_against_what_it_took() -> None:
     assert told(PLAN)[2].text == (
-        "The plan took 10.0 ms, 11.0 ms were predicted: +10% off, +2.0% once adjusted to the machine's speed then and "
-        "now."
+        "The plan took 10.0 ms, 11.0 ms were predicted: 10% too high, 2.0% too high once adjusted to the machine's "
+        "speed then and now."
     )
 
 

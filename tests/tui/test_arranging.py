@@ -38,7 +38,7 @@ class Asked:
 
 def titles(text: str) -> list[str]:
     """The panels that are there, by their titles."""
-    return [name for number, name in PANELS.items() if f" {number} {name}" in text]
+    return [name for number, name in PANELS.items() if f"{number} {name}" in text]
 
 
 async def test_the_list_of_themes_previews_and_enter_keeps() -> None:
@@ -59,6 +59,17 @@ async def test_the_list_of_themes_previews_and_enter_keeps() -> None:
         assert len(app.screen_stack) == 1
         assert app.theme == app.theme_names[(at + 2) % len(app.theme_names)]
         assert keeping.kept == [("theme", app.theme)]
+
+
+async def test_the_theme_from_before_is_told_without_colour_beside_the_cursor() -> None:
+    async with running(FakeFeed()) as (app, pilot):
+        await pilot.press("T", "up")
+        await settled(pilot)
+        rows = [row for row in screen_text(app).splitlines() if "██████████" in row]
+        marked = {name for name in app.theme_names for row in rows if name in row and "✓" in row}
+        under = {name for name in app.theme_names for row in rows if f"▶   {name}" in row}
+    assert marked == {"hettop-dark"}
+    assert under == {app.theme}
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "T"])

@@ -70,7 +70,8 @@ FIRST = {
 }
 """Keys that do something only after others."""
 
-PAGED = ("room.page_up", "room.page_down")
+PAGED = {"room.page_up": ["pagedown"], "room.page_down": [], "room.top": ["pagedown"], "room.bottom": []}
+"""Keys that move the whole content of a room, and those before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Case:
     def before(self) -> Before:
         if self.id in PAGED:
             # Rooms have more or less to show; what pages does in the one that has more than any screen.
-            return Before(keys=("v", *(["pagedown"] if self.id == PAGED[0] else [])))
+            return Before(keys=("v", *PAGED[self.id]))
         needs = {key.id: key.needs for key in KEYS}.get(self.id, "")
         there = Before(replay) if needs == "replay" else IN_SCOPE[self.scope]
         return FIRST.get(self.id, there) if self.scope == "panels" else there

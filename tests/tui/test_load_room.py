@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from textual.events import Key
@@ -53,6 +54,33 @@ async def test_arrows_turn_the_dial_that_the_cursor_is_on() -> None:
         ("change_load", "memory", 1, 100),
         ("end_load",),
     ]
+
+
+async def test_end_and_home_take_the_cursor_to_the_last_dial_and_to_the_first() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+        await pilot.press("l", "end")
+        await settled(pilot)
+        assert "▷ gpu" in screen_text(app)
+        await pilot.press("home")
+        await settled(pilot)
+        assert "▷ cpu" in screen_text(app)
+
+
+async def test_from_the_end_of_the_table_up_scrolls_back_before_the_cursor_moves() -> None:
+    feed = FakeFeed(replace(LIVE, conditions=ROWS))
+    async with running(feed, size=(80, 12)) as (app, pilot):  # 8 lines inside, the table ends further down
+        await pilot.press("l", "end")
+        await settled(pilot)
+        assert " 0 below" in screen_text(app)
+        assert "▷ gpu" not in screen_text(app)
+        above = re.search(r"(\d+) above", screen_text(app))
+        assert above is not None
+        await pilot.press(*["up"] * int(above[1]))
+        await settled(pilot)
+        assert "▷ gpu" in screen_text(app)
+        await pilot.press("up")
+        await settled(pilot)
+        assert "▷ memory" in screen_text(app)
 
 
 async def test_keys_in_quick_succession_all_count() -> None:

@@ -86,13 +86,13 @@ class TestKeys:
             assert under_cursor(app) == []
             await pilot.press("3")
             await settled(pilot)
-            assert under_cursor(app) == ["CPU_AND_NE"]
+            assert under_cursor(app) == ["CPU_AND_NE‹"]
             await pilot.press("down", "down")
             await settled(pilot)
-            assert under_cursor(app) == ["CPU_ONLY"]
+            assert under_cursor(app) == ["CPU_ONLY‹"]
             await pilot.press(*["up"] * 9)
             await settled(pilot)
-            assert under_cursor(app) == ["CPU_AND_NE"]
+            assert under_cursor(app) == ["CPU_AND_NE‹"]
 
     async def test_it_moves_no_measurement(self) -> None:
         feed = FakeFeed()

@@ -77,6 +77,35 @@ async def test_what_does_not_fit_is_scrolled_and_counted() -> None:
         assert "80 above, 0 below" in screen_text(app)
 
 
+async def test_home_and_end_go_to_the_top_and_to_the_bottom() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+        await app.push_screen(Numbers(app.steer))
+        await settled(pilot)
+        await pilot.press("end")
+        await settled(pilot)
+        assert "80 above, 0 below" in screen_text(app)
+        assert "│ line 99 " in screen_text(app)
+        await pilot.press("up")
+        await settled(pilot)
+        assert "79 above, 1 below" in screen_text(app)
+        await pilot.press("home")
+        await settled(pilot)
+        assert "0 above, 80 below" in screen_text(app)
+
+
+async def test_in_a_room_of_a_replay_they_do_not_seek() -> None:
+    feed = FakeFeed(replay=REPLAY)
+    async with running(feed, size=(80, 24)) as (app, pilot):
+        await app.push_screen(Numbers(app.steer))
+        await settled(pilot)
+        await pilot.press("end", "home")
+        await settled(pilot)
+        assert feed.told.calls == []
+        await pilot.press("q", "end")
+        await settled(pilot)
+    assert [call[0] for call in feed.told.calls] == ["seek"]
+
+
 async def test_the_cursor_is_kept_in_sight() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
         await app.push_screen(Choosing(app.steer))

@@ -84,6 +84,16 @@ async def test_enter_marks_it_on_the_timeline_in_a_live_view_and_lengthens_the_w
     assert feed.told.calls == []
 
 
+async def test_end_goes_to_the_oldest_spike_and_home_to_the_newest() -> None:
+    async with running(FakeFeed(VIEW), size=(120, 40)) as (app, pilot):
+        await pilot.press("s", "end")
+        await settled(pilot)
+        assert "▷ 00:41.00" in screen_text(app)
+        await pilot.press("home")
+        await settled(pilot)
+        assert "▷ 01:20.00" in screen_text(app)
+
+
 async def test_a_spike_that_no_window_reaches_is_said_to_be_past() -> None:
     feed = FakeFeed(replace(VIEW, spikes=replace(SPIKES, rows=(spike(3, 9.0),))))
     async with running(feed, size=(120, 40)) as (app, pilot):

@@ -55,6 +55,26 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
         assert "conv1" not in text
 
 
+async def test_which_study_is_chosen_is_told_without_colour_and_moves_nothing() -> None:
+    async with running(feed_of(DONE, FAILED), size=(100, 30)) as (app, pilot):
+        await pilot.press("y")
+        await settled(pilot)
+        assert "╭─[layers✓] sweep✗  ─" in screen_text(app)
+        await pilot.press("right")
+        await settled(pilot)
+        assert "╭─ layers✓ [sweep✗] ─" in screen_text(app)
+
+
+async def test_of_the_questions_the_chosen_one_has_a_mark() -> None:
+    async with running(feed_of(), size=(100, 30)) as (app, pilot):
+        await pilot.press("y", "right")
+        await settled(pilot)
+        text = screen_text(app)
+        assert "▷ sweep " in text
+        assert "  layers " in text
+        assert "▷ layers " not in text
+
+
 async def test_enter_runs_the_chosen_study() -> None:
     feed = feed_of()
     async with running(feed, size=(100, 30)) as (app, pilot):
@@ -140,6 +160,12 @@ async def test_a_click_on_a_tab_or_on_a_question_turns_to_it() -> None:
         await settled(pilot)
         text = screen_text(app)
         assert "What larger batches give" in text
+        await pilot.click(offset=(2, 1))  # the bracket's place of the first tab
+        await settled(pilot)
+        assert "conv1" in screen_text(app)
+        await pilot.press("right")
+        await settled(pilot)
+        text = screen_text(app)
         lines = text.splitlines()
         y = next(i for i, row in enumerate(lines) if "time by layer" in row)
         await pilot.click(offset=(10, y))

@@ -71,13 +71,14 @@ def test_a_simulation_alone_measures_nothing(tmp_path: Path) -> None:
 
 def test_a_source_that_is_not_installed_says_so_and_what_to_do(tmp_path: Path) -> None:
     macmon = by_name(looked(tmp_path), "power")["macmon"]
-    assert not macmon.works
+    assert macmon.works is None, "nothing is broken"
     assert macmon.words
     assert macmon.fix
 
 
 def test_what_is_not_installed_is_named_with_the_command_that_mends_it(tmp_path: Path) -> None:
     missing = [finding for finding in looked(tmp_path, modules=False).groups["optional parts"] if not finding.works]
+    assert {(finding.works, finding.words) for finding in missing} == {(None, "not installed")}, "no fault"
     assert len(missing) == len(OPTIONAL)
     assert {finding.fix for finding in missing} >= {"pip install 'hettop[zst]'", "pip install 'hettop[images]'"}
 
@@ -187,8 +188,35 @@ def test_a_unit_works_only_where_core_ml_has_its_device(
     assert units[f"coreml: {', '.join(expected)}"].works
     for unit, why in works.items():
         if why is not None:
-            assert (units[f"coreml: {unit}"].works, units[f"coreml: {unit}"].words) == (False, why)
+            assert (units[f"coreml: {unit}"].works, units[f"coreml: {unit}"].words) == (None, why)
     assert (units["coreml: devices"].works, units["coreml: devices"].words) == (None, told)
+
+
+def test_what_a_system_cannot_have_is_no_fault(tmp_path: Path) -> None:
+    found = looked(tmp_path, system="linux")
+    assert by_name(found, "units")["coreml: CPU_ONLY, CPU_AND_GPU, CPU_AND_NE, ALL"].works is None
+    assert {name: source.works for name, source in by_name(found, "power").items() if source.words == "macOS only"} == {
+        "powermetrics": None,
+        "macmon": None,
+        "zeus": None,
+    }
+    assert by_name(found, "competing load")["ane, gpu"].works is None
+
+
+def test_what_a_mac_could_have_and_lacks_is_one(tmp_path: Path) -> None:
+    why = "Core ML is run through coremltools: pip install coremltools"
+    found = looked(tmp_path, core_ml=dict.fromkeys(HAS_CORE_ML, why))
+    assert by_name(found, "units")["coreml: CPU_ONLY, CPU_AND_GPU, CPU_AND_NE, ALL"].works is False
+    assert by_name(found, "competing load")["ane, gpu"].works is False
+    assert by_name(found, "power")["rapl"].works is None, "Linux only"
+    # There is no program at all on this one: not even that of macOS itself.
+    assert by_name(found, "power")["powermetrics"].works is False
+
+
+def test_a_load_of_a_unit_that_this_mac_lacks_is_none_while_the_other_works(tmp_path: Path) -> None:
+    core_ml = {**HAS_CORE_ML, "CPU_AND_NE": "an Intel Mac has no Neural Engine"}
+    loads = by_name(looked(tmp_path, core_ml=core_ml), "competing load")
+    assert (loads["ane"].works, loads["cpu, gpu, memory"].works) == (None, True)
 
 
 def test_where_there_is_no_core_ml_nobody_is_asked(tmp_path: Path) -> None:

@@ -57,6 +57,32 @@ def test_units_run_one_after_another_with_exactly_the_samples_asked_for(setup: S
     assert actions == ["unit → CPU_AND_NE", "unit → ALL"]
 
 
+def finished(setup: Setup, options: MeasureOptions) -> Headless:
+    headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+
+    def over() -> bool:
+        headless.pump()
+        return headless.finished
+
+    wait_for(over, "the measurement is finished")
+    headless.close("done")
+    return headless
+
+
+def test_while_power_is_measured_a_turn_is_four_of_its_samples_and_short_runs_have_one(setup: Setup) -> None:
+    """Samples of power come every 500 ms; a hundred samples take a tenth of a second."""
+    turns = finished(setup, MeasureOptions(warmup=0, runs=100, interleave=True)).fewest_turns
+    assert turns is not None
+    assert (turns.n, turns.block_ns, turns.by_power) == (1, 2_000_000_000, True)
+
+
+def test_without_power_turns_are_short_and_units_in_a_row_have_none(setup: Setup) -> None:
+    turns = finished(setup, MeasureOptions(warmup=0, runs=100, interleave=True, power="none")).fewest_turns
+    assert turns is not None
+    assert (turns.n, turns.block_ns, turns.by_power) == (1, 250_000_000, False)
+    assert finished(setup, MeasureOptions(warmup=0, runs=100, power="none")).fewest_turns is None
+
+
 def test_what_a_unit_tells_and_cannot_be_taken_in_is_dropped_and_said_and_ends_nothing(
     setup: Setup, tmp_path: Path
 ) -> None:

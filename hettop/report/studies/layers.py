@@ -9,7 +9,7 @@ from hettop.events import FoundLayer, FoundLayers
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, size
 from hettop.report.layer_figures import columns, stacked_bar
 from hettop.report.page import Block, Figure, Items, Paragraph, Table
-from hettop.session.layer_findings import largest, layer_count, layers_headline
+from hettop.session.layer_findings import RIDGE, largest, layer_count, layers_headline
 
 HEADING = ("layer", "op", "ms", "share", "MACs", "bytes", "MACs/B", "bound", "cache", "device", "fallback", "largest")
 LEFT = ("layer", "op", "bound", "cache", "device", "fallback", "largest")
@@ -48,6 +48,8 @@ def bound_notes(found: FoundLayers) -> Iterator[str]:
         f"bound by the ridge of roofs {kind}: {significant(roofs.gflops)} GFLOP/s and "
         f"{significant(roofs.gbytes_per_s)} GB/s meet at {significant(roofs.ridge)} MACs/B"
     )
+    if any(layer.bound == RIDGE for layer in found.layers):
+        yield f"{RIDGE}: too near it to say which of the two limits, for the roofs are no more certain"
     cached = sum(bool(layer.cache_resident) for layer in found.layers)
     if cached:
         all_of = "all" if cached == len(found.layers) else f"{cached} of {len(found.layers)}"

@@ -14,6 +14,7 @@ from hettop.session.plan_findings import BAD, against, begins, plan_sentences
 SLICES = ("slice", "layers", "device", "begins with", "predicted", "measured ms", "error", "adjusted error")
 COMPARED = ("instead of the plan", "cost", "the plan costs")
 MEASURED = ("measured in turns", "ms", "the plan takes")
+ERRORS = "error: below 0 too little was predicted, above 0 too much; adjusted: to devices as fast as in the run"
 MOVING = ("device", "ms per MB", "plus ms", "R²", "cuts tried")
 
 
@@ -33,7 +34,7 @@ def blocks(found: FoundPlan) -> Iterator[Block]:
         rows = _compared(found.run.measured_ms, [(f"{device} alone", ms) for device, ms in alone])
         yield Table(MEASURED, rows, left=MEASURED[:1])
     yield from _moving(found)
-    notes = [*_described(found), *found.notes]
+    notes = [*([ERRORS] if found.run is not None else []), *_described(found), *found.notes]
     if notes:
         yield Items(notes)
 

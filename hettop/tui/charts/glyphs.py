@@ -32,6 +32,7 @@ EDGE, SIDE = "─", "│"
 
 ACTIVE = "▶"
 VIEWED = "▷"
+CHOSEN = "‹"
 PLAY = "▶"
 PAUSE = "❚❚"
 RECORD = "●"
@@ -73,6 +74,7 @@ _ASCII = {
     "╯": "+",
     ACTIVE: ">",
     VIEWED: ")",
+    CHOSEN: "<",
     "❚": "|",
     RECORD: "o",
     OF: ">",

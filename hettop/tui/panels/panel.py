@@ -65,7 +65,9 @@ class Panel(Chart, can_focus=True):
 
     def _heading(self, picture: Picture) -> Line:
         halted: Span = (f" {picture.halted} ", "banner") if picture.halted else ("", "text")
-        return line(halted, (f" {self.NUMBER} ", "accent" if self.has_focus else "muted"), *self.title(picture))
+        pointer, ink = (glyphs.OF, "accent") if self.has_focus else (" ", "muted")
+        number = (f"{pointer}{self.NUMBER} ", ink)
+        return line(halted, number, *self.title(picture))
 
     def on_resize(self) -> None:
         self.post_message(self.Resized())

@@ -15,7 +15,7 @@ from hettop.format import UNKNOWN, milliseconds, percent, short_count, significa
 from hettop.session.views import UnitRow, UnitsView
 from hettop.text import clean
 from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, width_of, wrapped
+from hettop.tui.charts.lines import Line, Span, fit, line, text_of, width_of, wrapped
 from hettop.tui.charts.violin import violin_axis, violin_strip
 
 _MARKER = 2
@@ -247,9 +247,12 @@ class _Table:
         return [fit((*head, (text, "error")), self.width) for head, text in zip(heads, words, strict=False)]
 
     def _name(self, row: UnitRow) -> Line:
-        """What the unit is doing, a warning about it, and its name; the cursor is drawn over the name."""
-        ink = "badge" if row.unit == self.pointing.cursor else "active" if row.active else "text"
+        """What the unit is doing, a warning about it, and its name; the cursor is drawn over the name and behind it."""
+        chosen = row.unit == self.pointing.cursor
+        ink = "badge" if chosen else "active" if row.active else "text"
         name = clean(unit_name(row.unit, short=self.plan.name < max(_NAME, len(row.unit) + 1)))
+        if chosen:  # not by its colour alone
+            name = text_of(fit(line((name, ink)), min(len(name), self.plan.name - 1))) + glyphs.CHOSEN
         shown = fit(line((name, ink)), self.plan.name)
         return (*line(self._mark(row), ("!", "warning") if row.warning else (" ", "text")), *shown)
 

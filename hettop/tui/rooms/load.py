@@ -83,14 +83,17 @@ class LoadRoom(Room):
         return [*rows, *condition_lines(picture.session.conditions, width)]
 
     def scroll(self, direction: int) -> None:
-        """Moves the cursor among the dials; beyond the last one, the table is scrolled."""
-        dials = len(self.picture.loads) if self.picture else 0
+        """Moves the cursor among the dials; beyond the last one, the table is scrolled, and back before it moves."""
         wanted = self._at + direction
-        if 0 <= wanted < dials:
+        if 0 <= wanted < self._dials and not (direction < 0 and self.is_scrolled):
             self._at = wanted
             self.redraw()
         else:
             super().scroll(direction)
+
+    def action_edge(self, direction: int) -> None:
+        self._at = 0 if direction < 0 else max(0, self._dials - 1)
+        super().action_edge(direction)
 
     def point(self, row: int) -> None:
         if self.picture is not None and row < len(self.picture.loads):
@@ -111,6 +114,10 @@ class LoadRoom(Room):
     def action_end(self) -> None:
         if self.picture is not None and self.picture.loads:
             self.steer(lambda live: live.end_load())
+
+    @property
+    def _dials(self) -> int:
+        return len(self.picture.loads) if self.picture is not None else 0
 
     @property
     def _dial(self) -> LoadDial | None:

@@ -27,6 +27,8 @@ BEFORE_HEADING = 2  # cells of the frame
 _ARROWS = "↑↓"
 _PAIRS = {_ARROWS: ("up", "down"), "←→": ("left", "right")}
 _CLICKED = {"Esc": "escape", "Enter": "enter"}
+CHOSEN_TAB = ("[", "]")
+"""What stands around the tab that is shown, where the others have blanks: it must not hang on colour alone."""
 
 Steer = Callable[[Callable[[LiveControls], None]], None]
 
@@ -44,6 +46,8 @@ class Room(Screen[None]):
         Binding("escape,q", "app.leave", "Back", id="room.leave"),
         Binding("pageup", "page(-1)", "Page up", id="room.page_up"),
         Binding("pagedown", "page(1)", "Page down", id="room.page_down"),
+        Binding("home", "edge(-1)", "To the top", id="room.top"),
+        Binding("end", "edge(1)", "To the bottom", id="room.bottom"),
     ]
     DEFAULT_CSS = """
     Room { layout: vertical; background: $background; overflow: hidden; }
@@ -109,6 +113,11 @@ class Room(Screen[None]):
         """The line of `rows` under the cursor; None in a room where nothing is chosen."""
         return None
 
+    @property
+    def is_scrolled(self) -> bool:
+        """Whether lines above those in sight are out of it."""
+        return self._page.top > 0
+
     def scroll(self, direction: int) -> None:
         """One line up (-1) or down (1); rooms with a cursor move it instead."""
         self._page.scroll_lines(direction)
@@ -135,6 +144,13 @@ class Room(Screen[None]):
     def action_page(self, direction: int) -> None:
         self._page.scroll_lines(direction * max(1, self._page.size.height - 3))
 
+    def action_edge(self, direction: int) -> None:
+        """To the first line (-1) or the last (1); rooms with a cursor move it there, too."""
+        if direction < 0:
+            self._page.to_top()
+        else:
+            self._page.to_bottom()
+
     def on_screen_resume(self, _: ScreenResume) -> None:
         self.post_message(self.Entered())
 
@@ -146,6 +162,12 @@ class RoomPage(Chart):
         super().__init__(id="room", ascii=ascii)
         self._room = room
         self._top = 0
+        self._lowest = 0  # what `_top` may be at most, of the content that was drawn last
+
+    @property
+    def top(self) -> int:
+        """Lines of the content above those in sight."""
+        return self._top
 
     def scroll_lines(self, by: int) -> None:
         """Move the part in sight; `lines` keeps it within the content."""
@@ -156,13 +178,18 @@ class RoomPage(Chart):
         self._top = 0
         self.redraw()
 
+    def to_bottom(self) -> None:
+        self._top = self._lowest
+        self.redraw()
+
     def lines(self, width: int, height: int) -> list[Line]:
         picture = self._room.picture
         if picture is None:
             return []
         inside = inner_size(width, height)
         content = self._room.rows(picture, *inside)
-        self._top = self._in_sight(len(content), inside[1])
+        self._lowest = max(0, len(content) - inside[1])
+        self._top = self._in_sight(inside[1])
         shown = content[self._top : self._top + inside[1]]
         below = len(content) - self._top - len(shown)
         scrolled = f" {glyphs.UP_DOWN} {self._top} above, {below} below" if self._top or below else ""
@@ -172,10 +199,10 @@ class RoomPage(Chart):
     def _heading(self, picture: Picture) -> Line:
         """A room that begins with words has a space before them, as a panel has; tabs bring their own."""
         words = self._room.heading(picture)
-        return words if text_of(words).startswith(" ") else line((" ", "text"), *words)
+        return words if text_of(words).startswith((" ", CHOSEN_TAB[0])) else line((" ", "text"), *words)
 
-    def _in_sight(self, rows: int, height: int) -> int:
-        top = max(0, min(self._top, rows - height))
+    def _in_sight(self, height: int) -> int:
+        top = min(self._top, self._lowest)
         chosen = self._room.chosen_row
         if chosen is None:
             return top

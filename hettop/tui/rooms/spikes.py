@@ -106,6 +106,13 @@ class SpikesRoom(Room):
         for _ in range(10):
             self.scroll(direction)
 
+    def action_edge(self, direction: int) -> None:
+        """To the newest, which the cursor then follows, or to the oldest."""
+        view = self.picture.session.spikes if self.picture is not None else None
+        if view is not None and view.rows:
+            self._at_ns = None if direction < 0 else view.rows[-1].end_ns
+            self.redraw()
+
     def choose(self) -> None:
         view = self.picture.session.spikes if self.picture is not None else None
         if view is not None and view.rows:

@@ -11,7 +11,7 @@ from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, fit, line, width_of, wrapped
 from hettop.tui.picture import Picture
-from hettop.tui.rooms.room import Room, Steer
+from hettop.tui.rooms.room import CHOSEN_TAB, Room, Steer
 from hettop.tui.studies import answer
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
     mark = "" if study is None else _MARKS.get(study.state, "")
     ink = "muted" if study is None else _INKS.get(study.state, "muted")
     if chosen:
-        return line((f" {clean(name, 20)}{mark} ", "badge"))
+        return line((f"{CHOSEN_TAB[0]}{clean(name, 20)}{mark}{CHOSEN_TAB[1]}", "badge"))
     return line((f" {clean(name, 20)}", "text"), (mark, ink), (" ", "text"))
 
 
@@ -169,15 +169,11 @@ def _became(study: Study, now_ns: int, width: int) -> list[Line]:
 def _questions(picture: Picture, chosen: str, width: int) -> list[Line]:
     """What each study finds out."""
     widest = max((len(offer.name) for offer in picture.offers), default=0)
-    return [
-        fit(
-            line(
-                (f"{offer.name:<{widest + 2}}", "active" if offer.name == chosen else "strong"), (offer.words, "muted")
-            ),
-            width,
-        )
-        for offer in picture.offers
-    ]
+    rows = []
+    for offer in picture.offers:
+        cursor, ink = (f"{glyphs.VIEWED} ", "active") if offer.name == chosen else ("  ", "strong")
+        rows.append(fit(line((f"{cursor}{offer.name:<{widest + 2}}", ink), (offer.words, "muted")), width))
+    return rows
 
 
 def _progress(study: Study, now_ns: int) -> Line:

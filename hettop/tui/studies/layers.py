@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant
-from hettop.session.layer_findings import COMPUTE, MEMORY, largest, layer_count, layers_headline
+from hettop.session.layer_findings import COMPUTE, MEMORY, RIDGE, largest, layer_count, layers_headline
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, line, runs, width_of
@@ -29,8 +29,10 @@ PARTS = (
 """How types of operation are told apart, each by a glyph of its own, in ASCII too; all further ones are one part."""
 
 OTHERS = (glyphs.DOT, "muted")
-BOUNDS = {COMPUTE: (glyphs.COMPUTE, "low"), MEMORY: (glyphs.MEMORY, "mid")}
-"""What limits a layer, by glyph and by colour; the roofline has the same colours."""
+BOUNDS = {COMPUTE: (glyphs.COMPUTE, "low"), MEMORY: (glyphs.MEMORY, "mid"), RIDGE: (glyphs.RISING, "accent")}
+"""What limits a layer, by glyph and by colour; the roofline has the same colours. Near the ridge either may."""
+
+NEAR = f"{glyphs.RISING} near the ridge: either may limit, for the roofs are no more certain"
 
 _OP = 24  # cells of a type's name in the legend
 _NARROWEST_NAME, _WIDEST_NAME = 16, 44

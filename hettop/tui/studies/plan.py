@@ -199,5 +199,7 @@ def _explained(found: FoundPlan) -> Sequence[str]:
     scale = "a slice pays for moving at both of its ends; percents beside bars: what the plan costs against it"
     described = ", ".join(clean(name, _LONGEST_NAME) for name in found.described)
     more = [f"described, not measured: {described}"] if described else []
+    if any(each.error is not None for each in found.slices):
+        more.insert(0, "error: below 0 too little was predicted, above 0 too much; adjusted: to devices as fast as now")
     told = [each for each in found.notes if not each.startswith("described, not measured")]
     return [" · ".join(filter(None, [took, size])), scale, *more, *told]

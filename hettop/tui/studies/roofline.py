@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from hettop.format import milliseconds, percent, significant
-from hettop.session.layer_findings import CLOSE, UnderRoof, furthest, roofline_headline, under_roof, under_roofs
+from hettop.session.layer_findings import CLOSE, RIDGE, UnderRoof, furthest, roofline_headline, under_roof, under_roofs
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, line
 from hettop.tui.charts.plane import Axis, Plane
-from hettop.tui.studies.layers import BOUNDS, bound_span
+from hettop.tui.studies.layers import BOUNDS, NEAR, bound_span
 from hettop.tui.studies.rows import notes, padded, segments, sentences
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _roof(plane: Plane, roofs: FoundRoofs, x: Axis, y: Axis) -> None:
 
 
 def _ink(each: UnderRoof, roofs: FoundRoofs) -> str:
-    return BOUNDS["compute" if each.oi > roofs.ridge else "memory"][1]
+    return BOUNDS[RIDGE if each.layer.bound == RIDGE else "compute" if each.oi > roofs.ridge else "memory"][1]
 
 
 def _table(below: Sequence[UnderRoof], width: int) -> list[Line]:
@@ -152,6 +152,8 @@ def _explained(found: FoundLayers, roofs: FoundRoofs) -> Iterator[str]:
     yield f"roofs {kind}; two FLOP for each MAC; left of the ridge memory limits, right of it compute"
     if any(each.bound for each in found.layers):
         yield f"{glyphs.COMPUTE} bound by compute, {glyphs.MEMORY} bound by memory"
+    if any(each.bound == RIDGE for each in found.layers):
+        yield NEAR
     yield f"lost: time beyond what the roof allows; within {percent(CLOSE)} of it nothing counts as lost"
     idle = [layer for layer in found.layers if not layer.macs]
     if idle:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hettop.errors import HettopError
 from hettop.toml import TomlFile, read_toml
-from hettop.wiring.settings.force import Force, Value, in_force
+from hettop.wiring.settings.force import ENVIRONMENT, Force, Value, in_force
 from hettop.wiring.settings.kept import Kept, read_kept
 from hettop.wiring.settings.known import BEST, BY_NAME
 from hettop.wiring.settings.places import CONFIG_VARIABLE, Places, my_places
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hettop.tui.preferences import Preferences
 
 USUAL_THEME = Value(BY_NAME["theme"].default)
+NO_COLOUR = "NO_COLOR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,20 @@ def screen_keymap(keys: Mapping[str, Value]) -> Keymap:
     return make_keymap({name: value.value for name, value in keys.items()}, scopes())
 
 
-def usable_theme(mine: Mine, has_theme: Callable[[str], bool]) -> tuple[str | None, tuple[str, ...]]:
-    """The theme in force, or None for the usual one and what is to be said, where there is none of that name."""
+def with_theme(
+    mine: Mine, has_theme: Callable[[str], bool], environment: Mapping[str, str] = os.environ
+) -> tuple[Mine, tuple[str, ...]]:
+    """The same with the theme that the screen takes, and what is to be said where there is none of the wanted name.
+
+    Where nobody has named one, it is the usual one, or under NO_COLOR the one without hues.
+    """
     value = mine.force.values["theme"]
-    if has_theme(value.value):
-        return value.value, ()
-    return None, (f"{value.where}: no theme is called {value.value!r}; the usual one is in force",)
+    faults: tuple[str, ...] = ()
+    if not has_theme(value.value):
+        faults = (f"{value.where}: no theme is called {value.value!r}; the usual one is in force",)
+        value = USUAL_THEME
+    if value == USUAL_THEME and NO_COLOUR in environment:
+        from hettop.tui.themes import WITHOUT_COLOR
+
+        value = Value(WITHOUT_COLOR, ENVIRONMENT, NO_COLOUR)
+    return replace(mine, force=replace(mine.force, values={**mine.force.values, "theme": value})), faults

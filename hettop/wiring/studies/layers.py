@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from hettop.events import ROWS_LIMIT, FoundLayers
+from hettop.session.layer_findings import RIDGE
 from hettop.wiring.studies.texts import notes, number, short
 
 MOST_OPS = 24
@@ -62,7 +63,7 @@ def _layer(layer: Mapping[str, Any]) -> list[Any]:
         number(layer["share"]),
         layer["macs"],
         layer["bytes"],
-        layer["bound"],
+        RIDGE if layer.get("near_ridge") else layer["bound"],
         layer["cache_resident"],
         short(layer.get("device")),
         layer.get("fallback"),

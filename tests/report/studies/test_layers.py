@@ -9,7 +9,7 @@ import msgspec
 from hettop.events import FoundLayer, FoundLayers
 from hettop.report.html_page import html_page
 from hettop.report.layer_figures import columns, stacked_bar
-from hettop.report.page import Figure, Page, Paragraph, Section, Table
+from hettop.report.page import Figure, Items, Page, Paragraph, Section, Table
 from hettop.report.studies.layers import blocks
 from tests.session.inside import EMPTY, ESTIMATED, LAYERS
 
@@ -86,3 +86,13 @@ def test_hostile_names_are_text_on_the_page() -> None:
     page = html_page(Page("p", False, [Section("Layers", list(blocks(found)))]))
     assert "<script" not in page
     assert "\x1b" not in page
+
+
+def test_near_the_ridge_has_a_colour_of_its_own_and_a_note() -> None:
+    first, *rest = LAYERS.layers
+    near = msgspec.structs.replace(LAYERS, layers=[msgspec.structs.replace(first, bound="ridge"), *rest])
+    assert tables(near)[-1].rows[0][7] == "ridge"
+    assert "near the ridge" in columns(near)
+    assert "near the ridge" not in columns(LAYERS)
+    notes = [text for block in blocks(near) if isinstance(block, Items) for text in block.texts]
+    assert any("too near it to say which of the two limits" in text for text in notes)

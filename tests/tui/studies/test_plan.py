@@ -46,6 +46,12 @@ def test_the_gain_comes_first_then_the_notation_then_the_strip() -> None:
     assert texts[place + 2 : place + 5] == ["▄▄▄ ▅▅▅ ███", "AAAABBBBAAAA", "1   2   3"]
 
 
+def test_which_way_an_error_is_off_is_said() -> None:
+    words = "error: below 0 too little was predicted, above 0 too much"
+    assert words in " ".join(shown(PLAN, 196, 54))
+    assert words not in " ".join(shown(NOT_RUN, 196, 54))
+
+
 def test_costs_that_contradict_each_other_are_a_warning_above_all_else() -> None:
     lines = drawn(TORN, 196, 54)
     assert text_of(lines[0]).startswith("Costs contradict each other: the whole model on A took 1.40 ms")

@@ -155,3 +155,12 @@ def test_any_layers_are_drawn(
         roofs=FoundRoofs(gflops=gflops, gbytes_per_s=rate),
     )
     assert {width_of(each) for each in drawn(found, width, height)} == {width}
+
+
+def test_near_the_ridge_is_told_by_a_glyph_and_explained() -> None:
+    first, *rest = ROOFLINE.layers
+    near = msgspec.structs.replace(ROOFLINE, layers=[msgspec.structs.replace(first, bound="ridge"), *rest])
+    text = "\n".join(shown(near, 116, 34))
+    assert f"{glyphs.RISING} ridge" in text
+    assert f"{glyphs.RISING} near the ridge: either may limit" in text
+    assert "near the ridge" not in "\n".join(shown(ROOFLINE, 116, 34))

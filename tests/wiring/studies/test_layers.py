@@ -39,6 +39,11 @@ def test_layers_keep_their_order_and_their_figures() -> None:
     assert (found.total_ms, found.end_to_end_ms, found.threads, found.notes) == (1.0, 1.5, 2, ["a note"])
 
 
+def test_near_the_ridge_neither_roof_is_named() -> None:
+    layers = [layer("a", 0.5, 0.5, near_ridge=True), layer("b", 0.5, 0.5, near_ridge=False)]
+    assert [each.bound for each in read("layers", document(layers)).layers] == ["ridge", "memory"]
+
+
 def test_a_roofline_has_roofs_and_the_whole_model_and_shares_by_type_of_its_layers() -> None:
     roofs = {"gflops": 100.0, "gbytes_per_s": 10.0, "threads": 2, "measured": True}
     whole = layer("model", 1.5, 1.0, "", gflops=0.5)
