@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TypeVar
 
 import msgspec
@@ -132,12 +133,12 @@ def merge(windows: list[Samples], t: int) -> list[Samples]:
         return [stamped(first, t)]
     gaps = np.concatenate([window.gap_ns for window in windows])
     latencies = np.concatenate([window.lat_ns for window in windows])
-    heads = np.cumsum([0] + [window.n for window in windows[:-1]])
-    starts = np.array([window.t0 for window in windows], dtype=np.int64)
+    heads = np.array([0, *accumulate(window.n for window in windows[:-1])])
+    starts = np.array([window.t0 for window in windows])
     # The end of a window is its start plus all its gaps (but the first, which t0 overrules) and latencies.
     ends = starts + np.add.reduceat(gaps + latencies, heads) - gaps[heads]
     gaps[heads[1:]] = starts[1:] - ends[:-1]
-    if np.any(starts[1:] < ends[:-1] - latencies[heads[1:] - 1]):
+    if (starts[1:] < ends[:-1] - latencies[heads[1:] - 1]).any():
         return [stamped(window, t) for window in windows]
     return [
         msgspec.structs.replace(

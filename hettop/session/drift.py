@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import LARGEST_EXACT, Column, DriftState
-from hettop.stats.drift import BLOCK, DECIMALS, Alarm, Level, Sums, cusum, level_of, medians, residuals
+from hettop.stats.drift import BLOCK, DECIMALS, MIDDLE, Alarm, Level, Sums, cusum, level_of, medians, residuals
 from hettop.stats.histogram import Histogram
 
 Distances = npt.NDArray[np.float64]
@@ -118,10 +118,14 @@ class Drift:
     def _is_quiet(self, blocks: Column) -> bool:
         """Whether surely no block is beyond the slack while nothing moves: mostly so, and told without a logarithm.
 
-        Where less than half of a block is beyond it on either side, its median is not.
+        Of several states: where less than half of a block is beyond it on either side, its median is not.
         """
         if self._alarm is not None or self._sums.up or self._sums.down:
             return False
+        if len(self._calm) == 1:
+            blocks.partition(MIDDLE, axis=1)  # they are a copy, and the order within a block says nothing
+            middle: list[int] = blocks[:, MIDDLE].tolist()
+            return min(middle) >= self._calm[0].low and max(middle) <= self._calm[0].high
         above, below = np.zeros(blocks.shape, dtype=np.bool_), np.zeros(blocks.shape, dtype=np.bool_)
         for part in self._calm:
             above |= (blocks > part.high) & (blocks <= part.end)
