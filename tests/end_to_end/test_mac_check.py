@@ -23,8 +23,9 @@ def test_it_goes_through_all_steps_on_a_mac_and_packs_what_they_said(tmp_path: P
     wrapper = tmp_path / "hettop"
     wrapper.write_text(f'#!/bin/sh\nexec {" ".join(HETTOP)} "$@"\n')
     wrapper.chmod(0o755)
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "HETTOP": str(wrapper), "RUNS": "20"}
-    environment = Bench(tmp_path).environment(plain_environment(**home))
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "HETTOP": str(wrapper)}
+    few = {"RUNS": "20", "PACED_RUNS": "10", "POWER_FOR": "1s"}
+    environment = Bench(tmp_path).environment(plain_environment(**home, **few))
     done = subprocess.run(
         ["sh", str(SCRIPT)],
         cwd=tmp_path,
