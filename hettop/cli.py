@@ -14,19 +14,10 @@ from types import FrameType
 
 from hettop import __version__
 from hettop.errors import HettopError
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE, exit_code_of
 from hettop.text import clean
 
-EXIT_FAILED_THRESHOLD = 1
-EXIT_WRONG_USE = 2
-EXIT_FAILED = 3
-EXIT_INTERRUPTED = 130
-
 DEBUG_VARIABLE = "HETTOP_DEBUG"
-
-# Kinds of error that the user can mend by asking differently; the others are failures while running.
-WRONG_USE_KINDS = frozenset(
-    {"usage", "missing", "format", "input", "unsupported-unit", "unsupported-op", "recording", "io", "load-unavailable"}
-)
 
 COMMANDS = {
     "bench": "measure without a screen and print the statistics",
@@ -99,11 +90,6 @@ def run(argv: list[str]) -> int:
         _complain(_unexpected(error))
         return EXIT_FAILED
     return code
-
-
-def exit_code_of(kind: str) -> int:
-    """The exit code for an error of this kind."""
-    return EXIT_WRONG_USE if kind in WRONG_USE_KINDS else EXIT_FAILED
 
 
 def _dispatch(argv: list[str]) -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hettop import __version__
-from hettop.cli import COMMANDS, WRONG_USE_KINDS, exit_code_of
+from hettop.cli import COMMANDS
+from hettop.exits import WRONG_USE_KINDS, exit_code_of
 from tests.commands.running import HETTOP, PATIENCE_S, assert_refused, called, hettop, plain_environment
 
 

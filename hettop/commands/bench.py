@@ -176,10 +176,10 @@ def measure_and_print(
     setup: Setup, options: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
-    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.closing import undisturbed
     from hettop.commands.measuring import LONGER, after_recording, measure, say_power, say_turns
     from hettop.commands.progress import Progress, width_of
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.headless import Headless
 
@@ -236,7 +236,7 @@ def say_recorded(closed: Closed) -> None:
 
 def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
     """0 if some unit was measured and all thresholds hold."""
-    from hettop.cli import EXIT_FAILED, EXIT_FAILED_THRESHOLD
+    from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD
     from hettop.session.statistics import statistics
 
     rows = statistics(session)

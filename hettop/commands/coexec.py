@@ -73,9 +73,9 @@ def _refuse_mixtures(arguments: argparse.Namespace) -> None:
 def _coexecute(argv: list[str], arguments: argparse.Namespace) -> int:
     if arguments.live:
         return _on_screen(arguments)
-    from hettop.cli import EXIT_INTERRUPTED
     from hettop.commands.ending import ending
     from hettop.commands.layers import model_title
+    from hettop.exits import EXIT_INTERRUPTED
     from hettop.report.coexec import coexec_document, coexec_text
     from hettop.wiring.coexec import Listener, measure
 
@@ -141,8 +141,8 @@ def _named(arguments: argparse.Namespace) -> tuple[str, ...] | None:
 
 
 def _compare(argv: list[str], arguments: argparse.Namespace) -> int:
-    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.layers import model_document, model_title
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.report.granularities import granularities_document, granularities_text
     from hettop.wiring.granularities import compare_under, parse_loads, prepare_model, told
 

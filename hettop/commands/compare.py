@@ -35,7 +35,7 @@ JUNIT_BEGINNINGS = (b"<?xml", b"<testsuite")
 
 
 def run(argv: list[str]) -> int:
-    from hettop.cli import EXIT_FAILED_THRESHOLD
+    from hettop.exits import EXIT_FAILED_THRESHOLD
 
     arguments = _parser().parse_args(argv)
     junit = None if arguments.junit is None else _writable(Path(arguments.junit))

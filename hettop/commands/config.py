@@ -89,8 +89,8 @@ def _forget() -> int:
 
 
 def _tell(arguments: argparse.Namespace) -> int:
-    from hettop.cli import EXIT_WRONG_USE
     from hettop.commands.screen import has_theme, whole_name
+    from hettop.exits import EXIT_WRONG_USE
     from hettop.wiring.settings.mine import my_settings, screen_keymap, with_theme
 
     arguments.theme = whole_name(arguments.theme)

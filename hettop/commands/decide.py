@@ -137,11 +137,11 @@ def _loads_in(session: Session) -> str:
 
 def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int:
     from hettop.analysis.material import in_order_of
-    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
     from hettop.commands.measuring import MORE_RUNS, after_recording, measure, say_power, say_turns
     from hettop.commands.progress import Progress, width_of
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.wiring.headless import Headless
     from hettop.wiring.setup import prepare
 
@@ -308,6 +308,6 @@ def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skip
 
 
 def _exit_code(found: Verdict) -> int:
-    from hettop.cli import EXIT_FAILED_THRESHOLD
+    from hettop.exits import EXIT_FAILED_THRESHOLD
 
     return EXIT_FAILED_THRESHOLD if found.asked_for_proof and not found.meeting else 0

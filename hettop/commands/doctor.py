@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _look(*, as_json: bool, anonymize: bool) -> int:
-    from hettop.cli import EXIT_FAILED
+    from hettop.exits import EXIT_FAILED
     from hettop.host import describe_host
     from hettop.models.cache import default_cache
     from hettop.models.compiled import default_compiled_models

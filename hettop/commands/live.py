@@ -121,11 +121,11 @@ def _on_screen(
     units: tuple[str, ...] | None,
     together: Together | None = None,
 ) -> int:
-    from hettop.cli import EXIT_FAILED
     from hettop.commands.closing import Endings, undisturbed
     from hettop.commands.measuring import is_incomplete
     from hettop.commands.screen import show
     from hettop.engine.qos import set_screen_qos
+    from hettop.exits import EXIT_FAILED
 
     set_screen_qos()  # this thread draws; what is measured goes first
     opened: list[LiveFeed] = []
@@ -168,7 +168,7 @@ def all_failed(feed: LiveFeed) -> dict[str, Failure]:
 
 def _code_of(failures: Mapping[str, Failure]) -> int:
     """The exit code of a session that measured nothing because of these, which are said; 0 without any."""
-    from hettop.cli import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
+    from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
 
     if not failures:
         return 0

@@ -126,7 +126,7 @@ def say_turns(turns: Turns | None, longer: str | None = None) -> None:
 
 def after_recording(code: int, closed: Closed | None, session: Session) -> int:
     """The exit code, worse where the recording that was asked for failed, which is said."""
-    from hettop.cli import EXIT_FAILED
+    from hettop.exits import EXIT_FAILED
 
     if closed is None or not is_incomplete(closed, session):
         return code
@@ -141,7 +141,7 @@ def is_incomplete(closed: Closed, session: Session) -> bool:
 
 def wrong_use(session: Session) -> HettopError | None:
     """The first unit's error if nothing was measured because what was asked for is wrong."""
-    from hettop.cli import WRONG_USE_KINDS
+    from hettop.exits import WRONG_USE_KINDS
 
     failures = [unit.error for unit in session.units.values() if unit.error is not None]
     if session.samples or len(failures) < len(session.units) or not failures:

@@ -13,8 +13,8 @@ from typing import TextIO
 import msgspec
 
 from hettop import events
-from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from hettop.commands.closing import undisturbed
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from hettop.power.access import root_warning
 from hettop.power.choice import chooser
 from hettop.power.feed import INTERVAL_NS, PowerFeed

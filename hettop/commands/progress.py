@@ -79,3 +79,14 @@ def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -
         elif measure.duration_ns:
             done += min(1.0, sum(condition.active_ns for condition in conditions) / measure.duration_ns)
     return done / len(units) if units else 1.0
+
+
+def progress_line(share_done: float, load: str, elapsed_ns: int, *, what: str = "load ") -> str:
+    """A bar, the share done, the time left if one can tell, and the load (or whatever it is) in turn."""
+    from hettop.format import clock
+    from hettop.wiring.sweep import time_left_ns
+
+    filled = round(share_done * BAR_WIDTH)
+    left = time_left_ns(elapsed_ns, share_done)
+    remaining = "" if left is None else f"  {clock(left)} left"
+    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  {what}{load}"

@@ -92,7 +92,7 @@ class Bar:
             sys.stderr.flush()
 
     def _line(self) -> str:
-        from hettop.commands.sweep import progress_line
+        from hettop.commands.progress import progress_line
 
         elapsed = time.monotonic_ns() - self._began_ns
         return progress_line(self._rounds.share_done, clean(self._rounds.doing, 60), elapsed, what="")
@@ -158,7 +158,7 @@ def say_recordings(trials: Sequence[Trial]) -> None:
 
 def exit_code(rows: Sequence[Statistics], interrupted: bool) -> int:
     """0 if something was measured; else the reasons are told, each once."""
-    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 
     if interrupted:
         return EXIT_INTERRUPTED

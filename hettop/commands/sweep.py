@@ -139,11 +139,11 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
-    from hettop.cli import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
     from hettop.commands.measuring import after_recording, measure, say_power
     from hettop.commands.rounds import INTERRUPTED
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.report.sweeps import loads_document
 
     def known() -> dict[str, Any]:
@@ -217,6 +217,8 @@ class _Line:
 
     def show(self) -> bool:
         if self._width:
+            from hettop.commands.progress import progress_line
+
             shown = progress_line(self._sweep.share_done, self._sweep.load, time.monotonic_ns() - self._began_ns)
             sys.stderr.write(f"\r\x1b[K{shown[: self._width - 1]}")
             sys.stderr.flush()
@@ -226,15 +228,3 @@ class _Line:
         if self._width:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-
-def progress_line(share_done: float, load: str, elapsed_ns: int, *, what: str = "load ") -> str:
-    """A bar, the share done, the time left if one can tell, and the load (or whatever it is) in turn."""
-    from hettop.commands.progress import BAR_WIDTH
-    from hettop.format import clock
-    from hettop.wiring.sweep import time_left_ns
-
-    filled = round(share_done * BAR_WIDTH)
-    left = time_left_ns(elapsed_ns, share_done)
-    remaining = "" if left is None else f"  {clock(left)} left"
-    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  {what}{load}"

@@ -25,7 +25,7 @@ DEFECTS_SHOWN = 20
 
 
 def run(argv: list[str]) -> int:
-    from hettop.cli import EXIT_FAILED_THRESHOLD
+    from hettop.exits import EXIT_FAILED_THRESHOLD
 
     arguments = _parser().parse_args(argv)
     from hettop.record.verify import verify

@@ -1,4 +1,4 @@
-"""Which of a session's units and conditions is meant where one is to be shown.
+"""Which of a unit's conditions is meant where one is to be shown.
 
 Knows nothing of what is shown of it.
 """
@@ -7,15 +7,6 @@ from __future__ import annotations
 
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.session import Session
-from hettop.session.views import ViewRequest
-
-
-def viewed_unit(session: Session, request: ViewRequest) -> str | None:
-    """The unit that was asked for, else the first active one, else the first known."""
-    if request.unit is not None:
-        return request.unit
-    active = session.control.units if session.control else []
-    return next(iter(active), next(iter(session.units), None))
 
 
 def current_condition(session: Session, unit: str) -> Condition | None:

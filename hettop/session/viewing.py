@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hettop.session import machine_views
 from hettop.session.conditions_view import conditions
-from hettop.session.current import current_condition, viewed_unit
+from hettop.session.current import current_condition
 from hettop.session.latency_view import latency
 from hettop.session.log_view import log
 from hettop.session.session import Session
@@ -40,6 +40,14 @@ def view(session: Session, request: ViewRequest) -> SessionView:
 
 def _spikes(session: Session, unit: str | None, request: ViewRequest) -> SpikesView:
     return spikes(session, current_condition(session, unit) if unit else None, unit, request.now_ns)
+
+
+def viewed_unit(session: Session, request: ViewRequest) -> str | None:
+    """The unit that was asked for, else the first active one, else the first known."""
+    if request.unit is not None:
+        return request.unit
+    active = session.control.units if session.control else []
+    return next(iter(active), next(iter(session.units), None))
 
 
 def header(session: Session, request: ViewRequest) -> HeaderView:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from hettop.commands.progress import progress_line
 from hettop.commands.rounds import study_options
-from hettop.commands.sweep import progress_line
 from hettop.events import FoundSweep, Study
 from tests.commands.running import assert_refused, called, hettop, one_document, started
 from tests.record.stories import read
