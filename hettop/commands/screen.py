@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -125,6 +126,8 @@ def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endi
     from hettop.commands.closing import terminal_left_as_found
     from hettop.tui.app import HettopApp
 
+    if not os.environ.get("NO_COLOR"):  # an empty one says nothing (no-color.org); Textual would take it at its name
+        os.environ.pop("NO_COLOR", None)
     app = HettopApp(
         open_feed,
         replaying=replaying,

@@ -69,6 +69,11 @@ def test_without_colour_there_are_greys_alone() -> None:
     assert all(len(set(channels)) == 1 for channels in found)
 
 
+def test_an_empty_no_color_says_nothing() -> None:
+    found = TRUE.findall(written(*REPLAY, NO_COLOR="", COLORTERM="truecolor"))
+    assert any(len(set(channels)) > 1 for channels in found)
+
+
 def test_without_colour_the_bands_differ_in_brightness_unless_a_theme_was_named() -> None:
     mono = {"168;168;168", "212;212;212", "255;255;255"}  # primary, warning and error of hettop-mono
     usual, named = (

@@ -112,7 +112,7 @@ def with_theme(
     if not has_theme(value.value):
         faults = (f"{value.where}: no theme is called {value.value!r}; the usual one is in force",)
         value = USUAL_THEME
-    if value == USUAL_THEME and NO_COLOUR in environment:
+    if value == USUAL_THEME and environment.get(NO_COLOUR):
         from hettop.tui.themes import WITHOUT_COLOR
 
         value = Value(WITHOUT_COLOR, ENVIRONMENT, NO_COLOUR)
