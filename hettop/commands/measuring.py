@@ -117,7 +117,7 @@ def say_turns(turns: Turns | None, longer: str | None = None) -> None:
     if turns is None or turns.n >= FEWEST_TURNS or (turns.n > 1 and not turns.by_power):
         return
     seconds = math.ceil(FEWEST_TURNS * turns.block_ns / NS_PER_SECOND)
-    had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of {turns.block_ns / NS_PER_SECOND:g} s"
+    had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_SECOND:g} s"
     why = "while power is measured none is shorter" if turns.by_power else "it had enough before the next"
     mends = longer or f"--duration {seconds}s gives {FEWEST_TURNS}"
     shorter = ", --power none shorter ones" if turns.by_power else ""

@@ -10,7 +10,7 @@ A unit is a configuration of compute units that a model is loaded with, by Core 
   CPU_ONLY@2     two threads, where the backend can (ONNX Runtime)
 
 A unit is permission, not an order: Core ML decides operation by operation, and may run all of CPU_AND_NE on the
-CPU. What is known to have run it stands in the column `placed`; it is empty until a plan, or a power counter,
+CPU. What is known to have run it stands in the column `runs on`; it is empty until a plan, or a power counter,
 says so. Work that ran on the CPU is never labelled GPU or NE.
 
 On a Mac .mlpackage and .mlmodel files run by Core ML and .onnx files by ONNX Runtime; elsewhere all run on ONNX

@@ -63,8 +63,8 @@ class ModelCache:
         """The file or folder of that name, built by `build(path)` under a temporary name beside it if need be.
 
         `path` does not exist when `build` is called, and is called `name`, too. Processes that build the same at once
-        each build their own; one of them wins, with equal content. Raises HettopError: `io` when neither folder can be
-        written.
+        each build their own; one of them wins, with equal content. Raises HettopError when neither folder can be
+        written: `scratch` where both are full, else `io`.
         """
         if found := self.find(name):
             mark_used(found)
@@ -77,8 +77,9 @@ class ModelCache:
             _make_private(self.fallback)
             return self._tidied(_build_into(self.fallback, name, build))
         except OSError as second:
+            full = all(error.errno in NO_ROOM for error in (first, second))
             raise HettopError(
-                "io",
+                "scratch" if full else "io",
                 f"the model cache cannot be written: {_reason(first)}; nor the temporary folder: {_reason(second)}",
                 _remedy(first, second),
             ) from second

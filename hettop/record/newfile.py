@@ -40,6 +40,8 @@ class NewFile:
             self._made.unlink(missing_ok=True)  # of a crashed process that had our number
             self.file: BinaryIO = os.fdopen(os.open(self._made, CREATE_FLAGS, PRIVATE_MODE), "w+b")
         except FileNotFoundError:
+            if path.exists():  # a pipe under the name of /dev/stdout: what it leads to is in no folder
+                raise self._no_plain_file() from None
             folder = clean(os.fspath(path.parent))
             raise HettopError("io", f"there is no folder {folder} to write into", f"mkdir -p {folder}") from None
         except (OSError, ValueError) as error:
@@ -86,7 +88,7 @@ class NewFile:
         if not self._target.exists():
             return
         if not stat.S_ISREG(self._target.stat().st_mode):
-            raise HettopError("io", f"{self._shown} is not a plain file", "name another file")
+            raise self._no_plain_file()
         if not self._force:
             raise self._exists()
         with self._target.open("rb") as file:
@@ -108,6 +110,9 @@ class NewFile:
             self._made.replace(self._target)
             return
         self._made.unlink()
+
+    def _no_plain_file(self) -> HettopError:
+        return HettopError("io", f"{self._shown} is not a plain file", "name another file")
 
     def _exists(self) -> HettopError:
         return HettopError("io", f"{self._shown} exists already", "choose another name, or replace it with --force")

@@ -14,6 +14,7 @@ from hettop import __version__
 from hettop.analysis.circumstances import Circumstance
 from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
 from hettop.analysis.fairness import Difference
+from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
 from hettop.report.grid import grid, wrapped
 from hettop.text import clean
@@ -35,7 +36,7 @@ def comparison_text(comparison: Comparison, names: tuple[str, str], width: int) 
     if rows:
         lines += ["", *grid(HEADING, rows, left=_LEFT, width=width, drop=_DISPENSABLE)]
     lines.append("")
-    for text in (*_apart(comparison), _result(comparison), *_caution(comparison)):
+    for text in (*_reasons(comparison), *_apart(comparison), _result(comparison), *_caution(comparison)):
         lines += wrapped(text, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -112,8 +113,7 @@ def _rows(condition: Compared, worse: AbstractSet[str] = frozenset()) -> Iterato
     """`worse` are the sides that were measured under worse circumstances."""
     start = clean(condition.unit, 30), clean(condition.load, 30), *map(count, condition.n)
     if not condition.quantiles:
-        word = "REGRESSION" if condition.failed else "not compared"
-        yield *start, "", "", "", "", "", f"{word}: {clean(condition.why, 90)}"
+        yield *start, "", "", "", "", "", _without_quantiles(condition)
     for index, (name, quantile) in enumerate(condition.quantiles.items()):
         low, high = (milliseconds(end) for end in quantile.ci_ms)
         yield (
@@ -125,6 +125,19 @@ def _rows(condition: Compared, worse: AbstractSet[str] = frozenset()) -> Iterato
             f"{low} to {high} ms",
             _word(quantile, worse),
         )
+
+
+def _without_quantiles(condition: Compared) -> str:
+    return "REGRESSION" if condition.failed else "not compared"
+
+
+def _reasons(comparison: Comparison) -> Iterator[str]:
+    """Below the table: a sentence in a cell would take the room of the columns beside it."""
+    for condition in comparison.conditions:
+        if not condition.quantiles:
+            load = "" if condition.load == NO_LOAD else f" under {clean(condition.load, 30)}"
+            what = "" if condition.failed else " not compared"
+            yield f"{clean(condition.unit, 30)}{load}{what}: {clean(condition.why, 120)}"
 
 
 def _word(quantile: QuantileDifference, worse: AbstractSet[str]) -> str:

@@ -79,7 +79,9 @@ def sliced_text(model: str, sliced: Sliced, width: int) -> str:
         width=width,
         origin=_origin(sliced),
     )
-    lines = [*wrapped(model, width), "", *plan.splitlines(), ""]
+    doubt = _contradiction(sliced)
+    above = [] if doubt is None else [*wrapped(doubt, width), ""]
+    lines = [*wrapped(model, width), "", *above, *plan.splitlines(), ""]
     rows = [_line_row(sliced, device) for device in range(len(sliced.costs.communication))]
     lines += grid(LINES_HEADING, rows, left=LINES_HEADING[:1], width=width, drop=("cuts tried", "plus ms"))
     lines.append("")
@@ -90,7 +92,7 @@ def sliced_text(model: str, sliced: Sliced, width: int) -> str:
         )
         lines.append("")
     ran_notes = _ran_notes(sliced, sliced.ran) if sliced.ran else ["not run: --run runs it"]
-    for note in (*filter(None, [_contradiction(sliced)]), *ran_notes, *_further_notes(sliced)):
+    for note in (*ran_notes, *_further_notes(sliced)):
         lines += wrapped(note, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -260,6 +262,13 @@ def _ran_notes(sliced: Sliced, ran: Ran) -> Iterator[str]:
         f"{what} {percent(gain, signed=True)} ({percent(low, signed=True)} to "
         f"{percent(high, signed=True)}, 95 %){proven}"
     )
+    whole = ran.whole_ms[best]
+    apart = None if whole is None or ran.plan_ms <= 0 else whole / ran.plan_ms - 1
+    if apart is not None and apart * gain < 0:
+        yield (
+            f"that is the median over pairs of calls; by the medians of each it is {percent(apart, signed=True)}: they "
+            "contradict each other, so rely on neither"
+        )
     if ran.reference is not None:
         yield from _reference_notes(sliced, ran)
     if ran.equal and ran.difference == 0:

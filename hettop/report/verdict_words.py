@@ -71,7 +71,7 @@ def conditions_line(verdict: Verdict) -> str:
 def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
     """Purpose, unit, reason."""
     units = {unit.unit: unit for unit in verdict.units}
-    found = []
+    found = _answer(verdict)
     given = verdict.advice
     if given.real_time:
         found.append(
@@ -90,6 +90,17 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
             continue
         found.append(("avoid", name, f"highest mean, {_ms(unit.mean_ms)}, and highest max/min, {_ratio(spread(unit))}"))
     return [(purpose, clean(unit, 30), why) for purpose, unit, why in found]
+
+
+def _answer(verdict: Verdict) -> list[tuple[str, str, str]]:
+    """What was asked for, if anything: which unit meets it, or that none does."""
+    if not (verdict.asked_for_proof and verdict.units):
+        return []
+    if not verdict.meeting:
+        return [("asked for", "none", "no unit is proven to meet it")]
+    first, *others = verdict.meeting
+    too = f", as do {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
+    return [("asked for", first, f"proven to meet it{too}")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +165,8 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         yield f"{named}: another way of running, or another model, which no choice of unit decides; not part of this"
     if len(verdict.ranks.latency) > 1 and not verdict.in_turns:
         yield (
-            "the units were measured one after another, not in turns: what else the machine did meanwhile may have "
-            "decided (bench --interleave, or i)"
+            "the units did not take several turns each: what else the machine did meanwhile may have decided "
+            "(bench --interleave --duration 5s, or i)"
         )
     for pair in verdict.few[:UNITS_NAMED]:
         samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"

@@ -186,6 +186,10 @@ def _devices(fields: Mapping[str, Any]) -> tuple[str, ...]:
     for name in devices:
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
             raise _refused(f"D: a device's name must be a text of 1 to {LONGEST_NAME} characters")
+        if not name.isprintable() or "," in name:  # neither a page nor a plan could be told from another
+            raise _refused(
+                f"D: {clean(name, 60)!r} has characters that a device's name cannot have (commas among them)"
+            )
     if len(set(devices)) < len(devices):
         raise _refused("D names a device twice")
     return tuple(devices)

@@ -34,10 +34,19 @@ def test_the_page_names_regressions_and_what_was_not_compared() -> None:
     assert text.startswith("A is old.jsonl, B is new.jsonl")
     assert "+50%" in text
     assert text.count("REGRESSION") == 3, "P50 and P90 of one unit, and the failure"
-    assert "not compared: A has 5 samples" in text
+    assert "FEW not compared: A has 5 samples" in text
+    assert "BROKEN: " in text
     assert "only in A: GONE under none" in text
     assert "2 regressions" in text
     assert "\x1b" not in text
+
+
+def test_what_was_not_compared_takes_no_room_from_the_figures_beside_it() -> None:
+    (heading,) = [
+        line for line in comparison_text(mixed(), ("old.jsonl", "new.jsonl"), 100).splitlines() if "change" in line
+    ]
+    assert " A " in heading
+    assert " B " in heading
 
 
 def busier() -> Comparison:

@@ -103,7 +103,14 @@ def _panel_or_none(value: Any) -> str:
 
 
 def _unit_or_none(value: Any) -> str:
-    return "" if value == "" else _text(value)
+    if value == "":
+        return ""
+    from hettop.engine.backend import CORE_ML_UNITS, split_unit
+
+    unit = _text(value)
+    if split_unit(unit)[0] not in CORE_ML_UNITS:
+        raise ValueError
+    return unit
 
 
 _PANEL_NAMES = ", ".join(PANELS.values())

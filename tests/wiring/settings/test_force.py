@@ -85,6 +85,8 @@ def test_choices_are_not_taken_where_none_are_to_be_kept() -> None:
             "line 2: layout.hidden must be a list of some of latency, timeline, units, events, power, machine, not of",
         ),
         ("[layout]\nzoomed = 3", "line 2: layout.zoomed must be one of latency"),
+        ("unit = 'NOPE'", "line 1: unit must be a unit such as CPU_AND_NE, or empty"),
+        ("unit = 'CPU_ONLY@-1'", "line 1: unit must be a unit"),
         ("power = 'mains'", "line 1: power must be one of powermetrics"),
         ("theme = ''", "line 1: theme must be a theme's name"),
         ("theme = 1979-05-27", "line 1: theme must be a theme's name, not a date"),
