@@ -237,7 +237,7 @@ def _method(found: Sequence[Curve], columns: Sequence[str]) -> Iterator[str]:
     if any(curve.axis == BATCH for curve in found):
         half = "; half at a / b: the batch that reaches half of the rate that ever larger ones tend to (Hockney's n½)"
         yield (
-            "t = a + b x: mean time of a call by least squares, up to where the rate falls"
+            "t = a + b x: mean time of a call by least squares, up to where the rate falls if that leaves three points"
             f"{half if 'half at' in columns else ''}"
         )
     if "knee" in columns:

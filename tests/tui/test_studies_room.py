@@ -55,6 +55,17 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
         assert "conv1" not in text
 
 
+async def test_under_competing_load_the_room_says_why_nothing_can_be_run() -> None:
+    loaded = replace(LIVE, header=replace(LIVE.header, load="cpu:1"))
+    for view, says, hint in ((loaded, "a study is measured without", False), (LIVE, "Enter measures it", True)):
+        async with running(FakeFeed(view), size=(100, 30)) as (app, pilot):
+            await pilot.press("y")
+            await settled(pilot)
+            text = screen_text(app)
+            assert says in text
+            assert ("Enter run it" in text) == hint
+
+
 async def test_which_study_is_chosen_is_told_without_colour_and_moves_nothing() -> None:
     async with running(feed_of(DONE, FAILED), size=(100, 30)) as (app, pilot):
         await pilot.press("y")

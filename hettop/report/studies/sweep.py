@@ -32,9 +32,9 @@ RATE, TIME = "items/s", "ms a call"
 LOADS_HEADING = ("unit", "load", "n", "mean ms", "P90 ms", "change of P90", "inf/s", "")
 METHOD = (
     "Points took turns on each unit. items/s: batch x calls by the sum of their times. t = a + b x: mean time of a "
-    "call by least squares, up to where the rate falls; half at a / b is the batch that reaches half of the rate that "
-    "ever larger ones tend to (Hockney's n½). Knee: Kneedle, S = 1 (Satopää et al., 2011); a question mark says that "
-    "fewer than 95 % of resamples have the same."
+    "call by least squares, up to where the rate falls if that leaves three points; half at a / b is the batch that "
+    "reaches half of the rate that ever larger ones tend to (Hockney's n½). Knee: Kneedle, S = 1 (Satopää et al., "
+    "2011); a question mark says that fewer than 95 % of resamples have the same."
 )
 
 

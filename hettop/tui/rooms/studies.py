@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hettop.events import Study
 
 _REST = "Enter measures it. Inference rests meanwhile: each would be measured with the other beside it."
+_LOADED = "Competing load is on, and a study is measured without: Esc, then l and 0 end it."
 _REPLAY = "No study is in this recording. Studies run the model, and a replay has none: open the model itself."
 _SIMULATED = "The simulated machine has no model to look into: open a model itself."
 _EARLIER = "What stands below was found by the run before."
@@ -60,7 +61,7 @@ class StudiesRoom(Room):
             return turn
         running = _running(picture)
         if running is None:
-            return [*turn, ("Enter", "run it")]
+            return turn if _is_loaded(picture) else [*turn, ("Enter", "run it")]
         return [*turn, ("Enter", "end it" if running.name == self._chosen(picture) else f"end {running.name}, run it")]
 
     def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
@@ -72,7 +73,8 @@ class StudiesRoom(Room):
         words = next((offer.words for offer in picture.offers if offer.name == chosen), "")
         head = _status(study, words, picture.session.header.elapsed_ns, width)
         if study is None or study.found is None:
-            rest = [*_paragraph(_REST, width), ()] if picture.offers and _running(picture) is None else []
+            told = _paragraph(_LOADED, width, "warning") if _is_loaded(picture) else _paragraph(_REST, width)
+            rest = [*told, ()] if picture.offers and _running(picture) is None else []
             above = [*head, *rest]
             self._questions = {len(above) + i: offer.name for i, offer in enumerate(picture.offers)}
             return [*above, *_questions(picture, chosen, width)]
@@ -130,6 +132,10 @@ def _names(picture: Picture) -> list[str]:
     """The studies that can be run, and those that were."""
     offered = [offer.name for offer in picture.offers]
     return [*offered, *(study.name for study in picture.session.studies if study.name not in offered)]
+
+
+def _is_loaded(picture: Picture) -> bool:
+    return picture.session.header.load != "none"
 
 
 def _running(picture: Picture) -> Study | None:
