@@ -212,6 +212,8 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.feed.drew_frame(now - self._since)
         self._since = now
         self._pump()
+        if not self.screen_stack:  # the program is ending, and a last tick came late
+            return
         for notice in self.feed.notices():
             severity = _SEVERITIES.get(notice.severity, "information")
             self.notify(clean_lines(notice.text), severity=severity, markup=False)
@@ -224,7 +226,7 @@ class HettopApp(Measuring, Replaying, Arranging):
 
     def draw(self) -> None:
         """Hand every panel its picture; while frozen that is the last one."""
-        if self.feed is None or self._look is None or not self._hints.is_mounted:
+        if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
         if not (self.frozen and self.picture is not None):
             self.picture = self._picture(self.feed, self._look)

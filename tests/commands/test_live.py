@@ -100,11 +100,16 @@ def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str,
     assert_refused(called(*arguments), words)
 
 
-def test_a_mistyped_command_is_told_which_ones_there_are() -> None:
-    for arguments, words in ((("benhc",), "no model benhc here"), (("benhc", "--json"), "--json")):
+def test_a_mistyped_command_is_told_which_one_was_meant_or_which_ones_there_are() -> None:
+    meant, there_are = "did you mean: hettop bench", f"one of the commands {', '.join(COMMANDS)}"
+    for arguments, words, hint in (
+        (("benhc",), "no model benhc here", meant),
+        (("benhc", "--json"), "--json", meant),
+        (("zzz",), "no model zzz here", there_are),
+    ):
         done = called(*arguments)
         assert_refused(done, words)
-        assert f"one of the commands {', '.join(COMMANDS)}" in done.stderr
+        assert hint in done.stderr
     for others in (("missing.onnx",), ("--bogus",), ("bench", "--bogus")):
         assert "commands" not in called(*others).stderr
 

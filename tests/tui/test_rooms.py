@@ -185,3 +185,13 @@ async def test_a_click_puts_the_cursor_on_a_spike_and_a_second_one_goes_there() 
         assert feed.told.calls == []
         await click_on(app, pilot, "01:18.00")
     assert feed.told.calls[-1] == ("seek", 79 * SECOND)  # as by Enter: a second behind it
+
+
+async def test_a_tick_that_comes_after_the_screens_have_gone_draws_nothing() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, _):
+        drawn = app.picture
+    assert app.screen_stack == []
+    app.frame()
+    app.draw()
+    assert app.room is None
+    assert app.picture is drawn

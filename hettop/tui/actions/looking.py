@@ -53,7 +53,8 @@ class Looking(Steering):
     @property
     def room(self) -> Room | None:
         """The room that stands over the panels, if one does."""
-        return self.screen if isinstance(self.screen, Room) else None
+        shown = self.screen_stack[-1:]  # empty once the program is ending
+        return shown[0] if shown and isinstance(shown[0], Room) else None
 
     def action_room(self, name: str) -> None:
         """Enter a room, or leave it by the same key; one room stands in another's place."""
