@@ -20,6 +20,9 @@ from hettop.tui.keys import Key as BoundKey
 SMALLEST = (60, 20)
 """Columns and lines below which it would hide what it explains."""
 
+CLOSING = frozenset({"escape", "enter", "space", "q"})
+"""Keys by which people close things: they do that alone. Every other key closes it and does what it always does."""
+
 
 def lines(keys: Sequence[BoundKey], *, replaying: bool) -> tuple[str, ...]:
     """The five lines, with the keys as they are bound."""
@@ -61,9 +64,10 @@ class IntroductionScreen(ModalScreen[None]):
         yield Static(Content.assemble(*parts), id="introduction", markup=False)
 
     def on_key(self, event: Key) -> None:
-        """Whoever closes a box means no more than that."""
         event.stop()
         self._close()
+        if event.key not in CLOSING:
+            self.app.call_later(self.app.simulate_key, event.key)
 
     def on_click(self, _: Click) -> None:
         self._close()
