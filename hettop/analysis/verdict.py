@@ -20,13 +20,13 @@ from hettop.events import split_row
 from hettop.session.details import are_wrong, disagree
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
+from hettop.session.unit import SEVERAL_TURNS
 from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 
 MOST_IN_PAIRS = 32
 """Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""
 
-SEVERAL_TURNS = 3  # fewer are a switch or two by hand
 NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody ran
 
 
@@ -235,8 +235,8 @@ def _needs(units: Sequence[Measured], judgements: Mapping[str, Judgement], quest
 
 
 def _in_turns(session: Session, units: Sequence[Measured]) -> bool:
-    """Whether every unit took several turns: each begins with a sample of phase `resume`."""
-    return all(session.units[unit.unit].apart.get("resume", 0) >= SEVERAL_TURNS for unit in units)
+    """Whether every unit took several turns."""
+    return all(session.units[unit.unit].turns >= SEVERAL_TURNS for unit in units)
 
 
 def _failed(rows: Sequence[Statistics]) -> dict[str, Reason]:

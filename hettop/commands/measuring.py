@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from hettop.wiring.options import MeasureOptions
 
 PUMP_EVERY_S = 0.05
-FEWEST_TURNS = 5
-"""So many of each unit at least: with fewer, what the machine does meanwhile is taken for what the units do."""
-
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
 """How a measurement is made longer, by what the command takes."""
 
@@ -114,12 +111,14 @@ def _too_little(session: Session, longer: str) -> str | None:
 
 def say_turns(turns: Turns | None, longer: str | None = None) -> None:
     """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
-    if turns is None or turns.n >= FEWEST_TURNS or (turns.n > 1 and not turns.by_power):
+    from hettop.session.unit import SEVERAL_TURNS
+
+    if turns is None or turns.n >= SEVERAL_TURNS:
         return
-    seconds = math.ceil(FEWEST_TURNS * turns.block_ns / NS_PER_SECOND)
+    seconds = math.ceil((SEVERAL_TURNS + 1) * turns.block_ns / NS_PER_SECOND)
     had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_SECOND:g} s"
     why = "while power is measured none is shorter" if turns.by_power else "it had enough before the next"
-    mends = longer or f"--duration {seconds}s gives {FEWEST_TURNS}"
+    mends = longer or f"--duration {seconds}s gives more"
     shorter = ", --power none shorter ones" if turns.by_power else ""
     sys.stderr.write(f"hettop: hardly interleaved: {turns.unit} had {had}, {why}; {mends}{shorter}\n")
 

@@ -22,6 +22,8 @@ TOLD = (
 """What an engine tells of itself once, and what then stays until it tells something else."""
 
 WARMUPS_KEPT = 1000
+SEVERAL_TURNS = 3
+"""With fewer, which are a switch or two by hand, what the machine does meanwhile is taken for what the units do."""
 
 
 class Unit:
@@ -72,6 +74,11 @@ class Unit:
         elif window.phase == "warmup":
             room = WARMUPS_KEPT - len(self.warmup_ns)
             self.warmup_ns.extend(window.lat_ns[:room].tolist())
+
+    @property
+    def turns(self) -> int:
+        """How often it had its turn, since the statistics began: each turn begins with a sample of phase `resume`."""
+        return self.apart.get("resume", 0)
 
     def gap_before(self, window: Samples) -> int | None:
         """The time between the sample before this window and its first one; None where something is missing between."""

@@ -22,7 +22,7 @@ LONGEST_WAIT_NS = 5 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """How often a unit had its turn, about, and how long one is; by_power: because power is measured."""
+    """How often a unit had its turn, and how long one is at most; by_power: because power is measured."""
 
     unit: str
     n: int
@@ -70,7 +70,7 @@ class Headless:
         shortest = max(BLOCK_NS, self._power_block_ns)
         length = block_ns(active // n, shortest)
         by_power = length == self._power_block_ns > BLOCK_NS
-        return Turns(unit, max(1, round(active / length)), length, by_power)
+        return Turns(unit, self.session.units[unit].turns, length, by_power)
 
     def pump(self) -> None:
         self._feed.pump()

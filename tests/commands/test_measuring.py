@@ -16,17 +16,17 @@ SIMULATED = ("bench", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE"
     ("turns", "words"),
     [
         (None, ""),
-        (Turns("ALL", 5, 2_000 * MS, by_power=True), ""),
-        (Turns("ALL", 2, 250 * MS, by_power=False), ""),
+        (Turns("ALL", 3, 2_000 * MS, by_power=True), ""),
+        (Turns("ALL", 3, 250 * MS, by_power=False), ""),
         (
-            Turns("ALL", 4, 2_000 * MS, by_power=True),
-            "hettop: hardly interleaved: ALL had 4 turns of at most 2 s, while power is measured none is shorter; "
-            "--duration 10s gives 5, --power none shorter ones\n",
+            Turns("ALL", 2, 2_000 * MS, by_power=True),
+            "hettop: hardly interleaved: ALL had 2 turns of at most 2 s, while power is measured none is shorter; "
+            "--duration 8s gives more, --power none shorter ones\n",
         ),
         (
             Turns("ALL", 1, 250 * MS, by_power=False),
             "hettop: hardly interleaved: ALL had 1 turn of at most 0.25 s, it had enough before the next; "
-            "--duration 2s gives 5\n",
+            "--duration 1s gives more\n",
         ),
     ],
 )

@@ -122,6 +122,7 @@ def test_where_both_disks_are_full_the_error_says_to_make_room(tmp_path: Path) -
     cache = ModelCache(tmp_path / "cache", tmp_path / "fallback")
     with pytest.raises(HettopError) as caught:
         cache.file("a.onnx", full)
+    assert caught.value.kind == "scratch", "nothing that was asked for wrongly"
     assert caught.value.message.count("No space left on device") == 2
     assert caught.value.hint.startswith("free space on the disk")
 

@@ -52,6 +52,18 @@ def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
     assert "to ? ms" in text, "no upper bound of a P99 from 100 samples"
 
 
+@pytest.mark.parametrize(
+    ("limit_ms", "answer"),
+    [(16.0, "asked for    FAST  proven to meet it"), (0.5, "asked for    none  no unit is proven to meet it")],
+)
+def test_what_was_asked_for_is_answered_before_all_other_advice(limit_ms: float, answer: str) -> None:
+    session = session_of(stream_of({"FAST": [1.0] * 700, "SLOW": [20.0] * 700}))
+    text = verdict_text(judged(session, Question(budget=Budget(limit_ms, 0.9))), session, 200)
+    assert answer in text
+    assert text.index("asked for") < text.index("real time")
+    assert "asked for" not in verdict_text(judged(session), session, 200)
+
+
 def test_no_samples_make_no_verdict() -> None:
     empty = session_of([])
     assert NOTHING in verdict_text(judged(empty), empty, 80)

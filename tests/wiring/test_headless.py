@@ -76,6 +76,13 @@ def test_while_power_is_measured_a_turn_is_four_of_its_samples_and_short_runs_ha
     assert (turns.n, turns.block_ns, turns.by_power) == (1, 2_000_000_000, True)
 
 
+def test_turns_are_counted_as_they_were_taken_and_by_the_verdicts_rule(setup: Setup) -> None:
+    headless = finished(setup, MeasureOptions(warmup=0, runs=1500, interleave=True, power="none"))
+    turns = headless.fewest_turns
+    assert turns is not None
+    assert turns.n == min(unit.apart["resume"] for unit in headless.session.units.values()) > 1
+
+
 def test_without_power_turns_are_short_and_units_in_a_row_have_none(setup: Setup) -> None:
     turns = finished(setup, MeasureOptions(warmup=0, runs=100, interleave=True, power="none")).fewest_turns
     assert turns is not None
