@@ -6,18 +6,25 @@ Pure. Knows no format and no source; a figure that is absent or out of all bound
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from hettop.events import LARGEST_EXACT, TEXT_LIMIT, Cluster, Gpu, Power
+
+T = TypeVar("T", int, float)
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
 
 SUSPECT_ZERO = "suspect-zero"  # 0 W while the cores behind it were busy
 PARTIAL = "partial"  # lacks what its source had begun to tell
 ESTIMATED = "estimated"  # a figure was worked out from another quantity than the one it stands for
-FLAGS = (SUSPECT_ZERO, PARTIAL, ESTIMATED)
+INCONSISTENT = "inconsistent"  # `combined` is far from the sum of CPU, GPU and ANE: one of them is wrong
+FLAGS = (SUSPECT_ZERO, PARTIAL, ESTIMATED, INCONSISTENT)
+
+# Why a part of a capture gave no sample, where several parsers say the same.
+SUMMARY = "summary"  # figures of the whole run, or since the system started
+BATTERY_ONLY = "battery only"  # made with no sampler that measures power of the processor
 
 MILLI = 1000.0
 POWERMETRICS_STEP_MJ = 1.0  # the energy counters behind powermetrics count whole mJ
@@ -26,6 +33,8 @@ HIGHEST_MHZ = 1e6
 CLUSTER_LIMIT = 64  # eight times what the largest chip has
 # Where cores are busier than this, even the smallest draw milliwatts: below it, 0 mW may be rounding.
 SUSPECT_BUSY = 0.05
+# `combined` is far from its parts where they differ by more than this and by more than half of the larger.
+FAR_MW = 100.0
 SHARE_SLACK = 0.02  # idle and down are rounded apart from each other, so their sum may pass 1 a little
 
 
@@ -73,6 +82,8 @@ def make_sample(
     gpu_busy = (gpu.busy if gpu else None) or 0.0
     if (mw.get("cpu") == 0 and busiest > SUSPECT_BUSY) or (mw.get("gpu") == 0 and gpu_busy > SUSPECT_BUSY):
         found.add(SUSPECT_ZERO)
+    elif _is_inconsistent(mw):
+        found.add(INCONSISTENT)
     return PowerSample(
         source=source,
         elapsed_ns=elapsed_ns,
@@ -84,6 +95,15 @@ def make_sample(
         thermal=thermal[:TEXT_LIMIT] if thermal else None,
         flags=tuple(flag for flag in FLAGS if flag in found),
     )
+
+
+def _is_inconsistent(mw: Mapping[str, float | None]) -> bool:
+    parts = [mw.get(rail) for rail in ("cpu", "gpu", "ane")]
+    known = [part for part in parts if part is not None]
+    combined = mw.get("combined")
+    if combined is None or len(known) < len(parts):
+        return False
+    return abs(combined - sum(known)) > max(FAR_MW, max(combined, sum(known)) / 2)
 
 
 def _ranked(clusters: Sequence[ClusterFigures]) -> list[ClusterFigures]:
@@ -132,6 +152,14 @@ def as_document(sample: PowerSample) -> dict[str, Any]:
         "thermal": sample.thermal,
         "flags": list(sample.flags),
     }
+
+
+def checked(convert: Callable[[float | None], T | None], value: float | None, flags: set[str]) -> T | None:
+    """`convert(value)`; where that drops a value that was printed, the sample is `partial`."""
+    figure = convert(value)
+    if figure is None and value is not None:
+        flags.add(PARTIAL)
+    return figure
 
 
 def number(text: str) -> float | None:

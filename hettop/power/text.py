@@ -1,23 +1,28 @@
 """Parses what powermetrics prints for people, with the labels of macOS 11 to 26 and of Intel Macs.
 
-Bytes in, samples out where the next one begins (text has no mark for an end). Knows no process and no file; holds
-one sample and one line.
+Bytes in, samples out where the next one begins (text has no mark for an end). Figures without a heading above them,
+as people paste them into reports, are read with the elapsed time unknown. Holds one sample and one line.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hettop.events import Gpu
 from hettop.power.sample import (
+    BATTERY_ONLY,
     CLUSTER_LIMIT,
+    ESTIMATED,
     MILLI,
     PARTIAL,
+    SUMMARY,
     ClusterFigures,
     PowerSample,
     busy_of,
+    checked,
     make_sample,
     mean,
     megahertz,
@@ -31,8 +36,16 @@ SOURCE = "powermetrics"
 LINE_LIMIT = 64 << 10  # the longest real line, residencies of a cluster, has about 600 bytes
 HEADER = b"*** Sampled system activity"
 NS_PER_MS = 1e6
+# Thermal pressure: only a word of these is known to be complete where a file ends without a line feed.
+PRESSURE_LEVELS = frozenset({"Nominal", "Fair", "Moderate", "Serious", "Heavy", "Critical", "Trapping", "Sleeping"})
 
-_NUMBER = r"([-+]?[0-9]*[.,]?[0-9]+(?:[eE][-+]?[0-9]+)?|[-+]?nan)"
+# "Sampled" begins a sample; any other word ("Summary") begins figures of the whole run or since the system started.
+_HEADING = re.compile(rb"\*\*\* ([A-Za-z]{1,20}) system activity")
+_SAMPLED = b"Sampled"
+_BATTERY = "battery"
+# Every repetition is bounded: a line of 64 kB of digits must not be read again from each of them.
+_DIGITS = r"[0-9]{1,20}"
+_NUMBER = rf"([-+]?(?:{_DIGITS}(?:[.,]{_DIGITS})?|[.,]{_DIGITS})(?:[eE][-+]?[0-9]{{1,3}})?|[-+]?nan)"
 _ELAPSED = re.compile(r"\(" + _NUMBER + r" ?ms elapsed\)", re.IGNORECASE)
 # The unit is required: where a file was cut off within a figure, none is left.
 _POWER = re.compile(r"\s*" + _NUMBER + r"\s*(m?)W", re.IGNORECASE)
@@ -56,15 +69,20 @@ _RAILS = {
 _LONG_RAILS = {"combined power": "combined", "intel energy model derived package power": "package"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """One line that the parser knows: `name` is the rail, the cluster or the core, `what` the kind of figure."""
+
+    kind: str
+    name: str
+    what: str
+    value: str
+
+
 @dataclass(slots=True)
 class _Core:
     name: str
     shares: dict[str, float | None] = field(default_factory=dict)
-
-    def busy(self) -> float | None:
-        if "active residency" in self.shares:
-            return share(self.shares["active residency"])
-        return busy_of(self.shares.get("idle residency"), self.shares.get("down residency"))
 
 
 @dataclass(slots=True)
@@ -72,28 +90,38 @@ class _TextCluster:
     name: str
     mhz: float | None = None
     top_mhz: float | None = None
+    shares: dict[str, float | None] = field(default_factory=dict)
     cores: list[_Core] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class _Window:
-    """What has been read of one sample."""
+    """What has been read of one sample. `begun`: its beginning was seen, so that nothing above is missing."""
 
-    elapsed_ns: int | None
+    elapsed_ns: int | None = None
+    begun: bool = True
+    headed: bool = True
+    battery_only: bool | None = None
     mw: dict[str, float | None] = field(default_factory=dict)
     clusters: list[_TextCluster] = field(default_factory=list)
     gpu: dict[str, float | None] = field(default_factory=dict)
     thermal: str | None = None
+    flags: set[str] = field(default_factory=set)
 
     def extent(self) -> tuple[frozenset[str], int, int, bool]:
-        """What a whole sample of the same capture has too: rails, cores, figures of the GPU, thermal state."""
+        """What a complete sample of the same capture has too: rails, cores, figures of the GPU, thermal state."""
         rails = frozenset(rail for rail, value in self.mw.items() if value is not None)
         cores = sum(len(cluster.cores) for cluster in self.clusters)
-        return rails, cores, len(self.gpu), self.thermal is not None
+        gpu = sum(figure is not None for figure in self.gpu.values())
+        return rails, cores, gpu, self.thermal is not None
+
+    def is_empty(self) -> bool:
+        return not (self.mw or self.clusters or self.gpu or self.thermal)
 
 
 class TextParser:
-    """Incremental parser. `lost` counts lines that were too long to be read."""
+    """Incremental parser. `lost` counts what gave no sample, by reason."""
 
     source = SOURCE
 
@@ -103,6 +131,8 @@ class TextParser:
         self._overlong = False
         self._window: _Window | None = None
         self._before: _Window | None = None
+        self._in_summary = False
+        self._section_begun = False
 
     def feed(self, data: bytes) -> list[PowerSample]:
         """The samples that `data` shows to be complete."""
@@ -117,15 +147,11 @@ class TextParser:
     def finish(self) -> list[PowerSample]:
         """The last sample, marked `partial` where it lacks what the one before had."""
         cut = bool(self._line)
-        if cut and b"pressure level" not in self._line:  # half a word looks like a whole one
-            samples = self._end_line()
-        else:
-            samples = []
-            self._line.clear()
+        samples = self._end_line(cut=True) if cut else []
         window, self._window = self._window, None
-        if window is None or (cut and window.extent() == _Window(None).extent()):
+        if window is None or (cut and window.is_empty()):
             return samples
-        return [*samples, self._sample(window)]
+        return samples + self._complete(window)
 
     def _append(self, part: bytes) -> None:
         if self._overlong:
@@ -136,34 +162,81 @@ class TextParser:
             self._line.clear()
             self.lost["too long"] += 1
 
-    def _end_line(self) -> list[PowerSample]:
+    def _end_line(self, *, cut: bool = False) -> list[PowerSample]:
+        """`cut`: the file ends here, perhaps within a word."""
         line = bytes(self._line)
         self._line.clear()
         self._overlong = False
-        at = line.find(HEADER)  # not always first: noise has no line feed of its own
-        if at < 0:
-            if self._window is not None:
-                _read(self._window, line.decode("utf-8", "replace").strip("\0 \r\t"))
+        heading = _HEADING.search(line)  # not always first: noise has no line feed of its own
+        if heading is not None:
+            return self._begin(line[heading.start() :], sampled=heading[1] == _SAMPLED)
+        text = line.decode("utf-8", "replace").strip("\0 \r\t")
+        if text.startswith("****"):
+            self._begin_section(text.lower())
             return []
-        done, self._window = self._window, _Window(_elapsed_ns(line[at:]))
-        return [] if done is None else [self._sample(done)]
+        figure = _figure(text)
+        return [] if figure is None or self._in_summary else self._take(figure, cut=cut)
 
-    def _sample(self, window: _Window) -> PowerSample:
-        flags = [PARTIAL] if _lacks(window, self._before) else []
+    def _begin(self, heading: bytes, *, sampled: bool) -> list[PowerSample]:
+        done, self._window = self._window, None
+        self._in_summary, self._section_begun = not sampled, False
+        if sampled:
+            self._window = _Window()
+            self._window.elapsed_ns = _elapsed_ns(heading, self._window.flags)
+        else:
+            self.lost[SUMMARY] += 1
+        if done is not None and not done.begun:  # the end of a sample whose beginning was cut off
+            if not done.is_empty():
+                self.lost["torn"] += 1
+            return []
+        return [] if done is None else self._complete(done)
+
+    def _begin_section(self, title: str) -> None:
+        if self._window is None:
+            self._section_begun = True
+        else:
+            self._window.battery_only = _BATTERY in title and self._window.battery_only is not False
+
+    def _take(self, figure: _Figure, *, cut: bool) -> list[PowerSample]:
+        """Without headings, a figure that was read already is the first one of the next sample."""
+        done: list[PowerSample] = []
+        window = self._window
+        if window is None:
+            window = _Window(begun=self._section_begun, headed=False)
+        elif not window.headed and _repeats(window, figure):
+            done = self._complete(window)
+            window = _Window(headed=False)
+        self._window = window
+        _read(window, figure, cut=cut)
+        return done
+
+    def _complete(self, window: _Window) -> list[PowerSample]:
+        if window.is_empty() and (window.battery_only or not window.headed):
+            if window.battery_only:
+                self.lost[BATTERY_ONLY] += 1
+            return []
+        if _lacks(window, self._before):
+            window.flags.add(PARTIAL)
+        clusters = _clusters(window, self._before)
+        gpu = _gpu(window)
         self._before = window
-        clusters = [
-            ClusterFigures(each.name, each.mhz, mean([core.busy() for core in each.cores]), each.top_mhz)
-            for each in window.clusters
+        return [
+            make_sample(
+                SOURCE,
+                window.elapsed_ns,
+                window.mw,
+                clusters=clusters,
+                gpu=gpu,
+                thermal=window.thermal,
+                flags=window.flags,
+            )
         ]
-        return make_sample(
-            SOURCE,
-            window.elapsed_ns,
-            window.mw,
-            clusters=clusters,
-            gpu=_gpu(window.gpu),
-            thermal=window.thermal,
-            flags=flags,
-        )
+
+
+def is_figure(line: str) -> bool:
+    """Whether a line is one of powermetrics' figures, so that a text that holds it is worth reading."""
+    figure = _figure(line)
+    return figure is not None and (figure.kind != "rail" or _POWER.match(figure.value) is not None)
 
 
 def _lacks(window: _Window, before: _Window | None) -> bool:
@@ -176,86 +249,145 @@ def _lacks(window: _Window, before: _Window | None) -> bool:
     return bool(rails_before - rails) or cores < cores_before or gpu < gpu_before or thermal < thermal_before
 
 
-def _elapsed_ns(header: bytes) -> int | None:
-    found = _ELAPSED.search(header.decode("utf-8", "replace"))
+def _elapsed_ns(heading: bytes, flags: set[str]) -> int | None:
+    found = _ELAPSED.search(heading.decode("utf-8", "replace"))
     elapsed_ms = number(found[1]) if found else None
-    return None if elapsed_ms is None else window_ns(elapsed_ms * NS_PER_MS)
+    return checked(window_ns, None if elapsed_ms is None else elapsed_ms * NS_PER_MS, flags)
 
 
-def _read(window: _Window, line: str) -> None:
-    """Takes what one line tells into the window; a line of any other kind tells nothing."""
+def _figure(line: str) -> _Figure | None:
+    """The figure in a line; None for a line of any other kind."""
     label, colon, value = line.partition(":")
     if not colon:
-        return
+        return None
     word = label.lower()
     rail = _RAILS.get(word) or next((rail for long, rail in _LONG_RAILS.items() if word.startswith(long)), None)
     if rail is not None:
-        _read_power(window, rail, value)
-    elif word == "current pressure level":
-        window.thermal = value.strip() or None
-    elif found := _CORE.fullmatch(label):
-        _read_core(window, found["name"], found["what"].lower(), value)
-    elif found := _CLUSTER.fullmatch(label):
-        _read_cluster(window, found["name"], found["what"].lower(), value)
-    elif found := _GPU.fullmatch(label):
-        _read_gpu(window, found["what"].lower(), value)
+        return _Figure("rail", rail, "power", value)
+    if word == "current pressure level":
+        return _Figure("pressure", "", "level", value)
+    for kind, pattern in (("core", _CORE), ("cluster", _CLUSTER), ("gpu", _GPU)):
+        if found := pattern.fullmatch(label):
+            return _Figure(kind, found.groupdict().get("name", ""), found["what"].lower(), value)
+    return None
+
+
+def _repeats(window: _Window, figure: _Figure) -> bool:
+    """Whether the window has this figure already. A sample prints the GPU's power twice; cores follow their cluster."""
+    match figure.kind:
+        case "rail":
+            return figure.name != "gpu" and figure.name in window.mw
+        case "pressure":
+            return window.thermal is not None
+        case "cluster":
+            *earlier, last = window.clusters or [_TextCluster("")]
+            again = last.name == figure.name and figure.what in last.seen
+            return again or any(cluster.name == figure.name for cluster in earlier)
+        case "gpu":
+            return figure.what in window.gpu
+    return False
+
+
+def _read(window: _Window, figure: _Figure, *, cut: bool) -> None:
+    match figure.kind:
+        case "rail":
+            _read_power(window, figure.name, figure.value)
+        case "pressure":
+            _read_pressure(window, figure.value.strip(), cut=cut)
+        case "core":
+            _read_core(window, figure)
+        case "cluster":
+            _read_cluster(window, figure)
+        case "gpu":
+            convert = _frequency if figure.what == "active frequency" else _portion
+            window.gpu[figure.what] = convert(figure.value, window.flags)
 
 
 def _read_power(window: _Window, rail: str, value: str) -> None:
     """The first line that names a rail counts: the GPU's section repeats its power."""
+    if rail in window.mw:
+        return
     found = _POWER.match(value)
-    if found and rail not in window.mw:
-        power = number(found[1])
-        window.mw[rail] = None if power is None else milliwatts(power if found[2] else power * MILLI)
+    power = number(found[1]) if found else None
+    window.mw[rail] = None if found is None or power is None else milliwatts(power if found[2] else power * MILLI)
 
 
-def _read_cluster(window: _Window, name: str, what: str, value: str) -> None:
-    if not window.clusters or window.clusters[-1].name != name:
+def _read_pressure(window: _Window, level: str, *, cut: bool) -> None:
+    if not cut or level in PRESSURE_LEVELS:
+        window.thermal = level or None
+    else:  # half a word looks like a word
+        window.flags.add(PARTIAL)
+
+
+def _read_cluster(window: _Window, figure: _Figure) -> None:
+    if not window.clusters or window.clusters[-1].name != figure.name:
         if len(window.clusters) >= CLUSTER_LIMIT:
             return
-        window.clusters.append(_TextCluster(name))
+        window.clusters.append(_TextCluster(figure.name))
     cluster = window.clusters[-1]
-    if what == "active frequency":
-        cluster.mhz = _frequency(value)
-    elif what == "active residency":
-        cluster.top_mhz = float(max(map(int, _STATE.findall(value)), default=0)) or None
+    cluster.seen.add(figure.what)
+    if figure.what == "active frequency":
+        cluster.mhz = _frequency(figure.value, window.flags)
+        return
+    cluster.shares[figure.what] = _portion(figure.value, window.flags)
+    if figure.what == "active residency":
+        cluster.top_mhz = float(max(map(int, _STATE.findall(figure.value)), default=0)) or None
 
 
-def _read_core(window: _Window, name: str, what: str, value: str) -> None:
+def _read_core(window: _Window, figure: _Figure) -> None:
     """Cores are printed after the cluster they belong to; Intel's belong to none and are left out."""
     if not window.clusters:
         return
     cores = window.clusters[-1].cores
-    if not cores or cores[-1].name != name:
+    if not cores or cores[-1].name != figure.name:
         if len(cores) >= 10 * CLUSTER_LIMIT:
             return
-        cores.append(_Core(name))
-    portion = _portion(value)
-    if portion is not None:
-        cores[-1].shares[what] = portion
+        cores.append(_Core(figure.name))
+    cores[-1].shares[figure.what] = _portion(figure.value, window.flags)
 
 
-def _read_gpu(window: _Window, what: str, value: str) -> None:
-    figure = _frequency(value) if what == "active frequency" else _portion(value)
-    if figure is not None:
-        window.gpu[what] = figure
+def _clusters(window: _Window, before: _Window | None) -> list[ClusterFigures]:
+    """A cluster without cores is busy as it says itself, which is an estimate, unless its cores were cut off."""
+    with_cores = {cluster.name for cluster in before.clusters if cluster.cores} if before else set()
+    figures = []
+    for cluster in window.clusters:
+        busy = mean([_busy(core.shares, window.flags) for core in cluster.cores])
+        if busy is None and cluster.name not in with_cores:
+            busy = _busy(cluster.shares, window.flags)
+            if busy is not None:
+                window.flags.add(ESTIMATED)
+        figures.append(ClusterFigures(cluster.name, cluster.mhz, busy, cluster.top_mhz))
+    return figures
 
 
-def _gpu(figures: dict[str, float | None]) -> Gpu | None:
-    if not figures:
+def _gpu(window: _Window) -> Gpu | None:
+    if all(figure is None for figure in window.gpu.values()):
         return None
-    busy = share(figures.get("active residency"))
-    return Gpu(
-        mhz=figures.get("active frequency"), busy=busy_of(figures.get("idle residency"), None) if busy is None else busy
-    )
+    return Gpu(mhz=window.gpu.get("active frequency"), busy=_busy(window.gpu, window.flags))
 
 
-def _frequency(value: str) -> float | None:
-    found = _FREQUENCY.match(value)
-    return megahertz(number(found[1])) if found else None
+def _busy(shares: Mapping[str, float | None], flags: set[str]) -> float | None:
+    """The active share, else what idle and down leave of the window."""
+    active = checked(share, shares.get("active residency"), flags)
+    if active is not None:
+        return active
+    down = shares.get("down residency")
+    return checked(lambda idle: busy_of(idle, down), shares.get("idle residency"), flags)
 
 
-def _portion(value: str) -> float | None:
-    found = _PERCENT.match(value)
-    percent = number(found[1]) if found else None
+def _frequency(value: str, flags: set[str]) -> float | None:
+    return checked(megahertz, _number(_FREQUENCY, value, flags), flags)
+
+
+def _portion(value: str, flags: set[str]) -> float | None:
+    percent = _number(_PERCENT, value, flags)
     return None if percent is None else percent / 100
+
+
+def _number(pattern: re.Pattern[str], value: str, flags: set[str]) -> float | None:
+    """The number in `value`; `nan` is printed where there was nothing to measure, anything else makes it `partial`."""
+    found = pattern.match(value)
+    if found is None:
+        flags.add(PARTIAL)
+        return None
+    return number(found[1])

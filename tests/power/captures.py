@@ -206,6 +206,16 @@ def text(truth: Truth, system: int = 15) -> str:
     return "\n".join(lines)
 
 
+def summary(truth: Truth, system: int = 15) -> str:
+    """What powermetrics prints last with --show-usage-summary: the same figures for the whole run."""
+    return text(truth, system).replace("*** Sampled system activity", "*** Summary system activity")
+
+
+def pasted(truth: Truth, system: int = 15) -> str:
+    """A sample as people copy it into a report: from the first section on, without the line above it."""
+    return text(truth, system).partition("\n")[2].lstrip("\n")
+
+
 def text_head() -> str:
     return "Machine model: Mac99,9\nOS version: 99Z99\nBoot arguments: \nBoot time: Thu Jan  1 00:00:00 2026\n\n\n\n"
 

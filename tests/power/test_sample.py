@@ -32,6 +32,24 @@ def test_flags_come_in_one_order_without_repeats() -> None:
     assert made.flags == ("suspect-zero", "partial", "estimated")
 
 
+@pytest.mark.parametrize(
+    ("cpu", "ane", "combined", "flags"),
+    [
+        (100.0, 0.0, 9150.0, ("inconsistent",)),
+        (9000.0, 0.0, 150.0, ("inconsistent",)),
+        (100.0, 0.0, 152.0, ()),  # rounded apart from each other
+        (0.4, 0.0, 120.0, ()),  # far, but of little
+        (1000.0, 0.0, 1900.0, ()),
+        (100.0, None, 9150.0, ()),
+        (100.0, 0.0, None, ()),
+    ],
+)
+def test_a_sum_that_is_far_from_its_parts_is_flagged(
+    cpu: float, ane: float | None, combined: float | None, flags: tuple[str, ...]
+) -> None:
+    assert make_sample("x", 5, {"cpu": cpu, "gpu": 50.0, "ane": ane, "combined": combined}).flags == flags
+
+
 def test_the_document_has_every_key_with_unknown_as_null() -> None:
     made = make_sample("x", None, {"cpu": 1.5}, clusters=[ClusterFigures("E", 600.0, None)], gpu=Gpu(mhz=1.0, busy=0.5))
     assert as_document(made) == {

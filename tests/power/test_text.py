@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hettop.power.text import LINE_LIMIT, TextParser
-from tests.power.captures import CHIPS, SYSTEMS, ClusterTruth, Core, Truth, text, text_head, truth_of
+from hettop.power.sample import PowerSample
+from hettop.power.text import LINE_LIMIT, PRESSURE_LEVELS, TextParser
+from tests.power.captures import (
+    CHIPS,
+    SYSTEMS,
+    ClusterTruth,
+    Core,
+    Truth,
+    pasted,
+    summary,
+    text,
+    text_head,
+    truth_of,
+)
 from tests.power.reading import assert_clusters, one, read, read_text
 
 HEADER = "*** Sampled system activity (Fri Jan  2 03:04:05 2026 +0100) ({}ms elapsed) ***\n"
@@ -87,6 +100,147 @@ def test_a_virtual_machine_gives_a_sample_without_figures() -> None:
     sample = one(read_text(text_head() + HEADER.format("500.00") + "\n\n"))
     assert set(sample.mw.values()) == {None}
     assert (sample.elapsed_ns, sample.clusters, sample.gpu) == (500_000_000, (), None)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("name", ["M1", "M1 Ultra"])
+def test_the_summary_at_the_end_leaks_into_no_sample(name: str, system: int) -> None:
+    sample = text(truth_of(CHIPS[name], gpu_busy=0.0), system)
+    mw = {"cpu": 900.0, "gpu": 800.0, "ane": 77.0, "dram": 5.0, "package": 5.0}
+    parser = TextParser()
+    end = summary(truth_of(CHIPS[name], gpu_mhz=1.0, thermal="Heavy", mw=mw), system)
+    assert read(parser, (text_head() + sample + end).encode()) == read_text(sample)
+    assert parser.lost == {"summary": 1}
+
+
+def test_what_a_sample_lacks_is_not_taken_from_the_summary() -> None:
+    sample = one(read_text(HEADER.format("1000.00") + "GPU Power: 0 mW\n" + summary(SMALL)))
+    assert {rail for rail, value in sample.mw.items() if value is not None} == {"gpu"}
+    assert (sample.clusters, sample.gpu, sample.thermal, sample.flags) == ((), None, None, ())
+
+
+def test_samples_after_a_summary_are_read() -> None:
+    assert read_text(text(SMALL) + summary(truth_of(CHIPS["M1"])) + text(SMALL)) == read_text(text(SMALL) * 2)
+
+
+def without_cores(mw: str = "0") -> str:
+    return (
+        HEADER.format("1000.00") + "E-Cluster HW active frequency: 2064 MHz\nE-Cluster HW active residency: 75.00%\n"
+        f"E-Cluster idle residency: 25.00%\nCPU Power: {mw} mW\n"
+    )
+
+
+def test_a_cluster_without_cores_is_busy_as_it_says_itself_which_is_an_estimate() -> None:
+    sample = one(read_text(without_cores("5")))
+    assert [(each.name, each.mhz, each.busy) for each in sample.clusters] == [("E-Cluster", 2064.0, 0.75)]
+    assert sample.flags == ("estimated",)
+
+
+def test_no_watts_with_a_busy_cluster_is_suspect_also_without_cores() -> None:
+    assert one(read_text(without_cores("0"))).flags == ("suspect-zero", "estimated")
+
+
+def test_a_cluster_is_idle_where_it_tells_no_active_residency() -> None:
+    lines = "E-Cluster idle residency: 30.00%\nE-Cluster down residency: 50.00%\nCPU Power: 5 mW\n"
+    assert one(read_text(HEADER.format("1000.00") + lines)).clusters[0].busy == pytest.approx(0.2)
+
+
+def test_a_line_of_digits_is_no_figure() -> None:
+    sample = one(read_text(HEADER.format("1000.00") + f"CPU Power: {'1' * 10_000}\nGPU Power: 5 mW\n"))
+    assert (sample.mw["cpu"], sample.mw["gpu"], sample.flags) == (None, 5.0, ("partial",))
+
+
+@pytest.mark.parametrize("level", sorted(PRESSURE_LEVELS))
+def test_a_known_pressure_level_needs_no_line_feed(level: str) -> None:
+    cut = HEADER.format("1000.00") + f"CPU Power: 5 mW\nCurrent pressure level: {level}"
+    sample = one(read_text(cut))
+    assert (sample.thermal, sample.flags) == (level, ())
+    for at in range(1, len(level) + 1):
+        sample = one(read_text(cut[:-at]))
+        assert (sample.thermal, sample.flags) == (None, ("partial",))
+
+
+def test_levels_are_told_apart_though_cut_off() -> None:
+    assert not [(a, b) for a in PRESSURE_LEVELS for b in PRESSURE_LEVELS if a != b and b.startswith(a)]
+
+
+def undated(samples: list[PowerSample]) -> list[PowerSample]:
+    return [replace(sample, elapsed_ns=None) for sample in samples]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("name", ["M1", "M1 Ultra", "M5"])
+def test_samples_pasted_without_their_heading_are_read_with_the_time_unknown(name: str, system: int) -> None:
+    first, second = truth_of(CHIPS[name]), truth_of(CHIPS[name], thermal="Heavy", gpu_mhz=1.0)
+    whole = read_text(text(first, system) + text(second, system))
+    assert read_text(pasted(first, system) + pasted(second, system)) == undated(whole)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_samples_of_which_only_powers_were_copied_are_told_apart(system: int) -> None:
+    figures = [Truth(mw={"cpu": n, "gpu": 10 * n, "ane": 0.0, "dram": 3 * n, "package": 99.0}) for n in (7, 8, 9)]
+    lines = "".join(text(truth, system) for truth in figures).split("\n")
+    powers = "\n".join(line for line in lines if " Power" in line and "Cluster " not in line)
+    samples = read_text(powers)
+    assert [(sample.mw["cpu"], sample.mw["gpu"], sample.mw["ane"]) for sample in samples] == [
+        (7.0, 70.0, 0.0),
+        (8.0, 80.0, 0.0),
+        (9.0, 90.0, 0.0),
+    ]
+    assert {sample.elapsed_ns for sample in samples} == {None}
+
+
+def test_a_sample_without_heading_is_read_before_others_where_its_first_section_is_there() -> None:
+    parser = TextParser()
+    assert read(parser, (pasted(SMALL) + text(SMALL)).encode()) == [
+        *undated(read_text(text(SMALL))),
+        *read_text(text(SMALL)),
+    ]
+    assert parser.lost == {}
+
+
+def test_the_end_of_a_sample_before_the_first_is_counted_as_torn() -> None:
+    parser = TextParser()
+    assert read(parser, (pasted(SMALL).partition("CPU 1")[2] + CAPTURE).encode()) == read_text(CAPTURE)
+    assert parser.lost == {"torn": 1}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "E-Cluster HW active frequency: 99999999 MHz",
+        "E-Cluster HW active frequency: fast",
+        "CPU 0 active residency: 300%",
+        "CPU 0 idle residency: -20%",
+        "GPU idle residency: 120%",
+        "GPU HW active frequency: -5 MHz",
+        "Combined Power (CPU + GPU + ANE): 99999999999 mW",
+        "ANE Power: much",
+    ],
+)
+def test_what_cannot_be_is_dropped_and_the_sample_partial(line: str) -> None:
+    begin = HEADER.format("1000.00") + "CPU Power: 5 mW\nE-Cluster down residency: 0.00%\n"
+    assert one(read_text(begin)).flags == ()
+    assert one(read_text(begin + line + "\n")).flags == ("partial",)
+
+
+def test_a_window_that_cannot_be_is_dropped_and_the_sample_partial() -> None:
+    sample = one(read_text(HEADER.format("-5") + "CPU Power: 5 mW\n"))
+    assert (sample.elapsed_ns, sample.flags) == (None, ("partial",))
+
+
+@pytest.mark.parametrize("line", ["E-Cluster HW active frequency: nan MHz", "GPU idle residency: -nan%"])
+def test_where_nothing_could_be_measured_no_load_is_lacking(line: str) -> None:
+    assert one(read_text(HEADER.format("1000.00") + f"CPU Power: 5 mW\n{line}\n")).flags == ()
+
+
+def test_readings_of_the_battery_alone_are_no_sample() -> None:
+    battery = HEADER.format("1000.00") + "\n**** Battery and backlight usage ****\n\nBattery: percent_charge: 85\n"
+    parser = TextParser()
+    assert read(parser, (battery * 2).encode()) == []
+    assert parser.lost == {"battery only": 2}
+    assert one(read_text(battery + "**** GPU usage ****\nGPU Power: 5 mW\n")).mw["gpu"] == 5.0
+    assert len(read_text(battery + "**** Network activity ****\n")) == 1  # as in a virtual machine
 
 
 def test_noise_even_right_before_a_sample_is_survived() -> None:
