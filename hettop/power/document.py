@@ -19,8 +19,11 @@ TOP_FREQUENCY = "top_mhz"
 # Names of processes and boot arguments may hold bytes that XML forbids; no figure does.
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 # Four fifths of a document are residencies per frequency, of which only the highest frequency is of use here.
+# A list with another one in it is not the list it used to be: it is left to the reader. Nothing is read twice: a list
+# ends at the next bracket of any list, and what has matched is not given back (`*+`).
 _RESIDENCIES = re.compile(
-    rb"<key>(dvfm_states|sw_requested_state|sw_state|requested_freq)</key>\s*<array>(.*?)</array>", re.DOTALL
+    rb"<key>(dvfm_states|sw_requested_state|sw_state|requested_freq)</key>\s*+<array>"
+    rb"([^<]*+(?:<(?!/?array)[^<]*+)*+)</array>"
 )
 _FREQUENCY = re.compile(rb"<key>freq</key>\s*<integer>([0-9]{1,6})</integer>")
 
@@ -42,8 +45,6 @@ def read_document(data: bytes) -> Value:
 
 def _highest(found: re.Match[bytes]) -> bytes:
     kind, states = found.groups()
-    if b"<array" in states:  # not the list it used to be: leave it to the reader
-        return found.group()
     top = max(map(int, _FREQUENCY.findall(states)), default=0) if kind == b"dvfm_states" else 0
     return b"<key>%s</key><integer>%d</integer>" % (TOP_FREQUENCY.encode(), top) if top else b""
 

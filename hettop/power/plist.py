@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from hettop.events import Gpu
 from hettop.power.document import TOP_FREQUENCY, Value, read_document
 from hettop.power.sample import (
+    BATTERY_ONLY,
     ESTIMATED,
     MILLI,
     PARTIAL,
+    SUMMARY,
     ClusterFigures,
     PowerSample,
     busy_of,
+    checked,
     make_sample,
     mean,
     megahertz,
@@ -31,6 +34,10 @@ HZ_PER_MHZ = 1e6
 NS_PER_S = 1e9
 _START, _END = b"<plist", b"</plist>"
 _OURS = frozenset({"elapsed_ns", "processor", "gpu", "thermal_pressure"})
+# What every document has, whichever samplers were asked for.
+_HEAD = frozenset(
+    {"is_delta", "elapsed_ns", "hw_model", "kern_osversion", "kern_bootargs", "kern_boottime", "timestamp"}
+)
 _Dict = Mapping[str, Value]
 
 
@@ -98,24 +105,33 @@ class PlistParser:
         except ValueError:
             self.lost["unreadable"] += 1
             return None
-        if not isinstance(root, dict) or not _OURS & root.keys():
-            self.lost["foreign"] += 1
-            return None
-        return sample_of(root)
+        reason = _why_no_sample(root)
+        if reason:
+            self.lost[reason] += 1
+        return None if reason else sample_of(_dict(root))
+
+
+def _why_no_sample(root: Value) -> str:
+    """Why a document is no power sample; empty for one that is."""
+    if not isinstance(root, dict) or not _OURS & root.keys():
+        return "foreign"
+    if root.get("is_delta") is False:  # figures since the system started (--show-initial-usage)
+        return SUMMARY
+    return BATTERY_ONLY if root.keys() - _HEAD == {"battery"} else ""
 
 
 def sample_of(root: _Dict) -> PowerSample:
     """The sample in one document's root."""
-    elapsed_ns = window_ns(_number(root, "elapsed_ns"))
-    processor, gpu = _dict(root.get("processor")), _dict(root.get("gpu"))
     flags: set[str] = set()
+    elapsed_ns = checked(window_ns, _number(root, "elapsed_ns"), flags)
+    processor, gpu = _dict(root.get("processor")), _dict(root.get("gpu"))
     # With the CPU sampler off, the GPU's own section is the only one that tells its energy.
     told = {**{key: value for key, value in gpu.items() if key.startswith("gpu_")}, **processor}
+    if "package_watts" in told:  # Intel's key, and its unit
+        watts = _number(told, "package_watts")
+        told["package_power"] = None if watts is None else watts * MILLI
     mw = {rail: _rail(told, rail, elapsed_ns, flags) for rail in ("cpu", "gpu", "ane", "dram", "package")}
     mw["combined"] = _printed(told, "combined_power", flags)
-    if mw["package"] is None and "package_watts" in told:  # Intel's key, and its unit
-        watts = _number(told, "package_watts")
-        mw["package"] = None if watts is None else milliwatts(watts * MILLI)
     clusters = [_cluster(each, flags) for each in _dicts(processor.get("clusters")) if each.get("name")]
     thermal = root.get("thermal_pressure")
     return make_sample(
@@ -123,7 +139,7 @@ def sample_of(root: _Dict) -> PowerSample:
         elapsed_ns,
         mw,
         clusters=clusters,
-        gpu=_gpu(gpu),
+        gpu=_gpu(gpu, flags),
         thermal=thermal if isinstance(thermal, str) else None,
         flags=flags,
     )
@@ -151,28 +167,30 @@ def _printed(told: _Dict, key: str, flags: set[str]) -> float | None:
 
 def _cluster(cluster: _Dict, flags: set[str]) -> ClusterFigures:
     hertz = _number(cluster, "freq_hz")
-    busy = mean(
-        [busy_of(_number(core, "idle_ratio"), _number(core, "down_ratio")) for core in _dicts(cluster.get("cpus"))]
-    )
+    busy = mean([_busy(core, flags) for core in _dicts(cluster.get("cpus"))])
     if busy is None:
         # The cluster's own ratio is known to be wrong on some chips: second best, and said so.
-        busy = busy_of(_number(cluster, "idle_ratio"), _number(cluster, "down_ratio"))
+        busy = _busy(cluster, flags)
         if busy is not None:
             flags.add(ESTIMATED)
     return ClusterFigures(
         name=str(cluster["name"]),
-        mhz=None if hertz is None else megahertz(hertz / HZ_PER_MHZ),
+        mhz=checked(megahertz, None if hertz is None else hertz / HZ_PER_MHZ, flags),
         busy=busy,
         top_mhz=_number(cluster, TOP_FREQUENCY),
     )
 
 
-def _gpu(gpu: _Dict) -> Gpu | None:
+def _gpu(gpu: _Dict, flags: set[str]) -> Gpu | None:
     """Its `freq_hz` is in MHz, whatever the name says."""
-    mhz = megahertz(_number(gpu, "freq_hz"))
-    idle = _number(gpu, "idle_ratio")
-    busy = busy_of(idle, None)
+    mhz = checked(megahertz, _number(gpu, "freq_hz"), flags)
+    busy = _busy(gpu, flags)
     return None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy)
+
+
+def _busy(part: _Dict, flags: set[str]) -> float | None:
+    down = _number(part, "down_ratio")
+    return checked(lambda idle: busy_of(idle, down), _number(part, "idle_ratio"), flags)
 
 
 def _number(values: _Dict, key: str) -> float | None:

@@ -92,6 +92,57 @@ def test_intels_package_is_told_in_watts() -> None:
     assert (sample.mw["cpu"], sample.mw["combined"]) == (None, None)
 
 
+@pytest.mark.parametrize(("watts", "mw", "flags"), [("1.5", 1500.0, ()), ("nan", None, ("partial",))])
+def test_a_package_told_in_watts_is_not_worked_out_from_its_energy(
+    watts: str, mw: float | None, flags: tuple[str, ...]
+) -> None:
+    body = f"<key>package_watts</key><real>{watts}</real>{integer('package_energy', 500)}"
+    sample = one(read_plist(document(integer("elapsed_ns", 500_000_000) + PROCESSOR.format(body))))
+    assert (sample.mw["package"], sample.flags) == (mw, flags)
+
+
+def test_figures_since_the_system_started_are_no_sample() -> None:
+    parser = PlistParser()
+    initial = SMALL[0].replace(b"<key>is_delta</key><true/>", b"<key>is_delta</key><false/>")
+    assert read(parser, stream(initial, SMALL[1])) == read_plist(SMALL[1])
+    assert parser.lost == {"summary": 1}
+
+
+def test_readings_of_the_battery_alone_are_no_sample() -> None:
+    battery = (
+        integer("elapsed_ns", 5000) + "<key>battery</key><dict><key>percent_charge</key><integer>85</integer></dict>"
+    )
+    parser = PlistParser()
+    assert read(parser, document(battery)) == []
+    assert parser.lost == {"battery only": 1}
+    assert len(read_plist(document(battery + "<key>tasks</key><array/>"))) == 1  # as in a virtual machine
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        (real("freq_hz", 1e20), "gpu"),
+        (real("freq_hz", -1), "cluster"),
+        (real("idle_ratio", 1.5), "gpu"),
+        (real("idle_ratio", -0.5), "cluster"),
+        (real("idle_ratio", 0.5) + real("down_ratio", 3), "core"),
+        (real("package_watts", -8.5), "processor"),
+        (integer("elapsed_ns", -5), "root"),
+    ],
+)
+def test_what_cannot_be_is_dropped_and_the_sample_partial(body: str, where: str) -> None:
+    def body_of(part: str) -> str:
+        return body if part == where else ""
+
+    core = f"<key>cpus</key><array><dict>{body_of('core')}</dict></array>"
+    cluster = f"<dict><key>name</key><string>E</string>{body_of('cluster')}{core}</dict>"
+    processor = f"<key>clusters</key><array>{cluster}</array>{real('cpu_power', 5)}{body_of('processor')}"
+    root = f"{PROCESSOR.format(processor)}<key>gpu</key><dict>{body_of('gpu')}</dict>{body_of('root')}"
+    sample = one(read_plist(document(root)))
+    assert (sample.mw["cpu"], sample.flags) == (5.0, ("partial",))
+    assert (sample.gpu, sample.clusters[0].mhz, sample.clusters[0].busy) == (None, None, None)
+
+
 @pytest.mark.parametrize("printed", ["nan", "-nan", "inf", "-5", "1e30", "", "much"])
 def test_a_rail_that_is_printed_but_no_figure_is_absent_and_the_sample_partial(printed: str) -> None:
     body = f"<key>cpu_power</key><real>{printed}</real>{real('gpu_power', 7)}"
@@ -192,6 +243,7 @@ def test_bytes_that_xml_forbids_are_survived() -> None:
         (b"<plist><dict><key>cpu</dict></plist>", "unreadable"),
         (b"<plist><dict>" * 3 + b"&boom;</plist>", "unreadable"),
         (b"<plist>" + b"<array>" * 70 + b"</array>" * 70 + b"</plist>", "unreadable"),
+        (b"<plist><dict>" + b"<key>dvfm_states</key><array>" * 2000 + b"</dict></plist>", "unreadable"),
         (b"<plist><array/></plist>", "foreign"),
         (b"<plist><dict><key>CFBundleName</key><string>x</string></dict></plist>", "foreign"),
         (b"<plist></plist>", "foreign"),
