@@ -1,11 +1,13 @@
-"""Parses the lines of `macmon pipe`: one JSON object each, with the names of 0.6 and 0.7 or those of 0.8.
+"""Parses the JSON objects of `macmon pipe`, with the names of 0.6 and 0.7 or those of 0.8.
 
-Bytes in, samples out at each line feed. Knows no process and no file; holds one line.
+macmon prints each on a line of its own, `jq` over many lines; both are read. Bytes in, samples out at the line feed
+that ends an object. Holds one object.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -20,6 +22,7 @@ from hettop.power.sample import (
     MILLI,
     ClusterFigures,
     PowerSample,
+    checked,
     make_sample,
     megahertz,
     milliwatts,
@@ -28,10 +31,12 @@ from hettop.power.sample import (
 )
 
 SOURCE = "macmon"
-LINE_LIMIT = 256 << 10  # real lines have 500 to 5,000 bytes
+LINE_LIMIT = 256 << 10  # of an object; real ones have 500 to 5,000 bytes
 LONGEST_GAP_S = 3600.0  # between two lines; more is a clock that was set, or two captures in one file
 MOST_DIGITS = 20  # of a whole number: 64 bits have no more
 NS_PER_S = 1e9
+_BLANKS = b"\0 \r\t"
+_INDENTATION = b" \t"
 RAIL_KEYS = {
     "cpu": "cpu_power",
     "gpu": "gpu_power",
@@ -43,13 +48,14 @@ _CLUSTER = re.compile(r"([a-z]{1,8}cpu)_(?:usage|freq_mhz|active_ratio|scaled_ra
 
 
 class MacmonParser:
-    """Incremental parser. `lost` counts lines that gave no sample, by reason."""
+    """Incremental parser. `lost` counts objects and lines that gave no sample, by reason."""
 
     source = SOURCE
 
     def __init__(self) -> None:
         self.lost: Counter[str] = Counter()
         self._line = bytearray()
+        self._object = bytearray()  # the lines of an object that has not ended
         self._overlong = False
         self._last: datetime | None = None
 
@@ -64,8 +70,10 @@ class MacmonParser:
         return samples
 
     def finish(self) -> list[PowerSample]:
-        """A last line without its line feed counts if it is whole."""
-        return self._end_line("torn")
+        """A last object without its line feed counts if it is complete."""
+        samples = self._end_line("torn")
+        self._drop_object("torn")
+        return samples
 
     def _append(self, part: bytes) -> None:
         if self._overlong:
@@ -77,9 +85,29 @@ class MacmonParser:
             self.lost["too long"] += 1
 
     def _end_line(self, fault: str) -> list[PowerSample]:
-        line = bytes(self._line).strip(b"\0 \r\t")
+        line = bytes(self._line).lstrip(b"\0").rstrip(_BLANKS)
         self._line.clear()
         self._overlong = False
+        # jq prints the brackets of an object alone on their lines, and indents all between.
+        if line[:1] not in _INDENTATION and line != b"}":
+            self._drop_object("torn")
+        if not self._object and line != b"{":
+            return self._read(line.strip(_BLANKS), fault)
+        self._object += line
+        if len(self._object) > LINE_LIMIT:
+            self._drop_object("too long")
+        if line != b"}":
+            return []
+        line = bytes(self._object)
+        self._object.clear()
+        return self._read(line, fault)
+
+    def _drop_object(self, reason: str) -> None:
+        if self._object:
+            self.lost[reason] += 1
+            self._object.clear()
+
+    def _read(self, line: bytes, fault: str) -> list[PowerSample]:
         if not line:
             return []
         try:
@@ -100,10 +128,11 @@ class MacmonParser:
         names = dict.fromkeys(found[1] for found in map(_CLUSTER.fullmatch, told) if found)
         clusters = [ClusterFigures(name, *_mhz_and_busy(told, name, flags)) for name in names]
         mhz, busy = _mhz_and_busy(told, "gpu", flags)
+        mw = {rail: _milliwatts(told.get(key), flags) for rail, key in RAIL_KEYS.items()}
         return make_sample(
             SOURCE,
             elapsed_ns,
-            {rail: _milliwatts(told.get(key)) for rail, key in RAIL_KEYS.items()},
+            mw,
             clusters=clusters,
             gpu=None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy),
             flags=flags,
@@ -119,8 +148,8 @@ def _decoded(line: bytes) -> Any:
         return json.loads(line, parse_int=_whole, parse_constant=_refuse)
 
 
-def _whole(digits: str) -> int | None:
-    return int(digits) if len(digits) <= MOST_DIGITS else None
+def _whole(digits: str) -> float:
+    return int(digits) if len(digits) <= MOST_DIGITS else math.inf
 
 
 def _refuse(word: str) -> None:
@@ -139,29 +168,33 @@ def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[
     the clock does, so it is a stand-in and flagged `estimated`. 0.8.1 repeats those names beside its own.
     """
     pair = told.get(f"{name}_usage")
-    old = pair if isinstance(pair, list) and len(pair) == 2 else [None, None]
+    none = None if pair is None else math.nan
+    old = pair if isinstance(pair, list) and len(pair) == 2 else [none, none]
     mhz = _figure(told.get(f"{name}_freq_mhz"))
-    busy = share(_figure(told.get(f"{name}_active_ratio")))
+    busy = checked(share, _figure(told.get(f"{name}_active_ratio")), flags)
     if busy is None:
         scaled = told.get(f"{name}_scaled_ratio")
-        busy = share(_figure(old[1] if scaled is None else scaled))
+        busy = checked(share, _figure(old[1] if scaled is None else scaled), flags)
         if busy is not None:
             flags.add(ESTIMATED)
-    return megahertz(_figure(old[0]) if mhz is None else mhz), busy
+    return checked(megahertz, _figure(old[0]) if mhz is None else mhz, flags), busy
 
 
 def _figure(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    """The value as a number: `null`, which stands for no figure, is None; what is no number at all is nan."""
+    if value is None:
         return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return math.nan
     try:
         return float(value)
     except OverflowError:  # more digits than a power has
-        return None
+        return math.inf
 
 
-def _milliwatts(watts: object) -> float | None:
+def _milliwatts(watts: object, flags: set[str]) -> float | None:
     figure = _figure(watts)
-    return None if figure is None else milliwatts(figure * MILLI)
+    return checked(milliwatts, None if figure is None else figure * MILLI, flags)
 
 
 def _moment(text: object) -> datetime | None:

@@ -86,6 +86,55 @@ def test_a_figure_beyond_all_numbers_is_absent_and_takes_nothing_along(digits: s
     assert parser.lost == {}
 
 
+@pytest.mark.parametrize("key", ["cpu_power", "ram_power", "gpu_usage", "ecpu_usage"])
+@pytest.mark.parametrize("value", [-1, 1e9, "1.5", True, [-1, -1], [10**400, 2]])
+def test_what_is_told_but_cannot_be_makes_the_sample_partial(key: str, value: object) -> None:
+    assert "partial" in one(read(MacmonParser(), lines({**OLD, key: value}))).flags
+
+
+def test_what_is_told_as_null_is_absent_and_nothing_is_lacking() -> None:
+    sample = one(read(MacmonParser(), lines({**NEW, "ane_power": None, "gpu_freq_mhz": None, "all_power": None})))
+    assert (sample.mw["ane"], sample.flags) == (None, ())
+
+
+def pretty(*told: dict[str, Any], indent: int | str = 2) -> bytes:
+    """As `jq` prints it."""
+    return b"".join(json.dumps(each, indent=indent).encode() + b"\n" for each in told)
+
+
+@pytest.mark.parametrize("indent", [1, 2, 7, "\t"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_objects_that_jq_printed_are_read(indent: int | str, ending: bytes) -> None:
+    data = pretty(OLD, NEW, indent=indent).replace(b"\n", ending)
+    assert read(MacmonParser(), data) == read(MacmonParser(), lines(OLD, NEW))
+    assert read(MacmonParser(), data.rstrip()) == read(MacmonParser(), lines(OLD, NEW))
+
+
+def test_objects_of_jq_may_stand_among_lines_and_be_split_anywhere() -> None:
+    data = lines(NEW) + pretty(OLD, NEW) + lines(OLD)
+    whole = read(MacmonParser(), lines(NEW, OLD, NEW, OLD))
+    for cut in range(len(data)):
+        assert read(MacmonParser(), data[:cut], data[cut:]) == whole
+
+
+def test_an_object_of_jq_that_does_not_end_is_torn_and_the_next_one_read() -> None:
+    torn = pretty(OLD).rpartition(b'  "gpu_usage"')[0]
+    for rest in (pretty(OLD), lines(OLD)):
+        parser = MacmonParser()
+        assert read(parser, torn + rest + torn) == read(MacmonParser(), rest)
+        assert parser.lost == {"torn": 2}
+
+
+def test_an_endless_object_is_dropped() -> None:
+    parser = MacmonParser()
+    parser.feed(b"{\n")
+    for _ in range(1000):
+        parser.feed(b'  "a": 1,\n' * 40)
+        assert len(parser._object) <= LINE_LIMIT
+    assert parser.lost["too long"] == 1
+    assert len(read(parser, pretty(OLD))) == 1
+
+
 def test_no_watts_with_busy_cores_is_suspect() -> None:
     assert "suspect-zero" in one(read(MacmonParser(), lines({**NEW, "cpu_power": 0.0}))).flags
 
