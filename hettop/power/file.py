@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.power.plist import SOURCE as POWERMETRICS
-from hettop.power.reading import BLANKS, CAPTURE, HEAD_LIMIT, CaptureParser, nothing_found, parser_for, refusal
+from hettop.power.reading import CAPTURE, HEAD_LIMIT, CaptureParser, FormatCounter, Recogniser, nothing_found, refusal
 from hettop.power.sample import POWERMETRICS_STEP_MJ, PowerSample
 from hettop.power.source import Availability
 from hettop.text import clean
@@ -138,20 +138,22 @@ def _open_pipe(path: Path, shown: str, patience_s: float) -> FileIO:
 
 def _recognise(file: FileIO, name: str) -> tuple[bytes, CaptureParser]:
     """What has been read, and the parser it is for."""
-    head = b""
-    while True:
+    recogniser = Recogniser()
+    parser = None
+    while parser is None:
         part = _read(file, name)
-        head = (head + part).lstrip(BLANKS)  # nothing is told by them, however many there are
-        parser = parser_for(head)
-        if parser is not None:
-            return head, parser
-        if not part or len(head) >= HEAD_LIMIT:
-            raise refusal(name, head)
+        parser = recogniser.feed(part)
+        if parser is None and (not part or len(recogniser.head) >= HEAD_LIMIT):
+            parser = recogniser.finish()
+            if parser is None:
+                raise refusal(name, bytes(recogniser.head))
+    return bytes(recogniser.head), parser
 
 
 def _parse(file: FileIO, head: bytes, parser: CaptureParser) -> Iterator[PowerSample]:
-    part = head
+    part, others = head, FormatCounter(parser)
     while part:
+        others.feed(part)
         yield from parser.feed(part)
         part = _read(file, "the capture")
     yield from parser.finish()

@@ -131,12 +131,13 @@ class LiveReading:
     def __init__(self) -> None:
         self.n = 0
         self._parser = PlistParser()
-        self._head = b""
+        self._tail = b""
         self._seen = 0
+        self._is_plist = False
         self._empty = 0
 
     def samples(self, chunk: bytes) -> Iterator[PowerSample]:
-        if not self.n:
+        if not self._is_plist:
             self._look_at(chunk)
         for sample in self._parser.feed(chunk):
             self._parser.lost.clear()
@@ -149,12 +150,14 @@ class LiveReading:
             raise PowerLostError(f"powermetrics prints what cannot be read ({', '.join(self._parser.lost)})")
 
     def _look_at(self, chunk: bytes) -> None:
-        """Before the first sample: whether this is going to be a property list at all."""
+        """Before the first document: whether this is going to be a property list at all."""
         self._seen += len(chunk)
-        self._head = (self._head + chunk)[: len(HEADER) + (64 << 10)]
-        if b"<plist" in self._head:
+        data = self._tail + chunk
+        self._tail = data[1 - len(HEADER) :]  # no mark is longer, and none is read twice
+        self._is_plist = b"<plist" in data
+        if self._is_plist:
             return
-        if HEADER in self._head or b"Intel energy model" in self._head:
+        if HEADER in data or b"Intel energy model" in data:
             raise PowerLostError(
                 "powermetrics prints text, as on an Intel Mac; it is read on Apple silicon", state=UNAVAILABLE
             )

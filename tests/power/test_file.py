@@ -10,11 +10,18 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.power.file import FileSource
-from tests.power.captures import Truth, plist, stream, text, text_head
+from hettop.power.macmon import MacmonParser
+from hettop.power.plist import PlistParser
+from hettop.power.reading import FormatCounter, Recogniser
+from hettop.power.text import TextParser
+from tests.power.captures import CHIPS, Truth, pasted, plist, stream, summary, text, text_head, truth_of
 
 WINDOWS_MS = (250, 500, 1000)
 CAPTURE = stream(*(plist(Truth(elapsed_ns=ms * 1_000_000)) for ms in WINDOWS_MS))
 MACMON = b'{"cpu_power": 1.25}\n'
+
+
+BATTERY = text(Truth()).partition("\n")[0] + "\n**** Battery and backlight usage ****\nBattery: percent_charge: 85\n"
 
 
 def saved(folder: Path, data: bytes) -> Path:
@@ -34,6 +41,11 @@ def saved(folder: Path, data: bytes) -> Path:
         (b"\n" + MACMON.rstrip(), "macmon", 1),
         (b" \n" * 100_000 + MACMON * 2, "macmon", 2),
         (bytes(200_000) + CAPTURE, "powermetrics", 3),
+        (b'{\n  "cpu_power": 1.25\n}\n' * 2, "macmon", 2),
+        (pasted(truth_of(CHIPS["M1"])).encode(), "powermetrics", 1),
+        (b"Seen here:\n  CPU Power: 5 mW\n  GPU Power: 7 mW", "powermetrics", 1),
+        (b"CPU 0 idle residency: 5%\nANE Power: 5 mW\n", "powermetrics", 1),
+        (CAPTURE.replace(b"\n", b""), "powermetrics", 3),
     ],
 )
 def test_the_kind_of_capture_is_found_by_its_content(tmp_path: Path, data: bytes, made_by: str, n: int) -> None:
@@ -61,6 +73,12 @@ def test_the_kind_of_capture_is_found_by_its_content(tmp_path: Path, data: bytes
         (plist(Truth())[:-20], "holds no whole sample: 1 torn"),
         (b"<plist><dict/></plist>", "holds no whole sample: 1 foreign"),
         (text_head().encode(), "holds no whole sample"),
+        ((text_head() + summary(Truth())).encode(), "holds no sample, only a summary of the whole run"),
+        (summary(Truth()).encode(), "holds no sample, only a summary of the whole run"),
+        (CAPTURE.replace(b"<true/>", b"<false/>"), "holds no sample, only a summary of the whole run"),
+        (BATTERY.encode(), "holds no power sample, only readings of the battery"),
+        (b"[\n  {\n" + b'    "cpu_power": 1\n  }\n]\n', "JSON with macmon's figures, but not one object"),
+        (b"CPU Power: high\n", "not what powermetrics or macmon print"),
     ],
 )
 def test_what_is_no_capture_is_refused_in_words(tmp_path: Path, data: bytes, words: str) -> None:
@@ -75,6 +93,55 @@ def test_what_is_no_capture_is_refused_in_words(tmp_path: Path, data: bytes, wor
 def test_a_file_that_does_not_begin_like_a_capture_is_not_searched_to_its_end(tmp_path: Path) -> None:
     source = FileSource(saved(tmp_path, b"something else\n" * 20_000 + CAPTURE))
     assert "not what powermetrics or macmon print" in source.probe().reason
+
+
+TEXT = (text_head() + text(Truth())).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "n", "lost"),
+    [
+        (TEXT + CAPTURE, 1, {"in another format": 3}),
+        (CAPTURE + b"\n" + TEXT * 2, 3, {"in another format": 2}),
+        (CAPTURE + b"\n" + MACMON * 2, 3, {"in another format": 2}),
+        (TEXT + MACMON, 1, {"in another format": 1}),
+        (MACMON + b"\n" + TEXT, 1, {"in another format": 1}),
+    ],
+)
+def test_samples_in_another_format_are_not_lost_silently(
+    tmp_path: Path, data: bytes, n: int, lost: dict[str, int]
+) -> None:
+    source = FileSource(saved(tmp_path, data))
+    assert len(list(source.samples())) == n
+    assert {reason: count for reason, count in source.lost.items() if reason != "unreadable"} == lost
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_samples_in_another_format_are_counted_however_the_file_is_read(size: int) -> None:
+    parser = PlistParser()
+    counter = FormatCounter(parser)
+    data = CAPTURE + TEXT * 3 + MACMON * 2
+    for at in range(0, len(data), size):
+        counter.feed(data[at : at + size])
+    assert parser.lost == {"in another format": 5}
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [(CAPTURE, PlistParser), (TEXT, TextParser), (MACMON, MacmonParser), (b" \n" * 9 + TEXT, TextParser)],
+)
+def test_a_capture_is_recognised_whatever_the_size_of_its_parts(data: bytes, kind: type) -> None:
+    for size in (1, 3, 1000):
+        recogniser = Recogniser()
+        found = [recogniser.feed(data[at : at + size]) for at in range(0, len(data), size)]
+        first = next(index for index, parser in enumerate(found) if parser is not None)
+        assert isinstance(found[first], kind)
+        assert recogniser.head == data.lstrip(b" \n")[: len(recogniser.head)]
+
+
+def test_the_hint_for_an_array_of_objects_prints_one_a_line(tmp_path: Path) -> None:
+    fix = FileSource(saved(tmp_path, b'[{"cpu_power": 1}]\n')).probe().fix
+    assert "jq -c" in fix
 
 
 def test_the_hint_for_a_recording_is_to_replay_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from subprocess import Popen
 
@@ -22,7 +22,7 @@ from hettop.power.child import ChildOutput
 from hettop.power.powermetrics import LiveReading, PowermetricsSource
 from hettop.power.source import PowerLostError
 from tests.engine.processes import gone, wait_for
-from tests.power.captures import CHIPS, plist, stream, truth_of, virtual_machine
+from tests.power.captures import CHIPS, intel_text, plist, stream, truth_of, virtual_machine
 from tests.power.machines import Reading, first, mac
 
 OPTIONS = "-s cpu_power,gpu_power,thermal -f plist -i 500 -a 0 -b 0 -n 7200"
@@ -102,6 +102,14 @@ def test_powers_that_cannot_be_are_no_virtual_machine(figure: bytes) -> None:
     with pytest.raises(PowerLostError, match="powers that cannot be") as caught:
         list(reading.samples(document * 5))
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("size", [1, 10, 1000])
+def test_text_instead_of_documents_is_noticed_however_it_is_split(size: int) -> None:
+    reading, data = LiveReading(), intel_text().encode()
+    parts = [data[at : at + size] for at in range(0, len(data), size)]
+    with pytest.raises(PowerLostError, match="prints text"):
+        list(chain.from_iterable(map(reading.samples, parts)))
 
 
 def test_after_its_last_sample_it_only_has_to_be_started_again() -> None:
