@@ -6,20 +6,22 @@ Pure text, no colours; watts are absolute, and what is unknown reads `n/a`.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from hettop.events import Cluster, Gpu
 from hettop.format import NS_PER_SECOND, UNKNOWN, percent, significant
-from hettop.power.sample import MILLI, RAILS, PowerSample
+from hettop.power.sample import CLUSTER_LIMIT, MILLI, RAILS, PowerSample
 from hettop.text import clean
 
 WIDTH = 100
 _NARROWEST = 40  # narrower, sentences fall apart
 _GAP = "  "
+_CLUSTER = 2  # `spare` of the cluster that did most; those that did less have more
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Column:
     """A heading, a cell for each sample, mean and peak; `spare` columns may be left out, highest first."""
 
@@ -29,26 +31,52 @@ class _Column:
     peak: str = ""
     spare: int = 0
 
-    @property
+    @cached_property
     def width(self) -> int:
         return max(map(len, (self.heading, self.mean, self.peak, *self.cells)))
 
 
 def page(source: str, samples: Sequence[PowerSample], notes: Sequence[str], width: int = WIDTH) -> str:
     """Title, table and notes, ending with a line feed."""
-    columns = _columns(samples)
-    left_out = []
-    while sum(each.width + len(_GAP) for each in columns) > width and any(each.spare for each in columns):
-        least = max(columns, key=lambda each: each.spare)
-        columns.remove(least)
-        left_out.append(least.heading)
-    told = list(notes)
-    if left_out:
-        told.append(f"no room for: {', '.join(reversed(left_out))}; a wider terminal or --json has them")
-    lines = [_title(source, samples), "", *_rows(columns, len(samples)), ""]
-    for note in told:
+    work = _work(samples)
+    columns = _columns(samples, work)
+    shown, left_out = _fitted(columns, width)
+    lines = [_title(source, samples), "", *_rows(shown, len(samples)), ""]
+    for note in [*notes, *_missing(left_out, shown, len(work))]:
         lines += textwrap.wrap(note, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def _fitted(columns: Sequence[_Column], width: int) -> tuple[list[_Column], list[_Column]]:
+    """The columns that find room, and those that do not, each in their order."""
+    room = width + len(_GAP) - sum(each.width + len(_GAP) for each in columns)
+    dropped = set()
+    for index in sorted(range(len(columns)), key=lambda at: -columns[at].spare):
+        if room >= 0 or not columns[index].spare:
+            break
+        room += columns[index].width + len(_GAP)
+        dropped.add(index)
+    shown = [each for index, each in enumerate(columns) if index not in dropped]
+    return shown, [columns[index] for index in sorted(dropped)]
+
+
+def _missing(left_out: Sequence[_Column], shown: Sequence[_Column], clusters: int) -> list[str]:
+    missing = clusters - sum(each.spare >= _CLUSTER for each in shown)
+    notes = [f"{missing} of {clusters} clusters not shown, those with the least work (busy x MHz) first"]
+    notes = notes if missing else []
+    if left_out:
+        headings = ", ".join(each.heading for each in left_out)
+        notes.append(f"no room for: {headings}; a wider terminal or --json has them")
+    return notes
+
+
+def _work(samples: Sequence[PowerSample]) -> dict[str, float]:
+    """What each cluster did, as busy share x MHz summed over the samples; slowest tier first."""
+    work: dict[str, float] = {}
+    for sample in samples:
+        for cluster in sample.clusters:
+            work[cluster.name] = work.get(cluster.name, 0.0) + (cluster.busy or 0.0) * (cluster.mhz or 0.0)
+    return work
 
 
 def _title(source: str, samples: Sequence[PowerSample]) -> str:
@@ -68,7 +96,7 @@ def _rows(columns: Sequence[_Column], n: int) -> list[str]:
     return rows
 
 
-def _columns(samples: Sequence[PowerSample]) -> list[_Column]:
+def _columns(samples: Sequence[PowerSample], work: Mapping[str, float]) -> list[_Column]:
     columns = [_Column("", [str(index + 1) for index in range(len(samples))], "mean", "peak")]
     columns.append(_Column("window s", [_window(sample.elapsed_ns) for sample in samples], spare=1))
     for rail in RAILS:
@@ -76,10 +104,7 @@ def _columns(samples: Sequence[PowerSample]) -> list[_Column]:
         if any(value is not None for value in values):
             mean, peak = _mean(values, samples), max(value for value in values if value is not None)
             columns.append(_Column(rail, [_watts(value) for value in values], _watts(mean), _watts(peak)))
-    names = dict.fromkeys(cluster.name for sample in samples for cluster in sample.clusters)
-    for spare, name in enumerate(names, start=2):
-        found = [next((each for each in sample.clusters if each.name == name), None) for sample in samples]
-        columns.append(_Column(f"{clean(name, 20)} MHz", [_load(each) for each in found], spare=spare))
+    columns += _cluster_columns(samples, work)
     if any(sample.gpu for sample in samples):
         columns.append(_Column("GPU MHz", [_load(sample.gpu) for sample in samples], spare=1))
     if any(sample.thermal for sample in samples):
@@ -87,6 +112,18 @@ def _columns(samples: Sequence[PowerSample]) -> list[_Column]:
     if any(sample.flags for sample in samples):
         columns.append(_Column("flags", [" ".join(each.flags) for each in samples]))
     return columns
+
+
+def _cluster_columns(samples: Sequence[PowerSample], work: Mapping[str, float]) -> list[_Column]:
+    """Slowest tier first; of clusters that did the same the faster one is kept. No chip has more than the limit."""
+    busiest = sorted(enumerate(work), key=lambda at: (work[at[1]], at[0]), reverse=True)[:CLUSTER_LIMIT]
+    spares = {name: spare for spare, (_, name) in enumerate(busiest, start=_CLUSTER)}
+    by_name = [{each.name: each for each in reversed(sample.clusters)} for sample in samples]
+    return [
+        _Column(f"{clean(name, 20)} MHz", [_load(each.get(name)) for each in by_name], spare=spares[name])
+        for name in work
+        if name in spares
+    ]
 
 
 def _mean(values: Sequence[float | None], samples: Sequence[PowerSample]) -> float | None:

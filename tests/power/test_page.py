@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hettop.power.page import page
 from hettop.power.reading import notes_of
-from hettop.power.sample import make_sample
+from hettop.power.sample import ClusterFigures, PowerSample, make_sample
 from tests.power.captures import CHIPS, Truth, plist, stream, truth_of
 from tests.power.reading import read_plist
 
@@ -50,6 +52,53 @@ def test_what_finds_no_room_is_left_out_and_named() -> None:
     assert "1.50" in narrow
 
 
+def clusters(*figures: tuple[str, float, float | None]) -> list[ClusterFigures]:
+    return [ClusterFigures(name, mhz, busy) for name, mhz, busy in figures]
+
+
+ULTRA = clusters(("E0", 1000, 0.1), ("E1", 1000, 0.1), ("P0", 3000, 0.9), ("P1", 3000, 0.9))
+
+
+def shown(samples: list[PowerSample], width: int) -> list[str]:
+    heading = page("x", samples, [], width).splitlines()[2]
+    return [word for word in heading.split() if word[0] in "EPS"]
+
+
+@pytest.mark.parametrize(
+    ("width", "names"), [(68, ["E0", "E1", "P0", "P1"]), (67, ["E1", "P0", "P1"]), (44, ["P0", "P1"])]
+)
+def test_a_narrow_table_keeps_the_clusters_that_did_most(width: int, names: list[str]) -> None:
+    assert shown([make_sample("x", 10**9, {"cpu": 1000.0}, clusters=ULTRA)], width) == names
+
+
+def test_a_busy_cluster_is_kept_before_a_faster_one_that_rests() -> None:
+    figures = clusters(("E", 1000, 0.9), ("P", 0, 0.0), ("S", 4000, 0.01))
+    samples = [make_sample("x", 10**9, {"cpu": 1000.0}, clusters=figures)]
+    assert (shown(samples, 44), shown(samples, 32)) == (["E", "S"], ["E"])
+
+
+def test_what_counts_is_the_whole_capture() -> None:
+    moments = [clusters(("E", 1000, 0.9), ("P", 3000, 0.1)), clusters(("E", 1000, 0.2), ("P", 3000, 0.9))]
+    assert shown([make_sample("x", 10**9, {"cpu": 1000.0}, clusters=each) for each in moments], 32) == ["P"]
+
+
+def test_of_clusters_that_did_the_same_the_faster_one_is_kept() -> None:
+    figures = clusters(("E", 1000, None), ("P", 3000, None))
+    assert shown([make_sample("x", 10**9, {"cpu": 1000.0}, clusters=figures)], 32) == ["P"]
+
+
+def test_how_many_clusters_are_not_shown_is_said() -> None:
+    text = page("x", [make_sample("x", 10**9, {"cpu": 1000.0}, clusters=ULTRA)], [], 44)
+    assert "2 of 4 clusters not shown" in text
+    assert "no room for: E0 MHz, E1 MHz;" in text
+    many = [
+        make_sample("x", 10**9, {"cpu": 1000.0}, clusters=clusters(*[(f"{n}-{k}", 1, 1) for k in range(50)]))
+        for n in "ab"
+    ]
+    assert "36 of 100 clusters not shown" in page("x", many, [], 10_000)
+    assert "not shown" not in page("x", many[:1], [], 10_000)
+
+
 def test_names_from_a_file_cannot_steer_the_terminal() -> None:
     evil = plist(truth_of(CHIPS["M1"], thermal="\u202e\u009b31m")).replace(b"E-Cluster", "E\u009b2J".encode())
     text = page("powermetrics", read_plist(evil), [], width=200)
@@ -60,6 +109,10 @@ def test_names_from_a_file_cannot_steer_the_terminal() -> None:
 def test_notes_say_what_is_absent_and_what_is_in_doubt() -> None:
     machine = read_plist(plist(Truth()).replace(b"processor", b"nothing"))
     assert any("virtual machine" in note for note in notes_of(machine, {}))
+    unreadable = [make_sample("powermetrics", 5, {"gpu": 1.0}, flags=["partial"])]
+    assert not any("virtual machine" in note for note in notes_of(unreadable, {}))
+    far = [make_sample("powermetrics", 5, {"cpu": 100.0, "gpu": 50.0, "ane": 0.0, "combined": 9150.0})]
+    assert any("far from the sum" in note for note in notes_of(far, {}))
     intel = [make_sample("powermetrics", 5, {"package": 8530.0})]
     assert "an Intel Mac tells the power of its package only" in notes_of(intel, {})
     doubtful = read_plist(stream(plist(truth_of(CHIPS["M1"], mw={"cpu": 0.0, "gpu": 1.0, "ane": 0.0})), plist(Truth())))
