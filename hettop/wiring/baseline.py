@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from hettop.events import Baseline, Power
+from hettop.session.rails import NOT_MEASURED
 
 SETTLE_NS = 10**9
 """The last inference's power decays within tens of milliseconds; the rest is for the clock of the power windows."""
@@ -17,8 +18,6 @@ ENOUGH = 6
 
 PATIENCE_NS = 30 * 10**9
 """A source that gives no usable sample for this long gives none."""
-
-UNUSABLE = frozenset({"suspect-zero", "stale", "partial"})
 
 
 class BaselineRun:
@@ -53,7 +52,7 @@ class BaselineRun:
 
     def take(self, sample: Power, now_ns: int) -> Baseline | None:
         """Takes in a power sample; the baseline once there are enough that lie wholly in the rest."""
-        if sample.t - sample.elapsed_ns < self._from_ns or UNUSABLE & set(sample.flags) or not sample.elapsed_ns:
+        if sample.t - sample.elapsed_ns < self._from_ns or NOT_MEASURED & set(sample.flags) or not sample.elapsed_ns:
             return None
         self._samples.append(sample)
         if len(self._samples) < ENOUGH:

@@ -309,7 +309,7 @@ class TestWhatNeverCounts:
         found = rows([steady(0, 5 * S, unit="A"), steady(0, 5 * S, unit="B"), power(3 * S, S, cpu=1.0)])
         assert (found["A"].energy_coverage, found["B"].energy_coverage) == (0.0, 0.0)
 
-    @pytest.mark.parametrize("flag", ["suspect-zero", "stale", "partial"])
+    @pytest.mark.parametrize("flag", ["suspect-zero", "stale", "partial", "inconsistent"])
     def test_a_window_that_measured_nothing(self, flag: str) -> None:
         ticks = [power(2 * S, S, cpu=1000.0), power(3 * S, S, flags=[flag], cpu=0.0)]
         found = row([steady(0, 5 * S), *ticks])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from hettop.events import Baseline, Power
 from hettop.wiring.baseline import ENOUGH, PATIENCE_NS, SETTLE_NS, BaselineRun
 
@@ -36,9 +38,10 @@ def test_a_sample_that_reaches_back_to_before_the_rest_does_not_count() -> None:
     assert run.progress == (1, ENOUGH)
 
 
-def test_a_sample_that_is_to_be_doubted_does_not_count() -> None:
+@pytest.mark.parametrize("flag", ["suspect-zero", "stale", "partial", "inconsistent"])
+def test_a_sample_that_is_to_be_doubted_does_not_count(flag: str) -> None:
     run = BaselineRun(0, "none")
-    run.take(power(10 * 10**9, 0.0, flags=["suspect-zero"]), 0)
+    run.take(power(10 * 10**9, 0.0, flags=[flag]), 0)
     assert run.progress == (0, ENOUGH)
 
 
