@@ -139,6 +139,12 @@ def test_a_capture_is_recognised_whatever_the_size_of_its_parts(data: bytes, kin
         assert recogniser.head == data.lstrip(b" \n")[: len(recogniser.head)]
 
 
+@pytest.mark.parametrize(("marks", "kind"), [("{text}{plist}", TextParser), ("{plist}{text}", PlistParser)])
+def test_of_two_marks_in_a_line_the_first_one_counts(marks: str, kind: type) -> None:
+    line = marks.format(text="*** Sampled system activity", plist="<plist>")
+    assert isinstance(Recogniser().feed(line.encode() + b"\n"), kind)
+
+
 def test_the_hint_for_an_array_of_objects_prints_one_a_line(tmp_path: Path) -> None:
     fix = FileSource(saved(tmp_path, b'[{"cpu_power": 1}]\n')).probe().fix
     assert "jq -c" in fix
