@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from hettop import __version__, events
+from hettop.macos import macos_version
 from hettop.text import clean
 
 INTERVAL_NS = 5 * 10**9  # slow enough to cost neither cycles nor bytes, fast enough to explain a minute of samples
@@ -45,7 +46,7 @@ def describe_host(system: str = sys.platform, run: Run = run_command) -> events.
     mode = power_mode(system, run)
     return events.Host(
         chip=chip_name(system, Path("/proc/cpuinfo"), run),
-        os=clean(_operating_system()),
+        os=clean(_operating_system(system)),
         cores=psutil.cpu_count(),
         memory_mb=psutil.virtual_memory().total >> 20,
         python=platform.python_version(),
@@ -97,8 +98,10 @@ def _linux_chip(cpuinfo: Path) -> str:
     return next((line.partition(":")[2] for line in lines if line.startswith("model name")), "")
 
 
-def _operating_system() -> str:
-    if sys.platform == "linux":
+def _operating_system(system: str) -> str:
+    if system == "darwin":
+        return f"macOS {macos_version(system)}".strip()
+    if system == "linux":
         try:
             return f"{platform.freedesktop_os_release()['PRETTY_NAME']} ({platform.release()})"
         except (OSError, KeyError):

@@ -152,7 +152,10 @@ def compiled_key(source: Path, system: str) -> str:
 
 
 def system_build(version_file: Path = SYSTEM_VERSION) -> str:
-    """macOS's build (`24A335`), as every update changes it; elsewhere the kernel's release."""
+    """macOS's build (`24A335`), as every update changes it; elsewhere the kernel's release.
+
+    The compatibility file that macOS shows in this one's place to programs of older SDKs has the same build.
+    """
     try:
         return str(plistlib.loads(version_file.read_bytes())["ProductBuildVersion"])
     except (OSError, plistlib.InvalidFileException, ValueError, KeyError, TypeError):

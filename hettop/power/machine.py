@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from hettop.macos import macos_version
 
 Spawn = Callable[[Sequence[str], Mapping[str, str]], "subprocess.Popen[bytes]"]
 """Starts a command in an environment: no input, output and errors in pipes. Raises OSError."""
@@ -64,7 +65,7 @@ def this_machine(environment: Mapping[str, str] = os.environ, chip: str | None =
     """The real one."""
     return Machine(
         system=sys.platform,
-        release=platform.mac_ver()[0],
+        release=macos_version(),
         chip=chip,
         euid=os.geteuid(),
         environment=environment,

@@ -185,6 +185,9 @@ def test_the_system_build_is_read_from_its_own_file(tmp_path: Path) -> None:
     version = tmp_path / "SystemVersion.plist"
     version.write_bytes(plistlib.dumps({"ProductBuildVersion": "24A335", "ProductVersion": "15.0"}))
     assert system_build(version) == "24A335"
+    # What a program of an older SDK is shown in its place: another version, the same build.
+    version.write_bytes(plistlib.dumps({"ProductBuildVersion": "24A335", "ProductVersion": "10.16"}))
+    assert system_build(version) == "24A335"
     version.write_bytes(b"nonsense")
     assert system_build(version) == system_build(tmp_path / "nowhere") == f"{os.uname().sysname} {os.uname().release}"
 

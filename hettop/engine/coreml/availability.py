@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS
+from hettop.macos import macos_version
 
 PACKAGE = "coremltools"
 NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"
@@ -46,10 +46,10 @@ class Host:
         return self.is_mac and self.processor == "x86_64" and "ARM64" not in self.kernel
 
 
-def this_host() -> Host:
-    system, version = os.uname(), platform.mac_ver()[0]
-    macos = tuple(int(part) for part in version.split(".") if part.isdecimal())
-    return Host(sys.platform, system.machine, system.version, macos, (sys.version_info.major, sys.version_info.minor))
+def this_host(system: str = sys.platform) -> Host:
+    kernel, python = os.uname(), (sys.version_info.major, sys.version_info.minor)
+    macos = tuple(int(part) for part in macos_version(system).split(".") if part.isdecimal())
+    return Host(system, kernel.machine, kernel.version, macos, python)
 
 
 def core_ml_units(host: Host, native_is_here: Callable[[], bool | None]) -> dict[str, str | None]:
