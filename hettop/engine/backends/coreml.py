@@ -14,7 +14,7 @@ from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
 from hettop.engine.coreml.availability import Host, core_ml_units, find_native, this_host
-from hettop.engine.coreml.framework import Framework, check_device, native_duration, reason
+from hettop.engine.coreml.framework import Framework, check_device, native_duration, native_load_duration, reason
 from hettop.engine.coreml.values import NativeFeed, check_kinds, output_array
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import package_port
@@ -83,7 +83,7 @@ class CoreMLBackend:
         options.tell("loading")
         start = self.clock.now()
         loaded = framework.load(compilation.path, unit, ports.function, hints)
-        load_ns = self.clock.now() - start
+        load_ns = native_load_duration(loaded, self.clock.now() - start)
         if ports.stateful:
             self._make_state = partial(_new_state, loaded, source)
             self.renew_state()

@@ -6,7 +6,10 @@ be lost: what it calls holds the GIL throughout, and has been seen to hang, abor
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import inspect
 import logging
 import os
 import re
@@ -38,12 +41,18 @@ STRATEGY = "specializationStrategy"
 TRUTH = {"true": True, "false": False}
 
 
+VERSION_LOOKUP = "_macos_version"
+MODULES_WITH_LOOKUP = ("utils", "model", "_compiled_model")
+"""Modules of `coremltools.models` that have a reference of their own to the function above."""
+
+
 class Framework:
     """coremltools, once it is imported. Making one imports it, which takes a second or two."""
 
     def __init__(self) -> None:
         """Raises HettopError: `missing`, if coremltools cannot be imported."""
         self._coremltools = _imported()
+        _look_up_version_once(self._coremltools)
 
     def devices(self) -> tuple[str, ...]:
         """`CPU`, `GPU`, `Neural Engine`, as far as Core ML may use them; empty where it cannot say."""
@@ -126,6 +135,13 @@ def native_duration(model: Any) -> Callable[[], int | None]:
     return found if found is not None else lambda: None
 
 
+def native_load_duration(model: Any, wall_ns: int) -> int:
+    """Return the framework's own time of the load in ns, or `wall_ns` where it gives none that can be right."""
+    read = getattr(getattr(model, "_proxy", None), "get_load_duration_in_nano_seconds", None)
+    native_ns = read() if read is not None else None
+    return native_ns if native_ns is not None and 0 < native_ns <= wall_ns else wall_ns
+
+
 def full_disk(error: Exception) -> int | None:
     """The number of the error if it says, in whatever words, that a disk or a share of it is full; else None."""
     text = str(error)
@@ -156,6 +172,22 @@ def _imported() -> Any:
             "missing", f"coremltools cannot be imported: {reason(error)}", "pip install --force-reinstall coremltools"
         ) from error
     return coremltools
+
+
+def _look_up_version_once(coremltools: Any) -> None:
+    """Run coremltools' look-up of the macOS version now, and never again with this framework.
+
+    It starts a process, `sw_vers`, at each compilation and load, and those are timed.
+    """
+    modules = [getattr(coremltools.models, name, None) for name in MODULES_WITH_LOOKUP]
+    users = [module for module in modules if hasattr(module, VERSION_LOOKUP)]
+    if users:
+        # What an earlier framework left is unwrapped: this one looks for itself.
+        look_up = functools.cache(inspect.unwrap(getattr(users[0], VERSION_LOOKUP)))
+        with contextlib.suppress(Exception):  # raised again, and reported, when coremltools needs the version
+            look_up()
+        for module in users:
+            setattr(module, VERSION_LOOKUP, look_up)
 
 
 def _hint(name: str, value: str, known: Mapping[str, Mapping[str, Any]]) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -119,6 +121,51 @@ def test_a_first_load_compiles_and_a_second_one_does_not(bench: Bench, package: 
     assert first.loaded.compile_ns > 0
     assert second.loaded.compile_ns is None
     assert first.loaded.compiled == second.loaded.compiled
+
+
+@pytest.mark.parametrize(("told", "believed"), [(7, 7), (10**18, None), (-1, None)])
+def test_the_time_of_a_load_is_the_frameworks_own_if_it_fits_into_the_call(
+    told: int, believed: int | None, bench: Bench, package: Path, tmp_path: Path
+) -> None:
+    bench.behave(native_load_ns=told)
+    loaded = Running(package, tmp_path).loaded
+    assert (loaded.load_ns == believed) if believed else (0 < loaded.load_ns < 10**18)
+
+
+class LookUps:
+    """A clock that one look-up of the macOS version takes a second of, and nothing else any: it reads their log."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        log.touch()
+
+    def now(self) -> int:
+        return len(self.log.read_text(encoding="utf-8").splitlines()) * 10**9
+
+    def sleep_until(self, moment: int) -> None:
+        raise AssertionError
+
+
+def test_no_look_up_of_the_macos_version_is_in_the_times_of_compilation_and_load(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from coremltools.models import _compiled_model, model, utils
+
+    look_up, clock = inspect.unwrap(utils._macos_version), LookUps(tmp_path / "log")
+    (folder := tmp_path / "bin").mkdir()
+    (command := folder / "sw_vers").write_text(f"#!/bin/sh\necho >> '{clock.log}'\necho 15.0\n", encoding="utf-8")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    with Bench(tmp_path).here():
+        for module in (_compiled_model, model, utils):
+            monkeypatch.setattr(module, "_macos_version", look_up)
+        compiled = CompiledModels(ModelCache(tmp_path / "compiled", tmp_path / "compiled-fallback"))
+        backend = CoreMLBackend(clock, ModelCache(tmp_path / "cache", tmp_path / "fallback"), compiled)
+        options = LoadOptions(hints={"reshapeFrequency": "Infrequent"})
+        loaded = backend.load(str(package), "CPU_ONLY", options)
+        monkeypatch.undo()
+    assert (loaded.cached, loaded.compile_ns, loaded.load_ns) == (False, 0, 0)
+    assert clock.now() == 10**9, "coremltools looked once"
 
 
 def test_only_compiled_models_are_loaded_so_that_core_ml_never_compiles_by_itself(

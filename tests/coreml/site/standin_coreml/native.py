@@ -105,8 +105,9 @@ class _MLModelProxy:
     def get_compiled_model_path(self) -> str:
         return self.path
 
-    def get_load_duration_in_nano_seconds(self) -> int:
-        return self._load_ns
+    def get_load_duration_in_nano_seconds(self) -> int | None:
+        reported = self.behaviour.native_load_ns
+        return (reported if reported > 0 else None) if reported else self._load_ns
 
     def get_last_predict_duration_in_nano_seconds(self) -> int | None:
         if self.behaviour.wrong_native_ns:
