@@ -73,6 +73,7 @@ def run(argv: list[str]) -> int:
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
+    from hettop.commands.measuring import warn_left_out
     from hettop.wiring.beside import prepare_against, with_closed_loop
     from hettop.wiring.setup import prepare
 
@@ -81,6 +82,7 @@ def _what_to_measure(arguments: argparse.Namespace) -> Setup:
     if about_tokens(arguments):
         return token_setup(arguments, options, units, cores)
     setup = prepare(options, units, cores)
+    warn_left_out(setup)
     if arguments.closed_too:
         return with_closed_loop(setup)
     return setup if arguments.against is None else prepare_against(setup, options, arguments.against, cores)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
     from hettop.wiring.headless import Turns
     from hettop.wiring.options import MeasureOptions
+    from hettop.wiring.setup import Setup
 
 PUMP_EVERY_S = 0.05
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
@@ -77,6 +78,12 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
     if wrong is not None:
         raise wrong
     return Outcome(interrupted, closed)
+
+
+def warn_left_out(setup: Setup) -> None:
+    """Warn on stderr of units that "all" does not include on this machine."""
+    for unit, why in setup.left_out.items():
+        sys.stderr.write(f"warning: {unit} is left out of all units: {why}\nhint: --units {unit}\n")
 
 
 def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:

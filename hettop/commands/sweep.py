@@ -64,6 +64,7 @@ def run(argv: list[str]) -> int:
         return run_points(argv, arguments)
     if arguments.budget is not None:
         raise HettopError("usage", "--budget is for a sweep over batches or sizes", "hettop decide judges loads")
+    from hettop.commands.measuring import warn_left_out
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.setup import prepare
     from hettop.wiring.sweep import Sweep, SweepOptions
@@ -77,6 +78,7 @@ def run(argv: list[str]) -> int:
         rest_ns=arguments.rest,
     )
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    warn_left_out(setup)
     _check_loads(setup, options)
     measure = MeasureOptions(
         warmup=arguments.warmup,

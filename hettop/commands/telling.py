@@ -121,6 +121,9 @@ class Answer:
 
     def begin(self, setup: Setup) -> None:
         """Make the recording that was asked for. Raises HettopError (`io`, `missing`, `usage`)."""
+        from hettop.commands.measuring import warn_left_out
+
+        warn_left_out(setup)
         if self._arguments.record is not None:
             from hettop.wiring.studies.recording import StudyRecording, header_of
 

@@ -140,6 +140,20 @@ class Renewing(Protocol):
     def renew_state(self) -> None: ...
 
 
+@runtime_checkable
+class Selective(Protocol):
+    """A backend with units that can run, but that are to be measured only if they are named."""
+
+    def units_on_request(self) -> dict[str, str]:
+        """These units, each with the reason."""
+        ...
+
+
+def units_on_request(backend: Backend) -> dict[str, str]:
+    """The units of `backend` that "all units" do not include, each with the reason."""
+    return backend.units_on_request() if isinstance(backend, Selective) else {}
+
+
 def split_unit(unit: str) -> tuple[str, int | None]:
     """`CPU_ONLY@2` -> (`CPU_ONLY`, 2); a bare unit has None. Raises ValueError for a malformed thread count."""
     name, at, threads = unit.partition("@")

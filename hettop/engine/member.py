@@ -28,6 +28,7 @@ from hettop.engine.outputs import Comparisons
 from hettop.engine.patience import NS_PER_S, Patience, Timeouts
 from hettop.engine.recycling import MemoryWatch, Succession
 from hettop.engine.tally import Tally
+from hettop.engine.time_limit import SIGNAL
 from hettop.engine.told import Doubts, ready_event, state_event, usage_events
 from hettop.text import clean
 
@@ -283,8 +284,8 @@ class Member:
         if self._reported is not None:
             self._fail(self._reported.kind, self._reported.message, self._reported.hint, child.log())
         else:
-            hint = "the system kills processes when memory runs out" if status.endswith("SIGKILL") else ""
-            self._fail("crashed", f"engine process {status} while {self.state}", hint, child.log())
+            kind, hint = _end_of(status)
+            self._fail(kind, f"engine process {status} while {self.state}", hint, child.log())
 
     def _time_out(self, child: Child, doing: str) -> None:
         self._fail(
@@ -298,3 +299,10 @@ class Member:
     def _fail(self, kind: str, message: str, hint: str, log: list[str]) -> None:
         self.failure = events.Failure(kind=clean(kind), message=clean(message), hint=clean(hint), log=log)
         self._enter(events.Engine(t=0, unit=self.unit, state="failed", error=self.failure))
+
+
+def _end_of(status: str) -> tuple[str, str]:
+    """The kind of failure, and the hint, of a process that ended in this way."""
+    if SIGNAL.name in status:
+        return "timeout", "use CPU_ONLY or CPU_AND_GPU: without a Neural Engine, loading for one can hang for minutes"
+    return "crashed", "the system kills processes when memory runs out" if status.endswith("SIGKILL") else ""

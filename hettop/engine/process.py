@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from hettop.engine.reaper import Reaper
+from hettop.engine.time_limit import SIGNAL
 from hettop.text import clean
 
 LOG_LINES = 20
@@ -99,6 +100,8 @@ class Log:
 
 def describe_status(status: int) -> str:
     """`Popen.returncode` in words, a signal by its name."""
+    if status == -SIGNAL:
+        return f"killed by {SIGNAL.name}: its time limit was over"
     if status >= 0:
         return f"exited with status {status}"
     try:

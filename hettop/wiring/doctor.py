@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hettop.engine.backend import units_on_request
 from hettop.engine.backends import BACKENDS, create
 from hettop.engine.clock import RealClock
 from hettop.engine.coreml.framework import NEEDS
@@ -121,9 +122,11 @@ def _units(
             found.append(Finding(name, False, "not installed", f"pip install {FRAMEWORKS[name]}"))
             continue
         reasons: dict[str | None, list[str]] = {}
-        known = _by_device(core_ml, devices) if name == "coreml" else create(name, RealClock()).units()
+        backend = create(name, RealClock())
+        known = _by_device(core_ml, devices) if name == "coreml" else backend.units()
+        on_request = units_on_request(backend)
         for unit, why in known.items():
-            reasons.setdefault(why, []).append(unit)
+            reasons.setdefault(why or on_request.get(unit), []).append(unit)
         broken = _is_broken(known, is_mac=is_mac)
         found += [
             Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hettop.engine.backend import Backend, Clock, InputOptions, split_unit
+from hettop.engine.backend import Backend, Clock, InputOptions, split_unit, units_on_request
 from hettop.engine.backends import create
 from hettop.engine.backends.onnxruntime import thread_units
 from hettop.engine.clock import RealClock
@@ -46,8 +46,9 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`units` are the rows to measure, `available` those this machine can run, `absent` maps the others to the reason.
+    """`units` are the rows to measure, `available` those that "all" means here, `absent` maps the others to the reason.
 
+    `left_out` has those of `absent` that can run if they are named, where all units were asked for.
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
     """
 
@@ -62,6 +63,7 @@ class Setup:
     hints: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, Variant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 Make = Callable[[str, Clock], Backend]
@@ -78,24 +80,28 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     if options.hints and backend == DEFAULT_BACKEND:
         raise HettopError("usage", "ONNX Runtime takes no optimisation hints", "--hint is for --backend coreml")
     engine = make(backend, RealClock())
-    known = engine.units()
-    available = _available(known, backend, cores)
+    known, on_request = engine.units(), units_on_request(engine)
+    available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
     model = resolve(options.model, default_cache(), translated=backend == DEFAULT_BACKEND)
     inputs = InputOptions(
         seed=options.seed,
         shapes=dict(map(parse_shape, options.shapes)),
         values=dict(map(parse_value, options.values)),
     )
+    rows = _requested(units, available, known, backend)
+    left_out = {unit: why for unit, why in on_request.items() if unit not in rows}
+    absent = {unit: why or left_out.get(unit) for unit, why in known.items()}
     return Setup(
         model=_placed(model, available),
         backend=backend,
         simulated=engine.simulated,
-        units=_requested(units, available, known, backend),
+        units=rows,
         available=available,
-        absent={unit: why for unit, why in known.items() if why is not None},
+        absent={unit: why for unit, why in absent.items() if why is not None},
         inputs=inputs,
         function=options.function,
         hints=dict(map(_hint, options.hints)),
+        left_out=left_out if ALL_UNITS in (units or ()) else {},
     )
 
 

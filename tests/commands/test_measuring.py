@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.commands.measuring import MORE_RUNS, say_turns
+from hettop.commands.measuring import MORE_RUNS, say_turns, warn_left_out
+from hettop.engine.backend import InputOptions
+from hettop.models.resolve import ResolvedModel
 from hettop.wiring.headless import Turns
+from hettop.wiring.setup import Setup
 from tests.commands.running import hettop
 
 MS = 1_000_000
 SIMULATED = ("bench", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE", "--warmup", "0")
+
+
+def test_units_that_all_does_not_include_are_warned_of_with_what_measures_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model = ResolvedModel("m", None, "coreml", "0")
+    units = ("CPU_ONLY",)
+    setup = Setup(model, "coreml", False, units, units, {}, InputOptions(), None, left_out={"ALL": "it can hang"})
+    warn_left_out(setup)
+    assert capsys.readouterr().err == "warning: ALL is left out of all units: it can hang\nhint: --units ALL\n"
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,16 @@ def test_a_death_at_load_is_told_by_its_signal(name: str, begin: Begin, bench: B
     assert (failure.kind, failure.message) == ("crashed", f"engine process killed by {name} while loading")
 
 
+def test_a_load_that_reached_its_own_time_limit_is_a_timeout_with_what_to_use_instead(
+    begin: Begin, bench: Bench
+) -> None:
+    bench.behave(UNIT, die_in_load="SIGALRM")
+    failure = begin().failure()
+    ended = "engine process killed by SIGALRM: its time limit was over while loading"
+    assert (failure.kind, failure.message) == ("timeout", ended)
+    assert failure.hint.startswith("use CPU_ONLY or CPU_AND_GPU")
+
+
 def test_a_model_that_loads_but_dies_at_its_first_call_says_so(begin: Begin, bench: Bench) -> None:
     bench.behave(UNIT, die_in_predict="SIGKILL")
     failure = begin().failure()

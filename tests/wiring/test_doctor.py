@@ -222,3 +222,13 @@ def test_a_load_of_a_unit_that_this_mac_lacks_is_none_while_the_other_works(tmp_
 def test_where_there_is_no_core_ml_nobody_is_asked(tmp_path: Path) -> None:
     units = by_name(looked(tmp_path, ask=lambda: pytest.fail("asked")), "units")
     assert "coreml: devices" not in units
+
+
+def test_units_that_are_measured_only_if_they_are_named_say_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = "a virtual machine has no Neural Engine"
+    monkeypatch.setattr("hettop.wiring.doctor.units_on_request", lambda backend: {"ALL": why} if backend else {})
+    units = by_name(looked(tmp_path, core_ml=HAS_CORE_ML), "units")
+    assert units["coreml: CPU_ONLY, CPU_AND_GPU, CPU_AND_NE"].works is True
+    assert (units["coreml: ALL"].works, units["coreml: ALL"].words) == (None, why)

@@ -77,6 +77,37 @@ def test_a_translation_that_core_ml_may_run_again_is_not_said_to_be_on_the_cpu(t
     assert setup.model.note == "ML Program translated to ONNX"
 
 
+VIRTUAL = Host("darwin", "arm64", "RELEASE_ARM64_VMAPPLE", (15, 1), (3, 12), virtual=True)
+WHY = "a virtual machine has no Neural Engine, and loading can hang there for minutes: measured only if it is named"
+
+
+class InAVirtualMachine(CoreMLBackend):
+    """Core ML with what it needs to run, and without a Neural Engine."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, host=VIRTUAL)
+
+    def units(self) -> dict[str, str | None]:
+        return dict.fromkeys(CORE_ML)
+
+
+def in_a_virtual_machine(name: str, clock: Clock) -> Backend:
+    return InAVirtualMachine(clock) if name == "coreml" else OnnxRuntimeBackend(clock, host=VIRTUAL)
+
+
+@pytest.mark.parametrize(("backend", "more"), [("coreml", ()), ("onnxruntime", ("CPU_ONLY@1", "CPU_ONLY@2"))])
+def test_all_units_are_those_that_cannot_hang_and_another_must_be_named(backend: str, more: tuple[str, ...]) -> None:
+    options = ModelOptions(backend=backend)
+    every = prepare(options, ("all",), 2, in_a_virtual_machine)
+    assert every.units == every.available == ("CPU_ONLY", "CPU_AND_GPU", *more)
+    assert every.left_out == every.absent == {"CPU_AND_NE": WHY, "ALL": WHY}
+    named = prepare(options, ("ALL",), 2, in_a_virtual_machine)
+    assert (named.units, named.available, named.left_out) == (("ALL",), every.available, {})
+    assert named.absent == {"CPU_AND_NE": WHY}
+    first = prepare(options, None, 2, in_a_virtual_machine)
+    assert (first.units, first.left_out, first.absent) == (("CPU_ONLY",), {}, every.absent)
+
+
 def test_a_compiled_model_is_for_core_ml_alone(tmp_path: Path) -> None:
     compiled = tmp_path / "m.mlmodelc"
     compiled.mkdir()

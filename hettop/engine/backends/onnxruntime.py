@@ -19,9 +19,17 @@ import psutil
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
 from hettop.engine.backends import onnx_core_ml
 from hettop.engine.backends.onnx_errors import load_error, reason
-from hettop.engine.coreml.availability import Host, this_host, why_not
+from hettop.engine.coreml.availability import (
+    WANT_NEURAL_ENGINE,
+    Host,
+    this_host,
+    units_on_request,
+    why_no_neural_engine,
+    why_not,
+)
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import described
+from hettop.engine.time_limit import time_limit
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
 from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
@@ -107,6 +115,9 @@ class OnnxRuntimeBackend:
             return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
         return {unit: why_not(unit, self._host) for unit in CORE_ML_UNITS}
 
+    def units_on_request(self) -> dict[str, str]:
+        return units_on_request(self._host)
+
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
         """Loads a file, or the default model by its name; only making the session is timed.
 
@@ -143,7 +154,7 @@ class OnnxRuntimeBackend:
             )
         folder = onnx_core_ml.compiled_folder(source.file, unit, runtime.__version__, self._cache)
         options = _session_options(runtime, None)
-        with _scratch() as scratch:
+        with _scratch() as scratch, self._load_limit(unit):
             counting = onnx_core_ml.count_by(runtime, options, scratch)
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
             outputs = self._take(session, path, source)
@@ -151,6 +162,12 @@ class OnnxRuntimeBackend:
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
         notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
+
+    def _load_limit(self, unit: str) -> contextlib.AbstractContextManager[None]:
+        """A short one where Core ML may compile for a Neural Engine that is not there."""
+        if unit not in WANT_NEURAL_ENGINE or why_no_neural_engine(self._host) is None:
+            return contextlib.nullcontext()
+        return time_limit(f"loading {unit} without a Neural Engine")
 
     def _open(
         self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS
-from hettop.macos import macos_version
+from hettop.macos import is_virtual_machine, macos_version
 
 PACKAGE = "coremltools"
 NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"
@@ -22,19 +22,25 @@ NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"
 NEWEST_PYTHON = (3, 13)
 """coremltools 9 has wheels up to this one."""
 
+WANT_NEURAL_ENGINE = ("CPU_AND_NE", "ALL")
+
 NEURAL_ENGINE_MACOS = (13,)
 """The configuration CPU_AND_NE exists from this macOS on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """system: as `sys.platform`; processor: as `uname -m`; kernel: as `uname -v`; macos: its version, () elsewhere."""
+    """system: as `sys.platform`; processor: as `uname -m`; kernel: as `uname -v`; macos: its version, () elsewhere.
+
+    virtual: whether it is a virtual machine.
+    """
 
     system: str
     processor: str
     kernel: str
     macos: tuple[int, ...]
     python: tuple[int, int]
+    virtual: bool = False
 
     @property
     def is_mac(self) -> bool:
@@ -49,13 +55,32 @@ class Host:
 def this_host(system: str = sys.platform) -> Host:
     kernel, python = os.uname(), (sys.version_info.major, sys.version_info.minor)
     macos = tuple(int(part) for part in macos_version(system).split(".") if part.isdecimal())
-    return Host(system, kernel.machine, kernel.version, macos, python)
+    return Host(system, kernel.machine, kernel.version, macos, python, is_virtual_machine(system))
 
 
 def core_ml_units(host: Host, native_is_here: Callable[[], bool | None]) -> dict[str, str | None]:
     """Every unit with None if it may run here, else why not. `native_is_here` as `find_native`."""
     missing = _missing(host, native_is_here())
     return {unit: missing or why_not(unit, host) for unit in CORE_ML_UNITS}
+
+
+def why_no_neural_engine(host: Host) -> str | None:
+    """Why there is certainly no Neural Engine, as far as is known before Core ML is asked; None if there may be one."""
+    if host.is_intel_mac:
+        return "an Intel Mac has no Neural Engine"
+    return "a virtual machine has no Neural Engine" if host.is_mac and host.virtual else None
+
+
+def units_on_request(host: Host) -> dict[str, str]:
+    """Units that may run but are to be measured only if they are named, each with the reason.
+
+    Where there is no Neural Engine, Core ML was seen to compile for it all the same, and to hang for 27 minutes in it.
+    """
+    lacking = why_no_neural_engine(host)
+    if lacking is None:
+        return {}
+    reason = f"{lacking}, and loading can hang there for minutes: measured only if it is named"
+    return {unit: reason for unit in WANT_NEURAL_ENGINE if why_not(unit, host) is None}
 
 
 def find_native(finders: Iterable[Any] | None = None) -> bool | None:
@@ -92,7 +117,7 @@ def why_not(unit: str, host: Host) -> str | None:
     if unit != "CPU_AND_NE" or not host.is_mac:
         return None
     if host.is_intel_mac:
-        return "an Intel Mac has no Neural Engine"
+        return why_no_neural_engine(host)
     if host.macos and host.macos < NEURAL_ENGINE_MACOS:
         return "CPU_AND_NE needs macOS 13"
     return None

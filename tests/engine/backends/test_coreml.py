@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -166,6 +167,39 @@ def test_no_look_up_of_the_macos_version_is_in_the_times_of_compilation_and_load
         monkeypatch.undo()
     assert (loaded.cached, loaded.compile_ns, loaded.load_ns) == (False, 0, 0)
     assert clock.now() == 10**9, "coremltools looked once"
+
+
+class Limited:
+    """A clock that keeps whether this process is under a time limit whenever it is read."""
+
+    def __init__(self) -> None:
+        self.found: list[bool] = []
+
+    def now(self) -> int:
+        self.found.append(signal.getitimer(signal.ITIMER_REAL)[0] > 0)
+        return 0
+
+    def sleep_until(self, moment: int) -> None:
+        raise AssertionError
+
+
+@pytest.mark.timeout(0)  # pytest's own time limit is a timer of the same kind
+@pytest.mark.parametrize(
+    ("unit", "devices", "virtual", "limited"),
+    [("ALL", ("cpu", "gpu"), False, True), ("ALL", ("cpu", "gpu", "ne"), True, False), ("ALL", None, True, True),
+     ("CPU_AND_NE", None, True, True), ("ALL", None, False, False), ("CPU_AND_GPU", ("cpu", "gpu"), True, False)],
+)  # fmt: skip
+def test_loading_for_a_neural_engine_that_is_not_there_has_a_time_limit(
+    unit: str, devices: Any, virtual: bool, limited: bool, bench: Bench, package: Path, tmp_path: Path
+) -> None:
+    bench.set(devices=devices)
+    clock, host = Limited(), Host("darwin", "arm64", "RELEASE_ARM64_VMAPPLE", (15,), (3, 12), virtual)
+    compiled = CompiledModels(ModelCache(tmp_path / "compiled", tmp_path / "compiled-fallback"))
+    backend = CoreMLBackend(clock, ModelCache(tmp_path / "cache", tmp_path / "fallback"), compiled, host)
+    backend.load(str(package), unit, LoadOptions())
+    compiling, loading = [False, False], [limited, limited]
+    assert clock.found == [*compiling, *loading]
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_only_compiled_models_are_loaded_so_that_core_ml_never_compiles_by_itself(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,35 @@ def three_nodes(path: Path, shape: tuple[int | str, ...] = (1, 4)) -> str:
 def load(tmp_path: Path, runtime: ClaimingRuntime, unit: str = "ALL") -> tuple[OnnxRuntimeBackend, Loaded]:
     backend = new_backend(tmp_path, runtime)
     return backend, backend.load(three_nodes(tmp_path / "m.onnx"), unit, LoadOptions())
+
+
+class Limited:
+    """A clock that keeps whether this process is under a time limit whenever it is read."""
+
+    def __init__(self) -> None:
+        self.found: list[bool] = []
+
+    def now(self) -> int:
+        self.found.append(signal.getitimer(signal.ITIMER_REAL)[0] > 0)
+        return 0
+
+    def sleep_until(self, moment: int) -> None:
+        raise AssertionError
+
+
+@pytest.mark.timeout(0)  # pytest's own time limit is a timer of the same kind
+@pytest.mark.parametrize(
+    ("unit", "virtual", "limited"),
+    [("ALL", True, True), ("CPU_AND_NE", True, True), ("ALL", False, False), ("CPU_AND_GPU", True, False)],
+)
+def test_loading_for_a_neural_engine_that_a_virtual_machine_lacks_has_a_time_limit(
+    unit: str, virtual: bool, limited: bool, tmp_path: Path
+) -> None:
+    clock, cache = Limited(), ModelCache(tmp_path / "cache", tmp_path / "fallback")
+    backend = OnnxRuntimeBackend(clock, cache, replace(MAC, virtual=virtual), lambda: ClaimingRuntime(takes=1))
+    backend.load(three_nodes(tmp_path / "m.onnx"), unit, LoadOptions())
+    assert clock.found == [limited, limited]
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 class TestOnMacContract(BackendContract):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.engine.coreml.availability import Host, core_ml_units, find_native
+from hettop.engine.coreml.availability import Host, core_ml_units, find_native, units_on_request
 from tests.coreml.bench import Bench
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
@@ -44,6 +44,24 @@ def test_the_neural_engine_by_itself_needs_macos_13() -> None:
     units = core_ml_units(replace(APPLE, macos=(12, 7)), lambda: True)
     assert units.pop("CPU_AND_NE") == "CPU_AND_NE needs macOS 13"
     assert set(units.values()) == {None}
+
+
+VIRTUAL = replace(APPLE, virtual=True)
+
+
+@pytest.mark.parametrize(
+    ("host", "units", "reason"),
+    [(APPLE, (), ""), (ROSETTA, (), ""), (replace(LINUX, virtual=True), (), ""),
+     (VIRTUAL, ("CPU_AND_NE", "ALL"), "a virtual machine has no Neural Engine"),
+     (INTEL, ("ALL",), "an Intel Mac has no Neural Engine")],
+)  # fmt: skip
+def test_without_a_neural_engine_units_that_want_one_can_run_but_only_on_request(
+    host: Host, units: tuple[str, ...], reason: str
+) -> None:
+    found = units_on_request(host)
+    assert tuple(found) == units
+    assert all(core_ml_units(host, lambda: True)[unit] is None for unit in found)
+    assert all(why.startswith(reason) and "hang there for minutes" in why for why in found.values())
 
 
 @pytest.mark.parametrize(
