@@ -24,6 +24,7 @@ from hettop.cutting.progress import OPENING, PROFILING, TIMING, Course
 from hettop.cutting.result import Compared, Granularity
 from hettop.cutting.survey import NS_PER_MS, Opened, measure_layers, open_subject, session
 from hettop.engine.backend import Clock
+from hettop.engine.qos import set_worker_qos
 from hettop.errors import HettopError
 from hettop.layers.running import session_options
 from hettop.models.cache import ModelCache
@@ -135,10 +136,11 @@ class Pipeline:
 
 
 def together(jobs: Sequence[Call]) -> None:
-    """Runs them in threads of their own; what one of them raises goes to the caller."""
+    """Runs them in threads of their own, all as threads that measure; what one of them raises goes to the caller."""
     raised: list[BaseException] = []
 
     def work(job: Call) -> None:
+        set_worker_qos()
         try:
             job()
         except BaseException as error:  # noqa: BLE001 (it goes to the caller)

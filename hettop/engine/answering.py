@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from hettop.engine.outlet import take_stdout
+from hettop.engine.qos import set_worker_qos
 
 Tell = Callable[[bytes], None]
 """Says one line on the way to the answer: no line end may be in it."""
@@ -24,7 +25,10 @@ def answer_one(answer: Callable[[bytes], bytes]) -> NoReturn:
 
 
 def answer_telling(answer: Callable[[bytes, Tell], bytes]) -> NoReturn:
-    """As `answer_one`, and `answer` may tell whoever asked how far it is."""
+    """As `answer_one`, and `answer` may tell whoever asked how far it is.
+
+    The thread that answers has the quality of service of every thread that measures.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     out = take_stdout()
@@ -32,6 +36,7 @@ def answer_telling(answer: Callable[[bytes, Tell], bytes]) -> NoReturn:
     if not line.endswith(b"\n"):
         os._exit(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    set_worker_qos()
     with os.fdopen(out, "wb") as stream:
 
         def tell(told: bytes) -> None:

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from hettop.coexec.tally import Span
-from hettop.cutting.granularities import NAMES, BackToBack, Pipeline, SideBySide, compare, in_turns, within_block
+from hettop.cutting import granularities
+from hettop.cutting.granularities import (
+    NAMES,
+    BackToBack,
+    Pipeline,
+    SideBySide,
+    compare,
+    in_turns,
+    together,
+    within_block,
+)
 from hettop.cutting.messages import CompareJob, Subject
 from hettop.engine.clock import RealClock
 from hettop.models.cache import ModelCache
@@ -147,3 +157,12 @@ def test_a_model_of_one_layer_has_a_pipeline_of_one_stage_and_says_so(tmp_path: 
     found = compare(job, ModelCache(tmp_path / "cache", tmp_path / "cache2"), RealClock())
     assert found.stages == (1,)
     assert "no more stages" in found.notes[0]
+
+
+def test_every_thread_that_measures_has_a_workers_quality_of_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[threading.Thread] = []
+    measured: list[threading.Thread] = []
+    monkeypatch.setattr(granularities, "set_worker_qos", lambda: raised.append(threading.current_thread()))
+    together([lambda: measured.append(threading.current_thread())] * 3)
+    assert len(measured) == 3
+    assert set(raised) == set(measured)
