@@ -13,7 +13,18 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from hettop.cutting.child import Hear, heard
-from hettop.cutting.coreml_layers import Fit, fallbacks, layers_of, megabytes, surveyed, times, tried, untold
+from hettop.cutting.coreml_layers import (
+    Fit,
+    fallbacks,
+    layers_of,
+    megabytes,
+    planned,
+    surveyed,
+    times,
+    tried,
+    untold,
+    without_plan,
+)
 from hettop.cutting.coreml_messages import (
     PATIENCE_S,
     Answer,
@@ -99,12 +110,15 @@ class CoreML:
         units = [self._fitted(name, index / len(devices)) for index, name in enumerate(devices)]
         if not any(unit.fits for unit in units):
             raise HettopError("load", f"no unit holds any of the model: {units[0].name}: {units[0].refused}")
-        parts = layers_of(self.program, [fit.facts for unit in units for fit in unit.fits])
+        fits = [fit for unit in units for fit in unit.fits]
+        if not planned(fits):
+            raise HettopError("plan", f"no plan could be read: {fits[0].plan_lost}", "see hettop doctor")
+        parts = layers_of(self.program, [fit.facts for fit in planned(fits)])
         _check_cuts(self.program, parts)
         trials = [
             Trial(device=index, first=around.first, after=after, last=around.last, nbytes=nbytes)
             for index, unit in enumerate(units)
-            for after, around, nbytes in tried(self.program, parts, unit.fits)
+            for after, around, nbytes in tried(self.program, parts, planned(unit.fits))
         ]
         pieces = [
             Piece(first=fit.part.first, last=fit.part.last, device=unit.name) for unit in units for fit in unit.fits
@@ -165,7 +179,7 @@ class CoreML:
                 unit.refused = unit.refused or error.message
                 waiting = [*self._halves(part), *waiting]
             else:
-                unit.fits.append(Fit(part, answer.facts))
+                unit.fits.append(Fit(part, answer.facts, plan_lost=answer.plan_lost))
         unit.fits.sort(key=lambda fit: fit.part.first)
         return unit
 
@@ -224,4 +238,9 @@ def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:
         limit = limits.get(unit.name)
         held = "it holds no part that was tried" if limit is None else f"its limit is what it did load, {limit:.3g} MB"
         found.append(f"{unit.name} does not hold the whole model ({unit.refused}): {held}")
-    return [*found, *fallbacks(unit.name, unit.fits), *untold(unit.name, unit.fits)]
+    return [
+        *found,
+        *fallbacks(unit.name, unit.fits),
+        *untold(unit.name, unit.fits),
+        *without_plan(unit.name, unit.fits),
+    ]

@@ -34,11 +34,15 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Steps that a unit loaded and ran as one model, and the plan's facts of them. ms: of a call, once measured."""
+    """Steps that a unit loaded and ran as one model, and the plan's facts of them. ms: of a call, once measured.
+
+    plan_lost: why the plan could not be read; "" if it was.
+    """
 
     part: Part
     facts: tuple[OpFacts, ...]
     ms: float = math.nan
+    plan_lost: str = ""
 
 
 def layers_of(program: Program, facts: Collection[Sequence[OpFacts]] | None) -> tuple[Part, ...]:
@@ -68,7 +72,8 @@ def layers_of(program: Program, facts: Collection[Sequence[OpFacts]] | None) -> 
 
 
 def times(program: Program, parts: Sequence[Part], unit: str, fits: Sequence[Fit]) -> list[float | None]:
-    """Ms of each layer on the unit: the plan's share of the call it was measured in; None where the unit cannot run it.
+    """Ms of each layer on the unit: the plan's share of the call it was measured in; None where the unit cannot run it,
+    or where there is no plan.
 
     Raises HettopError: `plan`, if a plan estimates nothing.
     """
@@ -76,7 +81,7 @@ def times(program: Program, parts: Sequence[Part], unit: str, fits: Sequence[Fit
     layer_of = {step: index for index, part in enumerate(parts) for step in range(part.first, part.last + 1)}
     found: list[float | None] = [None] * len(parts)
     refused = set()
-    for fit in fits:
+    for fit in planned(fits):
         inside = [index for index, part in enumerate(parts) if fit.part.first <= part.first <= fit.part.last]
         costs = dict.fromkeys(inside, 0.0)
         current = inside[0]
@@ -93,6 +98,18 @@ def times(program: Program, parts: Sequence[Part], unit: str, fits: Sequence[Fit
         for index, cost in costs.items():
             found[index] = cost / whole * fit.ms
     return [None if index in refused else ms for index, ms in enumerate(found)]
+
+
+def planned(fits: Sequence[Fit]) -> list[Fit]:
+    """Those whose plan was read."""
+    return [fit for fit in fits if not fit.plan_lost]
+
+
+def without_plan(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
+    """A note on what was measured as a whole alone."""
+    why = next((fit.plan_lost for fit in fits if fit.plan_lost), None)
+    if why is not None:
+        yield f"{unit}: its plan could not be read ({why}): it is measured as a whole, and gets no slices"
 
 
 def cannot_run(unit: str, fact: OpFacts) -> bool:

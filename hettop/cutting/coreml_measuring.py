@@ -26,6 +26,8 @@ from hettop.engine.backend import Clock, Feed, Loaded, LoadOptions
 from hettop.engine.backends import PlanReader
 from hettop.engine.backends.coreml import CoreMLBackend
 from hettop.engine.coreml.values import NativeFeed
+from hettop.engine.planning import LOST
+from hettop.errors import HettopError
 from hettop.layers.profile import mean_of_the_middle
 from hettop.mil.package import open_package
 from hettop.models.cache import ModelCache
@@ -126,7 +128,7 @@ class Runner:
 
 
 def fit(job: FitJob, bench: Bench, read_plan: PlanReader) -> Answer:
-    """Raises HettopError: as loading, running and the plan do."""
+    """Raises HettopError: as loading, running and the plan do; a plan whose reader was lost costs the facts alone."""
     tell = bench.tell
     runner = bench.whole(job.unit) if job.whole else bench.part(Part(job.first, job.last), job.unit)
     tell(f"calling it for the first time on {job.unit}", 0.5)
@@ -135,7 +137,12 @@ def fit(job: FitJob, bench: Bench, read_plan: PlanReader) -> Answer:
     tell(f"reading the plan of {job.unit}", 0.8)
     bench.watch()
     function = job.common.subject.function if job.whole else None
-    return Answer(facts=tuple(read_plan(runner.loaded.compiled or "", job.unit, function)))
+    try:
+        return Answer(facts=tuple(read_plan(runner.loaded.compiled or "", job.unit, function)))
+    except HettopError as error:
+        if error.kind not in LOST:
+            raise
+        return Answer(plan_lost=error.message)
 
 
 def measure(job: MeasureJob, bench: Bench) -> Answer:

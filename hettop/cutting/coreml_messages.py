@@ -72,9 +72,13 @@ Job = PrepareJob | FitJob | MeasureJob | RunJob
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """facts: of a fit; piece_ms, moved: of a measurement; ran: of a run. Or why there is nothing."""
+    """facts: of a fit; piece_ms, moved: of a measurement; ran: of a run. Or why there is nothing.
+
+    plan_lost: of a fit, why its plan could not be read, and there are no facts.
+    """
 
     facts: tuple[OpFacts, ...] = ()
+    plan_lost: str = ""
     piece_ms: tuple[float, ...] = ()
     moved: tuple[Moved, ...] = ()
     ran: Ran | None = None

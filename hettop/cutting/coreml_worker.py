@@ -11,8 +11,8 @@ from hettop.cutting.coreml_messages import Answer, FitJob, Job, MeasureJob, Prep
 from hettop.cutting.messages import Failed
 from hettop.cutting.worker import Teller
 from hettop.engine.answering import answer_telling
-from hettop.engine.backends import plan_reader
 from hettop.engine.clock import RealClock
+from hettop.engine.planning import separate_reader
 from hettop.engine.scratch import explained
 from hettop.models.cache import default_cache
 
@@ -41,7 +41,7 @@ def _measured(job: Job, teller: Teller, held: list[object]) -> Answer:
     bench = Bench(job.common, default_cache(), RealClock(), teller)
     held.append(bench)
     if isinstance(job, FitJob):
-        return fit(job, bench, plan_reader("coreml"))
+        return fit(job, bench, separate_reader("coreml"))
     return measure(job, bench) if isinstance(job, MeasureJob) else run(job, bench)
 
 

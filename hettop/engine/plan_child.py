@@ -1,7 +1,7 @@
 """A short-lived process that reads one plan: `python -m hettop.engine.plan_child`, job on stdin, result on stdout.
 
 Apart from everything else because frameworks have been seen to hang and abort in it. The job is one line of JSON, the
-result one event of kind `plan`; what goes wrong is told in that event.
+result one event of kind `plan`, or the facts that it is made from; what goes wrong is reported in the result.
 """
 
 from __future__ import annotations
@@ -15,18 +15,30 @@ import msgspec
 from hettop import events
 from hettop.engine.backends import devices_here, plan_reader
 from hettop.engine.outlet import take_stdout
-from hettop.engine.placement import ACCELERATORS, make_plan
+from hettop.engine.placement import ACCELERATORS, OpFacts, make_plan
+from hettop.engine.time_limit import time_limit
 from hettop.errors import HettopError
 from hettop.text import clean
 
 
 class PlanJob(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose plan: the compiled model, the unit, and one of the model's functions (None: its own choice)."""
+    """Whose plan: the compiled model, the unit, and one of the model's functions (None: its own choice).
+
+    facts: whether the result is to be every operation (`PlanFacts`), within a time limit, and not the plan's event.
+    """
 
     backend: str
     compiled: str
     unit: str
     function: str | None = None
+    facts: bool = False
+
+
+class PlanFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Every operation of a plan, or why there are none."""
+
+    ops: tuple[OpFacts, ...] = ()
+    failed: events.Failure | None = None
 
 
 def encode_job(job: PlanJob) -> bytes:
@@ -45,6 +57,17 @@ def read(job: PlanJob) -> events.Plan:
         return no_plan(job.unit, "plan", f"{type(error).__name__}: {error}")
 
 
+def read_facts(job: PlanJob) -> PlanFacts:
+    """The plan's operations, or why there are none."""
+    try:
+        with time_limit("reading the plan"):
+            return PlanFacts(ops=tuple(plan_reader(job.backend)(job.compiled, job.unit, job.function)))
+    except HettopError as error:
+        return PlanFacts(failed=events.Failure(kind=error.kind, message=error.message, hint=error.hint))
+    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
+        return PlanFacts(failed=events.Failure(kind="plan", message=clean(f"{type(error).__name__}: {error}")))
+
+
 def no_plan(unit: str, kind: str, message: str, hint: str = "", log: list[str] | None = None) -> events.Plan:
     error = events.Failure(kind=kind, message=clean(message), hint=clean(hint), log=log or [])
     return events.Plan(t=0, unit=unit, accelerator=ACCELERATORS.get(unit.partition("@")[0]), error=error)
@@ -54,9 +77,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     out = take_stdout()
-    plan = read(msgspec.json.decode(sys.stdin.buffer.readline(), type=PlanJob))
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=PlanJob)
+    result = msgspec.json.encode(read_facts(job)) if job.facts else events.encode(read(job))
     with open(out, "wb") as stdout:  # noqa: PTH123 (a descriptor)
-        stdout.write(events.encode(plan))
+        stdout.write(result)
     sys.stderr.flush()
     os._exit(0)  # frameworks' exit handlers have been seen to hang
 

@@ -1,4 +1,4 @@
-"""Has the plans of units read in processes of their own, one after another, without ever waiting for one.
+"""Has plans read in processes of their own: those of an engine's units without ever waiting, another with waiting.
 
 Knows neither frameworks nor engine processes; time is what it is told has passed.
 """
@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from hettop import events
-from hettop.engine.plan_child import PlanJob, encode_job, no_plan
+from hettop.engine.asking import ask_process
+from hettop.engine.backends import PlanReader, plan_reader
+from hettop.engine.child import environment_for_child
+from hettop.engine.placement import OpFacts
+from hettop.engine.plan_child import PlanFacts, PlanJob, encode_job, no_plan
 from hettop.engine.process import Log, Process
 from hettop.engine.reaper import Reaper
+from hettop.engine.time_limit import SIGNAL
+from hettop.errors import HettopError
 
 NS_PER_S = 10**9
 READ_BYTES = 1 << 16
@@ -25,6 +34,38 @@ HOLD_NS = 5 * NS_PER_S
 """Nothing is measured beside a plan that is being read, but not for longer than this: reading takes 2 to 3 s."""
 
 COLLECT_S = 1.0
+
+
+LOST = frozenset({"crashed", "timeout"})
+"""Kinds of errors that say that the process which read a plan was lost, and nothing of the model or the machine."""
+
+
+def separate_reader(backend: str) -> PlanReader:
+    """Return a plan reader of `backend` that reads each plan in a process of its own, and waits for it.
+
+    It raises HettopError as the framework's reader does; of a kind in `LOST`, if the process ends without an answer.
+    Raises HettopError: `usage`, if the backend has no plans.
+    """
+    plan_reader(backend)
+
+    def read(compiled: str, unit: str, function: str | None) -> Sequence[OpFacts]:
+        job = PlanJob(backend=backend, compiled=compiled, unit=unit, function=function, facts=True)
+        argv, environment, reaper = (sys.executable, *PLANNER), environment_for_child(os.environ), Reaper()
+        try:
+            answer, log, status = ask_process(encode_job(job), argv, environment, reaper)
+        finally:
+            reaper.close()
+        try:
+            facts = msgspec.json.decode(answer, type=PlanFacts)
+        except msgspec.MsgspecError as error:
+            kind = "timeout" if SIGNAL.name in status else "crashed"
+            hint = " · ".join(log.lines()[-2:])
+            raise HettopError(kind, f"the process that read the plan {status}", hint) from error
+        if facts.failed is not None:
+            raise HettopError(facts.failed.kind, facts.failed.message, facts.failed.hint)
+        return facts.ops
+
+    return read
 
 
 class PlanProcess:

@@ -1,6 +1,6 @@
 """Times whole calls of a model on a backend that has plans, and tells its layers by the plan's estimates.
 
-For the measuring process, which a framework's plan may take down with it.
+For the measuring process; what reads the plan is passed in, as a framework may take down the process that does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hettop.engine.backend import Backend, LoadOptions, split_unit
+from hettop.engine.planning import LOST
 from hettop.errors import HettopError
+from hettop.format import milliseconds
 from hettop.layers.planned import by_facts
 from hettop.layers.profile import mean_of_the_middle
 from hettop.layers.running import NS_PER_MS
@@ -37,7 +39,13 @@ def estimate(job: Job, backend: Backend, read_plan: PlanReader, cache: ModelCach
         backend.predict(feed)
         times.append(backend.clock.now() - begin)
     mean_ms = mean_of_the_middle(times[job.warmup :]) / NS_PER_MS
-    facts = read_plan(loaded.compiled, job.unit, job.function)
+    try:
+        facts = read_plan(loaded.compiled, job.unit, job.function)
+    except HettopError as error:
+        if error.kind not in LOST:
+            raise
+        told = f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to share that out by"
+        raise HettopError("plan", f"{told}: {error.message}", error.hint) from error
     measured = by_facts(job.unit, facts, _work(job, cache), mean_ms, job.runs)
     shapes = tuple(
         f"{clean(port)} {'x'.join(map(str, array.shape))}" for port, array in feed.items() if hasattr(array, "shape")

@@ -32,10 +32,11 @@ def _answer(job: Job) -> Answer:
 
 def _measured(job: Job) -> Measured:
     if job.backend != PROFILED:
-        from hettop.engine.backends import create, plan_reader
+        from hettop.engine.backends import create
+        from hettop.engine.planning import separate_reader
         from hettop.layers.estimating import estimate
 
-        return estimate(job, create(job.backend, RealClock()), plan_reader(job.backend), default_cache())
+        return estimate(job, create(job.backend, RealClock()), separate_reader(job.backend), default_cache())
     from hettop.layers.running import measure
 
     return measure(job, default_cache(), RealClock(), _roofs)

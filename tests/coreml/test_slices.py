@@ -21,6 +21,7 @@ pytest.importorskip("coremltools", reason="coremltools is not installed")
 from hettop.cutting.coreml_child import CoreML
 from hettop.cutting.messages import Subject
 from hettop.errors import HettopError
+from hettop.exits import EXIT_FAILED
 from tests.cutting import coreml_models as models
 
 from .models import enumerated, neural_network
@@ -122,6 +123,29 @@ def test_operations_that_fall_back_are_told(bench: Bench, tmp_path: Path) -> Non
     bench.behave("CPU_AND_NE", on_cpu=["relu"])
     document = one_document(planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH, "--json").stdout)
     assert any("3 operations fall back from the Neural Engine (relu)" in note for note in document["notes"])
+
+
+@pytest.mark.parametrize(("unit", "other"), [("CPU_AND_NE", "CPU_ONLY"), ("CPU_ONLY", "CPU_AND_NE")])
+def test_a_plan_that_takes_its_process_down_costs_the_unit_its_slices_alone(
+    unit: str, other: str, bench: Bench, tmp_path: Path
+) -> None:
+    bench.behave(unit, die_in_plan="SIGABRT")
+    done = planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH, "--run", "--json")
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    assert document["end_to_end_ms"][unit] > 0, "it holds the model, and was measured"
+    assert {layer["ms"][unit] for layer in document["layers"]} == {None}
+    assert {piece["device"] for piece in document["slices"]} == {other}
+    assert document["run"]["outputs_equal"] is True
+    lost = "its plan could not be read (the process that read the plan killed by SIGABRT)"
+    assert [note for note in document["notes"] if lost in note and note.startswith(unit)]
+
+
+def test_without_any_plan_that_can_be_read_nothing_is_planned(bench: Bench, tmp_path: Path) -> None:
+    bench.behave(die_in_plan="SIGABRT")
+    done = planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH)
+    assert (done.returncode, done.stdout) == (EXIT_FAILED, "")
+    assert "no plan could be read: the process that read the plan killed by SIGABRT" in done.stderr
 
 
 def test_a_load_that_hangs_is_ended_and_told(bench: Bench, tmp_path: Path) -> None:

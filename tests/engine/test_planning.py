@@ -11,7 +11,7 @@ import pytest
 from hettop import events
 from hettop.engine.backends import has_plans, plan_reader
 from hettop.engine.plan_child import PlanJob, encode_job, read
-from hettop.engine.planning import HOLD_NS, NS_PER_S, PLANNER, Planning, PlanProcess
+from hettop.engine.planning import HOLD_NS, NS_PER_S, PLANNER, Planning, PlanProcess, separate_reader
 from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
 
@@ -209,3 +209,36 @@ def test_backends_say_whether_they_have_plans() -> None:
     }
     with pytest.raises(HettopError, match="has no plans"):
         plan_reader("simulated")
+
+
+# -- every operation of a plan ------------------------------------------------------------------------------------
+
+
+def facts(plan: str) -> list[tuple[str, str, float | None]]:
+    read = separate_reader(ANSWERING)
+    return [(fact.name, fact.op, fact.cost) for fact in read(f'{{"plan": "{plan}"}}', "ALL", "gelu")]
+
+
+@pytest.mark.parametrize("plan", ["well", "noisily"])
+def test_operations_are_read_in_another_process_as_they_would_be_in_this_one(plan: str) -> None:
+    assert facts(plan) == [("a", "const", None), ("b", "conv", 0.75), ("c", "gelu", 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("plan", "kind", "words"),
+    [
+        ("abort", "crashed", "the process that read the plan killed by SIGABRT"),
+        ("vanish", "crashed", "the process that read the plan killed by SIGKILL"),
+        ("run_out_of_time", "timeout", "the process that read the plan killed by SIGALRM: its time limit was over"),
+        ("refuse", "plan", "ValueError: odd"),
+    ],
+)
+def test_a_reader_that_is_lost_or_fails_is_an_error_and_no_more(plan: str, kind: str, words: str) -> None:
+    with pytest.raises(HettopError) as caught:
+        facts(plan)
+    assert (caught.value.kind, caught.value.message) == (kind, words)
+
+
+def test_a_backend_without_plans_has_no_reader_either() -> None:
+    with pytest.raises(HettopError, match="has no plans"):
+        separate_reader("simulated")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_the_measuring_process_estimates_where_it_is_told_to() -> None:
     assert [row.op for row in measured.rows] == ["conv", "softmax"]
 
 
-def test_a_plan_that_takes_the_process_down_is_told_as_such() -> None:
-    with pytest.raises(HettopError, match="SIGABRT"):
+def test_a_plan_that_takes_its_process_down_leaves_the_measurement_and_says_so() -> None:
+    with pytest.raises(HettopError) as caught:
         measure_in_child(job(json.dumps({"plan": "abort"})), environment=environment())
+    assert caught.value.kind == "plan"
+    assert re.fullmatch(
+        r"CPU_AND_NE ran the model in [\d.]+ ms, but there is no plan to share that out by: "
+        r"the process that read the plan killed by SIGABRT",
+        caught.value.message,
+    )
