@@ -20,6 +20,7 @@ from hettop.coexec.messages import Failed, Lines, Ready, Work, WorkerJob, decode
 from hettop.coexec.result import Fault
 from hettop.coexec.stealing import Order
 from hettop.engine.backend import Clock
+from hettop.engine.log_warnings import sentences
 from hettop.engine.process import Log, Process
 from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
@@ -139,7 +140,9 @@ class ProcessCrew:
     def listen(self, until: int) -> list[Said]:
         said: list[Said] = []
         left = max(0, until - self._clock.now()) / NS_PER_S
-        for key, _ in self._selector.select(left):
+        # Logs first: what a worker printed while it loaded belongs to its being ready.
+        ready = [key for key, _ in self._selector.select(left)]
+        for key in sorted(ready, key=lambda key: key.data is None or key.fd != key.data.process.stderr):
             if key.data is None:
                 self._hear_the_end(key.fd)
             elif key.data.unit not in self._workers:
@@ -177,15 +180,18 @@ class ProcessCrew:
                 break
             if isinstance(told, Fault):
                 worker.fault = told
+            elif isinstance(told, Began):
+                parts = (*sentences(worker.log.warnings.found), told.ready.note)
+                note = " · ".join(part for part in parts if part)
+                said.append(Began(worker.unit, msgspec.structs.replace(told.ready, note=note)))
             else:
                 said.append(told)
         return said
 
     def _hear_log(self, worker: _Worker) -> None:
         data = os.read(worker.process.stderr, READ_BYTES)
-        if data:
-            worker.log.receive(data)
-        else:
+        worker.log.receive(data)
+        if not data:
             self._selector.unregister(worker.process.stderr)
 
     def _hear_the_end(self, descriptor: int) -> None:

@@ -43,6 +43,7 @@ from hettop.cutting.graph import Part
 from hettop.cutting.messages import Doing, Piece, Subject
 from hettop.cutting.result import Ran, Survey
 from hettop.engine.asking import ask_in_folder
+from hettop.engine.log_warnings import sentences
 from hettop.engine.process import Log
 from hettop.errors import HettopError
 from hettop.mil.package import open_package
@@ -79,6 +80,7 @@ class _Unit:
     name: str
     fits: list[Fit] = field(default_factory=list)
     refused: str = ""
+    log_warnings: list[str] = field(default_factory=list)
 
 
 class CoreML:
@@ -179,6 +181,7 @@ class CoreML:
                 unit.refused = unit.refused or error.message
                 waiting = [*self._halves(part), *waiting]
             else:
+                unit.log_warnings += answer.log_warnings
                 unit.fits.append(Fit(part, answer.facts, plan_lost=answer.plan_lost))
         unit.fits.sort(key=lambda fit: fit.part.first)
         return unit
@@ -229,7 +232,7 @@ def _understood(answer: bytes, log: Log, status: str, doing: str) -> Answer:
         raise HettopError("crashed", f"the measuring process {ended} while {doing}", " · ".join(lines[-2:])) from error
     if told.failed is not None:
         raise HettopError(clean(told.failed.kind), clean(told.failed.message), clean(told.failed.hint))
-    return told
+    return msgspec.structs.replace(told, log_warnings=tuple(sentences(log.warnings.found)))
 
 
 def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:
@@ -243,4 +246,5 @@ def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:
         *fallbacks(unit.name, unit.fits),
         *untold(unit.name, unit.fits),
         *without_plan(unit.name, unit.fits),
+        *(f"{unit.name}: {warning}" for warning in dict.fromkeys(unit.log_warnings)),
     ]

@@ -74,11 +74,13 @@ Job = PrepareJob | FitJob | MeasureJob | RunJob
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """facts: of a fit; piece_ms, moved: of a measurement; ran: of a run. Or why there is nothing.
 
-    plan_lost: of a fit, why its plan could not be read, and there are no facts.
+    plan_lost: of a fit, why its plan could not be read, and there are no facts. log_warnings: of the process's log, in
+    sentences; set by who read it.
     """
 
     facts: tuple[OpFacts, ...] = ()
     plan_lost: str = ""
+    log_warnings: tuple[str, ...] = ()
     piece_ms: tuple[float, ...] = ()
     moved: tuple[Moved, ...] = ()
     ran: Ran | None = None

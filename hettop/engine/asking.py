@@ -82,6 +82,8 @@ def _listen(process: Process, log: Log, hear: Hear | None) -> bytes:
                 data = os.read(key.fd, READ_BYTES)
                 if not data:
                     selector.unregister(key.fd)
+                    if key.fd == process.stderr:
+                        log.receive(data)
                 elif key.fd == process.stderr:
                     log.receive(data)
                 elif hear is None:

@@ -91,10 +91,16 @@ class Child:
             self.frames_ended = True
         return self._frames.feed(data)
 
-    def receive_log(self, data: bytes) -> None:
+    def receive_log(self, data: bytes) -> bool:
+        """Take what it printed, no bytes at the end; return whether there are new `warnings` in it."""
         if not data:
             self.log_ended = True
-        self._log.receive(data)
+        return self._log.receive(data)
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """What its log so far says of where the model may run, as `LogWarnings.found`."""
+        return self._log.warnings.found
 
     def log(self) -> list[str]:
         """The last lines it printed, cleaned for a terminal."""

@@ -66,10 +66,11 @@ class Crew:
         """Hands out what has arrived."""
         for piece in self._collector.take():
             channel: Channel = piece.source
+            member = self.members[channel.child.unit]
             if channel.is_log:
-                channel.child.receive_log(piece.data)
+                member.receive_log(channel.child, piece.data)
             else:
-                self.members[channel.child.unit].receive(channel.child, piece.data)
+                member.receive(channel.child, piece.data)
 
     def await_rest(self, unit: str, patience_s: float) -> None:
         """Gives the others a moment to finish the sample they are running."""

@@ -5,7 +5,7 @@ Knows nothing of the other units or of why this one runs; never waits for anythi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hettop import events
 from hettop.engine.child import Child
@@ -24,6 +24,7 @@ from hettop.engine.frames import (
     UsageReport,
 )
 from hettop.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
+from hettop.engine.log_warnings import sentences
 from hettop.engine.outputs import Comparisons
 from hettop.engine.patience import NS_PER_S, Patience, Timeouts
 from hettop.engine.recycling import MemoryWatch, Succession
@@ -71,6 +72,7 @@ class Member:
         self._succession = Succession()
         self._memory = MemoryWatch()
         self._doubts = Doubts()
+        self._warnings: dict[str, str] = {}
         self._dying: list[Child] = []
         self._reported: ErrorReport | None = None
         self._runs_asked = limits.runs or 0
@@ -169,6 +171,7 @@ class Member:
         self.abandon()
         self.failure = None
         self._succession = Succession()
+        self._warnings = {}
 
     def receive(self, child: Child, data: bytes) -> None:
         """Takes in bytes of frames from `child`, which need not be the present one. No bytes: its frames have ended."""
@@ -183,6 +186,15 @@ class Member:
             if child is self.child:
                 self._fail("crashed", f"the engine process sent what makes no sense: {error}", "", child.log())
                 self.abandon()
+
+    def receive_log(self, child: Child, data: bytes) -> None:
+        """Take what `child` printed, which need not be the present one. No bytes: its log has ended.
+
+        The log is a pipe of its own: what was printed before the child was ready may come after.
+        """
+        if child.receive_log(data) and child is self.child:
+            self._warnings = {**child.warnings, **self._warnings}
+            self._tell_note(counted=False)
 
     def check(self, elapsed_ns: int, allowance_ns: int) -> None:
         """Notices an end or a hang. `elapsed_ns` since the last check; `allowance_ns` that a running unit may idle."""
@@ -225,8 +237,8 @@ class Member:
                 self._tally.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
             case DoubtReport(n=n):
-                if self._doubts.add(n) and self.ready is not None:
-                    self._tell_doubts(counted=False)
+                if self._doubts.add(n):
+                    self._tell_note(counted=False)
             case RetireReport():
                 self._succession.retired(frame)
             case UsageReport():
@@ -235,6 +247,8 @@ class Member:
     def _take_ready(self, report: ReadyReport) -> None:
         self.ready = report
         self._enter(ready_event(self.unit, report, self._succession, self._doubts))
+        if self._warnings:
+            self._tell_note(counted=False)
 
     def _take_usage(self, report: UsageReport) -> None:
         self.outbox += usage_events(self.unit, report, self._origin_ns)
@@ -249,12 +263,13 @@ class Member:
         self.done = report.done or (self.done and report.state == "stopped")
         self._enter(state_event(self.unit, report, self._succession))
         if report.state in {"paused", "stopped"} and self._doubts.news:
-            self._tell_doubts(counted=True)
+            self._tell_note(counted=True)
 
-    def _tell_doubts(self, *, counted: bool) -> None:
-        if self.state is not None and self.ready is not None:
-            note = self._doubts.note(self.ready.note, counted=counted)
-            self._enter(events.Engine(t=0, unit=self.unit, state=self.state, note=note))
+    def _tell_note(self, *, counted: bool) -> None:
+        """The unit's note anew, once it is ready. `counted`: with the number of native times not believed."""
+        if self.state not in {None, "failed"} and self.ready is not None:
+            note = self._doubts.note(self.ready.note, counted=counted, warnings=sentences(self._warnings))
+            self._enter(events.Engine(t=0, unit=self.unit, state=str(self.state), note=note))
 
     def _lacks_samples(self) -> bool:
         """Asks for more when some samples that the process counted were not steady (the load changed) or got lost."""
@@ -284,7 +299,7 @@ class Member:
         if self._reported is not None:
             self._fail(self._reported.kind, self._reported.message, self._reported.hint, child.log())
         else:
-            kind, hint = _end_of(status)
+            kind, hint = _end_of(status, sentences(child.warnings))
             self._fail(kind, f"engine process {status} while {self.state}", hint, child.log())
 
     def _time_out(self, child: Child, doing: str) -> None:
@@ -301,8 +316,12 @@ class Member:
         self._enter(events.Engine(t=0, unit=self.unit, state="failed", error=self.failure))
 
 
-def _end_of(status: str) -> tuple[str, str]:
-    """The kind of failure, and the hint, of a process that ended in this way."""
+def _end_of(status: str, warnings: Sequence[str]) -> tuple[str, str]:
+    """The kind of failure, and the hint, of a process that ended in this way and had these warnings in its log."""
     if SIGNAL.name in status:
         return "timeout", "use CPU_ONLY or CPU_AND_GPU: without a Neural Engine, loading for one can hang for minutes"
+    if (
+        warnings
+    ):  # a model that the Neural Engine's compiler refused was seen to load, and to be killed at its first call
+        return "crashed", warnings[0]
     return "crashed", "the system kills processes when memory runs out" if status.endswith("SIGKILL") else ""

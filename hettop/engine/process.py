@@ -12,6 +12,7 @@ import subprocess
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from hettop.engine.log_warnings import LogWarnings
 from hettop.engine.reaper import Reaper
 from hettop.engine.time_limit import SIGNAL
 from hettop.text import clean
@@ -81,16 +82,20 @@ class Process:
 
 
 class Log:
-    """The last lines that a process printed."""
+    """The last lines that a process printed, and the warnings in all of them."""
 
     def __init__(self) -> None:
+        self.warnings = LogWarnings()
         self._lines: deque[bytes] = deque(maxlen=LOG_LINES)
         self._line = b""
 
-    def receive(self, data: bytes) -> None:
-        *whole, rest = (self._line + data).split(b"\n")
-        self._lines.extend(line[:LOG_LINE_BYTES] for line in whole if line.strip())
+    def receive(self, data: bytes) -> bool:
+        """Take what was printed next, no bytes at the end; return whether there are new warnings in it."""
+        *whole, rest = (self._line + data).split(b"\n") if data else (self._line, b"")
+        lines = [line[:LOG_LINE_BYTES] for line in whole if line.strip()]
+        self._lines.extend(lines)
         self._line = rest[:LOG_LINE_BYTES]
+        return sum(map(self.warnings.add, lines)) > 0  # every line is looked at
 
     def lines(self) -> list[str]:
         """Cleaned for a terminal."""

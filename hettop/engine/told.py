@@ -5,6 +5,8 @@ Knows reports and events, and nothing of processes. Text that came from a framew
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hettop import events
 from hettop.engine.frames import ReadyReport, StateReport, UsageReport
 from hettop.engine.recycling import Succession
@@ -30,12 +32,15 @@ class Doubts:
         """Whether there were more since `note` was asked last."""
         return self._n > self._told
 
-    def note(self, other: str, *, counted: bool) -> str | None:
-        """The unit's note, with what else there is to say of it; the first of many are not counted yet."""
+    def note(self, other: str, *, counted: bool, warnings: Sequence[str] = ()) -> str | None:
+        """The unit's note, with what else there is to say of it; the first of many are not counted yet.
+
+        warnings: of its log; they come first, as the note is cut where an event ends.
+        """
         said = _counted(self._n) if counted else "native times longer than the call, or negative, are not used"
         said = said if self._n else ""
         self._told = self._n
-        return " · ".join(part for part in (said, clean(other)) if part)[: events.TEXT_LIMIT] or None
+        return " · ".join(part for part in (*warnings, said, clean(other)) if part)[: events.TEXT_LIMIT] or None
 
 
 def _counted(n: int) -> str:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 
 from hettop.engine.asking import ask_in_folder
+from hettop.engine.log_warnings import sentences
 from hettop.engine.process import Log
 from hettop.errors import HettopError
 from hettop.layers.job import Job, decode_answer, encode
@@ -44,4 +46,4 @@ def _measured(answer: bytes, log: Log, status: str) -> Measured:
         raise HettopError(clean(told.failed.kind), told.failed.message, told.failed.hint)
     if told.measured is None:
         raise HettopError("crashed", "the measuring process answered nothing")
-    return told.measured
+    return replace(told.measured, notes=(*told.measured.notes, *sentences(log.warnings.found)))

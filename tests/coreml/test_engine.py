@@ -170,6 +170,27 @@ def test_the_time_a_load_takes_while_it_holds_the_gil_is_the_loads(begin: Begin,
     assert all(int(window.lat_ns.min()) >= 5_000_000 for window in run.windows())
 
 
+REFUSED = "E5RT encountered an STL exception. msg = MILCompilerForANE error: ANECCompile() FAILED."
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        {"log_at_load": [REFUSED, *["more"] * 100]},
+        {"log_at_call": [*["more"] * 100, REFUSED], "at_call": 40},
+    ],
+)
+def test_a_load_that_succeeds_without_the_neural_engine_says_so_on_the_units_row(
+    behaviour: Any, begin: Begin, bench: Bench
+) -> None:
+    bench.behave(UNIT, **behaviour)
+    run = begin(runs=100)
+    run.finish()
+    noted = "the Neural Engine's compiler failed: the model, or part of it, may run elsewhere"
+    run.until(lambda: str(run.last("note")).startswith(f"{noted} (log: E5RT"), "the warning, by a pipe of its own")
+    assert run.engine.failures == {}
+
+
 # -- when it goes wrong -------------------------------------------------------------------------------------------
 
 

@@ -26,3 +26,16 @@ def test_a_unit_that_is_named_twice_has_both_its_calls_served_by_core_ml(
     assert all(unit["error"] is None and unit["together_calls"] > 0 for unit in document["units"])
     assert document["gain"] > 0.2, "the stand-in sleeps: two of its calls do not hinder each other"
     assert document["in_order"] is True
+
+
+def test_a_worker_that_loads_without_the_neural_engine_says_so(bench: Bench, package: Path, tmp_path: Path) -> None:
+    bench.behave("CPU_AND_NE", log_at_load=["MILCompilerForANE error: refused", *["more"] * 100])
+    environment: dict[str, Any] = bench.environment(
+        {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    )
+    units = ("--backend", "coreml", "--units", "CPU_ONLY,CPU_AND_NE", "--duration", "2s")
+    done = hettop("coexec", str(package), *units, "--json", **environment)
+    assert done.returncode == 0, done.stderr
+    notes = {unit["unit"]: unit["note"] for unit in one_document(done.stdout)["units"]}
+    assert notes["CPU_AND_NE"].startswith("the Neural Engine's compiler failed")
+    assert "compiler failed" not in (notes["CPU_ONLY"] or "")

@@ -141,6 +141,13 @@ def test_a_plan_that_takes_its_process_down_costs_the_unit_its_slices_alone(
     assert [note for note in document["notes"] if lost in note and note.startswith(unit)]
 
 
+def test_a_load_without_the_neural_engine_is_noted(bench: Bench, tmp_path: Path) -> None:
+    bench.behave("CPU_AND_NE", log_at_load=["MILCompilerForANE error: refused", *["more"] * 100])
+    document = one_document(planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH, "--json").stdout)
+    [note] = [note for note in document["notes"] if "compiler failed" in note]
+    assert note.startswith("CPU_AND_NE: the Neural Engine's compiler failed")
+
+
 def test_without_any_plan_that_can_be_read_nothing_is_planned(bench: Bench, tmp_path: Path) -> None:
     bench.behave(die_in_plan="SIGABRT")
     done = planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH)

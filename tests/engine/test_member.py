@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -25,6 +25,7 @@ from hettop.engine.job import AnyCommand, Limits, Retire
 from hettop.engine.member import Member
 from hettop.engine.outputs import Comparisons
 from hettop.engine.patience import Timeouts
+from hettop.engine.process import Log
 
 
 class SaidChild:
@@ -33,11 +34,13 @@ class SaidChild:
     pid = 7
     frames_ended = False
     log_ended = False
+    status = "exited with status 0"
 
     def __init__(self, limits: Limits, recycled: bool) -> None:
         self.limits, self.recycled = limits, recycled
         self.told: list[AnyCommand] = []
         self._reader = FrameReader()
+        self._log = Log()
 
     def receive_frames(self, data: bytes) -> Iterator[AnyFrame]:
         return self._reader.feed(data)
@@ -52,10 +55,17 @@ class SaidChild:
         pass
 
     def collect(self, _patience_s: float) -> str | None:
-        return "exited with status 0" if self.frames_ended else None
+        return self.status if self.frames_ended else None
+
+    def receive_log(self, data: bytes) -> bool:
+        return self._log.receive(data)
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        return self._log.warnings.found
 
     def log(self) -> list[str]:
-        return []
+        return self._log.lines()
 
 
 class Standing:
@@ -84,9 +94,17 @@ class Standing:
         child = self.children[-1]
         self.member.receive(child, b"".join(map(encode_report, reports)))  # type: ignore[arg-type]
 
-    def end(self) -> None:
+    def log(self, text: str, child: int = -1) -> None:
+        self.member.receive_log(self.children[child], text.encode())  # type: ignore[arg-type]
+
+    def end(self, status: str = "exited with status 0") -> None:
+        self.children[-1].status = status
         self.children[-1].frames_ended = True
+        self.children[-1].log_ended = True
         self.member.check(1, 0)
+
+    def notes(self) -> list[str | None]:
+        return [event.note for event in self.told()]
 
     def told(self) -> list[events.Engine]:
         return [event for event in self.member.outbox if isinstance(event, events.Engine)]
@@ -134,6 +152,64 @@ def test_native_times_that_were_refused_are_told_at_the_first_and_counted_when_t
     assert [event.note for event in standing.told()[4:] if event.note] == [
         "1,502 native times were longer than the call, or negative: not used"
     ]
+
+
+REFUSED = "E5RT: MILCompilerForANE error: refused"
+WARNING = f"the Neural Engine's compiler failed: the model, or part of it, may run elsewhere (log: {REFUSED})"
+
+
+def test_what_the_log_said_while_the_unit_loaded_is_on_its_row_when_it_is_ready() -> None:
+    standing = Standing()
+    standing.log(f"{REFUSED}\n" + "more\n" * 1000)
+    assert standing.notes() == [None], "there is no row to put it on yet"
+    standing.say(ready(100))
+    assert standing.notes() == [None, None, WARNING]
+    assert [event.state for event in standing.told()] == ["spawning", "warming", "warming"]
+
+
+@pytest.mark.parametrize("state", ["running", "paused", "stopped"])
+def test_a_log_that_arrives_after_the_unit_is_ready_is_on_its_row_as_well(state: str) -> None:
+    standing = Standing()
+    standing.say(ready(100), StateReport(state=state))
+    standing.log(REFUSED)
+    assert standing.notes() == [None, None, None]
+    standing.log("\n")
+    standing.log(f"{REFUSED} again\n")
+    assert standing.notes() == [None, None, None, WARNING]
+    assert standing.told()[-1].state == state
+
+
+def test_a_warning_stays_beside_what_else_there_is_to_say_and_in_a_process_that_takes_over() -> None:
+    standing = Standing()
+    standing.say(ready(100))
+    standing.log(f"{REFUSED}\n")
+    standing.say(DoubtReport(n=1))
+    assert standing.notes()[-1] == f"{WARNING} · native times longer than the call, or negative, are not used"[:200]
+    standing.say(StateReport(state="running"), RetireReport(predictions=5, steady_ns=0))
+    standing.end()
+    standing.start()
+    standing.say(ready(100))
+    assert str(standing.notes()[-1]).startswith(WARNING)
+
+
+def test_a_restart_forgets_the_log_of_the_process_before() -> None:
+    standing = Standing()
+    standing.say(ready(100))
+    standing.log(f"{REFUSED}\n")
+    standing.member.discard()
+    standing.start()
+    standing.log(f"{REFUSED}\n", child=0)
+    standing.say(ready(100))
+    assert standing.notes()[-2:] == [None, None]
+
+
+def test_the_log_explains_a_death_better_than_its_signal() -> None:
+    standing = Standing()
+    standing.say(ready(100))
+    standing.log(f"{REFUSED}\n")
+    standing.end("killed by SIGKILL")
+    assert standing.member.failure is not None
+    assert standing.member.failure.hint == WARNING
 
 
 def leak(*resident_mb: float) -> list[UsageReport]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,14 @@ def test_the_measuring_process_estimates_where_it_is_told_to() -> None:
     measured = measure_in_child(job(), environment=environment())
     assert measured.estimated
     assert [row.op for row in measured.rows] == ["conv", "softmax"]
+
+
+def test_what_the_log_says_of_where_the_model_may_run_is_noted() -> None:
+    noisy = "import os; os.write(2, b'MILCompilerForANE error: refused\\n' + b'more\\n' * 100)"
+    argv = (sys.executable, "-c", f"{noisy}; from hettop.layers.worker import main; main()")
+    measured = measure_in_child(job(), argv=argv, environment=environment())
+    assert measured.notes[-1].startswith("the Neural Engine's compiler failed")
+    assert measure_in_child(job(), environment=environment()).notes == measured.notes[:-1]
 
 
 def test_a_plan_that_takes_its_process_down_leaves_the_measurement_and_says_so() -> None:

@@ -40,6 +40,12 @@ def shout(what: str) -> None:
     os.write(2, f"stderr: {what}\n".encode())
 
 
+def log(lines: tuple[str, ...]) -> None:
+    """As the framework's own messages come: whole lines to stderr below Python."""
+    for line in lines:
+        os.write(2, f"{line}\n".encode())
+
+
 def framework_error(text: str) -> RuntimeError:
     """The way an NSError comes through the binding."""
     return RuntimeError(f'{{\n    NSLocalizedDescription = "{text}";\n}}')

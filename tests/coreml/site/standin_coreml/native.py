@@ -60,6 +60,7 @@ class _MLModelProxy:
         self.path = self._own or path
         if behaviour.noise:
             faults.shout("loading")
+        faults.log(behaviour.log_at_load)
         faults.hold(behaviour.load_ms)
         if behaviour.hang_in_load:
             faults.hang()
@@ -133,6 +134,7 @@ class _MLModelProxy:
         if 0 < behaviour.images_until_exhausted < self.calls and self.network.gives_images:
             faults.raise_as_framework("Failed to create an IOSurface for an image output")
         if self.calls == behaviour.at_call:
+            faults.log(behaviour.log_at_call)
             if behaviour.hang_in_predict:
                 faults.hang()
             faults.die(behaviour.die_in_predict)

@@ -1,0 +1,78 @@
+"""Finds lines in a framework's log that say that a model may not run where it was asked to, though its load succeeds.
+
+Core ML compiles for the Neural Engine while it loads. If that fails, it prints so and uses another device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hettop.text import clean
+
+LONGEST_LINE = 100
+"""Characters of a line that are shown; a unit's note has room for 200."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What such lines mean, and the texts in them: a line has all texts of one group."""
+
+    meaning: str
+    groups: tuple[tuple[bytes, ...], ...]
+
+
+SIGNS = (
+    # apple/coremltools issues 2758, 2247 and 1548, pytorch/executorch issue 19635
+    Sign(
+        "the Neural Engine's compiler failed: the model, or part of it, may run elsewhere",
+        ((b"ANECCompile", b"FAILED"), (b"ForANE error",), (b"failed to compile ANE model",)),
+    ),
+    # invoke-ai/InvokeAI issue 4356, AUTOMATIC1111/stable-diffusion-webui issue 13933
+    Sign(
+        "the Neural Engine failed to run a part of the model, which may run elsewhere",
+        ((b"ANEProgramProcessRequestDirect", b"Failed"), (b"ANE Evaluation Error",)),
+    ),
+    # apple/coremltools issue 1106
+    Sign(
+        "Core ML could not prepare the model for one of its devices, and may use another",
+        ((b"Espresso::handle_ex_plan", b"exception="), (b"Error plan build: -",)),
+    ),
+    # E5RT prepares ML Programs for every device; the same exception has other causes, such as unbounded dimensions.
+    Sign("Core ML met an error while it prepared the model, and may use another device", ((b"E5RT encountered",),)),
+    # The title of AUTOMATIC1111/stable-diffusion-webui issue 13933
+    Sign(
+        "the framework uses another device than it was asked to",
+        tuple((fall + b" back to " + device,) for fall in (b"falling", b"Falling") for device in (b"CPU", b"GPU")),
+    ),
+)
+"""The first sign that a line shows counts; the source of each is where its lines were reported."""
+
+
+class LogWarnings:
+    """What the lines of one log mean, each meaning once, with the first line that says it."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, str] = {}
+
+    @property
+    def found(self) -> Mapping[str, str]:
+        """The first line by what it means, cleaned and shortened."""
+        return self._found
+
+    def add(self, line: bytes) -> bool:
+        """Look at the next line; return whether it says something new."""
+        meaning = next((sign.meaning for sign in SIGNS if _shows(sign, line)), None)
+        if meaning is None or meaning in self._found:
+            return False
+        self._found[meaning] = clean(line.decode(errors="replace").strip(), LONGEST_LINE)
+        return True
+
+
+def sentences(found: Mapping[str, str]) -> list[str]:
+    """What was found, for people."""
+    return [f"{meaning} (log: {line})" for meaning, line in found.items()]
+
+
+def _shows(sign: Sign, line: bytes) -> bool:
+    return any(all(text in line for text in group) for group in sign.groups)
