@@ -320,8 +320,7 @@ def _end_of(status: str, warnings: Sequence[str]) -> tuple[str, str]:
     """The kind of failure, and the hint, of a process that ended in this way and had these warnings in its log."""
     if SIGNAL.name in status:
         return "timeout", "use CPU_ONLY or CPU_AND_GPU: without a Neural Engine, loading for one can hang for minutes"
-    if (
-        warnings
-    ):  # a model that the Neural Engine's compiler refused was seen to load, and to be killed at its first call
+    # A model that the Neural Engine's compiler refused was seen to load, and its process to be killed at a first call.
+    if warnings:
         return "crashed", warnings[0]
     return "crashed", "the system kills processes when memory runs out" if status.endswith("SIGKILL") else ""
