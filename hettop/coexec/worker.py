@@ -16,6 +16,7 @@ from hettop.coexec.messages import Failed, Lines, Ready, WorkerJob, decode_work,
 from hettop.engine.backend import Backend, Clock, Feed, LoadOptions, split_unit
 from hettop.engine.backends import create
 from hettop.engine.clock import RealClock
+from hettop.engine.framework_errors import named_reason
 from hettop.engine.garbage import frozen_collector
 from hettop.engine.outlet import take_stdout
 from hettop.engine.qos import set_worker_qos
@@ -81,7 +82,7 @@ def main() -> None:
     except HettopError as error:
         os.write(out, encode(Failed(kind=error.kind, message=error.message, hint=error.hint)) + b"\n")
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it in the unit's row)
-        os.write(out, encode(Failed(kind="predict", message=f"{type(error).__name__}: {error}")) + b"\n")
+        os.write(out, encode(Failed(kind="predict", message=named_reason(error))) + b"\n")
     os._exit(status)  # frameworks' exit handlers have been seen to hang
 
 
@@ -105,7 +106,7 @@ def _loaded(job: WorkerJob) -> tuple[Backend, Feed, str | None, str]:
     except HettopError:
         raise
     except Exception as error:
-        raise HettopError("load", f"{type(error).__name__}: {error}") from error
+        raise HettopError("load", named_reason(error)) from error
 
 
 def _warm_up(backend: Backend, feed: Feed, warmup: int) -> int:

@@ -24,11 +24,11 @@ from hettop.cutting.progress import OPENING, PROFILING, TIMING, Course
 from hettop.cutting.result import Compared, Granularity
 from hettop.cutting.survey import NS_PER_MS, Opened, measure_layers, open_subject, session
 from hettop.engine.backend import Clock
+from hettop.engine.backends.onnx_errors import reason
 from hettop.engine.qos import set_worker_qos
 from hettop.errors import HettopError
 from hettop.layers.running import session_options
 from hettop.models.cache import ModelCache
-from hettop.text import clean
 
 SINGLE, INTRA, INTER, SUB_GRAPH, TASK = "single", "intra-operator", "inter-operator", "sub-graph", "task"
 NAMES = (SINGLE, INTRA, INTER, SUB_GRAPH, TASK)
@@ -273,7 +273,7 @@ def _between_operators(file: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise HettopError("load", f"the model cannot be loaded: {clean(str(error))}") from error
+        raise HettopError("load", f"the model cannot be loaded: {reason(error)}") from error
 
 
 def _stage(opened: Opened, part: Part, folder: Path) -> Callable[[Values], Values]:

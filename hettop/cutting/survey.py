@@ -19,6 +19,7 @@ from hettop.cutting.model import RANDOM, Model, write
 from hettop.cutting.progress import CUTTING, OPENING, PROFILING, TIMING, Course, Tell, nobody, survey_weight
 from hettop.cutting.result import Moved, Survey, SurveyedLayer
 from hettop.engine.backend import Clock, Feed, LoadOptions, split_unit
+from hettop.engine.backends.onnx_errors import reason
 from hettop.errors import HettopError
 from hettop.layers.graph import named_copy
 from hettop.layers.job import Job as LayersJob
@@ -127,7 +128,7 @@ def session(file: Path, device: str) -> Any:
             file, session_options(split_unit(device)[1]), providers=["CPUExecutionProvider"]
         )
     except Exception as error:
-        raise HettopError("load", f"a slice of the model cannot be loaded: {clean(str(error))}") from error
+        raise HettopError("load", f"a slice of the model cannot be loaded: {reason(error)}") from error
 
 
 def nbytes_of(values: Values, names: Sequence[str]) -> int:
@@ -235,7 +236,7 @@ def _values(model: Model, feed: Feed, folder: Path) -> Values:
     try:
         found = whole.run(list(names), feed)
     except Exception as error:
-        raise HettopError("predict", f"the model refuses to run: {clean(str(error))}") from error
+        raise HettopError("predict", f"the model refuses to run: {reason(error)}") from error
     arrays = {name: value for name, value in zip(names, found, strict=True) if isinstance(value, np.ndarray)}
     return {**arrays, **feed}
 

@@ -14,6 +14,7 @@ import msgspec
 
 from hettop import events
 from hettop.engine.backends import devices_here, plan_reader
+from hettop.engine.framework_errors import named_reason
 from hettop.engine.outlet import take_stdout
 from hettop.engine.placement import ACCELERATORS, OpFacts, make_plan
 from hettop.engine.time_limit import time_limit
@@ -54,7 +55,7 @@ def read(job: PlanJob) -> events.Plan:
     except HettopError as error:
         return no_plan(job.unit, error.kind, error.message, error.hint)
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return no_plan(job.unit, "plan", f"{type(error).__name__}: {error}")
+        return no_plan(job.unit, "plan", named_reason(error))
 
 
 def read_facts(job: PlanJob) -> PlanFacts:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from hettop.engine.log_warnings import LogWarnings
+from hettop.engine.nserror import flatten
 from hettop.engine.reaper import Reaper
 from hettop.engine.time_limit import SIGNAL
 from hettop.text import clean
@@ -20,6 +21,8 @@ from hettop.text import clean
 LOG_LINES = 20
 LOG_LINE_BYTES = 4096
 """More of one line is not kept, whatever a framework prints."""
+
+BRACKETS = " \t\r(){}[];,"
 
 
 class Process:
@@ -98,9 +101,10 @@ class Log:
         return sum(map(self.warnings.add, lines)) > 0  # every line is looked at
 
     def lines(self) -> list[str]:
-        """Cleaned for a terminal."""
-        lines = [*self._lines, self._line] if self._line.strip() else list(self._lines)
-        return [clean(line.decode(errors="replace").rstrip()) for line in lines[-LOG_LINES:]]
+        """Cleaned for a terminal, with NSErrors in words; of lines of brackets alone nobody learns anything."""
+        text = flatten(b"\n".join([*self._lines, self._line]).decode(errors="replace"))
+        lines = [line.rstrip() for line in text.split("\n") if line.strip(BRACKETS)]
+        return [clean(line) for line in lines[-LOG_LINES:]]
 
 
 def describe_status(status: int) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hettop.engine.framework_errors import named_reason
 from hettop.engine.reaper import Reaper, remove_all
 from hettop.errors import HettopError
 from hettop.text import clean
@@ -33,7 +34,7 @@ def explained(error: Exception, folder: Path) -> HettopError:
 
     Frameworks tell of a place in their source, or of a damaged file.
     """
-    told = error if isinstance(error, HettopError) else HettopError("predict", f"{type(error).__name__}: {error}")
+    told = error if isinstance(error, HettopError) else HettopError("predict", named_reason(error))
     refused = _refused(folder) if told.kind in WRITTEN_KINDS else None
     if refused is None:
         return told

@@ -19,6 +19,7 @@ from hettop.engine.backend import Backend, Feed, InputOptions, Loaded, LoadOptio
 from hettop.engine.backends import create
 from hettop.engine.clock import RealClock
 from hettop.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
+from hettop.engine.framework_errors import named_reason
 from hettop.engine.garbage import frozen_collector
 from hettop.engine.input_sets import Asked, ask
 from hettop.engine.loop import Sampler
@@ -86,7 +87,7 @@ def _work(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
     except HettopError as error:
         outlet.post(encode_report(ErrorReport(kind=error.kind, message=error.message, hint=error.hint)))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it in the unit's row)
-        outlet.post(encode_report(ErrorReport(kind="predict", message=f"{type(error).__name__}: {error}")))
+        outlet.post(encode_report(ErrorReport(kind="predict", message=named_reason(error))))
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -106,7 +107,7 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
     except HettopError:
         raise
     except Exception as error:
-        raise HettopError("load", f"{type(error).__name__}: {error}") from error
+        raise HettopError("load", named_reason(error)) from error
     sampler = Sampler(
         backend,
         feed,

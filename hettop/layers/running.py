@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from hettop.engine.backend import Clock, Feed, LoadOptions, split_unit
+from hettop.engine.backends.onnx_errors import reason
 from hettop.errors import HettopError
 from hettop.layers.graph import named_copy, read_layers, read_wiring
 from hettop.layers.job import Job
@@ -100,7 +101,7 @@ class _Profiled:
         try:
             self._session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
         except Exception as error:
-            raise HettopError("load", f"the model cannot be profiled: {clean(str(error))}") from error
+            raise HettopError("load", f"the model cannot be profiled: {reason(error)}") from error
         self.added_threads: int = psutil.Process().num_threads() - before
         self._outputs = outputs
         self.wiring: Mapping[str, Node] = read_wiring(optimised)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from hettop.engine.framework_errors import reason
 from hettop.errors import HettopError
 from hettop.models.precision import FP16, INT8, PALETTE_BITS, Job
 from hettop.text import clean
@@ -36,7 +37,7 @@ def write_variant(job: Job) -> None:
     except HettopError:
         raise
     except Exception as error:
-        why = clean(str(error).strip().partition("\n")[0]) or type(error).__name__
+        why = reason(error)
         if isinstance(error, ImportError) or CLUSTERING in why:
             message = f"{job.precision} needs {CLUSTERING}: coremltools makes palettes with it"
             raise HettopError("missing", message, f"pip install {CLUSTERING}") from error
@@ -58,5 +59,5 @@ def _tools() -> tuple[Any, Any]:
     try:
         return importlib.import_module(TOOLS), importlib.import_module("coremltools.models")
     except ImportError as error:
-        message = f"coremltools cannot be imported: {clean(str(error))}"
+        message = f"coremltools cannot be imported: {reason(error)}"
         raise HettopError("missing", message, "pip install 'coremltools>=9.0'") from error

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hettop.engine.framework_errors import reason
 from hettop.errors import HettopError
 from hettop.models.precision import CALIBRATION_SETS, FP16, INT8, INT8_DYNAMIC, Job
 from hettop.text import clean
@@ -35,7 +36,7 @@ def write_variant(job: Job, feeds: Feeds) -> None:
     except HettopError:
         raise
     except Exception as error:
-        why = clean(str(error).strip().partition("\n")[0]) or type(error).__name__
+        why = reason(error)
         raise HettopError("load", f"{job.precision} cannot be made: {why}") from error
 
 
@@ -84,5 +85,5 @@ def _quantization() -> Any:
     try:
         return importlib.import_module("onnxruntime.quantization")
     except ImportError as error:
-        message = f"ONNX Runtime's quantiser cannot be imported: {clean(str(error))}"
+        message = f"ONNX Runtime's quantiser cannot be imported: {reason(error)}"
         raise HettopError("missing", message, "pip install --upgrade onnxruntime onnx") from error

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hettop.engine.framework_errors import named_reason
 from hettop.errors import HettopError
 from hettop.models.mobilenetv2 import is_default_name, network, parse_variant
 from hettop.models.precision import FP16, FP32, Answer, Failed, Job, decode_job, encode
@@ -30,7 +31,7 @@ def _answer(job: Job) -> Answer:
     except HettopError as error:
         return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return Answer(failed=Failed(kind="load", message=f"{type(error).__name__}: {error}"))
+        return Answer(failed=Failed(kind="load", message=named_reason(error)))
     return Answer()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hettop.engine.backend import Backend, Clock
+from hettop.engine.framework_errors import reason
 from hettop.engine.placement import OpFacts
 from hettop.errors import HettopError
 from hettop.text import clean
@@ -47,7 +48,7 @@ def create(name: str, clock: Clock) -> Backend:
     except Exception as error:
         raise HettopError(
             "usage",
-            f"backend {clean(name)!r} cannot be made: {clean(str(error)) or type(error).__name__}",
+            f"backend {clean(name)!r} cannot be made: {reason(error)}",
             "it must be a class that is made from a clock",
         ) from error
     lacking = [part for part in PARTS if not hasattr(made, part)]
@@ -94,6 +95,6 @@ def _found(name: str, place: str) -> Any:
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise HettopError(
             "usage",
-            f"backend {clean(name)!r} cannot be imported: {clean(str(error))}",
+            f"backend {clean(name)!r} cannot be imported: {reason(error)}",
             f"known backends: {', '.join(BACKENDS)}; another is named as package.module:Class",
         ) from error

@@ -23,8 +23,9 @@ from hettop.engine.coreml.availability import (
     units_on_request,
     why_no_neural_engine,
 )
-from hettop.engine.coreml.framework import Framework, check_device, native_duration, native_load_duration, reason
+from hettop.engine.coreml.framework import Framework, check_device, native_duration, native_load_duration
 from hettop.engine.coreml.values import NativeFeed, check_kinds, output_array
+from hettop.engine.framework_errors import reason
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import package_port
 from hettop.engine.time_limit import time_limit

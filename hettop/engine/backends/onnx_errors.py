@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from hettop.engine.framework_errors import readable
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -48,4 +49,4 @@ def reason(error: Exception) -> str:
     *_, innermost = text.split("while running ")
     if found := re.match(r"(\S+) node\. Name:'(.*?)' Status Message: ", innermost):
         text = f"node {found[2]} ({found[1]}): {innermost[found.end() :]}"
-    return clean((text.strip().splitlines() or [type(error).__name__])[0])
+    return readable(text) or f"no reason given ({type(error).__name__})"

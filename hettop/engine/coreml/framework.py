@@ -7,18 +7,16 @@ be lost: what it calls holds the GIL throughout, and has been seen to hang, abor
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import inspect
 import logging
 import os
-import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS
+from hettop.engine.framework_errors import full_disk, reason
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -140,26 +138,6 @@ def native_load_duration(model: Any, wall_ns: int) -> int:
     read = getattr(getattr(model, "_proxy", None), "get_load_duration_in_nano_seconds", None)
     native_ns = read() if read is not None else None
     return native_ns if native_ns is not None and 0 < native_ns <= wall_ns else wall_ns
-
-
-def full_disk(error: Exception) -> int | None:
-    """The number of the error if it says, in whatever words, that a disk or a share of it is full; else None."""
-    text = str(error)
-    for number in (errno.ENOSPC, errno.EDQUOT):
-        if getattr(error, "errno", None) == number or os.strerror(number) in text:
-            return number
-    return errno.ENOSPC if "out of space" in text else None  # Foundation's words
-
-
-def reason(error: Exception) -> str:
-    """What the framework says, without the wrapping of an NSError; of many files that cannot be copied, the first."""
-    text = str(error)
-    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
-        text = str(error.args[0][0][-1])
-    if found := re.search(r'NSLocalizedDescription\s*=\s*"((?:[^"\\]|\\.)*)"', text):
-        text = found[1]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return clean(lines[0] if lines else type(error).__name__)
 
 
 def _imported() -> Any:
