@@ -20,6 +20,7 @@ PROGRAM = "macmon"
 SHORTEST_NS = 100 * 10**6  # it waits at least this long
 NS_PER_MS = 10**6
 MOST_LOST = 20
+RUST_NOTE = "note: run with `RUST_BACKTRACE"  # the last line of a panic; why it panicked stands above it
 FAREWELL_S = 0.2  # it runs as the user, who need not wait for its next write: it is ended
 UNRELIABLE_FROM = 27
 # Programs built before macOS 26 are told 16 for 26, and so on.
@@ -93,7 +94,8 @@ class MacmonSource:
 
 
 def _lost(child: ChildOutput, n: int) -> PowerLostError:
-    words = f": {child.last_words[-1]}" if child.last_words else ""
+    said = [line for line in child.last_words if not line.startswith(RUST_NOTE)]
+    words = f": {said[-1]}" if said else ""
     ended = "ended" if child.exit_code in (None, 0) else f"ended (exit {child.exit_code})"
     return PowerLostError(
         clean(f"macmon {ended}{'' if n else ' without a sample'}{words}"), "" if n else "macmon pipe -s 1"
