@@ -231,6 +231,12 @@ IN_LOGS = (
         "The file “[a].xml” couldn’t be opened because there is no such file.",
     ),
     ErrorText(
+        "an NSError in the middle of a line",
+        'load failed: Error Domain=com.apple.CoreML Code=0 "Unable" UserInfo={NSLocalizedDescription=Unable, '
+        "NSModels={a, b}}, retrying on the CPU",
+        "load failed: Unable, retrying on the CPU",
+    ),
+    ErrorText(
         "the end of a traceback, which is where a Python program says it",
         "Traceback (most recent call last):\nRuntimeError: "
         + user_info('NSLocalizedDescription = "Failed to create an IOSurface\\U2026"'),

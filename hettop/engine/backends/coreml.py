@@ -129,11 +129,12 @@ class CoreMLBackend:
         return feed
 
     def predict(self, feed: Feed) -> None:
-        """One prediction, outputs included. Raises HettopError: `predict`."""
-        native = feed.native if isinstance(feed, NativeFeed) else NativeFeed(feed, self._inputs).native
+        """One prediction of inputs from `make_inputs`, outputs included. Raises HettopError: `predict`."""
+        if not isinstance(feed, NativeFeed):
+            raise HettopError("predict", "these inputs were not made for Core ML")
         try:
             # A copy: what gets the dict may change it.
-            self._last = self._run(native.copy(), self._state)
+            self._last = self._run(feed.native.copy(), self._state)
         except HettopError:
             raise
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Inputs as coremltools takes them, made once and kept; outputs as arrays.
+"""Inputs as coremltools' binding takes them, made once and kept; outputs as arrays.
 
 Knows ports and the values of both sides, and neither models nor the framework.
 """
@@ -18,6 +18,11 @@ from hettop.text import clean
 Array = npt.NDArray[Any]
 
 TAKEN_KINDS = frozenset({"array", "image", "scalar"})
+
+ARRAY_DTYPES = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int32", "int8": "int8"}
+"""As what arrays are handed to Core ML: the binding takes no others, and reads any order of bytes as the machine's own.
+
+Half precision goes in as float32: coremltools would make it so anew at each call."""
 
 
 class NativeFeed(Feed):
@@ -43,15 +48,18 @@ def check_kinds(ports: Sequence[Port], model: str) -> None:
 
 
 def native_value(port: Port, array: Array) -> Any:
-    """The value of one input as coremltools takes it: a Python number or text, an image, an array.
+    """The value of one input as the binding takes it: a Python number or text, an image, an array.
 
-    Half-precision arrays go in as float32: coremltools would make them so anew at each call.
+    Raises HettopError: `input`, for an array of a type that Core ML has not.
     """
     if port.kind == "scalar":
         return np.asarray(array).item()
     if port.kind == "image":
         return _picture(port, array)
-    return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float16 else array.dtype)
+    if array.dtype.name not in ARRAY_DTYPES:
+        raise HettopError("input", f"{clean(port.name)}: Core ML has no arrays of type {array.dtype.name}")
+    # The binding asks for memory it may write to, and refuses a mapped file or a view of an image without saying why.
+    return np.require(np.atleast_1d(array), ARRAY_DTYPES[array.dtype.name], ["C", "A", "W", "E"])
 
 
 def output_array(value: Any) -> Array:
