@@ -18,10 +18,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .conversion import built
 from .site.standin_coreml import finder
 from .site.standin_coreml.behaviour import EVERY_UNIT, VARIABLE, Behaviour, Settings
 
 SITE = Path(__file__).parent / "site"
+
+SW_VERS = """#!/bin/sh
+echo "$*" >> "$0.calls"
+case "$1" in
+  -productVersion) echo {version} ;;
+  -productName) echo macOS ;;
+  -buildVersion) echo 24A335 ;;
+  *) printf 'ProductName:\\t\\tmacOS\\nProductVersion:\\t\\t{version}\\nBuildVersion:\\t\\t24A335\\n' ;;
+esac
+"""
+"""coremltools starts it to learn the version of macOS."""
 
 MODULES_OF_PLATFORM = ("utils", "model", "_compiled_model")
 MODULES_WITH_NATIVE = ("model", "_compiled_model", "compute_device", "compute_plan")
@@ -32,7 +44,9 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "standin-coreml.json"
-        self._settings = Settings()
+        self._programs = folder / "standin-programs"
+        path = built().path
+        self._settings = Settings(conversion="" if path is None else str(path))
         self._write()
 
     def behave(self, unit: str = EVERY_UNIT, **behaviour: Any) -> Bench:
@@ -47,19 +61,36 @@ class Bench:
         return self._write()
 
     def environment(self, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """For child processes; what it has on PYTHONPATH comes first there."""
+        """For child processes; what it has on PYTHONPATH and PATH comes first there."""
         paths = filter(None, [str(SITE), inherited.get("PYTHONPATH", "")])
-        return {**inherited, VARIABLE: str(self._file), "PYTHONPATH": os.pathsep.join(paths)}
+        programs = [str(self._programs), inherited.get("PATH") or os.environ.get("PATH", os.defpath)]
+        return {
+            **inherited,
+            VARIABLE: str(self._file),
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PATH": os.pathsep.join(programs),
+        }
 
     @contextlib.contextmanager
     def here(self) -> Iterator[None]:
         """For this process, coremltools imported or not; afterwards it is as before."""
-        with _variable(VARIABLE, str(self._file)), _native_part():
+        path = self.environment()["PATH"]
+        with _variable(VARIABLE, str(self._file)), _variable("PATH", path), _native_part():
             yield
 
     def _write(self) -> Bench:
         self._file.write_text(json.dumps(asdict(self._settings)), encoding="utf-8")
+        self._programs.mkdir(exist_ok=True)
+        program = self._programs / "sw_vers"
+        program.write_text(SW_VERS.format(version=".".join(map(str, self._settings.macos))), encoding="utf-8")
+        program.chmod(0o755)
         return self
+
+    @property
+    def sw_vers_calls(self) -> list[str]:
+        """What it was asked, by whatever process."""
+        calls = self._programs / "sw_vers.calls"
+        return calls.read_text(encoding="utf-8").splitlines() if calls.exists() else []
 
 
 @contextlib.contextmanager
@@ -84,10 +115,12 @@ def _native_part() -> Iterator[None]:
                     setattr(module, proxy, getattr(native, proxy))
         for name in MODULES_OF_PLATFORM:
             module = importlib.import_module(f"coremltools.models.{name}")
-            for value in finder.VALUES_OF_PLATFORM:
-                if hasattr(module, value):
-                    undo.callback(setattr, module, value, getattr(module, value))
+            if hasattr(module, finder.IS_MACOS):
+                undo.callback(setattr, module, finder.IS_MACOS, getattr(module, finder.IS_MACOS))
             finder.become_macos(module)
+        version: Any = importlib.import_module("coremltools.models.utils")._macos_version
+        version.cache_clear()
+        undo.callback(version.cache_clear)
         yield
 
 

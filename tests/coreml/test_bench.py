@@ -55,6 +55,13 @@ def test_it_leaves_this_process_as_it_was(bench: Bench) -> None:
     assert (model._MLModelProxy, model._is_macos, utils._macos_version, list(sys.meta_path)) == before
 
 
+def test_coremltools_asks_sw_vers_which_macos_this_is(bench: Bench, package: Path) -> None:
+    bench.set(macos=(26, 0, 1))
+    done = ran(bench, "print(ct.models.utils._macos_version())", package, "")
+    assert done.stdout.splitlines() == ["(26, 0, 1)"], done.stderr
+    assert bench.sw_vers_calls == ["-productVersion"]
+
+
 def test_coremltools_own_models_predict_in_a_new_process(bench: Bench, package: Path, compiled: Path) -> None:
     program = """
 given = {"x": np.ones((1, 4), np.float32)}

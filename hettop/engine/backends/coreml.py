@@ -7,6 +7,7 @@ coremltools is imported when a model is loaded, in the engine process alone.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -43,6 +44,9 @@ NEURAL_ENGINE = "Neural Engine"
 
 IMAGE_CALLS = 800
 """A process was seen to run out of the surfaces that image outputs lie in after about 1,000 predictions."""
+
+NEEDS_MACOS_15 = re.compile(r"macOS\D*15")
+"""The binding says `only available on macOS >= 15.0`, coremltools' Python `only supported on macOS 15+`."""
 
 Predict = Callable[[dict[str, Any], Any], dict[str, Any]]
 
@@ -241,7 +245,7 @@ def _new_state(loaded: Any, source: Path) -> Any:
         words = reason(error)
         hint = (
             "update macOS: models that keep a state need macOS 15"
-            if "macOS 15" in words
+            if NEEDS_MACOS_15.search(words)
             else "restart the unit, or convert the model anew"
         )
         raise HettopError("load", f"{clean(source.name)}: no state can be made: {words}", hint) from error

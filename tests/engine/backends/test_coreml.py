@@ -221,6 +221,16 @@ def test_it_computes_what_the_model_says(bench: Bench, package: Path, tmp_path: 
     np.testing.assert_allclose(y, running.feed["x"] @ models.WEIGHT.T, rtol=1e-5)
 
 
+def test_numbers_from_a_file_go_in(bench: Bench, package: Path, tmp_path: Path) -> None:
+    """A file is mapped, and the binding takes no memory that it may not write to."""
+    np.save(tmp_path / "x.npy", np.array([[1, 2, 3, 4]], np.float32))
+    backend = new_backend(tmp_path)
+    loaded = backend.load(str(package), "CPU_ONLY", LoadOptions())
+    backend.predict(backend.make_inputs(loaded.inputs, InputOptions(values={"x": str(tmp_path / "x.npy")})))
+    # The rows of 0..11 less 5, times 1, 2, 3 and 4.
+    assert backend.outputs()["y"].tolist() == [[-30.0, 10.0, 50.0]]
+
+
 def test_the_default_model_agrees_with_its_onnx_form(bench: Bench, tmp_path: Path) -> None:
     running = Running("mobilenetv2:32x32", tmp_path)
     other = OnnxRuntimeBackend(RealClock(), ModelCache(tmp_path / "cache", tmp_path / "fallback"))
@@ -421,7 +431,9 @@ def test_a_model_without_a_state_has_none_to_renew(bench: Bench, package: Path, 
 def test_a_state_that_the_system_does_not_know_is_a_failed_load(bench: Bench, tmp_path: Path) -> None:
     bench.set(macos=(14, 5))
     path = models.counter(tmp_path / "m.mlpackage")
-    assert "macOS 15" in refused(lambda: Running(path, tmp_path), "load").message
+    error = refused(lambda: Running(path, tmp_path), "load")
+    assert "Stateful model is only available on macOS >= 15.0" in error.message
+    assert error.hint == "update macOS: models that keep a state need macOS 15"
 
 
 def test_a_framework_that_changes_what_it_is_given_does_not_spoil_the_next_call(

@@ -26,7 +26,7 @@ class _MLNeuralEngineComputeDeviceProxy:
 def available() -> list[Any]:
     devices = settings().devices
     if devices is None:
-        raise RuntimeError("MLModel.availableComputeDevices is only available on macOS 14+")
+        raise RuntimeError("MLComputeDevice is only available on macOS >= 14.0")
     return [device(name) for name in devices]
 
 

@@ -8,6 +8,7 @@ import resource
 import signal
 
 FOREVER_S = 3600
+ASCII = 128
 HOLDING_GIL = ctypes.PyDLL(None)
 """Calls through it hold the GIL, as all of Core ML's binding does."""
 
@@ -47,8 +48,17 @@ def log(lines: tuple[str, ...]) -> None:
 
 
 def framework_error(text: str) -> RuntimeError:
-    """The way an NSError comes through the binding."""
-    return RuntimeError(f'{{\n    NSLocalizedDescription = "{text}";\n}}')
+    """The way an NSError comes through the binding: its user info, as an old-style property list describes it."""
+    units = memoryview(text.encode("utf-16-le")).cast("H")
+    quoted = "".join(_escaped(unit) for unit in units)
+    return RuntimeError(f'{{\n    NSLocalizedDescription = "{quoted}";\n}}')
+
+
+def _escaped(unit: int) -> str:
+    character = chr(unit)
+    if character in '"\\':
+        return f"\\{character}"
+    return "\\n" if character == "\n" else character if unit < ASCII else f"\\U{unit:04x}"
 
 
 def raise_as_framework(text: str) -> None:

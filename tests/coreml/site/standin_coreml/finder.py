@@ -1,5 +1,8 @@
 """The import hook: finds the native binding, and makes coremltools take this system for a macOS.
 
+Which macOS it is coremltools asks `sw_vers`, which the bench has put on PATH; `sys.platform` cannot be changed for
+coremltools alone, so what reads that is replaced.
+
 It is there in every process of a test, so it imports only what an interpreter has loaded anyway: neither `typing` nor
 `importlib.util`.
 """
@@ -12,8 +15,8 @@ from _frozen_importlib_external import PathFinder
 
 NATIVE = "coremltools.libcoremlpython"
 PLATFORM = "coremltools.models.utils"
-VALUES_OF_PLATFORM = ("_is_macos", "_macos_version")
-"""Other modules of coremltools import these by value, so they are replaced as soon as their own module has run."""
+IS_MACOS = "_is_macos"
+"""Other modules of coremltools import it by value, so it is replaced as soon as its own module has run."""
 
 
 class Finder:
@@ -61,12 +64,8 @@ def fill(module: object) -> None:
 
 
 def become_macos(module: object) -> None:
-    from .behaviour import settings
-
-    values = {"_is_macos": lambda: True, "_macos_version": lambda: settings().macos}
-    for name in VALUES_OF_PLATFORM:
-        if hasattr(module, name):
-            setattr(module, name, values[name])
+    if hasattr(module, IS_MACOS):
+        setattr(module, IS_MACOS, lambda: True)
 
 
 def announce(finder: Finder) -> None:

@@ -1,12 +1,19 @@
-"""The names of `coremltools.libcoremlpython`: models that compute by their translation to ONNX, on one thread."""
+"""The names of `coremltools.libcoremlpython`: models that compute by their translation to ONNX, on one thread.
+
+Inputs go through the real binding's rules of conversion first, where the settings say in which module they are.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.util
 import os
 import shutil
 import time
 import weakref
+from collections.abc import Callable
+from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,12 +35,28 @@ UNITS = ("ALL", "CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE")
 HINTS = frozenset({"allowLowPrecisionAccumulationOnGPU", "reshapeFrequency", "specializationStrategy"})
 MIB = 1 << 20
 
+Convert = Callable[[dict[str, Any]], dict[str, Any]]
+"""What Core ML is handed of a dictionary of inputs. Raises RuntimeError for a value that is not convertible."""
+
+
+@functools.cache
+def _conversion(path: str) -> Convert:
+    if not path:
+        return dict
+    spec = importlib.util.spec_from_file_location("conversion", path, loader=ExtensionFileLoader("conversion", path))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    convert: Convert = module.features
+    return convert
+
 
 class _MLModelAssetProxy:
     """In the binding for models from memory, which hettop has no use for."""
 
 
-class _MLStateProxy:
+class _State:
     """The values of a model's states between calls."""
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -44,6 +67,7 @@ class _MLStateProxy:
         return self.values[name].astype(np.float32)
 
     def write_state(self, name: str, value: Any) -> None:
+        value = _conversion(settings().conversion)({name: value})[name]
         self.values[name] = np.asarray(value, self.values[name].dtype)
 
 
@@ -72,17 +96,20 @@ class _MLModelProxy:
             faults.die(behaviour.die_when_full)
             raise faults.framework_error("Failed to allocate memory for the model")
         self.network = Network(self.path, function)
+        self._convert = _conversion(settings().conversion)
         self.calls = 0
         self._leaked: list[bytearray] = []
         self._load_ns = time.perf_counter_ns() - started
         self._last_ns: int | None = None
         type(self).loads.append((path, units, function, dict(hints)))
 
-    def predict(self, inputs: dict[str, Any], state: _MLStateProxy | None = None) -> dict[str, Any]:
+    def predict(self, inputs: dict[str, Any], state: _State | None = None) -> dict[str, Any]:
         started = time.perf_counter_ns()
         self.calls += 1
+        if type(inputs) is not dict or not (state is None or isinstance(state, _State)):
+            raise TypeError("predict(): incompatible function arguments.")
         self._misbehave(inputs)
-        values = self.network.feed(inputs)
+        values = self.network.feed(self._convert(inputs))
         if self.network.states and state is None:
             raise faults.framework_error("The model needs a state")
         if state is not None:
@@ -116,10 +143,10 @@ class _MLModelProxy:
         reported = self.behaviour.native_ns
         return (reported if reported > 0 else None) if reported else self._last_ns
 
-    def newState(self) -> _MLStateProxy:
+    def newState(self) -> _State:
         if settings().macos < (15,):
-            raise RuntimeError("State functionality is only supported on macOS 15+")
-        return _MLStateProxy(self.network.new_state())
+            raise RuntimeError("Stateful model is only available on macOS >= 15.0")
+        return _State(self.network.new_state())
 
     def __del__(self) -> None:
         if getattr(self, "_own", None):
@@ -201,7 +228,7 @@ NAMES = frozenset(
     {
         _MLModelProxy.__name__,
         _MLModelAssetProxy.__name__,
-        _MLStateProxy.__name__,
+        _State.__name__,
         _MLComputePlanProxy.__name__,
         _MLCPUComputeDeviceProxy.__name__,
         _MLGPUComputeDeviceProxy.__name__,
