@@ -6,6 +6,7 @@ that a framework takes down is told as what the unit cannot hold.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -60,8 +61,10 @@ REFUSALS = frozenset({"load", "predict", "crashed", "timeout"})
 MOST_REFUSALS = 8
 """Loads that may fail on one unit before the rest is given up: each may take minutes."""
 
-HUNG = "most recent call first"
-"""In the last words of a worker whose watch ran out; one that crashed says so, too, but ends by a signal."""
+HUNG = re.compile(r'most recent call first|^ *File ".*", line \d+ in ')
+"""In the last words of a worker whose watch ran out; one that crashed says so, too, but ends by a signal.
+
+Frames as faulthandler writes them, without a comma: of a deep stack the heading is not among the lines kept."""
 
 EXITED = "exited"
 FITTING, MEASURING = 0.4, 0.6
@@ -226,7 +229,7 @@ def _understood(answer: bytes, log: Log, status: str, doing: str) -> Answer:
         told: Answer = decode_answer(answer)
     except msgspec.MsgspecError as error:
         lines = log.lines()
-        if status.startswith(EXITED) and any(HUNG in line for line in lines):
+        if status.startswith(EXITED) and any(map(HUNG.search, lines)):
             raise HettopError("timeout", f"the measuring process hung {doing}", "see hettop doctor") from error
         ended = "answered what makes no sense" if answer else status
         raise HettopError("crashed", f"the measuring process {ended} while {doing}", " · ".join(lines[-2:])) from error

@@ -166,6 +166,20 @@ def test_a_load_that_hangs_is_ended_and_told(bench: Bench, tmp_path: Path) -> No
         core_ml.survey()
 
 
+@pytest.mark.parametrize("depth", [1, 60])
+def test_a_hang_is_known_however_deep_it_is(depth: int, tmp_path: Path) -> None:
+    """Of the stack only the last lines are kept, which may be all of an import."""
+    program = (
+        "import faulthandler, sys, time\nsys.stdin.buffer.readline()\n"
+        "faulthandler.dump_traceback_later(0.2, exit=True)\n"
+        f"def down(n): return time.sleep(60) if n == 0 else down(n - 1)\ndown({depth})"
+    )
+    subject = Subject(model=str(models.two_outputs(tmp_path / "m.mlpackage")), devices=("CPU_ONLY",))
+    core_ml = CoreML(subject, {}, lambda _told: None, argv=(sys.executable, "-c", program))
+    with pytest.raises(HettopError, match="the measuring process hung starting"):
+        core_ml.survey()
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
