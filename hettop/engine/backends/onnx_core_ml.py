@@ -21,6 +21,10 @@ from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import system_build
 from hettop.models.content import content_sha256
+from hettop.text import clean
+
+FATAL = 4
+"""Log severity: what goes wrong comes back as an exception; nothing is to be printed as well."""
 
 PROVIDER = "CoreMLExecutionProvider"
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -33,6 +37,16 @@ DEVICES: Mapping[str, str] = {
     "CPU_AND_NE": "CPU and Neural Engine",
     "ALL": "CPU, GPU and Neural Engine",
 }
+
+UNITS_OPTION = "MLComputeUnits"
+NO_SUCH_UNIT = "hettop-no-such-unit"
+NO_UNITS_HINT = "pip install -U onnxruntime"
+
+IDENTITY_MODEL = bytes.fromhex(
+    "08073a370a100a01781201792208" + b"Identity".hex() + "1201675a0f0a0178120a0a08080112040a020801"
+    "620f0a0179120a0a08080112040a0208014204" + "0a00100d"
+)
+"""The smallest ONNX model: `y = Identity(x)` on one float, of opset 13."""
 
 AREA = "onnxruntime"
 """The part of the cache that the provider keeps its compiled models in."""
@@ -73,10 +87,29 @@ def providers(unit: str, folder: Path | None) -> list[Any]:
 
     folder: where it may keep what it compiles; None where it is not to.
     """
-    options = {"MLComputeUnits": COMPUTE_UNITS[unit], "ModelFormat": "MLProgram"}
+    options = {UNITS_OPTION: COMPUTE_UNITS[unit], "ModelFormat": "MLProgram"}
     if folder is not None:
         options["ModelCacheDirectory"] = str(folder)
     return [(PROVIDER, options), CPU_PROVIDER]
+
+
+def check_units_option(runtime: Any, unit: str) -> None:
+    """Raises HettopError (`unsupported-unit`) unless the Core ML provider reads the option that selects `unit`.
+
+    Versions before 1.21 ignore it, so that all units would be one configuration. Not every later version reports the
+    options of a session, but a provider that reads this one rejects a value that does not exist.
+    """
+    options = runtime.SessionOptions()
+    options.log_severity_level = FATAL
+    invalid = [(PROVIDER, {UNITS_OPTION: NO_SUCH_UNIT}), CPU_PROVIDER]
+    why = f"ONNX Runtime {runtime.__version__} ignores the compute units of its Core ML provider"
+    try:
+        runtime.InferenceSession(IDENTITY_MODEL, options, providers=invalid, enable_fallback=0)
+    except Exception as error:  # noqa: BLE001 (the runtime's errors have no class in common)
+        if UNITS_OPTION in str(error):
+            return
+        why = f"ONNX Runtime's Core ML provider cannot be asked for compute units: {reason(error)}"
+    raise HettopError("unsupported-unit", clean(f"{unit}: {why}"), NO_UNITS_HINT)
 
 
 def compiled_folder(file: Path, unit: str, version: str, cache: ModelCache) -> Path | None:

@@ -17,6 +17,10 @@ UNSUPPORTED_OP = (
     r"(\S+?)\(-?\d+\) is not a registered function/op",
     r"Could not find an implementation for (\S+?)\(",
 )
+MISSING_WEIGHTS = (
+    r'does not exist: "(?:[^"]*/)?([^"/]+)"',
+    r'filesystem error: .*No such file or directory \["?(?:[^"\]]*/)?([^"/\]]+)',  # ONNX Runtime 1.21
+)
 NOT_A_MODEL = frozenset({"InvalidProtobuf", "InvalidGraph", "InvalidArgument", "NoModel"})
 
 
@@ -26,8 +30,8 @@ def load_error(path: Path, error: Exception) -> HettopError:
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
             return HettopError("unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}")
-    if "external data" in text.lower():
-        file = re.search(r'does not exist: "(?:[^"]*/)?([^"/]+)"', text)
+    file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
+    if file is not None or "external data" in text.lower():
         what = clean(file[1]) if file else reason(error)
         hint = "the model keeps them in a file beside it: copy that, too"
         return HettopError("missing", f"{name}: its weights are missing: {what}", hint)

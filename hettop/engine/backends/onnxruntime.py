@@ -18,6 +18,7 @@ import psutil
 
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
 from hettop.engine.backends import onnx_core_ml
+from hettop.engine.backends.onnx_core_ml import FATAL
 from hettop.engine.backends.onnx_errors import load_error, reason
 from hettop.engine.coreml.availability import (
     WANT_NEURAL_ENGINE,
@@ -45,9 +46,6 @@ PLACED = f"CPU (ONNX Runtime {PROVIDER})"
 NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
 
 STATE_NOTE = "its state is zeros at each call"
-
-FATAL = 4
-"""Log severity: what goes wrong comes back as an exception; nothing is to be printed as well."""
 
 DTYPES = {
     "float": "float32",
@@ -152,6 +150,7 @@ class OnnxRuntimeBackend:
                 f"{unit}: this ONNX Runtime has no Core ML provider",
                 f"pip install --force-reinstall onnxruntime, or use {UNIT}",
             )
+        onnx_core_ml.check_units_option(runtime, unit)
         folder = onnx_core_ml.compiled_folder(source.file, unit, runtime.__version__, self._cache)
         options = _session_options(runtime, None)
         with _scratch() as scratch, self._load_limit(unit):

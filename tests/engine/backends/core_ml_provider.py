@@ -37,12 +37,14 @@ class ClaimingRuntime:
     takes: how many nodes, or kernels in a profile, are said to be the provider's; 0: as it really is.
     available: whether it is said to be there; leaves_out: whether a session is made without it after all.
     old: as versions that cannot tell which node went where. refuses: what making a session with it raises.
+    ignores_options: as versions before 1.21, whose Core ML provider accepts any option and uses none.
     """
 
     takes: int = 0
     available: bool = True
     leaves_out: bool = False
-    old: bool = False
+    old: bool = not hasattr(onnxruntime.InferenceSession, "get_provider_graph_assignment_info")
+    ignores_options: bool = False
     refuses: Exception | None = None
     requests: list[Any] = field(default_factory=list)
     profiles: list[Path] = field(default_factory=list)
@@ -59,7 +61,7 @@ class ClaimingRuntime:
         runtime = self
 
         class Session(_OldSession):
-            def __init__(self, file: Path, options: Any, **rest: Any) -> None:
+            def __init__(self, file: Path | bytes, options: Any, **rest: Any) -> None:
                 super().__init__(runtime, file, options, **rest)
 
             def get_provider_graph_assignment_info(self) -> list[Part]:
@@ -69,7 +71,7 @@ class ClaimingRuntime:
                 return [Part(CORE_ML, nodes[: runtime.takes]), Part(CPU, nodes[runtime.takes :])]
 
         class Old(_OldSession):
-            def __init__(self, file: Path, options: Any, **rest: Any) -> None:
+            def __init__(self, file: Path | bytes, options: Any, **rest: Any) -> None:
                 super().__init__(runtime, file, options, **rest)
 
         return Old if self.old else Session
@@ -77,9 +79,17 @@ class ClaimingRuntime:
 
 class _OldSession:
     def __init__(
-        self, runtime: ClaimingRuntime, file: Path, options: Any, *, providers: Sequence[Any], enable_fallback: int
+        self,
+        runtime: ClaimingRuntime,
+        file: Path | bytes,
+        options: Any,
+        *,
+        providers: Sequence[Any],
+        enable_fallback: int,
     ) -> None:
         assert enable_fallback == 0, "a fallback would be silent"
+        if not runtime.ignores_options:
+            _check_options(providers)
         runtime.requests.append(providers)
         if runtime.refuses is not None and providers != [CPU]:
             raise runtime.refuses
@@ -102,3 +112,11 @@ class _OldSession:
             event["args"]["provider"] = CORE_ML
         path.write_text(json.dumps(events))
         return str(path)
+
+
+def _check_options(providers: Sequence[Any]) -> None:
+    """Raises as ONNX Runtime does from 1.21 on for a value that the Core ML provider's option does not have."""
+    for name, options in (each for each in providers if isinstance(each, tuple)):
+        unit = options.get("MLComputeUnits", "ALL")
+        if name == CORE_ML and unit not in ("CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine", "ALL"):
+            raise RuntimeError(f"coreml_options.cc:92 Invalid value for option `MLComputeUnits`: {unit}")

@@ -32,6 +32,9 @@ MONTEREY = replace(MAC, macos=(12, 6))
 LINUX = Host("linux", "x86_64", "#1 SMP", (), (3, 11))
 
 
+newer = pytest.mark.skipif(ClaimingRuntime.old, reason="this ONNX Runtime cannot tell which node went where")
+
+
 def new_backend(folder: Path, runtime: ClaimingRuntime, host: Host = MAC) -> OnnxRuntimeBackend:
     cache = ModelCache(folder / "cache", folder / "fallback")
     return OnnxRuntimeBackend(RealClock(), cache, host, lambda: runtime)
@@ -121,6 +124,39 @@ def test_a_runtime_that_was_built_without_the_provider_says_so_when_it_is_loaded
     assert "pip install" in caught.value.hint
 
 
+@pytest.mark.parametrize("unit", ["CPU_AND_GPU", "CPU_AND_NE", "ALL"])
+def test_a_runtime_that_ignores_the_choice_of_units_runs_none_of_them_under_its_name(unit: str, tmp_path: Path) -> None:
+    runtime = ClaimingRuntime(takes=3, ignores_options=True)
+    with pytest.raises(HettopError) as caught:
+        load(tmp_path, runtime, unit)
+    error = caught.value
+    assert error.kind == "unsupported-unit"
+    assert error.message == f"{unit}: ONNX Runtime 1.0 stand-in ignores the compute units of its Core ML provider"
+    assert error.hint == "pip install -U onnxruntime"
+    assert len(runtime.requests) == 1, "the model itself was not loaded"
+
+
+def test_a_runtime_that_ignores_the_choice_of_units_still_has_its_cpu(tmp_path: Path) -> None:
+    _, loaded = load(tmp_path, ClaimingRuntime(ignores_options=True), "CPU_ONLY")
+    assert loaded.placed == "CPU (ONNX Runtime CPUExecutionProvider)"
+
+
+def test_a_provider_that_fails_before_it_reads_its_options_is_not_believed(tmp_path: Path) -> None:
+    refusal = RuntimeError("[ONNXRuntimeError] : 11 : EP_FAIL : no framework")
+    with pytest.raises(HettopError) as caught:
+        load(tmp_path, ClaimingRuntime(ignores_options=True, refuses=refusal))
+    assert caught.value.kind == "unsupported-unit"
+    assert caught.value.message == (
+        "ALL: ONNX Runtime's Core ML provider cannot be asked for compute units: no framework"
+    )
+
+
+def test_the_model_that_asks_for_no_unit_at_all_is_a_real_one() -> None:
+    session = onnxruntime.InferenceSession(onnx_core_ml.IDENTITY_MODEL, providers=[CPU])
+    (y,) = session.run(None, {"x": np.array([2.5], np.float32)})
+    assert y.tolist() == [2.5]
+
+
 @pytest.mark.parametrize(("unit", "threads"), [("CPU_AND_GPU@2", None), ("CPU_AND_GPU", 2)])
 def test_threads_belong_to_the_cpus_unit_alone(unit: str, threads: int | None, tmp_path: Path) -> None:
     with pytest.raises(HettopError, match="only CPU_ONLY takes a number of threads") as caught:
@@ -192,6 +228,7 @@ def test_without_a_place_for_compiled_models_it_runs_all_the_same(tmp_path: Path
 # -- what is said of who ran it --------------------------------------------------------------------------------------
 
 
+@newer
 @pytest.mark.parametrize(
     ("takes", "said"),
     [
@@ -254,7 +291,7 @@ def test_inputs_that_cannot_be_made_up_leave_the_placement_unknown(tmp_path: Pat
     assert counted.note == "how much the Core ML provider took is unknown: x: its 9 GB do not fit"
 
 
-@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("old", [pytest.param(False, marks=newer), True])
 def test_a_session_without_the_provider_is_said_to_be_the_cpus(old: bool, tmp_path: Path) -> None:
     _, loaded = load(tmp_path, ClaimingRuntime(leaves_out=True, old=old))
     assert loaded.placed == "CPU (ONNX Runtime left its Core ML provider out)"
@@ -273,6 +310,7 @@ def test_providers_beside_the_two_are_named() -> None:
     assert placed([CORE_ML, CPU], share) == "Core ML 5 of 8 nodes, Xnnpack 1, CPU 2 (ONNX Runtime)"
 
 
+@newer
 def test_a_translated_model_is_not_said_to_be_on_the_cpu(tmp_path: Path) -> None:
     path = relu_package(tmp_path / "net.mlpackage")
     for unit, note in (

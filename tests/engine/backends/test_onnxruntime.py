@@ -11,6 +11,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from hettop.engine.backend import Backend, InputOptions, Loaded, LoadOptions
+from hettop.engine.backends.onnx_errors import load_error
 from hettop.engine.backends.onnxruntime import OnnxRuntimeBackend, thread_units
 from hettop.engine.clock import RealClock
 from hettop.engine.coreml.availability import Host
@@ -222,6 +223,19 @@ def test_a_model_newer_than_the_runtime_is_told_so(opset: int, ir_version: int, 
     assert error.kind == "format"
     assert "too new" in error.message
     assert "update onnxruntime" in error.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'External data path validation failed for initializer: w. Error: External data path does not exist: "/m/w.bin"',
+        "Exception during initialization: filesystem error: cannot get file size: No such file or directory [/m/w.bin]",
+        'Exception during initialization: filesystem error: in file_size: No such file or directory ["/m/w.bin"]',
+    ],
+)
+def test_missing_weights_are_named_by_every_supported_version(text: str) -> None:
+    error = load_error(Path("m.onnx"), RuntimeError(text))
+    assert (error.kind, error.message) == ("missing", "m.onnx: its weights are missing: w.bin")
 
 
 def test_weights_that_were_left_behind_are_missed(tmp_path: Path) -> None:
