@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from hettop.engine.clock import RealClock
@@ -71,6 +75,23 @@ def test_calls_take_turns_and_the_first_round_does_not_count() -> None:
 
 def test_calls_that_take_no_time_come_to_an_end() -> None:
     assert [len(each) for each in in_turns([lambda: None], StepClock())] == [kernels.MOST]
+
+
+def test_the_arrays_of_a_kernel_live_as_long_as_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runtime reads them where they are; whether it also owns them depends on its version."""
+    bound: list[weakref.ref[Any]] = []
+    bind = onnxruntime.OrtValue.ortvalue_from_numpy
+
+    def watched(array: Any) -> Any:
+        bound.append(weakref.ref(array))
+        return bind(array.copy())  # so that no version keeps this one alive
+
+    monkeypatch.setattr(onnxruntime.OrtValue, "ortvalue_from_numpy", staticmethod(watched))
+    calls = [kernels._prepared(spec, 1) for spec in streaming_specs(MIB)]
+    gc.collect()
+    assert len(bound) == 5, "one array each, two to add"
+    assert all(array() is not None for array in bound)
+    del calls
 
 
 def test_every_kernel_really_runs_and_the_roofs_are_the_best_of_them() -> None:
