@@ -73,7 +73,6 @@ def run(argv: list[str]) -> int:
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
-    from hettop.commands.measuring import warn_left_out
     from hettop.wiring.beside import prepare_against, with_closed_loop
     from hettop.wiring.setup import prepare
 
@@ -82,7 +81,6 @@ def _what_to_measure(arguments: argparse.Namespace) -> Setup:
     if about_tokens(arguments):
         return token_setup(arguments, options, units, cores)
     setup = prepare(options, units, cores)
-    warn_left_out(setup)
     if arguments.closed_too:
         return with_closed_loop(setup)
     return setup if arguments.against is None else prepare_against(setup, options, arguments.against, cores)
@@ -179,7 +177,15 @@ def measure_and_print(
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import LONGER, after_recording, measure, say_power, say_turns
+    from hettop.commands.measuring import (
+        LONGER,
+        after_recording,
+        header_warnings,
+        measure,
+        print_warnings,
+        say_power,
+        say_turns,
+    )
     from hettop.commands.progress import Progress, width_of
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.session.session import RAW_LIMIT
@@ -187,6 +193,7 @@ def measure_and_print(
 
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+    print_warnings(header_warnings(headless.session))
     if options.prometheus is not None:
         sys.stderr.write(f"metrics at {metrics_address(options.prometheus)}\n")
 

@@ -139,7 +139,15 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     from hettop.analysis.material import in_order_of
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import MORE_RUNS, after_recording, measure, say_power, say_turns, warn_left_out
+    from hettop.commands.measuring import (
+        MORE_RUNS,
+        after_recording,
+        header_warnings,
+        measure,
+        print_warnings,
+        say_power,
+        say_turns,
+    )
     from hettop.commands.progress import Progress, width_of
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.wiring.headless import Headless
@@ -148,9 +156,9 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     options = _measure_options(question, arguments)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
-    warn_left_out(setup)
     question = replace(question, load=question.load or "none")
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+    print_warnings(header_warnings(headless.session))
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
     looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
     from hettop.wiring.headless import Turns
     from hettop.wiring.options import MeasureOptions
-    from hettop.wiring.setup import Setup
 
 PUMP_EVERY_S = 0.05
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
@@ -80,10 +79,16 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
     return Outcome(interrupted, closed)
 
 
-def warn_left_out(setup: Setup) -> None:
-    """Warn on stderr of units that "all" does not include on this machine."""
-    for unit, why in setup.left_out.items():
-        sys.stderr.write(f"warning: {unit} is left out of all units: {why}\nhint: --units {unit}\n")
+def print_warnings(warnings: Sequence[str]) -> None:
+    """What distorts the measurement or is not as one would expect, on stderr, whoever reads that."""
+    from hettop.text import clean
+
+    sys.stderr.write("".join(f"warning: {clean(text, 400)}\n" for text in warnings))
+
+
+def header_warnings(session: Session) -> list[str]:
+    """Those that the session's own header has."""
+    return session.header.host.warnings if session.header else []
 
 
 def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:

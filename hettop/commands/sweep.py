@@ -64,7 +64,6 @@ def run(argv: list[str]) -> int:
         return run_points(argv, arguments)
     if arguments.budget is not None:
         raise HettopError("usage", "--budget is for a sweep over batches or sizes", "hettop decide judges loads")
-    from hettop.commands.measuring import warn_left_out
     from hettop.session.session import RAW_LIMIT
     from hettop.wiring.setup import prepare
     from hettop.wiring.sweep import Sweep, SweepOptions
@@ -78,7 +77,6 @@ def run(argv: list[str]) -> int:
         rest_ns=arguments.rest,
     )
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
-    warn_left_out(setup)
     _check_loads(setup, options)
     measure = MeasureOptions(
         warmup=arguments.warmup,
@@ -143,7 +141,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import after_recording, measure, say_power
+    from hettop.commands.measuring import after_recording, header_warnings, measure, print_warnings, say_power
     from hettop.commands.rounds import INTERRUPTED
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.report.sweeps import loads_document
@@ -151,6 +149,7 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, str
     def known() -> dict[str, Any]:
         return loads_document(sweep.session, sweep.failed_loads)
 
+    print_warnings(header_warnings(sweep.session))
     line = _Line(sweep, time.monotonic_ns())
     show = _Followed(sweep, answer, known, time.monotonic_ns).show if streamed else line.show
     outcome = measure(sweep, show, line.clear)

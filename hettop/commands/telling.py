@@ -120,10 +120,11 @@ class Answer:
             self._recording.__exit__(kind, error, traceback)
 
     def begin(self, setup: Setup) -> None:
-        """Make the recording that was asked for. Raises HettopError (`io`, `missing`, `usage`)."""
-        from hettop.commands.measuring import warn_left_out
+        """Print warnings, and make the recording that was asked for. Raises HettopError (`io`, `missing`, `usage`)."""
+        from hettop.commands.measuring import print_warnings
 
-        warn_left_out(setup)
+        self._telling.doing("")
+        print_warnings(setup.warnings)
         if self._arguments.record is not None:
             from hettop.wiring.studies.recording import StudyRecording, header_of
 

@@ -14,7 +14,10 @@ from hettop.events.limits import Count, Nanoseconds, Ratio, Text
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The machine and the software on it, as far as known; `warnings` say what about them distorts measurements."""
+    """The machine and the software on it, as far as known.
+
+    `warnings`: what about them distorts measurements, or kept the usual backend from being used.
+    """
 
     chip: Text | None = None
     os: Text | None = None

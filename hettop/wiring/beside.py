@@ -37,6 +37,7 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
         "function": other.function,
         "hints": dict(other.hints),
     }
+    setup = replace(setup, warnings=tuple(dict.fromkeys((*setup.warnings, *other.warnings))))
     return _with(setup, OTHER, Variant(f"the same with {clean(name, 100)}", job, other.model))
 
 

@@ -25,6 +25,7 @@ SIMULATED_CHIP = "simulated Apple M2"
 def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
     """The first event of a measurement that begins at `wall`."""
     host = describe_host()
+    host = msgspec.structs.replace(host, warnings=[*host.warnings, *setup.warnings])
     if setup.simulated:
         host = msgspec.structs.replace(host, chip=SIMULATED_CHIP)
     return events.Header(

@@ -5,7 +5,7 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from hettop.engine.backend import Backend, Clock, InputOptions, split_unit, unit
 from hettop.engine.backends import create
 from hettop.engine.backends.onnxruntime import thread_units
 from hettop.engine.clock import RealClock
+from hettop.engine.coreml.availability import NEEDS_MACOS
 from hettop.engine.inputs import parse_shape, parse_value
 from hettop.errors import HettopError
+from hettop.events.limits import TEXT_LIMIT
 from hettop.models.cache import default_cache
 from hettop.models.mobilenetv2 import is_default_name
 from hettop.models.resolve import (
@@ -33,6 +35,7 @@ from hettop.wiring.options import ModelOptions
 ALL_UNITS = "all"
 DEFAULT_BACKEND = "onnxruntime"
 MOST_THREADS = 1024
+PASSED_OVER = "ONNX Runtime runs this model instead of Core ML"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ class Variant:
 class Setup:
     """`units` are the rows to measure, `available` those that "all" means here, `absent` maps the others to the reason.
 
-    `left_out` has those of `absent` that can run if they are named, where all units were asked for.
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
+    `warnings`: what the user should know of this choice before reading any result.
     """
 
     model: ResolvedModel
@@ -63,7 +66,7 @@ class Setup:
     hints: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, Variant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 Make = Callable[[str, Clock], Backend]
@@ -76,7 +79,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
     _check_encoding(options)
-    backend = options.backend or usual_backend(options.model, units, make)
+    backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
     if options.hints and backend == DEFAULT_BACKEND:
         raise HettopError("usage", "ONNX Runtime takes no optimisation hints", "--hint is for --backend coreml")
     engine = make(backend, RealClock())
@@ -101,18 +104,36 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         inputs=inputs,
         function=options.function,
         hints=dict(map(_hint, options.hints)),
-        left_out=left_out if ALL_UNITS in (units or ()) else {},
+        warnings=tuple(_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {})),
     )
+
+
+def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[str]:
+    """passed_over: why Core ML does not run the model. left_out: units that "all" does not include, with the reason."""
+    if passed_over is not None:
+        yield clean(f"{PASSED_OVER}: {passed_over}", TEXT_LIMIT)
+    for unit, why in left_out.items():
+        yield clean(f"{unit} is left out of all units: {why} (--units {unit})", TEXT_LIMIT)
 
 
 def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
     """Core ML for what it can run, where it is; a unit with a number of threads is ONNX Runtime's own."""
+    return _choose_backend(model, units, make)[0]
+
+
+def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
+    """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
     path = Path(model)
     if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
-        return DEFAULT_BACKEND
-    threaded = any("@" in unit for unit in units or ())
-    here = None in make("coreml", RealClock()).units().values()
-    return "coreml" if here and not threaded else DEFAULT_BACKEND
+        return DEFAULT_BACKEND, None
+    reasons = make("coreml", RealClock()).units().values()
+    if None not in reasons:
+        why = "; ".join(dict.fromkeys(filter(None, reasons)))
+        return DEFAULT_BACKEND, None if why == NEEDS_MACOS else why
+    threaded = next((unit for unit in units or () if "@" in unit), None)
+    if threaded is None:
+        return "coreml", None
+    return DEFAULT_BACKEND, f"{threaded} sets a number of threads, which Core ML does not: name units without @"
 
 
 def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:

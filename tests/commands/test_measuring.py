@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from hettop.commands.measuring import MORE_RUNS, say_turns, warn_left_out
-from hettop.engine.backend import InputOptions
-from hettop.models.resolve import ResolvedModel
+from hettop.commands.measuring import MORE_RUNS, say_turns
 from hettop.wiring.headless import Turns
-from hettop.wiring.setup import Setup
-from tests.commands.running import hettop
+from tests.commands.running import called, hettop
+from tests.engine.backends.test_onnx_core_ml import MAC
 
 MS = 1_000_000
 SIMULATED = ("bench", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE", "--warmup", "0")
-
-
-def test_units_that_all_does_not_include_are_warned_of_with_what_measures_them(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    model = ResolvedModel("m", None, "coreml", "0")
-    units = ("CPU_ONLY",)
-    setup = Setup(model, "coreml", False, units, units, {}, InputOptions(), None, left_out={"ALL": "it can hang"})
-    warn_left_out(setup)
-    assert capsys.readouterr().err == "warning: ALL is left out of all units: it can hang\nhint: --units ALL\n"
 
 
 @pytest.mark.parametrize(
@@ -69,3 +59,40 @@ def test_power_that_was_named_and_came_too_seldom_is_said_to_have() -> None:
 def test_where_power_covers_what_ran_nothing_is_said() -> None:
     done = hettop(*SIMULATED, "--duration", "1500ms", "--power", "simulated", "--json")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bench --runs 5 --warmup 2",
+        "decide --runs 5",
+        "sweep --loads none --runs 5 --rest 0",
+        "sweep --batch 1 --runs 5",
+    ],
+)
+def test_a_mac_without_core_ml_is_warned_of_once_in_every_command_that_would_use_it(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hettop.engine.backends.coreml.this_host", lambda: MAC)
+    monkeypatch.setattr("hettop.engine.backends.coreml.find_native", lambda: None)
+    name, *options = command.split()
+    done = called(name, "mobilenetv2:32x32", "--units", "CPU_ONLY", *options, "--json")
+    assert done.returncode == 0
+    warning = (
+        "ONNX Runtime runs this model instead of Core ML: Core ML is run through coremltools: pip install coremltools"
+    )
+    assert done.stderr.splitlines().count(f"warning: {warning}") == 1
+    document = json.loads(done.stdout)
+    if name in ("bench", "decide"):
+        assert warning in document["host"]["warnings"]
+
+
+def test_without_a_terminal_the_live_view_warns_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hettop.engine.backends.coreml.this_host", lambda: MAC)
+    monkeypatch.setattr("hettop.engine.backends.coreml.find_native", lambda: True)
+    monkeypatch.setattr("hettop.commands.live.HEADLESS_NS", 10**8)
+    done = called("mobilenetv2:32x32", "--unit", "CPU_ONLY@2")
+    assert done.returncode == 0
+    assert (
+        "warning: ONNX Runtime runs this model instead of Core ML: CPU_ONLY@2 sets a number of threads" in done.stderr
+    )

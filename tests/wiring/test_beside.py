@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -33,6 +34,12 @@ def test_each_unit_is_followed_by_itself_with_the_other_model() -> None:
     assert (variant.model.name, variant.job["backend"]) == ("mobilenetv2:224x224:b1", "onnxruntime")
     assert variant.job["model"] == str(variant.model.path)
     assert variant.words == "the same with mobilenetv2:224x224:b1"
+
+
+def test_warnings_of_both_models_stay_each_once() -> None:
+    setup = replace(prepare(SIMULATED, ("ALL",), 2), warnings=("of both",))
+    other = replace(setup, warnings=("of both", "of the other"))
+    assert with_other_model(setup, other, "other").warnings == ("of both", "of the other")
 
 
 def test_a_simulated_model_is_not_held_against_a_real_one() -> None:

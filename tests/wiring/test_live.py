@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from hettop import events
 from hettop.errors import HettopError
 from hettop.record.writer import Closed
+from hettop.tui.feed import Notice
 from hettop.wiring.live import LiveFeed, recording_notice
 from hettop.wiring.options import MeasureOptions, ModelOptions
 from hettop.wiring.setup import prepare
@@ -57,6 +59,17 @@ def test_every_unit_has_a_row_before_it_has_run(feed: LiveFeed) -> None:
     assert feed.live is feed
     assert feed.replay is None
     assert feed.replay_status() is None
+
+
+def test_what_to_know_of_the_setup_is_on_the_screen_and_in_the_header() -> None:
+    setup = replace(prepare(ModelOptions(backend="simulated"), None, 2), warnings=("Core ML was passed over",))
+    feed = LiveFeed(setup, MeasureOptions(), rows=setup.units, raw_limit=0, wall=lambda: WALL)
+    try:
+        assert Notice("Core ML was passed over", "warning") in feed.notices()
+        assert feed.session.header is not None
+        assert "Core ML was passed over" in feed.session.header.host.warnings
+    finally:
+        feed.close()
 
 
 def test_switching_runs_one_unit_then_the_other(feed: LiveFeed) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +46,66 @@ def elsewhere(name: str, clock: Clock) -> Backend:
     """On a machine that is no Mac, whatever the tests run on."""
     if name == "onnxruntime":
         return OnnxRuntimeBackend(clock, host=LINUX)
-    return HereOrNot(clock, "needs macOS") if name == "coreml" else create(name, clock)
+    return CoreMLBackend(clock, host=LINUX) if name == "coreml" else create(name, clock)
+
+
+def a_mac_that_has(
+    native: bool | None, python: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, Clock], Backend]:
+    """`native`: whether coremltools has its native part there, None: there is no coremltools."""
+    monkeypatch.setattr("hettop.engine.backends.coreml.find_native", lambda: native)
+    host = replace(MAC, python=python)
+
+    def make(name: str, clock: Clock) -> Backend:
+        return CoreMLBackend(clock, host=host) if name == "coreml" else OnnxRuntimeBackend(clock, host=host)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("native", "python", "units", "reason"),
+    [
+        (None, (3, 14), None, "Core ML is run through coremltools, which has no release for Python 3.14: use 3.13"),
+        (None, (3, 12), None, "Core ML is run through coremltools: pip install coremltools"),
+        (
+            False,
+            (3, 12),
+            ("all",),
+            "this coremltools lacks its native part: pip install --force-reinstall coremltools",
+        ),
+        (
+            True,
+            (3, 12),
+            ("CPU_ONLY", "CPU_ONLY@2"),
+            "CPU_ONLY@2 sets a number of threads, which Core ML does not: name units without @",
+        ),
+    ],
+)
+def test_a_mac_warns_wherever_core_ml_is_passed_over(
+    native: bool | None,
+    python: tuple[int, int],
+    units: tuple[str, ...] | None,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make = a_mac_that_has(native, python, monkeypatch)
+    for model in ("mobilenetv2", str(classifier(tmp_path / "net.mlmodel"))):
+        setup = prepare(ModelOptions(model=model), units, 2, make)
+        assert setup.backend == "onnxruntime"
+        assert setup.warnings == (f"ONNX Runtime runs this model instead of Core ML: {reason}",)
+
+
+def test_nothing_is_warned_of_where_core_ml_was_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "model.onnx"
+    file.write_bytes(b"an ONNX model")
+    without = a_mac_that_has(None, (3, 12), monkeypatch)
+    assert prepare(ModelOptions(), None, 2, on_a_mac).warnings == ()
+    assert prepare(ModelOptions(model=str(file)), None, 2, without).warnings == (), "Core ML cannot run it"
+    assert prepare(ModelOptions(backend="onnxruntime"), None, 2, without).warnings == (), "it was asked for"
+    assert prepare(ModelOptions(), ("CPU_ONLY@2",), 2, elsewhere).warnings == (), "no Mac"
 
 
 @pytest.mark.parametrize("model", ["mobilenetv2", "mobilenetv2:64x64:b2", "m.mlpackage", "M.MLMODEL", "m.mlmodelc"])
@@ -100,12 +161,16 @@ def test_all_units_are_those_that_cannot_hang_and_another_must_be_named(backend:
     options = ModelOptions(backend=backend)
     every = prepare(options, ("all",), 2, in_a_virtual_machine)
     assert every.units == every.available == ("CPU_ONLY", "CPU_AND_GPU", *more)
-    assert every.left_out == every.absent == {"CPU_AND_NE": WHY, "ALL": WHY}
+    assert every.absent == {"CPU_AND_NE": WHY, "ALL": WHY}
+    assert every.warnings == (
+        f"CPU_AND_NE is left out of all units: {WHY} (--units CPU_AND_NE)",
+        f"ALL is left out of all units: {WHY} (--units ALL)",
+    )
     named = prepare(options, ("ALL",), 2, in_a_virtual_machine)
-    assert (named.units, named.available, named.left_out) == (("ALL",), every.available, {})
+    assert (named.units, named.available, named.warnings) == (("ALL",), every.available, ())
     assert named.absent == {"CPU_AND_NE": WHY}
     first = prepare(options, None, 2, in_a_virtual_machine)
-    assert (first.units, first.left_out, first.absent) == (("CPU_ONLY",), {}, every.absent)
+    assert (first.units, first.warnings, first.absent) == (("CPU_ONLY",), (), every.absent)
 
 
 def test_a_compiled_model_is_for_core_ml_alone(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ NEWEST_PYTHON = (3, 13)
 """coremltools 9 has wheels up to this one."""
 
 WANT_NEURAL_ENGINE = ("CPU_AND_NE", "ALL")
+NEEDS_MACOS = "Core ML needs macOS"
 
 NEURAL_ENGINE_MACOS = (13,)
 """The configuration CPU_AND_NE exists from this macOS on."""
@@ -103,7 +104,7 @@ def _missing(host: Host, native: bool | None) -> str | None:
     if native:
         return None
     if not host.is_mac:
-        return "Core ML needs macOS"
+        return NEEDS_MACOS
     if native is not None:
         return f"this {PACKAGE} lacks its native part: pip install --force-reinstall {PACKAGE}"
     if host.python > NEWEST_PYTHON:

@@ -220,6 +220,6 @@ def _failure(code: int, errors: IO[bytes]) -> Failure:
     """Why it failed, by its own last words."""
     errors.seek(0)
     said = errors.read(1 << 16).decode(errors="replace").splitlines()
-    lines = [text for each in said if (text := clean(each, TEXT_LIMIT).strip())]
+    lines = [text for each in said if (text := clean(each, TEXT_LIMIT).strip()) and not text.startswith("warning: ")]
     message = lines[0].removeprefix("hettop: ") if lines else f"it ended with exit code {code} and no word"
     return Failure(kind="study", message=message, hint=lines[1] if len(lines) > 1 else "", log=lines[2:][-LOG_LINES:])

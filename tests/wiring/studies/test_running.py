@@ -38,6 +38,9 @@ if does == "hang":
 if does == "fail":
     print("hettop: no such unit\\nname another\\nline", file=sys.stderr)
     sys.exit(2)
+if does == "warn and fail":
+    print("warning: ONNX Runtime runs this model\\nhettop: no such unit\\nname another", file=sys.stderr)
+    sys.exit(2)
 if does == "rubbish":
     print("no JSON")
 if does == "other":
@@ -94,6 +97,7 @@ def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) 
     ("does", "message"),
     [
         ("fail", "no such unit"),
+        ("warn and fail", "no such unit"),
         ("rubbish", "it told what cannot be read"),
         ("other", "layers told what cannot be read"),
     ],
