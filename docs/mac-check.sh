@@ -1,8 +1,11 @@
 #!/bin/sh
-# What a Mac owner runs once, and sends back: every step's output and exit code in one folder and one archive.
-# Asks for nothing, needs no root, and goes on whatever a step does. HETTOP, RUNS, PACED_RUNS and POWER_FOR can be set
-# from outside.
+# Runs every check that a Mac can do unattended, and packs what each step printed into one archive to send back.
+# Asks for nothing and needs no root. All steps run, whatever one of them does, and the archive is made in any case, also
+# after Ctrl-C; if a step failed, the exit code is 1. Every file is anonymized before it is packed: without names of the
+# user, the home folder and the machine, without paths and ids.
+# HETTOP, PYTHON, RUNS, PACED_RUNS and POWER_FOR can be set from outside.
 HETTOP="${HETTOP:-.venv/bin/hettop}"
+PYTHON="${PYTHON:-$(dirname "$HETTOP")/python}"
 RUNS="${RUNS:-700}"
 PACED_RUNS="${PACED_RUNS:-60}"
 POWER_FOR="${POWER_FOR:-5s}"
@@ -10,27 +13,54 @@ OUT="${1:-hettop-mac-check}"
 
 mkdir -p "$OUT" || exit 2
 : > "$OUT/summary.txt"
+failed=""
+stopped=""
+trap 'stopped=yes' INT TERM
 
+# step NAME "CODES" COMMAND...: runs it; CODES are the exit codes of a step that succeeded.
 step() {
+    [ -z "$stopped" ] || return
     name="$1"
-    shift
+    codes="$2"
+    shift 2
     printf '%s ... ' "$name"
     "$@" > "$OUT/$name.out" 2> "$OUT/$name.err" < /dev/null
     code=$?
-    printf 'exit %s\n' "$code"
-    printf '%s: exit %s: %s\n' "$name" "$code" "$*" >> "$OUT/summary.txt"
+    case " $codes " in
+        *" $code "*) result="exit $code" ;;
+        *) result="exit $code FAILED" failed="$failed $name" ;;
+    esac
+    printf '%s\n' "$result"
+    printf '%s: %s: %s\n' "$name" "$result" "$*" >> "$OUT/summary.txt"
 }
 
-step doctor "$HETTOP" doctor --anonymize
-step bench "$HETTOP" bench --units all --interleave --runs "$RUNS" --record "$OUT/all.jsonl" --force --json
-step load "$HETTOP" bench --load cpu:2 --runs "$RUNS" --json
-step paced "$HETTOP" bench --rate 30 --runs "$PACED_RUNS" --json
-step replay "$HETTOP" replay "$OUT/all.jsonl" --headless --json
-step verify "$HETTOP" verify "$OUT/all.jsonl"
-step decide "$HETTOP" decide "$OUT/all.jsonl" --anonymize --markdown
-step power "$HETTOP" power --duration "$POWER_FOR" --json
-step again "$HETTOP" bench --units all --runs 20 --json
-step plan "$HETTOP" plan mobilenetv2 --backend coreml --devices CPU_ONLY,CPU_AND_NE \
+step doctor "0" "$HETTOP" doctor
+step bench "0" "$HETTOP" bench --units all --interleave --runs "$RUNS" --record "$OUT/bench.jsonl" --force --json
+step load "0" "$HETTOP" bench --load cpu:2 --runs "$RUNS" --json
+step paced "0" "$HETTOP" bench --rate 30 --runs "$PACED_RUNS" --json
+step replay "0" "$HETTOP" replay "$OUT/bench.jsonl" --headless --json
+step verify "0" "$HETTOP" verify "$OUT/bench.jsonl"
+step decide "0" "$HETTOP" decide "$OUT/bench.jsonl" --markdown
+# 2: nothing gives power figures without a password, which it says.
+step power "0 2" "$HETTOP" power --duration "$POWER_FOR" --json
+step again "0" "$HETTOP" bench --units all --runs 20 --json
+# 2: this Mac, or this virtual machine, has no Neural Engine, which it says.
+step plan "0 2" "$HETTOP" plan mobilenetv2 --backend coreml --devices CPU_ONLY,CPU_AND_NE \
     --slices 'CPU_AND_NE_1, CPU_ONLY_40' --run --runs 30 --json
 
-tar -czf "$OUT.tar.gz" "$OUT" && printf 'send %s\n' "$OUT.tar.gz"
+[ -z "$stopped" ] || failed="$failed interrupted"
+for file in "$OUT"/*; do
+    "$PYTHON" -m hettop.commands.anonymize "$file" && continue
+    rm -f -- "$file"
+    failed="$failed anonymize"
+    printf '%s: deleted, it could not be anonymized\n' "$file" >&2
+done
+# Numeric owner: the archive would name the user. COPYFILE_DISABLE: extended attributes of macOS stay out.
+if COPYFILE_DISABLE=1 tar --numeric-owner -czf "$OUT.tar.gz" -C "$(dirname "$OUT")" "$(basename "$OUT")"; then
+    printf 'send %s\n' "$OUT.tar.gz"
+else
+    failed="$failed archive"
+fi
+[ -z "$failed" ] && exit 0
+printf 'failed:%s (see %s)\n' "$failed" "$OUT/summary.txt" >&2
+exit 1

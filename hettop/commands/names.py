@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import getpass
 import socket
+from pathlib import Path
 
 
 def names_here() -> list[str]:
-    """The host's name, long and short, and the user's."""
+    """The home folder and its name, the host's name, long and short, and the user's."""
     host = socket.gethostname()
+    try:
+        home = Path.home()
+        homes = [str(home), home.name]
+    except RuntimeError:  # there is none, as in a container
+        homes = []
     try:
         user = getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in a container
         user = ""
-    return [host, host.partition(".")[0], user]
+    return [*homes, host, host.partition(".")[0], user]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import msgspec
 import numpy as np
@@ -12,7 +13,7 @@ from hettop import events
 from hettop.analysis.budget import Budget
 from hettop.analysis.material import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
-from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.anonymize import anonymous, anonymous_document, anonymous_file
 from hettop.report.document import to_json
 from hettop.report.verdict import NOTHING, verdict_markdown, verdict_text
 from hettop.report.verdict_document import verdict_document
@@ -169,6 +170,37 @@ def test_paths_ids_and_names_go_and_what_judges_need_stays() -> None:
     )
     assert anonymous(r"C:\Users\ann\m.onnx, ~/m.onnx and file:///tmp/x.onnx") == "m.onnx, m.onnx and x.onnx"
     assert anonymous("CPU_ONLY 12.5 ms at 2026", ["me"]) == "CPU_ONLY 12.5 ms at 2026"
+
+
+def test_a_folder_with_a_space_in_its_name_goes_as_a_word() -> None:
+    home = "/Users/Ann Other"
+    assert anonymous(f"{home}/models/m.onnx beside {home}", [home]) == "m.onnx beside …"
+
+
+def test_a_recording_that_is_made_anonymous_stays_one() -> None:
+    lines = [
+        '{"k":"header","t":0,"id":"7f3c","model":{"note":"by mark"}}',
+        '{"k":"mark","t":1,"text":"Mark"}',
+        "torn /Users/mark/x",
+    ]
+    expected = ['{"k":"header","t":0,"model":{"note":"by …"}}', '{"k":"mark","t":1,"text":"…"}', "torn x"]
+    assert anonymous_file("\n".join(lines), ["mark"]) == "\n".join(expected)
+    assert anonymous_file(lines[0], ["mark"]) == expected[0], "of one line, too"
+
+
+def test_the_checksums_of_a_recording_fit_what_was_made_of_it() -> None:
+    first, key, second = '{"k":"mark","t":1,"text":"%s"}', '{"k":"keyframe","t":1,"crc32":%d}', '{"k":"mark","t":2}'
+    made = anonymous_file("\n".join([first % "ann", key % 1, second, key % 2]) + "\n", ["ann"])
+    sums = [zlib.crc32(f"{line}\n".encode()) for line in (first % "…", second)]
+    assert made == "\n".join([first % "…", key % sums[0], second, key % sums[1]]) + "\n"
+
+
+def test_files_of_other_kinds_are_made_anonymous_as_what_they_are() -> None:
+    assert anonymous_file('{\n "text": "couldn\\u2019t read /Users/ann/m.onnx", "pid": 7\n}\n', ["ann"]) == (
+        '{\n  "text": "couldn\\u2019t read m.onnx",\n  "pid": null\n}\n'
+    )
+    assert anonymous_file("by ann\n\nin /Users/ann\n", ["ann"]) == "by …\n\nin …\n"
+    assert anonymous_file("") == ""
 
 
 def test_a_document_is_made_anonymous_to_its_last_text() -> None:
