@@ -32,9 +32,9 @@ Sources, best first: powermetrics (macOS, through sudo -n: run `sudo -v` before,
 asks for a password and never runs as root.
 Power is in W (JSON: mW), the mean over the window before each sample; busy is a share of time, the mean over a
 cluster's cores. What the source does not tell is n/a (JSON: null), never 0. `combined` is CPU + GPU + ANE as
-powermetrics estimates it, never the whole system. Flags: suspect-zero (0 W while cores were busy), partial (cut off),
-estimated (worked out from another quantity), inconsistent (`combined` far from CPU + GPU + ANE). Without a terminal,
-and with --json, it ends after 5 s by itself.
+powermetrics estimates it, never the whole system. Flags: suspect-zero (0 W for the CPU or a busy GPU: not measured),
+partial (cut off), estimated (worked out from another quantity), inconsistent (`combined` far from CPU + GPU + ANE).
+Without a terminal, and with --json, it ends after 5 s.
 Exit codes: 0 measured, 2 no source works here (every reason is told), 3 it failed while running, 130 interrupted
 (what was gathered is printed)."""
 

@@ -102,7 +102,8 @@ def _columns(samples: Sequence[PowerSample], work: Mapping[str, float]) -> list[
     for rail in RAILS:
         values = [sample.mw[rail] for sample in samples]
         if any(value is not None for value in values):
-            mean, peak = _mean(values, samples), max(value for value in values if value is not None)
+            measured = [sample.measured_mw(rail) for sample in samples]
+            mean, peak = _mean(measured, samples), max((mw for mw in measured if mw is not None), default=None)
             columns.append(_Column(rail, [_watts(value) for value in values], _watts(mean), _watts(peak)))
     columns += _cluster_columns(samples, work)
     if any(sample.gpu for sample in samples):

@@ -170,7 +170,8 @@ def notes_of(samples: Sequence[PowerSample], lost: Mapping[str, int]) -> list[st
             "nothing of the CPU: a virtual machine has none to tell, or the cpu_power sampler was not asked for"
         )
     meanings = {
-        SUSPECT_ZERO: "read 0 W while cores were busy (suspect-zero): known of macOS 27 betas and of short windows",
+        SUSPECT_ZERO: "read 0 W for the CPU, or for a busy GPU (suspect-zero): both draw power while they run, so "
+        "this was not measured; seen on macOS 27, and in very short windows",
         PARTIAL: "lack what others have (partial): cut off, a power printed as nan, or a figure that cannot be",
         ESTIMATED: "hold figures worked out from another quantity (estimated): power from whole mJ, busy from a "
         "frequency-scaled ratio or from the cluster's own counter",

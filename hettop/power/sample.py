@@ -16,7 +16,7 @@ T = TypeVar("T", int, float)
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
 
-SUSPECT_ZERO = "suspect-zero"  # 0 W while the cores behind it were busy
+SUSPECT_ZERO = "suspect-zero"  # a rail read 0 W although what it feeds was running: see `make_sample`
 PARTIAL = "partial"  # lacks what its source had begun to tell
 ESTIMATED = "estimated"  # a figure was worked out from another quantity than the one it stands for
 INCONSISTENT = "inconsistent"  # `combined` is far from the sum of CPU, GPU and ANE: one of them is wrong
@@ -31,7 +31,7 @@ POWERMETRICS_STEP_MJ = 1.0  # the energy counters behind powermetrics count whol
 HIGHEST_MW = 1e7  # 10 kW: an overflown counter, not a computer
 HIGHEST_MHZ = 1e6
 CLUSTER_LIMIT = 64  # eight times what the largest chip has
-# Where cores are busier than this, even the smallest draw milliwatts: below it, 0 mW may be rounding.
+# A GPU busier than this draws milliwatts: below it, 0 mW may be rounding.
 SUSPECT_BUSY = 0.05
 # `combined` is far from its parts where they differ by more than this and by more than half of the larger.
 FAR_MW = 100.0
@@ -55,6 +55,11 @@ class PowerSample:
     thermal: str | None = None
     flags: tuple[str, ...] = ()
 
+    def measured_mw(self, rail: str) -> float | None:
+        """What the rail drew; None where nothing was told, and for a zero of a sample whose zeros are suspect."""
+        mw = self.mw[rail]
+        return None if mw == 0 and SUSPECT_ZERO in self.flags else mw
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterFigures:
@@ -76,11 +81,14 @@ def make_sample(
     thermal: str | None = None,
     flags: Iterable[str] = (),
 ) -> PowerSample:
-    """A sample with all rails present, its clusters ranked, and `suspect-zero` added where it belongs."""
+    """A sample with all rails present, its clusters ranked, and `suspect-zero` added where it belongs.
+
+    The CPU's rail is never 0: whoever reads it runs on it, whatever share of busy time the source gives, or if it gives
+    none. A GPU may be off.
+    """
     found = set(flags)
-    busiest = max((cluster.busy or 0.0 for cluster in clusters), default=0.0)
     gpu_busy = (gpu.busy if gpu else None) or 0.0
-    if (mw.get("cpu") == 0 and busiest > SUSPECT_BUSY) or (mw.get("gpu") == 0 and gpu_busy > SUSPECT_BUSY):
+    if mw.get("cpu") == 0 or (mw.get("gpu") == 0 and gpu_busy > SUSPECT_BUSY):
         found.add(SUSPECT_ZERO)
     elif _is_inconsistent(mw):
         found.add(INCONSISTENT)

@@ -50,7 +50,7 @@ class Stream:
         self.n += 1
         self.elapsed_ns += sample.elapsed_ns or 0
         for rail in RAILS:
-            self.totals[rail].add(sample.mw[rail], sample.elapsed_ns or 0)
+            self.totals[rail].add(sample.measured_mw(rail), sample.elapsed_ns or 0)
         rails = tuple(rail for rail in RAILS if rail in self.rails or sample.mw[rail] is not None)
         heading = "" if rails == self.rails and self.n > 1 else _row("s", *(f"{rail} W" for rail in rails))
         self.rails = rails

@@ -135,8 +135,9 @@ def test_an_endless_object_is_dropped() -> None:
     assert len(read(parser, pretty(OLD))) == 1
 
 
-def test_no_watts_with_busy_cores_is_suspect() -> None:
+def test_a_cpu_at_no_watts_is_suspect_even_where_no_busy_share_is_given() -> None:
     assert "suspect-zero" in one(read(MacmonParser(), lines({**NEW, "cpu_power": 0.0}))).flags
+    assert one(read(MacmonParser(), lines({"cpu_power": 0.0, "ane_power": 0.0}))).flags == ("suspect-zero",)
 
 
 def test_lines_that_are_no_sample_are_counted_and_the_rest_read() -> None:

@@ -27,8 +27,7 @@ def test_clusters_are_ranked_by_their_highest_frequency_and_equals_stay_in_order
 
 
 def test_flags_come_in_one_order_without_repeats() -> None:
-    busy = [ClusterFigures("E", None, 0.9)]
-    made = make_sample("x", 5, {"cpu": 0.0}, clusters=busy, flags=["estimated", "partial", "estimated"])
+    made = make_sample("x", 5, {"cpu": 0.0}, flags=["estimated", "partial", "estimated"])
     assert made.flags == ("suspect-zero", "partial", "estimated")
 
 
@@ -48,6 +47,19 @@ def test_a_sum_that_is_far_from_its_parts_is_flagged(
     cpu: float, ane: float | None, combined: float | None, flags: tuple[str, ...]
 ) -> None:
     assert make_sample("x", 5, {"cpu": cpu, "gpu": 50.0, "ane": ane, "combined": combined}).flags == flags
+
+
+@pytest.mark.parametrize("busy", [None, 0.0, 0.04, 1.0])
+def test_a_cpu_at_exactly_no_watts_was_not_measured_whatever_its_busy_share(busy: float | None) -> None:
+    clusters = [] if busy is None else [ClusterFigures("E", 600.0, busy)]
+    assert make_sample("x", 5, {"cpu": 0.0}, clusters=clusters).flags == ("suspect-zero",)
+    assert make_sample("x", 5, {"cpu": 0.001}, clusters=clusters).flags == ()
+    assert make_sample("x", 5, {"cpu": None}, clusters=clusters).flags == ()
+
+
+@pytest.mark.parametrize(("busy", "flags"), [(0.06, ("suspect-zero",)), (0.05, ()), (None, ())])
+def test_a_gpu_at_no_watts_is_suspect_only_while_it_is_busy(busy: float | None, flags: tuple[str, ...]) -> None:
+    assert make_sample("x", 5, {"cpu": 1.0, "gpu": 0.0, "ane": 0.0}, gpu=Gpu(mhz=400.0, busy=busy)).flags == flags
 
 
 def test_the_document_has_every_key_with_unknown_as_null() -> None:

@@ -91,7 +91,7 @@ def test_what_is_no_figure_is_absent_and_the_sample_partial(printed: str) -> Non
     assert (sample.mw["cpu"], sample.mw["gpu"], sample.flags) == (None, 7.0, ("partial",))
 
 
-def test_no_watts_with_busy_cores_is_suspect() -> None:
+def test_a_cpu_at_no_watts_is_suspect() -> None:
     mw = {"cpu": 0.0, "gpu": 10.0, "ane": 0.0}
     assert one(read_text(text(Truth(mw=mw, clusters=SMALL.clusters)))).flags == ("suspect-zero",)
 

@@ -24,6 +24,11 @@ def test_zeus_energies_become_power(cpu: str) -> None:
     assert sample.elapsed_ns == HALF_S
 
 
+def test_a_cpu_that_used_no_energy_was_not_measured() -> None:
+    (sample,) = first(zeus({"cpu_total_mj": 0, "gpu_mj": 0, "ane_mj": 0}), 1, HALF_S)
+    assert (sample.mw["cpu"], sample.flags) == (0.0, ("suspect-zero",))
+
+
 def test_zeus_is_not_believed_on_an_ultras_cpu() -> None:
     source = zeus({"cpu_total_mj": 600, "gpu_mj": 25}, "Apple M2 Ultra")
     (sample,) = first(source, 1, HALF_S)
