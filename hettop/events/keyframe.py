@@ -66,7 +66,8 @@ class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Power that still has to be attributed, what the units were doing of late, and power over the whole session.
 
     `begun` is false while there is a source and no power sample yet. `overlapping` power samples told again of time
-    that one before them had told of: that much of them is not counted.
+    that one before them had told of: that much of them is not counted. `validated` are
+    the rails that `power-source` lines named so.
     """
 
     begun: bool = True
@@ -75,6 +76,7 @@ class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     total: dict[Text, RailState] = {}
     resolution_mj: Ratio | None = None
     overlapping: Count = 0
+    validated: Annotated[list[Text], msgspec.Meta(max_length=16)] = []
 
 
 class CauseMarks(msgspec.Struct, frozen=True, array_like=True):

@@ -52,7 +52,8 @@ class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False
     """Which source of power there is now, or why there is none, and what would mend that.
 
     `interval_ns` is what was asked for; windows are what they are. `resolution_mj` is the step of the source's energy
-    counters, None where they are not told. `refused` maps the sources that were passed over to the reason.
+    counters, None where they are not told. `refused` maps the sources that were passed over to the reason. `validated`
+    are the rails that this source was seen to read above 0 before on this machine and OS build: there a 0 is a reading.
     """
 
     source: Text
@@ -62,6 +63,7 @@ class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False
     interval_ns: Nanoseconds | None = None
     resolution_mj: Ratio | None = None
     refused: dict[Text, Text] = {}
+    validated: list[Text] = []
 
 
 class Baseline(Event, frozen=True, kw_only=True, tag="baseline", eq=False):

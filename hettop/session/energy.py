@@ -22,6 +22,9 @@ LEAST_COVERAGE = 0.5
 """Of the running time. Where power samples cover less, most of what was drawn is not known, and no figure is given."""
 
 
+UNTOLD_STEP_MJ = 1.0
+"""Assumed of a source that does not tell the step of its counters: the coarsest that is known."""
+
 MOSTLY = 0.5
 """A sample of which less than this share is new: more of an overlap than being heard of a little early makes."""
 
@@ -33,6 +36,7 @@ class EnergyFigures:
     Energies are mJ per inference, powers mW. `coverage` is the share of the running time that power samples cover, 0
     when none did; below `LEAST_COVERAGE` there are no energies, and `lacking` says so. `uncertainty` is relative: what
     the step of the source's counter, `resolution_mj`, leaves open. `window_ns` is the mean length of a power sample.
+    `validated` are the rails of which a 0 is a reading.
     """
 
     rails: tuple[str, ...]
@@ -45,6 +49,7 @@ class EnergyFigures:
     resolution_mj: float | None = None
     window_ns: float | None = None
     lacking: str = ""
+    validated: frozenset[str] = frozenset()
 
     @property
     def inferences_per_joule(self) -> float | None:
@@ -62,7 +67,20 @@ class Energy:
         self.resolution_mj: float | None = None
         self.overlapping = 0
         self._seen = False
+        self._validated_before: frozenset[str] = frozenset()
         self._attribution = Attribution()
+
+    @property
+    def validated(self) -> frozenset[str]:
+        """The rails of which a 0 is a reading: they were seen above 0 on this machine, in this session or before it.
+
+        Above 0 is by more than one step of the source's counter. A counter that never moved may be one that does not
+        count: macOS 27 has been seen to give 0 for an accelerator at work.
+        """
+        if not self._seen:
+            return frozenset()
+        step_mj = UNTOLD_STEP_MJ if self.resolution_mj is None else self.resolution_mj
+        return self._validated_before.union(rail for rail in RAILS if self.total[rail].energy_mj > step_mj)
 
     @property
     def seen(self) -> bool:
@@ -104,8 +122,11 @@ class Energy:
 
     def status(self, event: PowerStatus) -> None:
         """A source that ends tells no resolution any more, but what it measured had one."""
-        if event.resolution_mj is not None and not is_capture(event.source):
+        if is_capture(event.source):
+            return
+        if event.resolution_mj is not None:
             self.resolution_mj = event.resolution_mj
+        self._validated_before = self._validated_before.union(event.validated).intersection(RAILS)
 
     def reset(self, units: Iterable[Unit]) -> None:
         """Forget what was attributed to conditions; what the session drew in all stays."""
@@ -116,6 +137,7 @@ class Energy:
     def disown(self, conditions: Iterable[Condition]) -> None:
         """Forget all that was attributed: it was somebody else's."""
         self._seen, self.resolution_mj, self._attribution = False, None, Attribution()
+        self._validated_before = frozenset()
         for condition in conditions:
             condition.energy = RailSums()
 
@@ -131,7 +153,7 @@ class Energy:
 
     def state(self) -> EnergyState | None:
         """For a keyframe; None while there was no power."""
-        if not self._seen and self.resolution_mj is None and not self.total:
+        if not (self._seen or self._validated_before or self.total) and self.resolution_mj is None:
             return None
         pending, spans = self._attribution.state()
         return EnergyState(
@@ -141,6 +163,7 @@ class Energy:
             total=self.total.state(peaks=True),
             resolution_mj=self.resolution_mj,
             overlapping=self.overlapping,
+            validated=sorted(self._validated_before),
         )
 
     @classmethod
@@ -151,13 +174,20 @@ class Energy:
             energy._seen = state.begun
             energy.resolution_mj = state.resolution_mj
             energy.overlapping = state.overlapping
+            energy._validated_before = frozenset(state.validated).intersection(RAILS)
             energy.total = RailSums.restored(state.total)
             energy._attribution = Attribution.restored(state)
         return energy
 
 
 def energy_figures(
-    sums: RailSums, active_ns: int, n: int, baseline: Baseline | None = None, resolution_mj: float | None = None
+    sums: RailSums,
+    active_ns: int,
+    n: int,
+    baseline: Baseline | None = None,
+    resolution_mj: float | None = None,
+    *,
+    validated: frozenset[str] = frozenset(),
 ) -> EnergyFigures:
     """What `sums` mean for a condition that ran for `active_ns` and took `n` samples."""
     means = {rail: sums[rail].mean_mw for rail in RAILS}
@@ -183,6 +213,7 @@ def energy_figures(
         resolution_mj=resolution_mj,
         window_ns=covered / windows if windows else None,
         lacking=lacking,
+        validated=validated,
     )
 
 

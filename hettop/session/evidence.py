@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from hettop.events import Plan
 from hettop.session.condition import Condition
-from hettop.session.energy import EnergyFigures
-from hettop.session.placement import BACK_TO_BACK, UNTOLD_STEP_MJ, Calls, evidence
+from hettop.session.energy import UNTOLD_STEP_MJ, EnergyFigures
+from hettop.session.placement import BACK_TO_BACK, Calls, evidence
 from hettop.session.series import NS_PER_MS
 
 NS_PER_S = 1e9
@@ -31,6 +31,7 @@ def evidence_of(
         idle_ane_mw=idle_mw.get("ane"),
         idle_gpu_mw=idle_mw.get("gpu"),
         calls=_calls(condition, energy),
+        validated=energy.validated if energy is not None else (),
     )
 
 

@@ -5,15 +5,13 @@ A pure function of a plan and a few numbers; knows neither where power comes fro
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from hettop.events import Plan
 
 NOTHING_MW = 10.0
 """So little above idle, while a call lasts, is what a rail shows that does no work; one at work draws hundreds."""
-
-UNTOLD_STEP_MJ = 1.0
-"""Assumed of a source that does not tell the step of its counters: the coarsest that is known."""
 
 MOSTLY = 0.9
 """The share of time in calls from which on the mean power is that of the calls, too."""
@@ -52,13 +50,17 @@ BACK_TO_BACK = Calls(1.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class _Rail:
-    """What a device drew: mean mW while the unit ran and with nothing running; None where that is not known."""
+    """What a device drew: mean mW while the unit ran and with nothing running; None where that is not known.
+
+    validated: whether the rail is known to count, so that little or nothing is a reading.
+    """
 
     device: str
     name: str
     mw: float | None
     idle_mw: float | None
     calls: Calls
+    validated: bool
 
     @property
     def call_mj(self) -> float | None:
@@ -67,9 +69,10 @@ class _Rail:
 
     @property
     def works(self) -> bool | None:
-        """Whether a call takes what a device at work takes in its time; None where the counters are too coarse to tell.
+        """Whether a call takes what a device at work takes in its time; None where that cannot be told.
 
-        The idle baseline is a reading, too, and as uncertain.
+        Because the counters are too coarse, or because nobody knows that this one counts. The idle baseline is a
+        reading, too, and as uncertain.
         """
         found = self.call_mj
         if found is None:
@@ -78,7 +81,7 @@ class _Rail:
         least, open_mj = NOTHING_MW * self.calls.latency_ms / MW_MS_PER_MJ, readings * self.calls.mj(self.calls.blur_mw)
         if found - open_mj > least:
             return True
-        return False if found + open_mj <= least else None
+        return False if self.validated and found + open_mj <= least else None
 
     @property
     def _in_calls(self) -> str:
@@ -87,10 +90,8 @@ class _Rail:
     def words(self) -> str:
         if self.mw is None:
             return f"{self.name} power n/a"
-        if self.works is None and self.calls.duty >= MOSTLY:
-            return f"{self.name} {self.mw:,.0f} mW while running: too little to tell"
         if self.works is None:
-            return f"{self.name} {self.mw:,.1f} mW on average: too little duty to tell ({self._in_calls})"
+            return f"{self.name} {self._undecided(self.mw)}"
         # The screen alone keeps a GPU from drawing nothing; a Neural Engine is off when it has nothing to do.
         unknown = " (idle baseline n/a)" if self.works and self.device == GPU and self.idle_mw is None else ""
         if self.calls.duty < MOSTLY:
@@ -98,6 +99,14 @@ class _Rail:
         if not self.works:
             return f"{self.name} {self.mw:,.0f} mW while running"
         return f"{self.name} drew {self.mw:,.0f} mW while it ran{unknown}"
+
+    def _undecided(self, mw: float) -> str:
+        """Why nothing follows from the mean `mw`."""
+        if not self.validated:
+            return "power reading not validated on this machine: no evidence"
+        if self.calls.duty >= MOSTLY:
+            return f"{mw:,.0f} mW while running: too little to tell"
+        return f"{mw:,.1f} mW on average: too little duty to tell ({self._in_calls})"
 
 
 def evidence(
@@ -108,18 +117,20 @@ def evidence(
     idle_ane_mw: float | None = None,
     idle_gpu_mw: float | None = None,
     calls: Calls = BACK_TO_BACK,
+    validated: Collection[str] = (),
 ) -> str | None:
     """`plan: 98 % Neural Engine; ANE 0 mW while running: probably on the CPU`; None without a plan.
 
     `ane_mw` and `gpu_mw` are means over the time in which this unit alone ran, None where they were not measured (a
     zero that its source suspects was not); `idle_*` the same with no inference. A rail is judged by what a call takes:
-    under a low duty even a busy Neural Engine's mean is near nothing.
+    under a low duty even a busy Neural Engine's mean is near nothing. From one that shows nothing something follows
+    only if it is among the `validated` (`ane`, `gpu`): an energy counter that does not count reads 0, too.
     """
     if plan is None:
         return None
     rails = (
-        _Rail(NEURAL_ENGINE, "ANE", ane_mw, idle_ane_mw, calls),
-        _Rail(GPU, "GPU", gpu_mw, idle_gpu_mw, calls),
+        _Rail(NEURAL_ENGINE, "ANE", ane_mw, idle_ane_mw, calls, "ane" in validated),
+        _Rail(GPU, "GPU", gpu_mw, idle_gpu_mw, calls, "gpu" in validated),
     )
     if plan.error is not None:
         return "; ".join([f"no plan: {plan.error.message}", *_measured(rails)])

@@ -262,6 +262,7 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
         condition.wall.n,
         session.baselines.get(condition.key.load),
         session.energy.resolution_mj,
+        validated=session.energy.validated,
     )
 
 

@@ -92,12 +92,20 @@ def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
         opening.append(
             events.Load(t=now_ns, what="all", state="confirmed", condition=session.load, simulated=session.simulated)
         )
-    machine = (session.power_status, *session.baselines.values(), session.host)
+    machine = (_power_status(session), *session.baselines.values(), session.host)
     opening += [msgspec.structs.replace(event, t=now_ns) for event in machine if event is not None]
     opening += [msgspec.structs.replace(study, t=now_ns) for study in session.studies.all]
     if session.control is not None:
         opening.append(msgspec.structs.replace(session.control, t=now_ns, action="start"))
     return opening
+
+
+def _power_status(session: Session) -> events.PowerStatus | None:
+    """With the rails that were seen above 0 by now: the power samples that showed it are not in the recording."""
+    status = session.power_status
+    if status is None:
+        return None
+    return msgspec.structs.replace(status, validated=sorted({*status.validated, *session.energy.validated}))
 
 
 def _engine_event(unit: Unit, now_ns: int) -> events.Engine:

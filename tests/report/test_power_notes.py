@@ -22,6 +22,7 @@ from tests.report.sessions import session_of
 from tests.streams import MS, S, window
 
 EVIDENCE = "CPU_ONLY: plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"
+NO_EVIDENCE = "CPU_ONLY: plan: 100 % Neural Engine; ANE power reading not validated on this machine: no evidence"
 
 
 def judged(session: Session) -> Any:
@@ -40,7 +41,7 @@ def everywhere(session: Session) -> dict[str, str]:
     return {name: " ".join(text.replace("\\", "").split()) for name, text in found.items()}
 
 
-def measured(source: str = "powermetrics", power_ns: int = 3 * S) -> Session:
+def measured(source: str = "powermetrics", power_ns: int = 3 * S, validated: tuple[str, ...] = ("ane",)) -> Session:
     plan = events.Plan(
         t=0,
         unit="CPU_ONLY",
@@ -51,18 +52,21 @@ def measured(source: str = "powermetrics", power_ns: int = 3 * S) -> Session:
     return session_of(
         events.Engine(t=0, unit="CPU_ONLY", state="running"),
         plan,
-        events.PowerStatus(t=0, source=source, state="running", resolution_mj=1.0),
+        events.PowerStatus(t=0, source=source, state="running", resolution_mj=1.0, validated=list(validated)),
         window([10 * MS] * 399, gap=1000),
         events.Power(t=7 * S // 2, source=source, elapsed_ns=power_ns, mw={"cpu": 900.0, "ane": 0.0}),
     )
 
 
-def test_the_evidence_stands_in_every_result() -> None:
-    for name, text in everywhere(measured()).items():
-        assert EVIDENCE in text, name
-    document = verdict_document(judged(measured()), measured())
-    assert document["conditions"][0]["evidence"] == EVIDENCE.removeprefix("CPU_ONLY: ")
-    assert document["units"]["CPU_ONLY"]["evidence"] == EVIDENCE.removeprefix("CPU_ONLY: ")
+@pytest.mark.parametrize(("validated", "words"), [(("ane",), EVIDENCE), ((), NO_EVIDENCE)])
+def test_the_evidence_stands_in_every_result(validated: tuple[str, ...], words: str) -> None:
+    session = measured(validated=validated)
+    for name, text in everywhere(session).items():
+        assert words in text, name
+        assert ("probably on the CPU" in text) is bool(validated), name
+    document = verdict_document(judged(session), session)
+    assert document["conditions"][0]["evidence"] == words.removeprefix("CPU_ONLY: ")
+    assert document["units"]["CPU_ONLY"]["evidence"] == words.removeprefix("CPU_ONLY: ")
 
 
 def test_power_that_was_told_of_twice_is_counted_in_every_result() -> None:

@@ -59,7 +59,7 @@ def test_the_same_power_of_this_machine_is_energy_and_evidence() -> None:
     row = only(session)
     assert row.energy_mj_per_inference is not None
     assert row.energy_net_mj_per_inference is not None
-    assert row.evidence == "plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"
+    assert row.evidence == ("plan: 100 % Neural Engine; ANE power reading not validated on this machine: no evidence")
     assert session.thermal == "Heavy"
     assert (power_summary(session).capture, power_summary(session).line) == (False, None)
 
@@ -75,6 +75,8 @@ def test_a_capture_gives_no_energy_no_evidence_and_no_thermal_state() -> None:
     assert session.thermal is None
     assert session.baselines == {}
     assert session.energy.resolution_mj is None
+    assert session.energy.total["gpu"].energy_mj == 20.0
+    assert session.energy.validated == frozenset(), "what counted was another machine's rail, or another time's"
 
 
 def test_a_change_of_clock_in_a_capture_is_no_cause_of_spikes() -> None:

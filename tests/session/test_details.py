@@ -97,7 +97,16 @@ def test_what_the_binding_adds_is_wall_less_native_time() -> None:
 
 def drew(ane_mw: float | None) -> EnergyFigures:
     means = {"ane": ane_mw, "gpu": 12.0}
-    return EnergyFigures(rails=(), coverage=None, mj=None, net_mj=None, uncertainty=None, mj_by_rail={}, mean_mw=means)
+    return EnergyFigures(
+        rails=(),
+        coverage=None,
+        mj=None,
+        net_mj=None,
+        uncertainty=None,
+        mj_by_rail={},
+        mean_mw=means,
+        validated=frozenset({"ane"}),
+    )
 
 
 @pytest.mark.parametrize(

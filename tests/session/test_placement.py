@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from hettop.events import Failure, Plan, PlannedDevice
-from hettop.session.placement import Calls, evidence
+from hettop.session import placement
+from hettop.session.placement import Calls
+
+evidence = partial(placement.evidence, validated=("ane", "gpu"))
+"""On a machine whose rails were seen to count."""
 
 NE, GPU, CPU = "Neural Engine", "GPU", "CPU"
 
@@ -131,4 +136,41 @@ def test_the_idle_baseline_is_a_reading_with_a_step_of_its_own() -> None:
 def test_between_idle_and_work_nothing_is_claimed() -> None:
     assert evidence(plan(), ane_mw=9.0, gpu_mw=5.0, calls=paced(1.0)) == (
         "plan: 98 % Neural Engine; ANE 9 mW while running: too little to tell"
+    )
+
+
+NO_EVIDENCE = "power reading not validated on this machine: no evidence"
+
+
+@pytest.mark.parametrize("calls", [paced(1.0), paced(0.5), paced(0.01)])
+@pytest.mark.parametrize(("rail", "device"), [("ane", NE), ("gpu", GPU)])
+def test_a_zero_of_a_rail_that_never_counted_is_no_evidence_whatever_the_duty(
+    rail: str, device: str, calls: Calls
+) -> None:
+    idle = partial(placement.evidence, plan(device, {device: 1.0}), ane_mw=0.0, gpu_mw=0.0, calls=calls)
+    assert idle() == f"plan: 100 % {device}; {rail.upper()} {NO_EVIDENCE}"
+    assert idle(validated={"ane", "gpu"} - {rail}) == idle()
+    assert NO_EVIDENCE not in str(idle(validated={rail}))
+
+
+def test_what_is_not_known_of_one_rail_accuses_no_device_and_hides_no_other_reading() -> None:
+    both = plan(NE, {NE: 0.6, GPU: 0.3, CPU: 0.1})
+    assert placement.evidence(both, ane_mw=0, gpu_mw=300, idle_gpu_mw=20, validated=["gpu"]) == (
+        f"plan: 60 % Neural Engine, 30 % GPU; ANE {NO_EVIDENCE}, GPU drew 300 mW while it ran"
+    )
+    assert placement.evidence(plan(), ane_mw=0, gpu_mw=900, idle_gpu_mw=30, validated=["gpu"]) == (
+        f"plan: 98 % Neural Engine; ANE {NO_EVIDENCE}"
+    )
+
+
+def test_a_rail_that_reads_work_needs_no_other_proof() -> None:
+    assert placement.evidence(plan(), ane_mw=1240.0, gpu_mw=None) == (
+        "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran"
+    )
+
+
+def test_without_a_plan_too_a_zero_counts_only_once_the_rail_does() -> None:
+    none = Plan(t=0, unit="U", accelerator=NE, error=Failure(kind="plan", message="compute plans need macOS 14.4"))
+    assert placement.evidence(none, ane_mw=0.0, gpu_mw=None) == (
+        f"no plan: compute plans need macOS 14.4; ANE {NO_EVIDENCE}"
     )

@@ -174,3 +174,16 @@ def test_one_that_is_discarded_leaves_nothing_compressed_either(tmp_path: Path) 
     recorder.start(tmp_path / "a.jsonl.zst", 30 * S)
     recorder.discard()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recording_begun_later_knows_the_rails_that_were_seen_to_count_before() -> None:
+    session = in_the_middle()
+    session.fold(events.PowerStatus(t=6 * S, source="powermetrics", state="running", validated=["gpu"]))
+    session.fold(events.Power(t=7 * S, source="powermetrics", elapsed_ns=S, mw={"cpu": 0.0, "ane": 900.0}))
+    replayed = Session()
+    for event in (header(), *opening_events(session, 30 * S)):
+        replayed.fold(event)
+    (status,) = [event for event in opening_events(session, 30 * S) if isinstance(event, events.PowerStatus)]
+    assert status.validated == ["ane", "gpu"]
+    replayed.fold(events.Power(t=31 * S, source="powermetrics", elapsed_ns=S, mw={"ane": 0.0}))
+    assert replayed.energy.validated == session.energy.validated == {"ane", "gpu"}
