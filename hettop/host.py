@@ -27,6 +27,7 @@ Run = Callable[[Sequence[str]], str]
 
 
 PMSET = ("/usr/bin/pmset", "-g")
+MODEL = ("/usr/sbin/sysctl", "-n", "hw.model")
 PROC_TRANSLATED = ("/usr/sbin/sysctl", "-n", "sysctl.proc_translated")
 
 ROSETTA = "Python runs translated by Rosetta, which slows everything but the accelerators: install one for arm64"
@@ -66,6 +67,13 @@ def chip_name(system: str, cpuinfo: Path, run: Run) -> str | None:
     except (OSError, subprocess.SubprocessError):
         name = ""
     return clean(name.strip() or platform.processor() or platform.machine(), 80) or None
+
+
+def machine_model(system: str, run: Run = run_command) -> str | None:
+    """A Mac's model as its system names it (`Mac14,2`); None elsewhere, and where it does not tell."""
+    if system != "darwin":
+        return None
+    return clean(_said(run, MODEL).strip(), 80) or None
 
 
 def power_mode(system: str, run: Run) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hettop import __version__, events
-from hettop.host import INTERVAL_NS, LOW_POWER, ROSETTA, HostSource, Run, chip_name, describe_host
+from hettop.host import INTERVAL_NS, LOW_POWER, ROSETTA, HostSource, Run, chip_name, describe_host, machine_model
 from hettop.text import clean
 from tests.streams import S
 
@@ -77,6 +77,14 @@ def test_a_mac_is_asked_for_the_name_of_its_chip() -> None:
 
     assert chip_name("darwin", Path("/nowhere"), sysctl) == "Apple M2 Pro"
     assert asked == [["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]]
+
+
+def test_a_mac_has_a_model_and_other_systems_none() -> None:
+    told = mac({"hw.model": "Mac14,2\n"})
+    assert machine_model("darwin", told) == "Mac14,2"
+    assert machine_model("linux", told) is None
+    assert machine_model("darwin", no_command) is None
+    assert machine_model("darwin", mac({})) is None
 
 
 def test_linux_tells_its_chip_in_a_file(tmp_path: Path) -> None:

@@ -71,6 +71,11 @@ class Energy:
         self._attribution = Attribution()
 
     @property
+    def step_mj(self) -> float:
+        """The step of the source's counters; what is assumed of one that does not tell it."""
+        return UNTOLD_STEP_MJ if self.resolution_mj is None else self.resolution_mj
+
+    @property
     def validated(self) -> frozenset[str]:
         """The rails of which a 0 is a reading: they were seen above 0 on this machine, in this session or before it.
 
@@ -79,8 +84,7 @@ class Energy:
         """
         if not self._seen:
             return frozenset()
-        step_mj = UNTOLD_STEP_MJ if self.resolution_mj is None else self.resolution_mj
-        return self._validated_before.union(rail for rail in RAILS if self.total[rail].energy_mj > step_mj)
+        return self._validated_before.union(rail for rail in RAILS if self.total[rail].energy_mj > self.step_mj)
 
     @property
     def seen(self) -> bool:

@@ -16,8 +16,9 @@ from hettop.coexec.copies import workers_of
 from hettop.coexec.messages import Job, Progress, Work
 from hettop.coexec.result import NS_PER_S, Energy, Result
 from hettop.errors import HettopError
+from hettop.power.machine import this_machine
 from hettop.wiring.options import ModelOptions
-from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
+from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower, PowerHere
 from hettop.wiring.setup import ALL_UNITS, Setup, prepare
 from hettop.wiring.together_power import PowerEvent, TogetherPower
 from hettop.wiring.usual_units import FEWEST_UNITS, usual_units
@@ -58,7 +59,10 @@ def measure(
     if power is None or setup.simulated:
         unknown = Energy(None, SIMULATED if setup.simulated else NOT_ASKED)
         return coexecute(job, lambda word: _pass_on(word, listener, lambda _: unknown), ending=ending), unknown
-    live, spent = LivePower(power, simulated=False, chip=None, now=time.monotonic_ns, origin_ns=0), TogetherPower()
+    live, spent = (
+        LivePower(power, simulated=False, here=PowerHere(this_machine()), now=time.monotonic_ns, origin_ns=0),
+        TogetherPower(),
+    )
 
     def energy_by_now(result: Result) -> Energy:
         spent.block(result.together_ns)

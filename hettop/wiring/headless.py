@@ -14,6 +14,7 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.wiring.live import LiveFeed
 from hettop.wiring.options import MeasureOptions
+from hettop.wiring.power import PowerHere
 from hettop.wiring.setup import Setup
 
 LONGEST_WAIT_NS = 5 * 10**9
@@ -33,8 +34,9 @@ class Turns:
 class Headless:
     """Pump it until it is `finished`, then close it."""
 
-    def __init__(self, setup: Setup, options: MeasureOptions, *, raw_limit: int) -> None:
-        self._feed = LiveFeed(setup, options, rows=setup.units, raw_limit=raw_limit)
+    def __init__(self, setup: Setup, options: MeasureOptions, *, raw_limit: int, here: PowerHere | None = None) -> None:
+        """`here`: the machine whose power is measured; None is this one."""
+        self._feed = LiveFeed(setup, options, rows=setup.units, raw_limit=raw_limit, here=here)
         self._waiting: deque[str] = deque()
         self._running: tuple[str, ...] = setup.units
         self._interleave = options.interleave

@@ -26,6 +26,7 @@ from hettop.wiring.judging import Judge
 from hettop.wiring.measurement import wall_clock
 from hettop.wiring.options import MeasureOptions, ModelOptions, metrics_address
 from hettop.wiring.places import places_to_record, unused
+from hettop.wiring.power import PowerHere
 from hettop.wiring.resting import Resting
 from hettop.wiring.setup import Setup
 
@@ -55,6 +56,7 @@ class LiveFeed(Resting):
         wall: Callable[[], datetime] = wall_clock,
         timeouts: Timeouts | None = None,
         model: ModelOptions | None = None,
+        here: PowerHere | None = None,
     ) -> None:
         """`model`: how the user named it, for studies of it; None: there are none."""
         self._judge = Judge()
@@ -63,7 +65,15 @@ class LiveFeed(Resting):
         # Where loads can run does not change while this runs, and finding out costs too much for every frame.
         self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
         super().__init__(
-            setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts, model=model
+            setup,
+            options,
+            rows=rows,
+            raw_limit=raw_limit,
+            clock=clock,
+            wall=wall,
+            timeouts=timeouts,
+            model=model,
+            here=here,
         )
         import_beside(NEEDED_BY_THE_FOLD)
         self._importing: Thread | None = None

@@ -35,9 +35,10 @@ from hettop.text import clean
 from hettop.wiring.frames import FrameTimes
 from hettop.wiring.heading import make_header
 from hettop.wiring.options import MeasureOptions
-from hettop.wiring.power import LivePower
+from hettop.wiring.power import LivePower, PowerHere, power_here
 from hettop.wiring.recorder import Recorder
 from hettop.wiring.setup import Setup
+from hettop.wiring.validated_rails import remember_session
 from hettop.wiring.warmup import WarmUps
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Measurement:
     """Runs units and folds what all sources publish.
 
     rows: the units that have a row from the start; the others appear when they are first run.
+    here: the machine whose power is measured; None is this one.
     load_failure: why the load that was asked for is not there.
     """
 
@@ -81,6 +83,7 @@ class Measurement:
         clock: Clock | None = None,
         wall: Callable[[], datetime] = wall_clock,
         timeouts: Timeouts | None = None,
+        here: PowerHere | None = None,
     ) -> None:
         """Raises HettopError, and leaves nothing behind, if load, power source or recording cannot be had."""
         parts = parse_load(options.load)
@@ -96,10 +99,12 @@ class Measurement:
         self.load_failure: events.Failure | None = None
         header = make_header(setup, options, wall())
         self._session.fold(header)
+        here = here or power_here(header.host.chip)
+        self._rails = here.rails
         self._power = LivePower(
             options.power,
             simulated=setup.simulated,
-            chip=header.host.chip,
+            here=here,
             now=self._clock.now,
             origin_ns=self._origin,
             why_none=options.why_no_power or NOT_ASKED_FOR,
@@ -215,6 +220,7 @@ class Measurement:
         self._engine.close()
         self._power.close()
         self.pump()
+        remember_session(self._session, self._rails, self._wall())
         self._awake.close()
         self._load.close()
         if self._canary is not None:

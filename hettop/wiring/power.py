@@ -6,6 +6,9 @@ Tells what to do with inference meanwhile; does nothing to it itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
 
 from hettop.events import Baseline, Power, PowerStatus, Samples, is_capture
 from hettop.power.choice import NOT_ASKED_FOR, chooser, refuse_impossible
@@ -13,6 +16,7 @@ from hettop.power.feed import PowerFeed
 from hettop.power.machine import Machine, this_machine
 from hettop.power.simulated import SimulatedSource
 from hettop.wiring.baseline import BaselineRun
+from hettop.wiring.validated_rails import ValidatedRails, my_validated_rails
 
 INTERVALS_A_BLOCK = 4
 """The first and the last power sample of an interleaved block straddle units: two or three are left to count."""
@@ -21,6 +25,19 @@ INTERVALS_A_BLOCK = 4
 POWERMETRICS = "powermetrics"
 ASK = "press p"
 """What the reason of powermetrics says where access is all that it lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class PowerHere:
+    """The machine whose power is read, and what is remembered of its rails."""
+
+    machine: Machine
+    rails: ValidatedRails = field(default_factory=ValidatedRails)
+
+
+def power_here(chip: str | None) -> PowerHere:
+    """This machine, and what is remembered of it; `chip` by its maker's name."""
+    return PowerHere(this_machine(chip=chip), my_validated_rails())
 
 
 class LivePower:
@@ -34,23 +51,20 @@ class LivePower:
         name: str | None,
         *,
         simulated: bool,
-        chip: str | None,
+        here: PowerHere,
         now: Callable[[], int],
         origin_ns: int,
-        machine: Machine | None = None,
         why_none: tuple[str, str] = NOT_ASKED_FOR,
     ) -> None:
-        """`name` as given to `--power`, `chip` by its maker's name; `machine` None is this one.
-
-        why_none: reason and remedy that are told where the name is `none`.
+        """`name` as given to `--power`; why_none: reason and remedy that are told where the name is `none`.
 
         Raises HettopError (`usage`) for unknown names, and for a source that was named and cannot be had here.
         """
         self._simulated = SimulatedSource(now) if simulated else None
-        here = machine or this_machine(chip=chip)
-        choose = chooser(name, here, self._simulated, why_none)
+        self._rails = here.rails
+        choose = chooser(name, here.machine, self._simulated, why_none)
         if not simulated:
-            refuse_impossible(name, here)
+            refuse_impossible(name, here.machine)
         self._feed = PowerFeed(choose, now=now, origin_ns=origin_ns)
         self._status: PowerStatus | None = None
         self._heard = False
@@ -93,15 +107,22 @@ class LivePower:
     def drain(self, t: int) -> list[Power | PowerStatus | Baseline]:
         found: list[Power | PowerStatus | Baseline] = []
         for event in self._feed.drain(t):
-            found.append(event)
             if isinstance(event, PowerStatus):
-                self._status = event
+                self._status = self._with_validated(event)
+                found.append(self._status)
                 continue
+            found.append(event)
             self._heard = True
             if self.baseline is not None and (taken := self.baseline.take(event, t)) is not None:
                 self.baseline = None
                 found.append(taken)
         return found
+
+    def _with_validated(self, status: PowerStatus) -> PowerStatus:
+        """A source that gives samples is told of with the rails that it was seen to read above zero before."""
+        if status.state != "running":
+            return status
+        return msgspec.structs.replace(status, validated=sorted(self._rails.of(status.source)))
 
     def begin_baseline(self, t: int, load: str) -> None:
         """Inference was told to pause at `t`."""

@@ -22,6 +22,7 @@ from hettop.record.writer import Closed
 from hettop.tui.feed import Notice, StudyOffer
 from hettop.wiring.measurement import Measurement, wall_clock
 from hettop.wiring.options import MeasureOptions, ModelOptions
+from hettop.wiring.power import PowerHere
 from hettop.wiring.setup import Setup
 from hettop.wiring.studies import Kind, Studies, Together, coexecution, kinds
 from hettop.wiring.studies.kinds import COEXEC
@@ -56,6 +57,7 @@ class Resting(Measurement):
         wall: Callable[[], datetime] = wall_clock,
         timeouts: Timeouts | None = None,
         model: ModelOptions | None = None,
+        here: PowerHere | None = None,
     ) -> None:
         self._notices: list[Notice] = []
         self._rest: Rest | None = None
@@ -63,7 +65,9 @@ class Resting(Measurement):
         self._before: events.Control | None = None
         self._spent: StudyPower | None = None
         self.together = Together()
-        super().__init__(setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts)
+        super().__init__(
+            setup, options, rows=rows, raw_limit=raw_limit, clock=clock, wall=wall, timeouts=timeouts, here=here
+        )
         environment = environment_for_child(os.environ)
         self._studies = None if model is None else Studies(model, self._reaper, environment)
 

@@ -10,8 +10,8 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.events import Baseline, Power, PowerStatus
-from hettop.power.machine import Machine
-from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower
+from hettop.power.machine import Machine, this_machine
+from hettop.wiring.power import INTERVALS_A_BLOCK, LivePower, PowerHere
 from tests.clocks import FakeClock
 from tests.engine.processes import wait_for
 from tests.power.captures import CHIPS, plist, stream, truth_of
@@ -38,7 +38,8 @@ class Session:
 @contextmanager
 def begun(name: str | None, machine: Machine | None = None, *, simulated: bool = False) -> Iterator[Session]:
     clock = FakeClock(0)
-    power = LivePower(name, simulated=simulated, chip=None, now=clock.now, origin_ns=0, machine=machine)
+    here = PowerHere(machine or this_machine())
+    power = LivePower(name, simulated=simulated, here=here, now=clock.now, origin_ns=0)
     try:
         yield Session(power, clock)
     finally:

@@ -61,7 +61,7 @@ class Kept:
         # Another hettop may have written meanwhile: only what is chosen here is changed.
         self.content = {**read_kept(self.path).content, name: value}
         with contextlib.suppress(OSError):
-            _write(self.path, json.dumps(self.content, indent=1) + "\n")
+            write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
             return True
         return False
 
@@ -80,8 +80,8 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _write(path: Path, text: str) -> None:
-    """In one step, so that nobody ever reads half of it. Raises OSError."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file of the user's in one step, so that nobody ever reads half of it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".state-")
     try:

@@ -1,4 +1,4 @@
-"""Where the user's settings lie on this platform: the config file, the folder of themes, the file of kept choices.
+"""Where the user's settings lie on this platform: the config file, the folder of themes, the files of what is kept.
 
 Looks at no file; environment and home are passed in.
 """
@@ -29,6 +29,11 @@ class Places:
     def themes(self) -> Path | None:
         """The folder of the user's own themes, beside the config file."""
         return None if self.config is None else self.config.parent / "themes"
+
+    @property
+    def rails(self) -> Path | None:
+        """The file of power rails that were seen above zero, beside that of kept choices."""
+        return None if self.state is None else self.state.with_name("validated-rails.json")
 
 
 def find_places(environment: Mapping[str, str], home: Path | None, *, mac: bool) -> Places:

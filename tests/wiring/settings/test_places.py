@@ -16,6 +16,7 @@ def test_the_folders_of_linux_and_of_a_mac() -> None:
     library = HOME / "Library/Application Support/hettop"
     assert find_places({}, HOME, mac=True) == Places(library / "config.toml", library / "state.json")
     assert find_places({}, HOME, mac=True).themes == library / "themes"
+    assert find_places({}, HOME, mac=True).rails == library / "validated-rails.json"
 
 
 def test_xdg_goes_first_and_only_if_it_is_absolute() -> None:
@@ -31,4 +32,4 @@ def test_a_named_file_has_its_themes_beside_it() -> None:
 
 def test_a_user_without_a_home_has_no_place() -> None:
     found = find_places({}, None, mac=False)
-    assert (found.config, found.state, found.themes) == (None, None, None)
+    assert (found.config, found.state, found.themes, found.rails) == (None, None, None, None)
