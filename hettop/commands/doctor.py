@@ -20,12 +20,20 @@ EXAMPLE = """\
   hettop doctor --json
   hettop doctor --anonymize                    for a bug report: without names and paths
   hettop doctor --sudoers > hettop.sudoers     rules that let you read power figures; installs nothing
-  hettop doctor --clear-cache                  forget built, translated and compiled models"""
-NOTES = "Exit codes: 0 something real can be measured here, 3 nothing can."
+  hettop doctor --clear-cache                  forget built, translated and compiled models
+  hettop doctor --control                      check that the ANE and GPU power rails rise when their unit works"""
+NOTES = """\
+--control takes half a minute on a Mac. It runs mobilenetv2 on CPU_AND_NE, CPU_AND_GPU and CPU_ONLY and compares what
+the rails read, because an energy counter can read 0 while its device works. A rail that rises is remembered as
+validated for this machine model, macOS build and power source; only then is a zero of it evidence.
+Exit codes: 0 something real can be measured here (--control: some rail was tried), 3 nothing can (none could be), 2
+--control cannot run here, 130 interrupted."""
 
 
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
+    if arguments.control and (arguments.sudoers or arguments.clear_cache):
+        raise HettopError("usage", "--control runs alone, or with --json", "leave out --sudoers and --clear-cache")
     if arguments.sudoers:
         from hettop.power.access import sudoers_rules
 
@@ -33,6 +41,10 @@ def run(argv: list[str]) -> int:
         return 0
     if arguments.clear_cache:
         return _clear()
+    if arguments.control:
+        from hettop.commands.doctor_control import run_control
+
+        return run_control(as_json=arguments.as_json, hidden=names_here() if arguments.anonymize else None)
     return _look(as_json=arguments.as_json, anonymize=arguments.anonymize)
 
 
@@ -46,6 +58,9 @@ def _user() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("doctor", SUMMARY, EXAMPLE, NOTES)
     parser.add_argument("--anonymize", action="store_true", help="leave out host and user names, paths and ids")
+    parser.add_argument(
+        "--control", action="store_true", help="check the power rails, and remember which are validated"
+    )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
     choice.add_argument("--sudoers", action="store_true", help="print sudoers rules for power figures")
@@ -65,6 +80,7 @@ def _look(*, as_json: bool, anonymize: bool) -> int:
     from hettop.wiring.devices import ask_devices
     from hettop.wiring.doctor import look
     from hettop.wiring.terminal import Terminal
+    from hettop.wiring.validated_rails import my_validated_rails
 
     host = describe_host()
     terminal = Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
@@ -76,6 +92,7 @@ def _look(*, as_json: bool, anonymize: bool) -> int:
         folder=Path.cwd(),
         terminal=terminal,
         ask=lambda: ask_devices(os.environ),
+        rails=my_validated_rails(),
     )
     names = names_here() if anonymize else []
     if as_json:

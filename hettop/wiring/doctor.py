@@ -24,7 +24,9 @@ from hettop.power.choice import SOURCES
 from hettop.power.machine import Machine
 from hettop.session.power_summary import without_keys
 from hettop.wiring.devices import NOT_ASKED, Devices
+from hettop.wiring.rail_control import COMMAND
 from hettop.wiring.terminal import ROOMY, SMALLEST, Terminal
+from hettop.wiring.validated_rails import MAY_USE, ValidatedRails
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
@@ -78,11 +80,12 @@ def look(
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
     core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create("coreml", RealClock()).units(),
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
+    rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
 ) -> Findings:
     """Everything, in the order in which one would ask. `folder` is where recordings go.
 
     core_ml_units: which units Core ML has by what is known without it; ask: which devices by its own word, asked only
-    where it has any unit.
+    where it has any unit. rails: what is remembered of power rails.
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
@@ -91,7 +94,7 @@ def look(
         groups={
             "machine": _machine(host),
             "units": units,
-            "power": _power(machine),
+            "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
@@ -162,6 +165,20 @@ def _power(machine: Machine) -> list[Finding]:
         there = make(machine).probe()
         works = None if there.absent else there.ok
         found.append(Finding(name, works, without_keys(there.reason), there.fix))
+    return found
+
+
+def _rails(rails: ValidatedRails) -> list[Finding]:
+    """A line for each accelerator's rail: only of a validated one a zero says that nothing ran there."""
+    found = []
+    for rail in MAY_USE:
+        seen = [
+            f"{each.mw:,.0f} mW by {each.source} on {each.seen[:10]}, with {each.model} on {each.unit}"
+            for each in rails.all()
+            if each.rail == rail
+        ]
+        words = f"validated: {'; '.join(seen)}" if seen else "not validated on this system: a zero of it is no evidence"
+        found.append(Finding(f"{rail.upper()} rail", True if seen else None, words, COMMAND))
     return found
 
 

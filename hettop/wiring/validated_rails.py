@@ -115,9 +115,10 @@ def my_validated_rails(
 def remember_session(session: Session, rails: ValidatedRails, now: datetime) -> None:
     """Remember the rails that real power of this session showed above zero while a unit ran that may use them.
 
-    What is remembered already stays, with its date. Simulated power and captures show nothing of this machine.
+    What is remembered already stays, with its date. Simulated power shows nothing of this machine; that of a capture is
+    attributed to no unit.
     """
-    if session.simulated or session.captured or session.power is None:
+    if session.simulated or session.power is None:
         return
     known = rails.of(session.power.source)
     rails.remember(each for each in sightings(session, rails, now) if each.rail not in known)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.commands.running import hettop
+from tests.commands.running import assert_refused, hettop
 from tests.coreml.bench import Bench
 from tests.engine.processes import REPOSITORY
 
@@ -36,6 +37,18 @@ def test_sudoers_rules_allow_one_command_line() -> None:
     rules = [line for line in hettop("doctor", "--sudoers").stdout.splitlines() if not line.startswith("#")]
     assert len(rules) == 1
     assert rules[0].endswith("-n 7200")
+
+
+def test_the_control_of_power_rails_says_why_it_cannot_run_here(tmp_path: Path) -> None:
+    assert_refused(hettop("doctor", "--control"), "runs a model by Core ML: Core ML needs macOS")
+    pytest.importorskip("coremltools", reason="coremltools is not installed")
+    with_core_ml: dict[str, Any] = Bench(tmp_path).environment({"PYTHONPATH": str(REPOSITORY)})
+    assert_refused(hettop("doctor", "--control", "--json", **with_core_ml), "needs power readings: ")
+
+
+@pytest.mark.parametrize("other", ["--sudoers", "--clear-cache"])
+def test_the_control_is_run_by_itself(other: str) -> None:
+    assert_refused(hettop("doctor", "--control", other), "--control runs alone, or with --json")
 
 
 def test_the_usual_backend_is_core_ml_where_it_is(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hettop.power.machine import this_machine
 from hettop.wiring.devices import NOT_ASKED, Devices
 from hettop.wiring.doctor import OPTIONAL, Finding, Findings, clear, kept_in_use, look
 from hettop.wiring.terminal import Terminal
+from hettop.wiring.validated_rails import Sighting, ValidatedRails
 from tests.engine.processes import REPOSITORY
 
 NO_CORE_ML: dict[str, str | None] = dict.fromkeys(
@@ -37,6 +38,7 @@ def looked(
     folder: Path | None = None,
     core_ml: dict[str, str | None] | None = None,
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
+    rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
 ) -> Findings:
     return look(
         host=host or Host(chip="a chip", cores=2),
@@ -48,6 +50,7 @@ def looked(
         has_module=lambda _: modules,
         core_ml_units=lambda: NO_CORE_ML if core_ml is None else core_ml,
         ask=ask,
+        rails=rails,
     )
 
 
@@ -232,3 +235,33 @@ def test_units_that_are_measured_only_if_they_are_named_say_why(
     units = by_name(looked(tmp_path, core_ml=HAS_CORE_ML), "units")
     assert units["coreml: CPU_ONLY, CPU_AND_GPU, CPU_AND_NE"].works is True
     assert (units["coreml: ALL"].works, units["coreml: ALL"].words) == (None, why)
+
+
+def test_a_mac_has_a_line_for_each_accelerators_rail_with_the_command_that_checks_it(tmp_path: Path) -> None:
+    rails = ValidatedRails(tmp_path / "rails.json", "Mac14,2", "24A335")
+    for source, mw in (("powermetrics", 1640.4), ("macmon", 1590.0)):
+        rails.remember(
+            [
+                Sighting(
+                    rail="ane",
+                    machine="Mac14,2",
+                    build="24A335",
+                    source=source,
+                    seen="2026-01-31T12:00:00.000Z",
+                    model="mobilenetv2",
+                    unit="CPU_AND_NE",
+                    mw=mw,
+                )
+            ]
+        )
+    power = by_name(looked(tmp_path, rails=rails), "power")
+    assert (power["ANE rail"].works, power["ANE rail"].words) == (
+        True,
+        "validated: 1,640 mW by powermetrics on 2026-01-31, with mobilenetv2 on CPU_AND_NE; "
+        "1,590 mW by macmon on 2026-01-31, with mobilenetv2 on CPU_AND_NE",
+    )
+    assert power["GPU rail"] == Finding(
+        "GPU rail", None, "not validated on this system: a zero of it is no evidence", "hettop doctor --control"
+    )
+    elsewhere = by_name(looked(tmp_path, rails=rails, system="linux"), "power")
+    assert not [name for name in elsewhere if "rail" in name], "there is no such rail"
