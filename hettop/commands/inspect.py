@@ -81,13 +81,13 @@ def _inspect(arguments: argparse.Namespace) -> Inspection:
     from hettop.models.resolve import model_file, model_package, resolve
 
     cache = default_cache()
-    model = resolve(arguments.model, cache)
-    if arguments.format is not None and not model.synthetic:
+    model = resolve(arguments.model)
+    if arguments.format is not None and model.path is not None:
         raise HettopError(
             "usage", "--format is for the default model; a file is what it is", f"see {DEFAULT_MODEL} --format coreml"
         )
     path = model_package(arguments.model, cache) if arguments.format == "coreml" else model_file(arguments.model, cache)
     inspection = inspect(path, shapes=dict(map(parse_shape, arguments.shape)), function=arguments.function)
-    if not model.synthetic:
+    if model.path is not None:
         return inspection
     return replace(inspection, name=model.name, notes=(*inspection.notes, model.note))

@@ -137,8 +137,7 @@ def heading(setup: Setup, trials: Sequence[Trial]) -> tuple[str, dict[str, Any]]
     from hettop.report.document import session_document
     from hettop.report.verdict_words import provenance
 
-    model = setup.model
-    name = model.name if model.synthetic or model.path is None else clean(model.path.name)
+    model, name = setup.model, setup.model.name
     session = next((trial.session for trial in trials if trial.session is not None), None)
     if session is None:
         return name, {"model": {"name": name, "sha256": model.sha256}}

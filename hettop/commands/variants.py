@@ -38,7 +38,7 @@ def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     from hettop.commands.rounds import make_rounds, study_options
     from hettop.models.cache import default_cache
-    from hettop.wiring.variants import copy_to, make_variants, write_in_child
+    from hettop.wiring.variants import copy_to, file_stem, make_variants, write_in_child
 
     precisions = list(dict.fromkeys(part.strip() for part in arguments.precisions.split(",")))
     units = tuple(unit.strip() for unit in arguments.units.split(","))
@@ -52,7 +52,7 @@ def run(argv: list[str]) -> int:
         setup, variants = make_variants(model_options(arguments), units, cores, precisions, cache, write=write)
         answer.begin(setup)
         if arguments.out is not None:
-            copies = copy_to(Path(arguments.out), _stem(setup), variants, force=arguments.force)
+            copies = copy_to(Path(arguments.out), file_stem(setup.model), variants, force=arguments.force)
             answer.doing("")
             sys.stderr.write("".join(f"wrote {path}\n" for path in copies))
         rounds = make_rounds([each.candidate for each in variants], setup.units, arguments, DEFAULT_RUNS)
@@ -81,12 +81,6 @@ def _parser() -> argparse.ArgumentParser:
     limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and variant")
     add_result_options(parser)
     return parser
-
-
-def _stem(setup: Setup) -> str:
-    if setup.model.synthetic:
-        return setup.model.name.replace(":", "-")
-    return Path(setup.model.name).stem
 
 
 def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answer, *, streamed: bool) -> int:

@@ -33,8 +33,8 @@ SYNTHETIC_NOTE = "synthetic weights"
 class ResolvedModel:
     """A model that exists, as far as can be told without a framework.
 
-    path: the file or package, None for the default model before it is built.
-    format: `onnx` or `coreml`.
+    name: what it is called where it is shown: the file's name, or the default model's with its size and batch.
+    path: the file or package; None for the default model, whose file each process finds or builds for its own backend.
     sha256: of the file, or of all files of the package; of its recipe (layers and version) for the default model,
         which is the same in each format.
     parameters, macs: None where counting them would need a framework.
@@ -42,16 +42,19 @@ class ResolvedModel:
 
     name: str
     path: Path | None
-    format: str
     sha256: str
     parameters: int | None = None
     macs: int | None = None
-    synthetic: bool = False
     note: str = ""
 
+    @property
+    def source(self) -> str:
+        """What a backend loads it by, in any process: its path, or the default model's name."""
+        return self.name if self.path is None else str(self.path)
 
-def resolve(name: str, cache: ModelCache, *, translated: bool = True) -> ResolvedModel:
-    """The model that `name` means: the default model by its name, or a file.
+
+def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
+    """The model that `name` means: the default model by its name, or a file. No cache is looked at.
 
     translated: whether what will run it runs an ML Program by its translation; the note then says so, and a compiled
     model (`.mlmodelc`), which only Core ML can read, is refused. Raises
@@ -60,20 +63,15 @@ def resolve(name: str, cache: ModelCache, *, translated: bool = True) -> Resolve
     """
     if not is_default_name(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
-        sha256 = content_sha256(path)
-        if not is_core_ml(path) and not _is_compiled(name):
-            return ResolvedModel(name=clean(name), path=path, format="onnx", sha256=sha256)
-        note = TRANSLATED_NOTE if translated else ""
-        return ResolvedModel(name=clean(name), path=path, format="coreml", sha256=sha256, note=note)
+        note = TRANSLATED_NOTE if translated and is_core_ml(path) else ""
+        return ResolvedModel(name=clean(path.name), path=path, sha256=content_sha256(path), note=note)
     net = network(parse_variant(name))
     return ResolvedModel(
         name=net.variant.name,
-        path=cache.find(_cached_name(net.variant)),
-        format="onnx",
+        path=None,
         sha256=hashlib.sha256(f"{RECIPE} {net}".encode()).hexdigest(),
         parameters=net.parameters,
         macs=net.macs,
-        synthetic=True,
         note=SYNTHETIC_NOTE,
     )
 

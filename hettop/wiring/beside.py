@@ -10,7 +10,6 @@ from dataclasses import replace
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.text import clean
-from hettop.wiring.heading import model_name
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.setup import Setup, Variant, prepare
 
@@ -32,7 +31,7 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
     if setup.simulated != other.simulated:
         raise HettopError("usage", "a simulated model cannot be held against a real one", "name one backend for both")
     job = {
-        "model": other.model.name if other.model.path is None else str(other.model.path),
+        "model": other.model.source,
         "backend": other.backend,
         "function": other.function,
         "hints": dict(other.hints),
@@ -44,7 +43,7 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
 def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: int) -> Setup:
     """The same for a model as the user named it. Raises HettopError as `prepare` does."""
     other = prepare(replace(options, model=against), setup.units, cores)
-    return with_other_model(setup, other, model_name(other.model))
+    return with_other_model(setup, other, other.model.name)
 
 
 def _with(setup: Setup, name: str, variant: Variant) -> Setup:

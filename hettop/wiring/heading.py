@@ -12,9 +12,7 @@ import msgspec
 
 from hettop import events
 from hettop.host import describe_host
-from hettop.models.resolve import ResolvedModel
 from hettop.session.tokens import SETTING
-from hettop.text import clean
 from hettop.wiring.options import MeasureOptions
 from hettop.wiring.recorder import rfc3339
 from hettop.wiring.setup import Setup, Variant
@@ -62,23 +60,17 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
 def _variant(variant: Variant) -> dict[str, str | None]:
     """What a variant is, and its model if that is another one."""
     model = variant.model
-    told = {} if model is None else {"model": model_name(model), "sha256": model.sha256}
+    told = {} if model is None else {"model": model.name[: events.TEXT_LIMIT], "sha256": model.sha256}
     return {"words": variant.words, **told}
 
 
 def _model(setup: Setup) -> events.ModelInfo:
     model = setup.model
     return events.ModelInfo(
-        name=model_name(model),
+        name=model.name[: events.TEXT_LIMIT],
         sha256=model.sha256,
         parameters=model.parameters,
         macs=model.macs,
         backend=setup.backend,
         note=model.note or None,
     )
-
-
-def model_name(model: ResolvedModel) -> str:
-    """What a model is called where it is shown: by its file, or by what was built."""
-    name = model.name if model.path is None or model.synthetic else clean(model.path.name)
-    return name[: events.TEXT_LIMIT]

@@ -160,7 +160,7 @@ class Measurement:
     def _make_engine(self, timeouts: Timeouts) -> Engine:
         setup, options = self._setup, self._options
         return Engine(
-            model=setup.model.name if setup.model.path is None else str(setup.model.path),
+            model=setup.model.source,
             backend=setup.backend,
             units=setup.units,
             clock=self._clock,

@@ -16,13 +16,12 @@ from hettop.engine.batching import Scale, scaled, usual_batch
 from hettop.engine.shapes import Shape, choose_shapes
 from hettop.errors import HettopError
 from hettop.events import Failure
-from hettop.models.cache import ModelCache, default_cache
 from hettop.models.mobilenetv2 import Variant, is_default_name, parse_variant
 from hettop.models.resolve import COMPILED_SUFFIX, is_core_ml, resolve
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.rounds import Candidate
-from hettop.wiring.setup import DEFAULT_BACKEND, Make, Setup, prepare
+from hettop.wiring.setup import Make, Setup, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +87,12 @@ def input_ports(path: Path, function: str | None) -> tuple[Port, ...]:
     return onnx_ports(open_onnx(path))[0]
 
 
-def _built(setup: Setup, usual: Variant, scale: Scale, cache: ModelCache | None = None) -> Point:
+def _built(setup: Setup, usual: Variant, scale: Scale) -> Point:
     """The default model is built for each point."""
     wanted = Variant(scale.height or usual.height, scale.width or usual.width, scale.batch or usual.batch)
     variant = parse_variant(wanted.name)  # refuses what is out of range
-    translated = setup.backend == DEFAULT_BACKEND
-    model = resolve(variant.name, default_cache() if cache is None else cache, translated=translated)
-    candidate = Candidate(_name(scale), replace(setup, model=replace(model, path=None)), work=float(model.macs or 0))
+    model = resolve(variant.name)
+    candidate = Candidate(_name(scale), replace(setup, model=model), work=float(model.macs or 0))
     return Point(variant.batch, variant.height, variant.width, candidate)
 
 

@@ -18,7 +18,6 @@ from hettop.engine.coreml.availability import NEEDS_MACOS
 from hettop.engine.inputs import parse_shape, parse_value
 from hettop.errors import HettopError
 from hettop.events.limits import TEXT_LIMIT
-from hettop.models.cache import default_cache
 from hettop.models.mobilenetv2 import is_default_name
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
@@ -85,7 +84,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
-    model = resolve(options.model, default_cache(), translated=backend == DEFAULT_BACKEND)
+    model = resolve(options.model, translated=backend == DEFAULT_BACKEND)
     inputs = InputOptions(
         seed=options.seed,
         shapes=dict(map(parse_shape, options.shapes)),

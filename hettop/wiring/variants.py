@@ -26,7 +26,6 @@ from hettop.errors import HettopError
 from hettop.events import Failure, Outputs
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
-from hettop.models.mobilenetv2 import is_default_name
 from hettop.models.precision import (
     CORE_ML_PRECISIONS,
     FP32,
@@ -37,7 +36,7 @@ from hettop.models.precision import (
     encode,
     note_of,
 )
-from hettop.models.resolve import TRANSLATED, core_ml_file, is_core_ml, model_file
+from hettop.models.resolve import TRANSLATED, ResolvedModel, core_ml_file, is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
@@ -169,6 +168,11 @@ def copy_to(folder: Path, stem: str, variants: Sequence[Variant], *, force: bool
     return [target for _, target in pairs]
 
 
+def file_stem(model: ResolvedModel) -> str:
+    """How the names of files begin that are made of a model."""
+    return Path(model.name).stem.replace(":", "-")
+
+
 def size_of(path: Path) -> int:
     """Bytes of a file, or of all files in a package."""
     if path.is_dir():
@@ -213,7 +217,7 @@ def _refused(precision: str, error: HettopError) -> Variant:
 
 def _written(setup: Setup, source: Path, precision: str, cache: ModelCache, write: Write) -> Variant:
     core_ml = is_core_ml(source)
-    built_anew = setup.model.synthetic and core_ml and precision in OF_DTYPES.values()
+    built_anew = setup.model.path is None and core_ml and precision in OF_DTYPES.values()
 
     def build(path: Path) -> None:
         write(
@@ -242,7 +246,6 @@ def _loading(setup: Setup, path: Path, precision: str) -> Setup:
         setup.model,
         name=f"{setup.model.name} {precision}",
         path=path,
-        format="coreml" if is_core_ml(path) else "onnx",
         sha256=content_sha256(path),
         note=note.replace(f"{TRANSLATED}, CPU", TRANSLATED),
     )
@@ -255,8 +258,7 @@ def _cached_name(setup: Setup, source: Path, precision: str) -> str:
     if precision.startswith("int8"):
         parts.append(f"{setup.inputs.seed} {sorted(setup.inputs.shapes.items())} {sorted(setup.inputs.values.items())}")
     digest = hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
-    stem = setup.model.name.replace(":", "-") if is_default_name(setup.model.name) else Path(setup.model.name).stem
-    return f"{clean(stem, 60)}-{precision}-{digest}{source.suffix}"
+    return f"{clean(file_stem(setup.model), 60)}-{precision}-{digest}{source.suffix}"
 
 
 def _version(tool: str) -> str:

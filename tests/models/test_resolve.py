@@ -8,13 +8,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.cache import ModelCache
-from hettop.models.resolve import core_ml_file, model_file, resolve
+from hettop.models.cache import ModelCache, default_cache
+from hettop.models.resolve import core_ml_file, model_file, model_package, resolve
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def cache(tmp_path: Path) -> ModelCache:
 
 def refused(name: str, cache: ModelCache) -> HettopError:
     with pytest.raises(HettopError) as caught:
-        resolve(name, cache)
+        resolve(name)
     with pytest.raises(HettopError) as again:
         model_file(name, cache)
     assert again.value.kind == caught.value.kind
@@ -32,42 +33,52 @@ def refused(name: str, cache: ModelCache) -> HettopError:
     return caught.value
 
 
-def test_the_default_model_is_known_before_it_is_built(cache: ModelCache) -> None:
-    model = resolve("mobilenetv2", cache)
+def test_the_default_model_is_known_before_it_is_built() -> None:
+    model = resolve("mobilenetv2")
     assert model.name == "mobilenetv2:224x224:b1"
-    assert (model.path, model.format) == (None, "onnx")
+    assert (model.path, model.source) == (None, model.name)
     assert (model.parameters, model.macs) == (3_487_816, 300_774_272)
-    assert model.synthetic
     assert "synthetic weights" in model.note
 
 
-def test_building_the_default_model_changes_nothing_but_its_path(cache: ModelCache) -> None:
-    before = resolve("mobilenetv2:32x32", cache)
+@pytest.mark.parametrize("build", [model_file, model_package])
+def test_building_the_default_model_changes_nothing_of_what_its_name_means(
+    build: Callable[[str, ModelCache], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if build is model_package:
+        pytest.importorskip("coremltools", reason="coremltools is not installed")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    before = resolve("mobilenetv2:32x32")
+    assert build("mobilenetv2:32x32", default_cache()).exists()
+    assert resolve("mobilenetv2:32x32:b1") == before
+
+
+def test_the_file_of_the_default_model_holds_its_parameters(cache: ModelCache) -> None:
+    parameters = resolve("mobilenetv2:32x32").parameters
     path = model_file("mobilenetv2:32x32", cache)
-    after = resolve("mobilenetv2:32x32:b1", cache)
-    assert after.path == path
-    assert after.sha256 == before.sha256
-    assert path.stat().st_size == pytest.approx(4 * before.parameters if before.parameters else 0, rel=0.01)
+    assert path.stat().st_size == pytest.approx(4 * parameters if parameters else 0, rel=0.01)
 
 
-def test_variants_have_identities_of_their_own(cache: ModelCache) -> None:
-    sums = {resolve(name, cache).sha256 for name in ("mobilenetv2", "mobilenetv2:b2", "mobilenetv2:224x225")}
+def test_variants_have_identities_of_their_own() -> None:
+    sums = {resolve(name).sha256 for name in ("mobilenetv2", "mobilenetv2:b2", "mobilenetv2:224x225")}
     assert len(sums) == 3
 
 
 def test_a_file_is_known_by_its_content(cache: ModelCache, tmp_path: Path) -> None:
     path = tmp_path / "Net.ONNX"
     path.write_bytes(b"whatever")
-    model = resolve(str(path), cache)
+    model = resolve(str(path))
     assert model.path == path == model_file(str(path), cache)
     assert model.sha256 == hashlib.sha256(b"whatever").hexdigest()
-    assert (model.parameters, model.macs, model.synthetic) == (None, None, False)
+    assert (model.name, model.source) == ("Net.ONNX", str(path))
+    assert (model.parameters, model.macs) == (None, None)
 
 
-def test_a_link_to_a_file_is_a_file(cache: ModelCache, tmp_path: Path) -> None:
+def test_a_link_to_a_file_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "net.onnx").write_bytes(b"whatever")
     (tmp_path / "link.onnx").symlink_to(tmp_path / "net.onnx")
-    assert resolve(str(tmp_path / "link.onnx"), cache).path == tmp_path / "link.onnx"
+    assert resolve(str(tmp_path / "link.onnx")).path == tmp_path / "link.onnx"
 
 
 @pytest.mark.parametrize("name", ["nowhere.onnx", "mobilenet", "MobileNetV2", "", "a\0b.onnx", "nowhere.mlpackage"])
@@ -93,24 +104,24 @@ def classifier(path: Path) -> Path:
 
 def test_a_core_ml_file_is_known_by_its_content_and_says_how_it_would_run(cache: ModelCache, tmp_path: Path) -> None:
     path = classifier(tmp_path / "net.mlmodel")
-    model = resolve(str(path), cache)
-    assert (model.path, model.format, model.parameters) == (path, "coreml", None)
+    model = resolve(str(path))
+    assert (model.path, model.parameters) == (path, None)
     assert model.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert model.note == "ML Program translated to ONNX, CPU"
-    assert resolve(str(path), cache, translated=False).note == ""
+    assert resolve(str(path), translated=False).note == ""
     assert model_file(str(path), cache) == path
 
 
-def test_a_package_is_known_by_all_its_files(cache: ModelCache, tmp_path: Path) -> None:
+def test_a_package_is_known_by_all_its_files(tmp_path: Path) -> None:
     folder = tmp_path / "net.mlpackage"
     (folder / "Data").mkdir(parents=True)
     classifier(folder / "Data" / "model.mlmodel")
     manifest = {"rootModelIdentifier": "a", "itemInfoEntries": {"a": {"path": "model.mlmodel"}}}
     (folder / "Manifest.json").write_text(json.dumps(manifest))
-    before = resolve(str(folder), cache)
-    assert (before.path, before.format) == (folder, "coreml")
+    before = resolve(str(folder))
+    assert before.path == folder
     (folder / "Data" / "readme.txt").write_text("new")
-    assert resolve(str(folder), cache).sha256 != before.sha256
+    assert resolve(str(folder)).sha256 != before.sha256
 
 
 def test_a_compiled_model_has_no_public_format(cache: ModelCache, tmp_path: Path) -> None:
@@ -123,12 +134,12 @@ def test_a_compiled_model_has_no_public_format(cache: ModelCache, tmp_path: Path
 def test_a_compiled_model_is_taken_where_core_ml_itself_runs_it(tmp_path: Path, cache: ModelCache) -> None:
     folder = tmp_path / "net.mlmodelc"
     folder.mkdir()
-    for look in (lambda: resolve(str(folder), cache, translated=False), lambda: core_ml_file(str(folder), cache)):
+    for look in (lambda: resolve(str(folder), translated=False), lambda: core_ml_file(str(folder), cache)):
         with pytest.raises(HettopError, match="no compiled model"):
             look()
     (folder / "coremldata.bin").write_bytes(b"compiled")
-    model = resolve(str(folder), cache, translated=False)
-    assert (model.format, model.path, model.note) == ("coreml", folder, "")
+    model = resolve(str(folder), translated=False)
+    assert (model.path, model.note) == (folder, "")
     assert core_ml_file(str(folder), cache) == folder
     assert "--backend coreml" in refused(str(folder), cache).hint
 
@@ -164,11 +175,11 @@ def test_a_name_that_is_too_long_is_an_error_in_words(cache: ModelCache) -> None
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_says_so(cache: ModelCache, tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
     (tmp_path / "net.onnx").write_bytes(b"whatever")
     (tmp_path / "net.onnx").chmod(0)
     with pytest.raises(HettopError) as caught:
-        resolve(str(tmp_path / "net.onnx"), cache)
+        resolve(str(tmp_path / "net.onnx"))
     assert caught.value.kind == "io"
 
 
@@ -183,9 +194,8 @@ def test_names_cannot_reach_the_terminal_as_commands(cache: ModelCache) -> None:
 def test_resolving_imports_no_framework() -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from hettop.models.cache import default_cache\n"
         "from hettop.models.resolve import resolve\n"
-        "resolve('mobilenetv2', default_cache())\n"
+        "resolve('mobilenetv2')\n"
         "print({'onnx', 'onnxruntime', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

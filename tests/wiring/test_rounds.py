@@ -21,7 +21,7 @@ from tests.engine.processes import wait_for
 
 
 def candidate(name: str, faults: str = "", work: float = 0.0, backend: str = faulty.NAME) -> Candidate:
-    model = ResolvedModel(name=faults, path=None, format="onnx", sha256="0" * 64)
+    model = ResolvedModel(name=faults, path=None, sha256="0" * 64)
     setup = Setup(
         model=model,
         backend=backend,
