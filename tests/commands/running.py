@@ -18,15 +18,15 @@ from tests.engine.processes import REPOSITORY
 
 HETTOP = (sys.executable, "-m", "hettop")
 PATIENCE_S = 100
-NO_SETTINGS = {"XDG_CONFIG_HOME": os.devnull, "XDG_STATE_HOME": os.devnull}
-"""Nobody's: nothing can be read or kept there, not even by root."""
+KEPT = ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+"""What a shell hands on of the machine that `tests/conftest.py` makes."""
 SIMULATED = ("--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--warmup", "2")
 
 
 def plain_environment(**more: str) -> dict[str, str]:
     """What a shell has, and nothing by which the person who runs the tests has set up theirs."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME") if name in os.environ}
-    return {**kept, **NO_SETTINGS, "PYTHONPATH": str(REPOSITORY), "LANG": "C.UTF-8", "TERM": "xterm-256color", **more}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return {**kept, "PYTHONPATH": str(REPOSITORY), "LANG": "C.UTF-8", "TERM": "xterm-256color", **more}
 
 
 def hettop(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:

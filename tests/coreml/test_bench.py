@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.engine.processes import environment
+
 from .bench import Bench
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
@@ -26,9 +28,10 @@ package, compiled = sys.argv[1:]
 
 
 def ran(bench: Bench, program: str, *arguments: Path | str) -> subprocess.CompletedProcess[str]:
-    environment = bench.environment({"PYTHONPATH": str(REPOSITORY)})
     argv = [sys.executable, "-c", PROLOGUE + program, *map(str, arguments)]
-    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        argv, env=bench.environment(environment()), capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 @pytest.fixture
