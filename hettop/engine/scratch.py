@@ -21,6 +21,9 @@ from hettop.text import clean
 MORE = 16 << 20
 """Bytes beyond the largest file there that a folder must take, or else that is why something failed in it."""
 
+PREFIX = "hettop-"
+"""How the names of all scratch folders begin."""
+
 HELD = "held"
 """A file in a scratch folder that its maker keeps locked: the lock ends with the maker, however that ends."""
 
@@ -64,22 +67,24 @@ def _refused(folder: Path) -> OSError | None:
 
 
 @contextmanager
-def scratch_folder(reaper: Reaper, prefix: str) -> Iterator[str]:
+def scratch_folder(reaper: Reaper | None, prefix: str) -> Iterator[str]:
     """Its path, while it is there. `reaper` removes it if hettop is killed, once it has killed who writes in it.
 
-    What was left by one whose reaper was killed, too, is removed by the next with the same prefix.
+    What was left by one whose reaper was killed, too, or that has none, as in a process that a reaper kills, is removed
+    by the next with the same prefix.
     """
-    _remove_forgotten(Path(tempfile.gettempdir()), prefix)
+    remove_forgotten(Path(tempfile.gettempdir()), prefix)
     folder = held = None
     try:
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
-            reaper.add_folder(folder)
+            if reaper is not None:
+                reaper.add_folder(folder)
             held = _hold(Path(folder))
             yield folder
     finally:
         if held is not None:
             os.close(held)
-        if folder is not None:  # not before it is gone: hettop may be killed while it removes it
+        if reaper is not None and folder is not None:  # not before it is gone: hettop may be killed while it removes it
             reaper.remove_folder(folder)
 
 
@@ -99,25 +104,31 @@ def _hold(folder: Path) -> int | None:
     return descriptor
 
 
-def _remove_forgotten(where: Path, prefix: str) -> None:
-    """Folders of this user there whose maker is dead; nothing that is a link, or of which nobody knows whose it is."""
+def remove_forgotten(where: Path, prefix: str = PREFIX) -> int:
+    """Remove scratch folders of this user whose maker is dead; returns how many are gone.
+
+    Nothing that is a link is removed, nor what no maker ever held.
+    """
+    removed = 0
     with contextlib.suppress(OSError), os.scandir(where) as entries:
         named = [entry for entry in entries if entry.name.startswith(prefix)]
         for entry in named:
             if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
-                _remove_if_dead(Path(entry.path))
+                removed += _removed_if_dead(Path(entry.path))
+    return removed
 
 
-def _remove_if_dead(folder: Path) -> None:
+def _removed_if_dead(folder: Path) -> bool:
     try:
         descriptor = os.open(folder / HELD, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
-        return
+        return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return  # its maker lives
+        return False  # its maker lives
     else:
         remove_all({str(folder)})
+        return not folder.exists()
     finally:
         os.close(descriptor)

@@ -12,7 +12,7 @@ import pytest
 
 from hettop.engine.asking import ask_in_folder
 from hettop.engine.reaper import Reaper
-from hettop.engine.scratch import HELD, scratch_folder
+from hettop.engine.scratch import HELD, remove_forgotten, scratch_folder
 from tests.engine.processes import environment, wait_for
 
 WRITING = """
@@ -159,3 +159,23 @@ def test_lines_come_at_once_and_what_follows_the_last_is_the_answer() -> None:
         os.fsencode, [sys.executable, "-c", code], None, prefix="scratch-", hear=told.append
     )
     assert (told, answer, status) == ([b"one", b"two"], b"three", "exited with status 0")
+
+
+KILLED = """
+import os, signal, sys
+from hettop.engine.scratch import scratch_folder
+with scratch_folder(None, "hettop-mine-") as folder:
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_without_a_reaper_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    where = {**environment(), "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", KILLED]
+    runs = [subprocess.run(command, env=where, capture_output=True, text=True, check=False) for _ in range(2)]
+    left = [Path(run.stdout.strip()) for run in runs]
+    assert not left[0].exists(), "the next one came"
+    assert (left[1] / HELD).exists()
+    assert remove_forgotten(tmp_path) == 1
+    assert not any(tmp_path.iterdir())

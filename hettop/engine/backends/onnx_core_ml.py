@@ -82,14 +82,12 @@ Counting = Callable[[Any, MakeFeed], Counted]
 """Counts what the providers of a session got; may run it once, on inputs that the function makes."""
 
 
-def providers(unit: str, folder: Path | None) -> list[Any]:
+def providers(unit: str, folder: Path) -> list[Any]:
     """What to ask a session for: the Core ML provider for `unit`, and the CPU for what that one does not take.
 
-    folder: where it may keep what it compiles; None where it is not to.
+    folder: where it compiles to.
     """
-    options = {UNITS_OPTION: COMPUTE_UNITS[unit], "ModelFormat": "MLProgram"}
-    if folder is not None:
-        options["ModelCacheDirectory"] = str(folder)
+    options = {UNITS_OPTION: COMPUTE_UNITS[unit], "ModelFormat": "MLProgram", "ModelCacheDirectory": str(folder)}
     return [(PROVIDER, options), CPU_PROVIDER]
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from hettop.engine.coreml.availability import (
 )
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import described
+from hettop.engine.scratch import scratch_folder
 from hettop.engine.time_limit import time_limit
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
@@ -44,6 +44,9 @@ UNIT = "CPU_ONLY"
 PROVIDER = "CPUExecutionProvider"
 PLACED = f"CPU (ONNX Runtime {PROVIDER})"
 NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
+
+SCRATCH = "hettop-onnx-"
+"""How the names of the scratch folders of engine processes begin."""
 
 STATE_NOTE = "its state is zeros at each call"
 
@@ -74,12 +77,6 @@ def _import_runtime() -> Any:
     return importlib.import_module("onnxruntime")
 
 
-@contextlib.contextmanager
-def _scratch() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="hettop-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
-
-
 class OnnxRuntimeBackend:
     """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N.
 
@@ -106,6 +103,7 @@ class OnnxRuntimeBackend:
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
         self._last: list[Any] = []
+        self._kept = contextlib.ExitStack()  # until this process ends
 
     def units(self) -> dict[str, str | None]:
         """By the system alone, without importing ONNX Runtime: its package for macOS has the Core ML provider."""
@@ -152,9 +150,11 @@ class OnnxRuntimeBackend:
             )
         onnx_core_ml.check_units_option(runtime, unit)
         folder = onnx_core_ml.compiled_folder(source.file, unit, runtime.__version__, self._cache)
+        if folder is None:  # not the system's temporary one: what is there stays if this process is killed
+            folder = Path(self._kept.enter_context(scratch_folder(None, SCRATCH)))
         options = _session_options(runtime, None)
-        with _scratch() as scratch, self._load_limit(unit):
-            counting = onnx_core_ml.count_by(runtime, options, scratch)
+        with scratch_folder(None, SCRATCH) as scratch, self._load_limit(unit):
+            counting = onnx_core_ml.count_by(runtime, options, Path(scratch))
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
             outputs = self._take(session, path, source)
             counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hettop.engine.backends.onnx_core_ml import Share, compiled_folder, placed
 from hettop.engine.backends.onnxruntime import OnnxRuntimeBackend
 from hettop.engine.clock import RealClock
 from hettop.engine.coreml.availability import Host
+from hettop.engine.scratch import remove_forgotten
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from tests.engine.backends import onnx_files
@@ -201,7 +203,14 @@ def test_what_was_compiled_is_known_by_content_unit_and_version(tmp_path: Path) 
     assert compiled_folder(file, "ALL", "1", cache) not in folders
 
 
-def test_a_model_whose_weights_lie_beside_it_is_compiled_anew_each_time(tmp_path: Path) -> None:
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (folder := tmp_path / "T").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_a_model_whose_weights_lie_beside_it_is_compiled_anew_each_time(tmp_path: Path, temporary: Path) -> None:
     weight = numpy_helper.from_array(np.ones(4, dtype=np.float32), "w")
     path = onnx_files.save(
         tmp_path / "m.onnx",
@@ -212,17 +221,25 @@ def test_a_model_whose_weights_lie_beside_it_is_compiled_anew_each_time(tmp_path
     )
     onnx.save_model(onnx.load(path), path, save_as_external_data=True, location="weights.bin", size_threshold=0)
     runtime = ClaimingRuntime(takes=1)
-    new_backend(tmp_path, runtime).load(path, "ALL", LoadOptions())
-    assert "ModelCacheDirectory" not in runtime.requests[0][0][1]
+    backend = new_backend(tmp_path, runtime)
+    for _ in range(2):
+        backend.load(path, "ALL", LoadOptions())
+    folders = [Path(asked[0][1]["ModelCacheDirectory"]) for asked in runtime.requests]
+    assert len(set(folders)) == 2
+    assert not (tmp_path / "cache").exists()
+    for folder in folders:  # and not in the system's temporary folder, where what a killed process made stays for good
+        assert (folder.parent, folder.name[:12]) == (temporary, "hettop-onnx-")
+        assert folder.is_dir(), "as long as the process"
+    assert remove_forgotten(temporary) == 0, "its maker lives"
 
 
-def test_without_a_place_for_compiled_models_it_runs_all_the_same(tmp_path: Path) -> None:
+def test_without_a_cache_it_runs_all_the_same(tmp_path: Path, temporary: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     cache = ModelCache(tmp_path / "file" / "cache", tmp_path / "file" / "fallback")
     runtime = ClaimingRuntime(takes=3)
     backend = OnnxRuntimeBackend(RealClock(), cache, MAC, lambda: runtime)
     backend.load(three_nodes(tmp_path / "m.onnx"), "ALL", LoadOptions())
-    assert "ModelCacheDirectory" not in runtime.requests[0][0][1]
+    assert Path(runtime.requests[0][0][1]["ModelCacheDirectory"]).parent == temporary
 
 
 # -- what is said of who ran it --------------------------------------------------------------------------------------
