@@ -12,6 +12,7 @@ from pathlib import Path
 from hettop.commands.names import names_here
 from hettop.commands.options import make_parser
 from hettop.errors import HettopError
+from hettop.format import size
 from hettop.text import clean
 
 SUMMARY = "Tell what works on this machine, what does not, why, and the command that mends it."
@@ -73,6 +74,7 @@ def _look(*, as_json: bool, anonymize: bool) -> int:
     from hettop.host import describe_host
     from hettop.models.cache import default_cache
     from hettop.models.compiled import default_compiled_models
+    from hettop.models.system_caches import own_folders
     from hettop.power.machine import this_machine
     from hettop.report.anonymize import anonymous, anonymous_document
     from hettop.report.doctor import WIDTH, doctor_document, doctor_page
@@ -91,6 +93,7 @@ def _look(*, as_json: bool, anonymize: bool) -> int:
         compiled=default_compiled_models(),
         folder=Path.cwd(),
         terminal=terminal,
+        folders=own_folders(),
         ask=lambda: ask_devices(os.environ),
         rails=my_validated_rails(),
     )
@@ -108,21 +111,24 @@ def _look(*, as_json: bool, anonymize: bool) -> int:
 def _size() -> tuple[int, int] | None:
     if not sys.stdout.isatty():
         return None
-    size = os.get_terminal_size(sys.stdout.fileno())
-    return size.columns, size.lines  # zeros where nobody told the terminal its size
+    found = os.get_terminal_size(sys.stdout.fileno())
+    return found.columns, found.lines  # zeros where nobody told the terminal its size
 
 
 def _clear() -> int:
     from hettop.models.cache import default_cache
     from hettop.models.compiled import default_compiled_models
+    from hettop.models.system_caches import own_folders
     from hettop.wiring.doctor import clear, kept_in_use
 
     compiled = default_compiled_models()
-    models, freed = clear(default_cache(), compiled)
-    sys.stdout.write(f"removed {models} models, {freed / 1e6:.1f} MB\n")
+    cleared = clear(default_cache(), compiled, own_folders().temporary)
+    sys.stdout.write(f"removed {cleared.models} models, {size(cleared.nbytes)}\n")
+    if cleared.scratch_folders:
+        sys.stdout.write(f"removed {cleared.scratch_folders} scratch folders of killed processes\n")
     kept = kept_in_use(compiled)
     if kept:
         names = ", ".join(clean(entry.name, 60) for entry in kept)
         nbytes = sum(entry.nbytes for entry in kept)
-        sys.stdout.write(f"kept {len(kept)} that are in use, {nbytes / 1e6:.1f} MB: {names}\n")
+        sys.stdout.write(f"kept {len(kept)} that are in use, {size(nbytes)}: {names}\n")
     return 0

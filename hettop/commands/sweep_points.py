@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 MOST_POINTS = 64
 LARGEST = 65_536
 DEFAULT_RUNS = 100
+MANY_COMPILATIONS = 10
+"""From so many on a sweep warns: each takes disk space of about the model's size, which nothing gives back."""
+MUCH_COMPILED = """\
+warning: this sweep makes Core ML compile {count} times, and macOS keeps what it compiles
+hint: hettop doctor shows the sizes of its caches and how to clear them
+"""
+
 _SIZE = re.compile(r"(?P<height>[1-9][0-9]{0,4})(?:[x×](?P<width>[1-9][0-9]{0,4}))?")
 
 
@@ -30,7 +38,7 @@ def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
     """Measure every point on every unit; a point that fails is a row with the reason."""
     from hettop.analysis.budget import parse_budget
     from hettop.commands.rounds import make_rounds, study_options
-    from hettop.wiring.points import make_points
+    from hettop.wiring.points import core_ml_compilations, make_points
 
     batches, sizes = parse_batches(arguments.batch), parse_sizes(arguments.size)
     if max(1, len(batches)) * max(1, len(sizes)) > MOST_POINTS:
@@ -41,6 +49,9 @@ def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
     with Answer("sweep", ["sweep", *argv], study_options(arguments)) as answer:
         answer.doing("preparing the points …")
         setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
+        if (count := core_ml_compilations(setup, points)) >= MANY_COMPILATIONS:
+            answer.doing("")
+            sys.stderr.write(MUCH_COMPILED.format(count=count))
         answer.begin(setup)
         rounds = make_rounds([point.candidate for point in points], setup.units, arguments, DEFAULT_RUNS)
         return _measure(PointSweep(setup, points, rounds, budget), answer, streamed=arguments.stream)

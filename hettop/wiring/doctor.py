@@ -15,11 +15,14 @@ from hettop.engine.backend import units_on_request
 from hettop.engine.backends import BACKENDS, create
 from hettop.engine.clock import RealClock
 from hettop.engine.coreml.framework import NEEDS
+from hettop.engine.scratch import remove_forgotten
 from hettop.events import Host
+from hettop.format import size
 from hettop.load.parts import KINDS_OF_LOAD, LoadPart
 from hettop.load.source import unavailable
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels, Entry
+from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.power.choice import SOURCES
 from hettop.power.machine import Machine
 from hettop.session.power_summary import without_keys
@@ -77,6 +80,7 @@ def look(
     compiled: CompiledModels,
     folder: Path,
     terminal: Terminal,
+    folders: Folders,
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
     core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create("coreml", RealClock()).units(),
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
@@ -84,6 +88,7 @@ def look(
 ) -> Findings:
     """Everything, in the order in which one would ask. `folder` is where recordings go.
 
+    folders: where the caches of Core ML and others are looked for, on a Mac.
     core_ml_units: which units Core ML has by what is known without it; ask: which devices by its own word, asked only
     where it has any unit. rails: what is remembered of power rails.
     """
@@ -98,7 +103,7 @@ def look(
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
-            "files": _files(cache, compiled, folder),
+            "files": _files(cache, compiled, folder) + (_system_caches(folders) if machine.is_mac else []),
         },
         measures=any(unit.works and not unit.what.startswith("simulated") for unit in units),
     )
@@ -237,9 +242,24 @@ def _files(cache: ModelCache, compiled: CompiledModels, folder: Path) -> list[Fi
     writable = os.access(folder, os.W_OK)
     return [
         Finding("recordings here", writable, "" if writable else f"{folder} cannot be written", "go to another folder"),
-        Finding("model cache", None, f"{len(built)} models, {sum(e.size_bytes for e in built) / 1e6:.1f} MB"),
-        Finding("compiled models", None, f"{len(ready)} models, {sum(e.nbytes for e in ready) / 1e6:.1f} MB"),
+        Finding("model cache", None, f"{len(built)} models, {size(sum(e.size_bytes for e in built))}"),
+        Finding("compiled models", None, f"{len(ready)} models, {size(sum(e.nbytes for e in ready))}"),
     ]
+
+
+def _system_caches(folders: Folders) -> list[Finding]:
+    """What Core ML and its like keep outside of hettop's caches; nothing of it can be told to be hettop's."""
+    return [
+        Finding(found.cache.name, None, f"{_found_size(found)}; {found.cache.shared}", found.command)
+        for found in system_usage(folders)
+    ]
+
+
+def _found_size(found: Usage) -> str:
+    if found.denied and not found.nbytes:
+        return "size unknown, permission denied"
+    more = "" if found.complete and not found.denied else "more than "
+    return f"{more}{size(found.nbytes)}{', permission denied for some of it' if found.denied else ''}"
 
 
 def kept_in_use(compiled: CompiledModels) -> list[Entry]:
@@ -247,8 +267,17 @@ def kept_in_use(compiled: CompiledModels) -> list[Entry]:
     return [entry for entry in compiled.entries() if entry.in_use]
 
 
-def clear(cache: ModelCache, compiled: CompiledModels) -> tuple[int, int]:
-    """Empties both caches; how many models are gone, and how many bytes."""
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What was removed: models and their bytes, and scratch folders that killed processes had left."""
+
+    models: int
+    nbytes: int
+    scratch_folders: int
+
+
+def clear(cache: ModelCache, compiled: CompiledModels, temporary: Path) -> Cleared:
+    """Removes what hettop made and no process uses: both caches, and its scratch folders in `temporary`."""
     built, ready = cache.clear(), compiled.clear()
     freed = sum(entry.size_bytes for entry in built) + sum(entry.nbytes for entry in ready)
-    return len(built) + len(ready), freed
+    return Cleared(len(built) + len(ready), freed, remove_forgotten(temporary))

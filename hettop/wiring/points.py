@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hettop.engine.backend import Port
+from hettop.engine.backend import Port, split_unit
 from hettop.engine.backends import create
+from hettop.engine.backends.onnxruntime import UNIT as CPU_UNIT
 from hettop.engine.batching import Scale, scaled, usual_batch
 from hettop.engine.shapes import Shape, choose_shapes
 from hettop.errors import HettopError
@@ -21,7 +22,7 @@ from hettop.models.resolve import COMPILED_SUFFIX, is_core_ml, resolve
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.rounds import Candidate
-from hettop.wiring.setup import Make, Setup, prepare
+from hettop.wiring.setup import DEFAULT_BACKEND, Make, Setup, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,12 @@ def make_points(
         error = points[0].candidate.error or Failure(kind="input", message="no point can be had")
         raise HettopError(error.kind, error.message, error.hint)
     return setup, points
+
+
+def core_ml_compilations(setup: Setup, points: Sequence[Point]) -> int:
+    """How many times Core ML will compile something: each point for each unit that is not ONNX Runtime's own."""
+    units = [unit for unit in setup.units if setup.backend != DEFAULT_BACKEND or split_unit(unit)[0] != CPU_UNIT]
+    return len(units) * sum(point.candidate.setup is not None for point in points)
 
 
 def _scales(batches: Sequence[int], sizes: Sequence[tuple[int, int]]) -> list[Scale]:

@@ -13,8 +13,10 @@ import pytest
 
 from hettop.commands.progress import progress_line
 from hettop.commands.rounds import study_options
+from hettop.errors import HettopError
 from hettop.events import FoundSweep, Study
 from tests.commands.running import assert_refused, called, hettop, one_document, started
+from tests.coreml.bench import Bench
 from tests.record.stories import read
 
 SHORT = ("sweep", "--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--runs", "30", "--rest", "0", "--warmup", "2")
@@ -175,3 +177,25 @@ def test_the_study_is_plain_where_the_samples_are_compressed() -> None:
 )
 def test_wrong_points_are_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     assert_refused(called("sweep", *arguments, cwd=tmp_path), words)
+
+
+def test_a_sweep_for_which_core_ml_compiles_much_warns_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("coremltools", reason="coremltools is not installed")
+    from hettop.commands import rounds
+    from tests.coreml.models import ranged
+
+    def nothing(*_: object) -> None:
+        raise HettopError("usage", "far enough")
+
+    monkeypatch.setattr(rounds, "make_rounds", nothing)
+    arguments = ("sweep", str(ranged(tmp_path / "m.mlpackage")), "--units", "CPU_ONLY,CPU_AND_NE", "--batch")
+    with Bench(tmp_path).here():
+        many = called(*arguments, "2,3,4,5,6", cwd=tmp_path)
+        few = called(*arguments, "2,3,4,5", cwd=tmp_path)
+    told = many.stderr.splitlines()
+    assert told[0] == "warning: this sweep makes Core ML compile 10 times, and macOS keeps what it compiles"
+    assert told[1].startswith("hint: hettop doctor ")
+    assert "warning" not in few.stderr
+    assert "far enough" in few.stderr

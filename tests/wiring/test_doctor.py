@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from hettop.engine.scratch import scratch_folder
 from hettop.events import Host
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
+from hettop.models.system_caches import Folders
 from hettop.power.machine import this_machine
 from hettop.wiring.devices import NOT_ASKED, Devices
-from hettop.wiring.doctor import OPTIONAL, Finding, Findings, clear, kept_in_use, look
+from hettop.wiring.doctor import OPTIONAL, Cleared, Finding, Findings, clear, kept_in_use, look
 from hettop.wiring.terminal import Terminal
 from hettop.wiring.validated_rails import Sighting, ValidatedRails
 from tests.engine.processes import REPOSITORY
@@ -47,6 +50,7 @@ def looked(
         compiled=compiled_models(tmp_path),
         folder=folder or tmp_path,
         terminal=terminal,
+        folders=Folders(tmp_path / "home", tmp_path / "T", tmp_path / "root"),
         has_module=lambda _: modules,
         core_ml_units=lambda: NO_CORE_ML if core_ml is None else core_ml,
         ask=ask,
@@ -156,7 +160,7 @@ def test_the_caches_are_told_and_emptied(tmp_path: Path) -> None:
 
     cache.file("m.onnx", build)
     assert by_name(looked(tmp_path), "files")["model cache"].words == "1 models, 1.0 MB"
-    assert clear(cache, compiled_models(tmp_path)) == (1, 1_000_000)
+    assert clear(cache, compiled_models(tmp_path), tmp_path) == Cleared(1, 1_000_000, 0)
     assert cache.find("m.onnx") is None
 
 
@@ -165,11 +169,11 @@ def test_what_is_in_use_is_kept_and_named(tmp_path: Path) -> None:
     source = tmp_path / "net.mlmodel"
     source.write_bytes(b"net")
     model = compiled.use(source, "24A1", lambda _, destination: destination.mkdir())
-    assert clear(cache, compiled) == (0, 0)
+    assert clear(cache, compiled, tmp_path) == Cleared(0, 0, 0)
     assert [entry.name for entry in kept_in_use(compiled)] == ["net.mlmodelc"]
     model.lease.close()
     assert kept_in_use(compiled) == []
-    assert clear(cache, compiled)[0] == 1
+    assert clear(cache, compiled, tmp_path).models == 1
 
 
 HAS_CORE_ML = dict.fromkeys(("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"))
@@ -265,3 +269,52 @@ def test_a_mac_has_a_line_for_each_accelerators_rail_with_the_command_that_check
     )
     elsewhere = by_name(looked(tmp_path, rails=rails, system="linux"), "power")
     assert not [name for name in elsewhere if "rail" in name], "there is no such rail"
+
+
+def filled(path: Path, nbytes: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(bytes(nbytes))
+
+
+def test_caches_of_core_ml_are_shown_with_their_sizes_and_what_removes_them(tmp_path: Path) -> None:
+    caches = tmp_path / "home" / "Library" / "Caches"
+    filled(caches / "python3.13" / "com.apple.e5rt.e5bundlecache" / "24E263" / "A.bundle" / "H13G.e5", 40_000_000)
+    filled(caches / "org.python.python" / "com.apple.e5rt.e5bundlecache" / "weights.bin", 8_200_000)
+    filled(caches / "python3.13" / "WebKit" / "somebody else's", 1_000_000)
+    filled(tmp_path / "T" / "onnxruntime-6F1C-4711-0001" / "model.mlmodel", 1_500)
+    files = by_name(looked(tmp_path), "files")
+    python = files["Core ML's cache for Python"]
+    assert (python.works, python.words.split(";")[0]) == (None, "48.2 MB")
+    assert python.fix == (
+        "rm -rf ~/Library/Caches/python*/com.apple.e5rt.e5bundlecache"
+        " ~/Library/Caches/org.python.python/com.apple.e5rt.e5bundlecache"
+    )
+    assert files["temporary models"].words.startswith("1.5 kB; ")
+    assert files["temporary models"].fix == "rm -rf $TMPDIR/onnxruntime-*"
+    assert "Neural Engine's cache" not in files, "there is none here"
+
+
+def test_they_are_looked_for_on_a_mac_only(tmp_path: Path) -> None:
+    filled(tmp_path / "T" / "onnxruntime-something" / "file", 1_000)
+    assert "temporary models" not in by_name(looked(tmp_path, system="linux"), "files")
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_a_cache_that_may_not_be_read_has_no_size(tmp_path: Path) -> None:
+    vault = tmp_path / "root" / "Library" / "Caches" / "com.apple.aned"
+    vault.mkdir(parents=True, mode=0o000)
+    found = by_name(looked(tmp_path), "files")["Neural Engine's cache"]
+    vault.chmod(0o700)
+    assert found.words.startswith("size unknown, permission denied; ")
+    assert found.fix == "", "no command of the user's removes it"
+
+
+def test_clearing_removes_scratch_folders_whose_maker_was_killed(tmp_path: Path) -> None:
+    for name in ("hettop-plan-dead", "hettop-onnx-dead", "somebody-else's"):
+        filled(tmp_path / name / "held", 0)
+    filled(tmp_path / "hettop-0" / "model.onnx", 5)  # the cache of a user without a home
+    cache = ModelCache(tmp_path / "cache", tmp_path / "other")
+    with scratch_folder(None, "hettop-onnx-") as in_use:
+        assert clear(cache, compiled_models(tmp_path), tmp_path).scratch_folders == 2
+        assert Path(in_use).is_dir()
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"somebody-else's", "hettop-0"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hettop.engine.backend import Clock
 from hettop.engine.backends import create
 from hettop.errors import HettopError
 from hettop.wiring.options import ModelOptions
-from hettop.wiring.points import Point, input_ports, make_points
+from hettop.wiring.points import Point, core_ml_compilations, input_ports, make_points
 from tests.engine.backends.onnx_files import FLOAT, relu, save
 from tests.mil.programs import convert, ct, mb, mil, program, spec
 
@@ -128,3 +129,14 @@ def test_on_a_mac_each_point_is_named_so_that_core_ml_builds_its_package() -> No
 def test_a_compiled_model_does_not_tell_its_inputs() -> None:
     with pytest.raises(HettopError, match="does not tell its inputs"):
         input_ports(Path("net.mlmodelc"), None)
+
+
+def test_core_ml_compiles_each_point_that_can_be_had_for_each_of_its_units(tmp_path: Path) -> None:
+    options = ModelOptions(model=relu(tmp_path / "fixed.onnx", (1, 4)), backend="onnxruntime")
+    setup, found = make_points(options, ("CPU_ONLY",), 2, batches=[1, 2], sizes=[])
+    assert core_ml_compilations(setup, found) == 0, "ONNX Runtime's own engine compiles nothing"
+    on_a_mac = replace(setup, units=("CPU_ONLY", "CPU_ONLY@2", "CPU_AND_NE", "ALL"))
+    assert core_ml_compilations(on_a_mac, found) == 2, "of the batches one cannot be had"
+    core_ml = replace(setup, backend="coreml", units=("CPU_ONLY", "CPU_AND_NE", "ALL"))
+    assert core_ml_compilations(core_ml, found) == 3
+    assert core_ml_compilations(core_ml, found * 4) == 12
