@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -29,7 +30,8 @@ def write_package(net: Network, path: Path, precision: Precision = "float16") ->
     Input `image`: an RGB image, scaled to 0..1 by the program. Core ML's images have no batch, so for more than one the
     input is a float32 array (batch, 3, height, width) of 0..1, as in ONNX. Output `logits`: float32 (batch, 1000).
     """
-    with _quiet():
+    # coremltools makes a package of its own first, and removes it at Python's exit, which engine processes do without.
+    with _quiet(), tempfile.TemporaryDirectory(dir=path.parent) as folder:
         import coremltools as ct
 
         image = ct.ImageType(name=INPUT, shape=net.variant.input_shape, color_layout=ct.colorlayout.RGB)
@@ -41,6 +43,7 @@ def write_package(net: Network, path: Path, precision: Precision = "float16") ->
             compute_precision=ct.precision.FLOAT32,  # leaves the types as they are written
             pass_pipeline=ct.PassPipeline.EMPTY,
             skip_model_load=True,
+            package_dir=str(Path(folder) / path.name),
         )
         model.short_description = "Synthetic weights: for measuring speed, not for classifying anything."
         model.save(str(path))

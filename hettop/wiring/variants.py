@@ -6,7 +6,6 @@ Joins the model's file to what writes variants; measures nothing.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from hettop.engine.asking import ask_process
+from hettop.engine.asking import ask_in_folder
 from hettop.engine.backend import split_unit
 from hettop.engine.backends import create
-from hettop.engine.child import environment_for_child
 from hettop.engine.outputs import REFERENCE, compare
-from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
 from hettop.events import Failure, Outputs
 from hettop.models.cache import ModelCache
@@ -106,12 +103,7 @@ def make_variants(
 
 def write_in_child(job: Job, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None) -> None:
     """As `Write`, by a process of its own: it may be killed for its memory, and its frameworks stay out of this one."""
-    reaper = Reaper()
-    try:
-        inherited = environment_for_child(os.environ if environment is None else environment)
-        answer, log, status = ask_process(encode(job) + b"\n", argv, inherited, reaper)
-    finally:
-        reaper.close()
+    answer, log, status = ask_in_folder(lambda _folder: encode(job), argv, environment, prefix="hettop-variants-")
     try:
         told = decode_answer(answer)
     except msgspec.MsgspecError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,15 @@ def test_building_prints_nothing_and_is_done_once(tmp_path: Path, capfd: pytest.
     assert capfd.readouterr() == ("", "")
     kept = [each.name for each in (tmp_path / "cache").iterdir() if each.suffix != ".seal"]
     assert kept == ["mobilenetv2-32x32-b1-r1.mlpackage"]
+
+
+def test_writing_leaves_nothing_else_behind_whoever_ends_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """coremltools removes its own temporary package when Python exits, and engine processes end without that."""
+    (temporary := tmp_path / "T").mkdir()
+    (written := tmp_path / "written").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    write_package(network(Variant(32, 32)), written / "m.mlpackage")
+    assert not any(temporary.iterdir())
+    assert [path.name for path in written.iterdir()] == ["m.mlpackage"]
