@@ -123,9 +123,9 @@ def _clear() -> int:
 
     compiled = default_compiled_models()
     cleared = clear(default_cache(), compiled, own_folders().temporary)
-    sys.stdout.write(f"removed {cleared.models} models, {size(cleared.nbytes)}\n")
-    if cleared.scratch_folders:
-        sys.stdout.write(f"removed {cleared.scratch_folders} scratch folders of killed processes\n")
+    sys.stdout.write(f"removed {cleared.models} model{'' if cleared.models == 1 else 's'}, {size(cleared.nbytes)}\n")
+    if left := cleared.scratch_folders:
+        sys.stdout.write(f"removed {left} scratch folder{'' if left == 1 else 's'} of killed processes\n")
     kept = kept_in_use(compiled)
     if kept:
         names = ", ".join(clean(entry.name, 60) for entry in kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -309,12 +310,15 @@ def test_a_cache_that_may_not_be_read_has_no_size(tmp_path: Path) -> None:
     assert found.fix == "", "no command of the user's removes it"
 
 
-def test_clearing_removes_scratch_folders_whose_maker_was_killed(tmp_path: Path) -> None:
+def test_clearing_removes_scratch_folders_whose_maker_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("hettop-plan-dead", "hettop-onnx-dead", "somebody-else's"):
         filled(tmp_path / name / "held", 0)
     filled(tmp_path / "hettop-0" / "model.onnx", 5)  # the cache of a user without a home
     cache = ModelCache(tmp_path / "cache", tmp_path / "other")
-    with scratch_folder(None, "hettop-onnx-") as in_use:
+    with scratch_folder(None, "hettop-layers-") as in_use:
         assert clear(cache, compiled_models(tmp_path), tmp_path).scratch_folders == 2
         assert Path(in_use).is_dir()
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"somebody-else's", "hettop-0"}
