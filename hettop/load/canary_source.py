@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from hettop import events
-from hettop.load.source import ProcessGuard
+from hettop.engine.process import GuardedProcess, ProcessGuard
 
 CANARY = (sys.executable, "-P", "-m", "hettop.load.canary")
 LINE_LIMIT = 4096
@@ -41,14 +41,14 @@ class CanarySource:
         self._guard, self._environment, self._argv = guard, environment, argv
         self._rest = b""
         self._starts = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: GuardedProcess | None = None
         self._start()
 
     def _start(self) -> None:
         self._starts += 1
         self._rest = b""
         try:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 self._argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -57,9 +57,11 @@ class CanarySource:
             )
         except OSError:
             return
-        self._guard.add(self._process.pid)
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for
-        os.set_blocking(self._process.stdout.fileno(), False)
+        self._process = GuardedProcess(process, self._guard)
+        assert process.stdin is not None  # noqa: S101 - both were asked for
+        assert process.stdout is not None  # noqa: S101
+        self._stdin, self._stdout = process.stdin, process.stdout
+        os.set_blocking(self._stdout.fileno(), False)
 
     @property
     def alive(self) -> bool:
@@ -84,17 +86,14 @@ class CanarySource:
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
-        self._guard.remove(process.pid)
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
+        process.end()
+        self._stdin.close()
+        self._stdout.close()
 
     def _lines(self) -> list[_Line]:
-        if self._process is None or self._process.stdout is None:
+        if self._process is None:
             return []
-        data = self._process.stdout.read()
+        data = self._stdout.read()
         if data == b"":  # it died: the frames until the next one reports are unknown
             self.close()
             if self._starts < MOST_STARTS:

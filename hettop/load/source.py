@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from hettop import events
+from hettop.engine.process import GuardedProcess, ProcessGuard
 from hettop.errors import HettopError
 from hettop.load.model import UNITS, core_ml_here, why_no_model
 from hettop.load.parts import LoadPart, condition_of
@@ -33,14 +34,6 @@ class Changed(Protocol):
     """Called whenever the load in force changes: samples are labelled by it."""
 
     def __call__(self, condition: str, *, confirmed: bool) -> None: ...
-
-
-class ProcessGuard(Protocol):
-    """Kills what is registered with it, however this process ends."""
-
-    def add(self, pid: int) -> None: ...
-
-    def remove(self, pid: int) -> None: ...
 
 
 class CompetingLoad(Protocol):
@@ -211,17 +204,18 @@ class _Worker:
     """One load process; it ends with its standard input, by the guard, or by `stop`."""
 
     def __init__(self, part: LoadPart, guard: ProcessGuard, environment: Mapping[str, str]) -> None:
-        self._guard = guard
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "hettop.load.worker", part.what, str(part.duty)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
         )
-        guard.add(self._process.pid)
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for
-        os.set_blocking(self._process.stdout.fileno(), False)
+        self._process = GuardedProcess(process, guard)
+        assert process.stdin is not None  # noqa: S101 - both were asked for
+        assert process.stdout is not None  # noqa: S101
+        self._stdin, self._stdout = process.stdin, process.stdout
+        os.set_blocking(self._stdout.fileno(), False)
         self._loads_model = part.what in UNITS
         self.reason = ""
         self.ready = False
@@ -234,7 +228,7 @@ class _Worker:
 
     def listen(self, elapsed_ns: int) -> None:
         """Take in its signs of life; `elapsed_ns` is the time since the last look."""
-        said = self._process.stdout.read() if self._process.stdout is not None else None
+        said = self._stdout.read()
         if not said:
             self.silent_ns += elapsed_ns
         elif said.startswith(REFUSED.encode()):
@@ -243,16 +237,9 @@ class _Worker:
             self.ready, self.silent_ns = True, 0
 
     def has_died(self) -> bool:
-        # Looks without reaping: a pid stays the child's own until `stop` has told the guard to forget it.
-        try:
-            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:
-            return True
+        return self._process.ended()
 
     def stop(self) -> None:
-        self._process.kill()
-        self._guard.remove(self._process.pid)
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._process.end()
+        self._stdin.close()
+        self._stdout.close()

@@ -9,13 +9,12 @@ import contextlib
 import os
 import selectors
 import signal
-import subprocess
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import IO
 
+from hettop.engine.process import GuardedProcess
 from hettop.power.machine import Guard, Machine
 from hettop.text import clean
 
@@ -34,18 +33,22 @@ class ChildOutput:
     ) -> None:
         """`farewell_s`: how long it may take to notice that nobody reads it any more. Raises OSError."""
         self._stopped = threading.Event()
-        self._farewell_s, self._kill = farewell_s, kill
+        self._farewell_s = farewell_s
         self._words: deque[str] = deque(maxlen=WORDS_KEPT)
         self._word = b""
         self.exit_code: int | None = None
         self.left_pid: int | None = None
-        self._process = machine.spawn(argv, english(machine.environment))
+        process = machine.spawn(argv, english(machine.environment))
+        assert process.stdout is not None  # noqa: S101 - both were asked for
+        assert process.stderr is not None  # noqa: S101
+        self._stdout, self._stderr = process.stdout, process.stderr
         self._guard: Guard | None = None
         try:
             self._guard = machine.guard()
-            self._guard.add(self._process.pid)
+            self._process = GuardedProcess(process, self._guard, kill)
         except OSError:  # no process for a guard: a child dies of its closed pipe all the same
             self._guard = None
+            self._process = GuardedProcess(process, None, kill)
 
     def stop(self) -> None:
         """End `chunks` soon; never waits."""
@@ -64,7 +67,7 @@ class ChildOutput:
             self._end()
 
     def _read(self) -> Iterator[bytes]:
-        stdout, stderr = _pipes(self._process)
+        stdout, stderr = self._stdout, self._stderr
         with selectors.DefaultSelector() as ready:
             ready.register(stdout, selectors.EVENT_READ)
             ready.register(stderr, selectors.EVENT_READ)
@@ -95,25 +98,20 @@ class ChildOutput:
 
         A user cannot signal what runs as root: those who refuse are waited for.
         """
-        stdout, stderr = _pipes(self._process)
-        stdout.close()
-        self._drain(stderr)
-        stderr.close()
-        ended = _ended_within(self._process, self._farewell_s)
+        self._stdout.close()
+        self._drain(self._stderr)
+        self._stderr.close()
+        ended = self._process.ended(self._farewell_s)
         for number in (signal.SIGTERM, signal.SIGKILL):
             if ended:
                 break
-            with contextlib.suppress(PermissionError, ProcessLookupError):
-                self._kill(self._process.pid, number)
-            ended = _ended_within(self._process, ASKED_TWICE_S)
+            with contextlib.suppress(PermissionError):
+                self._process.signal(number)
+            ended = self._process.ended(ASKED_TWICE_S)
         if self._guard is not None:
-            if ended:  # while the dead child still has its pid: no stranger's can be registered
-                self._guard.remove(self._process.pid)
             self._guard.close()
-        if ended:
-            self.exit_code = self._process.wait()
-        else:
-            self.left_pid = self._process.pid
+        self.exit_code = self._process.exit_code
+        self.left_pid = None if ended else self._process.pid
 
     def _drain(self, stderr: IO[bytes]) -> None:
         """The last words, if they are there: whoever inherited the pipe may hold it open for ever."""
@@ -127,23 +125,3 @@ class ChildOutput:
 def english(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment in which messages are English and numbers have points."""
     return {**environment, "LC_ALL": "C", "LANG": "C"}
-
-
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    assert process.stdout is not None  # noqa: S101 - both were asked for
-    assert process.stderr is not None  # noqa: S101
-    return process.stdout, process.stderr
-
-
-def _ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether it ends in time; looks without reaping, so that its pid stays its own."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                return True
-        except ChildProcessError:
-            return True
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.01)

@@ -18,9 +18,9 @@ from typing import IO, Any
 
 import msgspec
 
+from hettop.engine.process import GuardedProcess, ProcessGuard
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure, Found, Study
-from hettop.load.source import ProcessGuard
 from hettop.text import clean
 from hettop.wiring.options import ModelOptions
 from hettop.wiring.studies.kinds import Kind, model_arguments
@@ -110,7 +110,6 @@ class _Running:
         self, kind: Kind, command: list[str], environment: Mapping[str, str], t: int, guard: ProcessGuard
     ) -> None:
         self._kind, self._since_ns = kind, t
-        self._guard = guard
         self._told_at = t
         self._told = Told()
         self._untold = False
@@ -118,18 +117,17 @@ class _Running:
         self.document: Mapping[str, Any] | None = None
         self._unread = b""
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `result` or `stop`
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors, env=dict(environment)
         )
-        guard.add(self._process.pid)
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for
-        self._output = self._process.stdout
+        self._process = GuardedProcess(process, guard)
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        self._output = process.stdout
         os.set_blocking(self._output.fileno(), False)
 
     @property
     def ended(self) -> bool:
-        # Looks without reaping: a pid stays the child's own until the guard has been told to forget it.
-        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return self._process.ended()
 
     def event(self, t: int, state: str, error: Failure | None = None) -> Study:
         doing, share = (self._told.doing, self._told.share) if state == "running" else (None, None)
@@ -154,8 +152,7 @@ class _Running:
         return self.event(t, "running")
 
     def result(self, t: int) -> Study:
-        self._guard.remove(self._process.pid)
-        code = self._process.wait()
+        code = self._process.end()
         try:
             self._take_in()
             error = None if code == 0 else _failure(code, self._errors)
@@ -169,16 +166,13 @@ class _Running:
 
     def stop(self) -> None:
         """Ends it; its last words count."""
-        self._process.terminate()  # it ends its own children; its reaper does if it cannot
+        self._process.signal(signal.SIGTERM)  # it ends its own children; its reaper does if it cannot
         deadline = time.monotonic() + END_S
         with contextlib.suppress(HettopError):  # what it said before stays, whatever its last words are
             while not self.ended and (left := deadline - time.monotonic()) > 0:
                 select.select([self._output], [], [], min(left, LOOK_S))
                 self._take_in()
-        # Not Popen.kill, which waits for the process first if it is dead: its pid must leave the guard before that.
-        os.kill(self._process.pid, signal.SIGKILL)
-        self._guard.remove(self._process.pid)
-        self._process.wait()
+        self._process.end()
         with contextlib.suppress(HettopError):
             self._take_in()
         self._close()
