@@ -74,7 +74,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _forget(path: Path) -> None:
-    if hasattr(os, "posix_fadvise"):
+    if sys.platform == "linux":
         with path.open("rb") as file:
             os.fsync(file.fileno())  # what is not written yet cannot be forgotten
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
