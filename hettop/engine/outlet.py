@@ -9,7 +9,6 @@ import contextlib
 import fcntl
 import os
 import select
-import sys
 import time
 from collections import deque
 
@@ -111,6 +110,6 @@ def take_stdout() -> int:
 
 def widen_pipe(fd: int) -> None:
     """Lets the pipe hold more, where the system can and the user's quota allows."""
-    if sys.platform == "linux":
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
         with contextlib.suppress(OSError):
             fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
