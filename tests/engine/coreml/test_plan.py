@@ -188,9 +188,14 @@ def test_units_of_core_ml_tell_their_plans_and_how_far_their_answers_are_apart(
     session = start(*units, backend="coreml", model=str(package), runs=30, environment=variables)
     session.engine.interleave(units)
     session.until(lambda: session.engine.finished, "30 runs each")
-    told = [event for event in session.events if isinstance(event, events.Plan | events.Outputs)]
-    plans = {event.unit: event for event in told if isinstance(event, events.Plan)}
-    (compared,) = [event for event in told if isinstance(event, events.Outputs)]
+    plans: dict[str, events.Plan] = {}
+
+    def all_known() -> bool:  # a plan that takes long does not hold up the runs
+        plans.update({event.unit: event for event in session.events if isinstance(event, events.Plan)})
+        return len(plans) == len(units)
+
+    session.until(all_known, "both plans are read")
+    (compared,) = [event for event in session.events if isinstance(event, events.Outputs)]
     assert session.engine.failures == {}
     assert plans["CPU_ONLY"].error is not None
     assert "SIGABRT" in plans["CPU_ONLY"].error.message
