@@ -87,7 +87,10 @@ def _find(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def spawn(argv: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """In this very session and process group: a ticket of sudo belongs to the terminal it was given on."""
+    """In this very session and process group: a ticket of sudo belongs to the terminal it was given on.
+
+    Python ignores SIGPIPE; `restore_signals`, the default, sets it back for the child, which dies of its closed pipe.
+    """
     return subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(environment), bufsize=0
     )
