@@ -5,7 +5,7 @@ Pure; knows neither sources nor screens. Definitions and their reasons are in do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from hettop.events import Baseline, Column, EnergyState, Power, PowerStatus, Samples, is_capture
 from hettop.session.attribution import Attribution
 from hettop.session.condition import Condition, ConditionKey
-from hettop.session.rails import PJ_PER_MJ, RAILS, SUM, RailSums, estimate, estimate_rails, measured, sum_of
+from hettop.session.rails import MAY_USE, PJ_PER_MJ, RAILS, SUM, RailSums, estimate, estimate_rails, measured, sum_of
 from hettop.session.unit import Unit
 
 MJ_PER_J = 1000.0
@@ -192,9 +192,16 @@ def energy_figures(
     resolution_mj: float | None = None,
     *,
     validated: frozenset[str] = frozenset(),
+    unit: str = "",
 ) -> EnergyFigures:
-    """What `sums` mean for a condition that ran for `active_ns` and took `n` samples."""
+    """What `sums` mean for a condition that ran for `active_ns` and took `n` samples.
+
+    `unit`, without threads or variant, decides which rails must be `validated`: of an accelerator that it may use, a
+    reading that may be a zero of a counter that does not count is no energy.
+    """
     means = {rail: sums[rail].mean_mw for rail in RAILS}
+    unknown = [rail for rail, units in MAY_USE.items() if unit in units and rail not in validated]
+    unknown = [rail for rail in unknown if means[rail] is not None]
     per_mw = active_ns / n / PJ_PER_MJ if n else 0.0
     rails = estimate_rails(means)
     mean = sum_of(means, rails)
@@ -204,8 +211,12 @@ def energy_figures(
     windows = max((sums[rail].windows for rail in rails), default=0)
     coverage = min(1.0, covered / active_ns) if active_ns else None
     uncertainty = windows * resolution_mj / energy if resolution_mj is not None and energy else None
-    lacking = _lacking(coverage, uncertainty)
-    by_rail = {rail: mw for rail, mw in means.items() if sums[rail].covered_ns >= LEAST_COVERAGE * active_ns}
+    lacking = _lacking(coverage, uncertainty, unknown)
+    by_rail = {
+        rail: mw
+        for rail, mw in means.items()
+        if rail not in unknown and sums[rail].covered_ns >= LEAST_COVERAGE * active_ns
+    }
     return EnergyFigures(
         rails=rails,
         coverage=coverage,
@@ -221,8 +232,8 @@ def energy_figures(
     )
 
 
-def _lacking(coverage: float | None, uncertainty: float | None) -> str:
-    """Why there is too little power to tell an energy from, if there is too little."""
+def _lacking(coverage: float | None, uncertainty: float | None, unknown: Sequence[str]) -> str:
+    """Why no energy can be given, if so. unknown: rails that the unit may use and that may not count."""
     if coverage is None:
         return "it did not run"
     if not coverage:
@@ -231,4 +242,7 @@ def _lacking(coverage: float | None, uncertainty: float | None) -> str:
         return f"power samples cover {coverage:.0%} of its running, not {LEAST_COVERAGE:.0%}"
     if uncertainty is not None and uncertainty > 1:
         return "the step of the source's counter is more than all that it counted"
+    if unknown:
+        names = " and ".join(rail.upper() for rail in unknown)
+        return f"the {names} power reading is not validated on this machine: hettop doctor --control"
     return ""

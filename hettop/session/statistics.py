@@ -263,6 +263,7 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
         session.baselines.get(condition.key.load),
         session.energy.resolution_mj,
         validated=session.energy.validated,
+        unit=split_row(condition.key.unit)[0],
     )
 
 

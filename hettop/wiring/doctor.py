@@ -26,10 +26,11 @@ from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.power.choice import SOURCES
 from hettop.power.machine import Machine
 from hettop.session.power_summary import without_keys
+from hettop.session.rails import MAY_USE
 from hettop.wiring.devices import NOT_ASKED, Devices
 from hettop.wiring.rail_control import COMMAND
 from hettop.wiring.terminal import ROOMY, SMALLEST, Terminal
-from hettop.wiring.validated_rails import MAY_USE, ValidatedRails
+from hettop.wiring.validated_rails import ValidatedRails
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),

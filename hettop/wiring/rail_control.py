@@ -19,11 +19,11 @@ from hettop.format import percent
 from hettop.power.choice import chooser
 from hettop.power.machine import Machine
 from hettop.session.placement import NOTHING_MW
-from hettop.session.rails import RailSum
+from hettop.session.rails import Rail, RailSum
 from hettop.session.session import Session
 from hettop.wiring.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
 from hettop.wiring.setup import Make, Setup, prepare
-from hettop.wiring.validated_rails import Rail, ValidatedRails, sightings
+from hettop.wiring.validated_rails import ValidatedRails, sightings
 
 MODEL = DEFAULT_MODEL
 """52 convolutions, and little else: what every Neural Engine and GPU takes. Its weights are seeded."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,15 +19,11 @@ import msgspec
 from hettop.events import split_row
 from hettop.host import Run, machine_model, run_command
 from hettop.models.compiled import SYSTEM_VERSION, system_build
+from hettop.session.rails import MAY_USE, Rail
 from hettop.session.session import Session
 from hettop.wiring.recorder import rfc3339
 from hettop.wiring.settings.kept import write_atomically
 from hettop.wiring.settings.places import my_places
-
-Rail = Literal["ane", "gpu"]
-
-MAY_USE: Mapping[Rail, tuple[str, ...]] = {"ane": ("CPU_AND_NE", "ALL"), "gpu": ("CPU_AND_GPU", "ALL")}
-"""The units that may use the accelerator behind a rail."""
 
 LARGEST_BYTES = 100_000
 MOST_KEPT = 100  # entries of 200 bytes; a machine gains a few with each update of its system

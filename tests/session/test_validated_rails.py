@@ -35,6 +35,10 @@ def opened(*first: AnyEvent) -> list[AnyEvent]:
     return [header(), engine, plan, *first, window([10 * MS] * 300, unit=UNIT, gap=0)]
 
 
+ZEROS = [power(n * S // 2, 0.0) for n in range(1, 6)]
+"""They cover the first two and a half seconds."""
+
+
 def folded(*stream: AnyEvent) -> Session:
     session = Session()
     for event in stream:
@@ -53,6 +57,24 @@ def test_a_rail_that_only_ever_read_0_is_not_validated() -> None:
     assert evidence(session) == NO_EVIDENCE
     request = ViewRequest(now_ns=3 * S, window_ns=S)
     assert NO_EVIDENCE in units(session, request).rows[0].details
+
+
+def test_no_energy_is_given_of_a_unit_that_may_use_a_rail_that_is_not_validated() -> None:
+    (row,) = statistics(folded(*opened(status()), *ZEROS))
+    assert row.energy_mj_per_inference is None
+    assert row.energy_by_rail_mj is not None
+    assert row.energy_by_rail_mj["ane"] is None, "0 would be a number that was not measured"
+    assert row.energy_reason == "the ANE power reading is not validated on this machine: hettop doctor --control"
+    # With a validated rail the zero counts: 900 mW of the CPU over 10 ms are 9 mJ.
+    (row,) = statistics(folded(*opened(status(validated=("ane",))), *ZEROS))
+    assert row.energy_mj_per_inference == pytest.approx(9.0)
+    assert row.energy_reason is None
+
+
+def test_a_unit_that_cannot_use_the_rail_has_its_energy_whatever_the_rail_reads() -> None:
+    on_cpu = window([10 * MS] * 300, unit="CPU_ONLY", gap=0)
+    (row,) = statistics(folded(header(), status(), on_cpu, *ZEROS))
+    assert row.energy_mj_per_inference == pytest.approx(9.0)
 
 
 def test_a_rail_that_was_above_0_in_this_session_is_so_whenever_that_was() -> None:
