@@ -1,4 +1,4 @@
-"""What every test has: a machine of its own, and how hypothesis looks for counterexamples.
+"""What every test has: a machine of its own, the system that it runs on, and how hypothesis looks for counterexamples.
 
 It looks anew in each run, or, where a run judges a commit, always alike.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.macos.lacking import VARIABLE, VERSIONS, environment
 
 # The first example of a property may import scipy; how long that takes is no property of the code.
 settings.register_profile("searching", deadline=None)
@@ -20,8 +23,8 @@ settings.load_profile("searching")
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before a test module imports onnxruntime
 
-FOR_TESTS = frozenset({"HETTOP_TEST_MODELS"})
-"""The one variable of hettop's that is meant for its tests."""
+FOR_TESTS = frozenset({"HETTOP_TEST_MODELS", "HETTOP_MACOS_COREMLTOOLS", "HETTOP_UPDATE_GOLDENS", VARIABLE})
+"""Variables that are meant for the tests; any other of hettop's is a setting of whoever runs them."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,3 +47,26 @@ def _own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr(tempfile, "tempdir", None)  # read from TMPDIR anew
         yield
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--macos", choices=VERSIONS, help="run without what this version of Python lacks on macOS")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With `--macos` this process starts again: names must be hidden before anything is imported."""
+    version = config.getoption("macos")
+    if version is None or VARIABLE in os.environ:
+        return
+    assert config.cache is not None
+    try:
+        hiding = environment(version, config.cache.mkdir("macos"))
+    except ModuleNotFoundError as error:
+        raise pytest.UsageError(f"--macos: {error}; run: pip install -e '.[dev]'") from None
+    config.pluginmanager.getplugin("capturemanager").stop_global_capturing()
+    os.execve(sys.executable, [sys.executable, "-m", "pytest", *config.invocation_params.args], hiding)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    version = config.getoption("macos")
+    return None if version is None else f"hidden: what Python {version} lacks on macOS"
