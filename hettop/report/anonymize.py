@@ -15,7 +15,9 @@ GONE = "…"
 SHORTEST_WORD = 3  # a user called `me` would take the middle out of half of all words
 _PATH = re.compile(r"(?:(?<![\w.:/])(?:~|…|[A-Za-z]:)?[/\\]{1,2}|file://)[^\s'\"<>|,;:)\]]+")
 _ID = re.compile(
-    r"\b(?=[0-9a-f-]*[0-9])(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b", re.I
+    r"\b(?=[0-9a-f-]*[0-9])(?=[0-9-]*[a-f])"  # digits alone are a number: keyframes have exact sums as text
+    r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
+    re.I,
 )
 _KEYFRAME = '{"k":"keyframe",'
 _DROPPED = frozenset({"id", "pid", "sha256"})

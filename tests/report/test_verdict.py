@@ -195,6 +195,11 @@ def test_the_checksums_of_a_recording_fit_what_was_made_of_it() -> None:
     assert made == "\n".join([first % "…", key % sums[0], second, key % sums[1]]) + "\n"
 
 
+def test_the_exact_sums_of_a_keyframe_are_no_ids() -> None:
+    assert anonymous("12345678901234567890") == "12345678901234567890"
+    assert anonymous("1234567890123456789f and 01234567-89ab-cdef-0123-456789abcdef") == "… and …"
+
+
 def test_files_of_other_kinds_are_made_anonymous_as_what_they_are() -> None:
     assert anonymous_file('{\n "text": "couldn\\u2019t read /Users/ann/m.onnx", "pid": 7\n}\n', ["ann"]) == (
         '{\n  "text": "couldn\\u2019t read m.onnx",\n  "pid": null\n}\n'
