@@ -43,6 +43,8 @@ step verify "0" "$HETTOP" verify "$OUT/bench.jsonl"
 step decide "0" "$HETTOP" decide "$OUT/bench.jsonl" --markdown
 # 2: nothing gives power figures without a password, which it says.
 step power "0 2" "$HETTOP" power --duration "$POWER_FOR" --json
+# 2: no power figures without a password; 3: no rail could be tried.
+step control "0 2 3" "$HETTOP" doctor --control --json
 step again "0" "$HETTOP" bench --units all --runs 20 --json
 # 2: this Mac, or this virtual machine, has no Neural Engine, which it says.
 step plan "0 2" "$HETTOP" plan mobilenetv2 --backend coreml --devices CPU_ONLY,CPU_AND_NE \
