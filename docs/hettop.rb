@@ -9,7 +9,7 @@ class Hettop < Formula
   sha256 "REPLACE_WITH_THE_CHECKSUM_OF_THE_RELEASE"
   license "MIT"
 
-  depends_on "python@3.12" # coremltools has no wheel for 3.14
+  depends_on "python@3.13" # coremltools has no wheel for 3.14
 
   def install
     virtualenv_install_with_resources

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hettop.record.opened import Recording, open_recording
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __all__ = ["Recording", "__version__", "open_recording"]
 
 

@@ -58,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     version = config.getoption("macos")
     if version is None or VARIABLE in os.environ:
         return
+    if sys.platform != "linux":
+        raise pytest.UsageError("--macos imitates macOS on Linux; elsewhere it would hide what is really there")
     assert config.cache is not None
     try:
         hiding = environment(version, config.cache.mkdir("macos"))

@@ -180,9 +180,8 @@ def measure_and_print(
     from hettop.commands.measuring import (
         LONGER,
         after_recording,
-        header_warnings,
         measure,
-        print_warnings,
+        print_header_warnings,
         say_power,
         say_turns,
     )
@@ -193,7 +192,7 @@ def measure_and_print(
 
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
-    print_warnings(header_warnings(headless.session))
+    print_header_warnings(headless.session)
     if options.prometheus is not None:
         sys.stderr.write(f"metrics at {metrics_address(options.prometheus)}\n")
 

@@ -142,9 +142,8 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     from hettop.commands.measuring import (
         MORE_RUNS,
         after_recording,
-        header_warnings,
         measure,
-        print_warnings,
+        print_header_warnings,
         say_power,
         say_turns,
     )
@@ -158,7 +157,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
     question = replace(question, load=question.load or "none")
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
-    print_warnings(header_warnings(headless.session))
+    print_header_warnings(headless.session)
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
     looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
 

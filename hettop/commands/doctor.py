@@ -34,7 +34,11 @@ Exit codes: 0 something real can be measured here (--control: some rail was trie
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.control and (arguments.sudoers or arguments.clear_cache):
-        raise HettopError("usage", "--control runs alone, or with --json", "leave out --sudoers and --clear-cache")
+        raise HettopError(
+            "usage",
+            "--control cannot be combined with --sudoers or --clear-cache",
+            "leave out --sudoers and --clear-cache",
+        )
     if arguments.sudoers:
         from hettop.power.access import sudoers_rules
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run_control(*, as_json: bool, hidden: Sequence[str] | None) -> int:
-    """Measure, print and remember; `hidden` are the words that an anonymous result lacks, None hides nothing.
+    """Measure, print and remember; `hidden` are the names to remove from the output, None to remove none.
 
     Raises HettopError (exit 2) where there is no Core ML or no source of power.
     """
@@ -34,7 +34,7 @@ def run_control(*, as_json: bool, hidden: Sequence[str] | None) -> int:
 
     here, options = power_here(describe_host().chip), control_options()
     setup = prepare_control(here.machine)
-    # The control is to show by itself what it finds: it neither knows what was remembered, nor remembers by the way.
+    # The session neither reads nor writes what is remembered: the control decides by what it measures itself.
     alone = replace(here, rails=ValidatedRails())
     headless = Headless(setup, options, raw_limit=0, here=alone)
     return measure_and_keep(headless, setup, options, here.rails, as_json=as_json, hidden=hidden)
@@ -105,7 +105,7 @@ def control_document(checked: Sequence[Checked], session: Session, rails: Valida
                 "validated": each.validated,
                 "mw": each.mw,
                 "cpu_only_mw": each.without_mw,
-                "words": each.words,
+                "explanation": each.words,
             }
             for each in checked
         ],

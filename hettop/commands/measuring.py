@@ -80,15 +80,15 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
 
 
 def print_warnings(warnings: Sequence[str]) -> None:
-    """What distorts the measurement or is not as one would expect, on stderr, whoever reads that."""
+    """Print each warning on stderr, also where that is no terminal."""
     from hettop.text import clean
 
     sys.stderr.write("".join(f"warning: {clean(text, 400)}\n" for text in warnings))
 
 
-def header_warnings(session: Session) -> list[str]:
-    """Those that the session's own header has."""
-    return session.header.host.warnings if session.header else []
+def print_header_warnings(session: Session) -> None:
+    """Print the warnings in the session's header on stderr."""
+    print_warnings(session.header.host.warnings if session.header else [])
 
 
 def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:

@@ -141,7 +141,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
     from hettop.commands.bench import say_recorded
     from hettop.commands.closing import undisturbed
-    from hettop.commands.measuring import after_recording, header_warnings, measure, print_warnings, say_power
+    from hettop.commands.measuring import after_recording, measure, print_header_warnings, say_power
     from hettop.commands.rounds import INTERRUPTED
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.report.sweeps import loads_document
@@ -149,7 +149,7 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, str
     def known() -> dict[str, Any]:
         return loads_document(sweep.session, sweep.failed_loads)
 
-    print_warnings(header_warnings(sweep.session))
+    print_header_warnings(sweep.session)
     line = _Line(sweep, time.monotonic_ns())
     show = _Followed(sweep, answer, known, time.monotonic_ns).show if streamed else line.show
     outcome = measure(sweep, show, line.clear)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 MOST_POINTS = 64
 LARGEST = 65_536
 DEFAULT_RUNS = 100
-MANY_COMPILATIONS = 10
-"""From so many on a sweep warns: each takes disk space of about the model's size, which nothing gives back."""
-MUCH_COMPILED = """\
+COMPILATIONS_TO_WARN_OF = 10
+"""Each takes disk space of about the model's size, and macOS keeps it."""
+COMPILATION_WARNING = """\
 warning: this sweep makes Core ML compile {count} times, and macOS keeps what it compiles
 hint: hettop doctor shows the sizes of its caches and how to clear them
 """
@@ -49,9 +49,9 @@ def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
     with Answer("sweep", ["sweep", *argv], study_options(arguments)) as answer:
         answer.doing("preparing the points …")
         setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
-        if (count := core_ml_compilations(setup, points)) >= MANY_COMPILATIONS:
+        if (count := core_ml_compilations(setup, points)) >= COMPILATIONS_TO_WARN_OF:
             answer.doing("")
-            sys.stderr.write(MUCH_COMPILED.format(count=count))
+            sys.stderr.write(COMPILATION_WARNING.format(count=count))
         answer.begin(setup)
         rounds = make_rounds([point.candidate for point in points], setup.units, arguments, DEFAULT_RUNS)
         return _measure(PointSweep(setup, points, rounds, budget), answer, streamed=arguments.stream)

@@ -77,6 +77,9 @@ scale is absolute, up to the highest value seen.
 
 Energy an inference is power over the time that samples overlapped, shared among them; gross, and net once `b`
 has taken an idle baseline. How much of the time power covered stands beside it. More: docs/POWER.md.
+
+A reading of 0 is evidence only if the rail is known to count on this Mac: some systems report 0 under load.
+`hettop doctor --control` checks that and remembers it.
 """
 
 VERDICT = """

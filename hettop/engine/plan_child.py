@@ -66,7 +66,7 @@ def read_facts(job: PlanJob) -> PlanFacts:
     except HettopError as error:
         return PlanFacts(failed=events.Failure(kind=error.kind, message=error.message, hint=error.hint))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return PlanFacts(failed=events.Failure(kind="plan", message=clean(f"{type(error).__name__}: {error}")))
+        return PlanFacts(failed=events.Failure(kind="plan", message=clean(named_reason(error))))
 
 
 def no_plan(unit: str, kind: str, message: str, hint: str = "", log: list[str] | None = None) -> events.Plan:

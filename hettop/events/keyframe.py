@@ -66,8 +66,8 @@ class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Power that still has to be attributed, what the units were doing of late, and power over the whole session.
 
     `begun` is false while there is a source and no power sample yet. `overlapping` power samples told again of time
-    that one before them had told of: that much of them is not counted. `validated` are
-    the rails that `power-source` lines named so.
+    that one before them had told of: that much of them is not counted. `validated`:
+    the rails listed so in `power-source` lines.
     """
 
     begun: bool = True

@@ -49,7 +49,7 @@ SYSTEM_CACHES = (
     SystemCache(
         "Neural Engine's cache",
         ("/Library/Caches/com.apple.aned", "/Library/Caches/com.apple.aneuserd"),
-        "for all programs; docs/COREML.md tells what removes it",
+        "for all programs; protected: only macOS clears it",
         removable=False,
     ),
     # microsoft/onnxruntime, core/providers/coreml/model/host_utils.mm names them; apple/coremltools#2670 the packages.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from hettop.engine.framework_errors import named_reason
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
 from hettop.power.choice import Choice, Chooser
@@ -217,7 +218,7 @@ class PowerFeed:
         except HettopError as error:
             return PowerLostError(error.message, error.hint, state=UNAVAILABLE)
         except Exception as error:  # noqa: BLE001 - a fault of a parser must not take the thread along unsaid
-            return PowerLostError(clean(f"{type(error).__name__}: {error}"))
+            return PowerLostError(clean(named_reason(error)))
         finally:
             self._reading = False
         return PowerLostError("it stood still") if self._is_stuck else None

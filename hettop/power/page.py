@@ -61,9 +61,11 @@ def _fitted(columns: Sequence[_Column], width: int) -> tuple[list[_Column], list
 
 
 def _missing(left_out: Sequence[_Column], shown: Sequence[_Column], clusters: int) -> list[str]:
-    missing = clusters - sum(each.spare >= _CLUSTER for each in shown)
-    notes = [f"{missing} of {clusters} clusters not shown, those with the least work (busy x MHz) first"]
-    notes = notes if missing else []
+    there = sum(each.spare >= _CLUSTER for each in shown)
+    notes = []
+    if there < clusters:
+        which = ", those with the least work (busy x MHz) first" if there else ""
+        notes.append(f"{clusters - there} of {clusters} clusters not shown{which}")
     if left_out:
         headings = ", ".join(each.heading for each in left_out)
         notes.append(f"no room for: {headings}; a wider terminal or --json has them")

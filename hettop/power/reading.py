@@ -172,7 +172,7 @@ def notes_of(samples: Sequence[PowerSample], lost: Mapping[str, int]) -> list[st
     meanings = {
         SUSPECT_ZERO: "read 0 W for the CPU, or for a busy GPU (suspect-zero): both draw power while they run, so "
         "this was not measured; seen on macOS 27, and in very short windows",
-        PARTIAL: "lack what others have (partial): cut off, a power printed as nan, or a figure that cannot be",
+        PARTIAL: "lack what others have (partial): cut off, a power printed as nan, or an impossible value",
         ESTIMATED: "hold figures worked out from another quantity (estimated): power from whole mJ, busy from a "
         "frequency-scaled ratio or from the cluster's own counter",
         INCONSISTENT: "have a combined power far from the sum of CPU, GPU and ANE (inconsistent): one of them is wrong",

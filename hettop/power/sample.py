@@ -16,6 +16,9 @@ T = TypeVar("T", int, float)
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
 
+SUMS = ("package", "combined")
+"""The rails that others are part of."""
+
 SUSPECT_ZERO = "suspect-zero"  # a rail read 0 W although what it feeds was running: see `make_sample`
 PARTIAL = "partial"  # lacks what its source had begun to tell
 ESTIMATED = "estimated"  # a figure was worked out from another quantity than the one it stands for
@@ -56,8 +59,14 @@ class PowerSample:
     flags: tuple[str, ...] = ()
 
     def measured_mw(self, rail: str) -> float | None:
-        """What the rail drew; None where nothing was told, and for a zero of a sample whose zeros are suspect."""
+        """What the rail drew; None where it was not measured.
+
+        That is where nothing was printed, a zero where zeros are suspect, and a sum that such a zero is part of or that
+        contradicts its parts.
+        """
         mw = self.mw[rail]
+        if rail in SUMS and (SUSPECT_ZERO in self.flags or INCONSISTENT in self.flags):
+            return None
         return None if mw == 0 and SUSPECT_ZERO in self.flags else mw
 
 

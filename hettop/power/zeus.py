@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from hettop.engine.framework_errors import named_reason
 from hettop.power.machine import Machine
 from hettop.power.pace import Pace
 from hettop.power.sample import PowerSample, make_sample, milliwatts
@@ -97,4 +98,4 @@ def _power(told: Any, names: tuple[str, ...], elapsed_ns: int) -> float | None:
 
 
 def _failed(error: Exception) -> PowerLostError:
-    return PowerLostError(clean(f"zeus-apple-silicon failed: {type(error).__name__}: {error}"))
+    return PowerLostError(clean(f"zeus-apple-silicon failed: {named_reason(error)}"))

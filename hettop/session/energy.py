@@ -196,7 +196,7 @@ def energy_figures(
 ) -> EnergyFigures:
     """What `sums` mean for a condition that ran for `active_ns` and took `n` samples.
 
-    `unit`, without threads or variant, decides which rails must be `validated`: of an accelerator that it may use, a
+    `unit`, without variant, decides which rails must be `validated`: of an accelerator that it may use, a
     reading that may be a zero of a counter that does not count is no energy.
     """
     means = {rail: sums[rail].mean_mw for rail in RAILS}

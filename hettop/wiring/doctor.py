@@ -115,6 +115,7 @@ def _machine(host: Host) -> list[Finding]:
     found = [
         Finding("chip", None, f"{host.chip or 'n/a'}, {host.cores or 'n/a'} cores{memory}"),
         Finding("system", None, host.os or "n/a"),
+        Finding("hettop", None, host.hettop or "n/a"),
         Finding("python", None, host.python or "n/a"),
     ]
     found += [Finding("frameworks", None, ", ".join(f"{name} {version}" for name, version in host.frameworks.items()))]
@@ -243,8 +244,8 @@ def _files(cache: ModelCache, compiled: CompiledModels, folder: Path) -> list[Fi
     writable = os.access(folder, os.W_OK)
     return [
         Finding("recordings here", writable, "" if writable else f"{folder} cannot be written", "go to another folder"),
-        Finding("model cache", None, f"{len(built)} models, {size(sum(e.size_bytes for e in built))}"),
-        Finding("compiled models", None, f"{len(ready)} models, {size(sum(e.nbytes for e in ready))}"),
+        Finding("model cache", None, f"{_models(len(built))}, {size(sum(e.size_bytes for e in built))}"),
+        Finding("compiled models", None, f"{_models(len(ready))}, {size(sum(e.nbytes for e in ready))}"),
     ]
 
 
@@ -263,6 +264,10 @@ def _found_size(found: Usage) -> str:
     return f"{more}{size(found.nbytes)}{', permission denied for some of it' if found.denied else ''}"
 
 
+def _models(n: int) -> str:
+    return f"{n} model{'' if n == 1 else 's'}"
+
+
 def kept_in_use(compiled: CompiledModels) -> list[Entry]:
     """What cannot be removed now, because some process has it loaded."""
     return [entry for entry in compiled.entries() if entry.in_use]
@@ -278,7 +283,10 @@ class Cleared:
 
 
 def clear(cache: ModelCache, compiled: CompiledModels, temporary: Path) -> Cleared:
-    """Removes what hettop made and no process uses: both caches, and its scratch folders in `temporary`."""
+    """Removes both caches, but for compiled models in use, and scratch folders in `temporary` that no process uses.
+
+    A model file that a process is about to read is built again by the next one.
+    """
     built, ready = cache.clear(), compiled.clear()
     freed = sum(entry.size_bytes for entry in built) + sum(entry.nbytes for entry in ready)
     return Cleared(len(built) + len(ready), freed, remove_forgotten(temporary))

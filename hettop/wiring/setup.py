@@ -112,7 +112,7 @@ def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[
     if passed_over is not None:
         yield clean(f"{PASSED_OVER}: {passed_over}", TEXT_LIMIT)
     for unit, why in left_out.items():
-        yield clean(f"{unit} is left out of all units: {why} (--units {unit})", TEXT_LIMIT)
+        yield clean(f"--units all skips {unit}: {why} (--units {unit})", TEXT_LIMIT)
 
 
 def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:

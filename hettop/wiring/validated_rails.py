@@ -129,7 +129,7 @@ def sightings(session: Session, rails: ValidatedRails, now: datetime) -> list[Si
         seen = [
             (sums.mean_mw or 0.0, key.unit)
             for key, condition in session.conditions.items()
-            if split_row(key.unit)[0].partition("@")[0] in units
+            if split_row(key.unit)[0] in units
             and (sums := session.energy.of(condition)[rail]).energy_mj > session.energy.step_mj
         ]
         if seen:

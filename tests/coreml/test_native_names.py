@@ -74,7 +74,8 @@ def asked_for_by_hettop() -> set[str]:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) == 3:
                 name = node.args[1]
-                found.add(str(name.value) if isinstance(name, ast.Constant) else "")
+                if isinstance(name, ast.Constant):  # the other names are modules of coremltools, which is no binding
+                    found.add(str(name.value))
     return found
 
 

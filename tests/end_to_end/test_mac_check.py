@@ -22,9 +22,9 @@ from tests.engine.processes import wait_for
 
 REPOSITORY = Path(__file__).parents[2]
 SCRIPT = REPOSITORY / "docs" / "mac-check.sh"
-STEPS = ("doctor", "bench", "load", "paced", "replay", "verify", "decide", "power", "control", "again", "plan")
+STEPS = ("doctor", "bench", "load", "paced", "replay", "verify", "decide", "power", "control", "onnx", "again", "plan")
 MAY_BE_REFUSED = ("power", "control")
-LOADING = ("bench", "load", "paced", "again", "plan")
+LOADING = ("bench", "load", "paced", "control", "again", "plan")
 OUT = "hettop-mac-check"
 PATIENCE_S = 600  # other tests run beside it
 USER = "markeduser"
@@ -35,6 +35,11 @@ def marked_home(folder: Path) -> Path:
     home = folder / "Márked Person"
     home.mkdir()
     return home
+
+
+def write_hettop(home: Path, body: str) -> None:
+    """A hettop that is installed, and does this."""
+    write_program(home / "hettop", f'[ "$1" = --version ] && exit 0\n{body}')
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -82,7 +87,7 @@ def assert_anonymous(files: Mapping[str, str], home: Path) -> None:
 def test_all_steps_succeed_on_a_mac_and_no_file_of_the_archive_names_its_owner(tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     home = marked_home(tmp_path)
-    write_program(home / "hettop", f'exec {" ".join(HETTOP)} "$@"')
+    write_hettop(home, f'exec {" ".join(HETTOP)} "$@"')
     few = {"RUNS": "20", "PACED_RUNS": "10", "POWER_FOR": "1s"}
     done = checked(home, Bench(tmp_path).environment(environment(home, **few)))
     assert done.returncode == 0, done.stderr
@@ -113,7 +118,7 @@ printf 'File "%s/hettop/x.py", line 1, by %s\n' "$HOME" "$USER" >&2
 @pytest.mark.parametrize("step", ["replay", "verify", "decide"])
 def test_a_step_that_fails_fails_the_check_and_the_archive_has_the_others_too(step: str, tmp_path: Path) -> None:
     home = marked_home(tmp_path)
-    write_program(home / "hettop", f"{PRINTS}\n[ $1 = {step} ] && exit 3\nexit 0")
+    write_hettop(home, f"{PRINTS}\n[ $1 = {step} ] && exit 3\nexit 0")
     done = checked(home, environment(home))
     assert done.returncode == 1
     assert done.stderr == f"failed: {step} (see {OUT}/summary.txt)\n"
@@ -125,14 +130,29 @@ def test_a_step_that_fails_fails_the_check_and_the_archive_has_the_others_too(st
 @pytest.mark.parametrize(("code", "allowed"), [(2, ["power", "control", "plan"]), (3, ["control"]), (1, []), (130, [])])
 def test_few_steps_may_end_with_another_code(code: int, allowed: list[str], tmp_path: Path) -> None:
     home = marked_home(tmp_path)
-    write_program(home / "hettop", f"exit {code}")
+    write_hettop(home, f"exit {code}")
     assert checked(home, environment(home)).returncode == 1
     assert [name for name, result in results(home).items() if "FAILED" not in result] == allowed
 
 
+def test_wrong_use_is_a_failure_although_it_ends_with_a_code_that_a_step_may_have(tmp_path: Path) -> None:
+    home = marked_home(tmp_path)
+    write_hettop(home, '[ "$1" = power ] || exit 0\necho "usage: hettop power" >&2\nexit 2')
+    assert checked(home, environment(home)).returncode == 1
+    assert [name for name, result in results(home).items() if "FAILED" in result] == ["power"]
+
+
+def test_without_an_installation_nothing_is_run_and_the_command_that_installs_is_shown(tmp_path: Path) -> None:
+    home = marked_home(tmp_path)
+    done = checked(home, environment(home))
+    assert done.returncode == 2
+    assert "hint: python3.13 -m venv .venv && .venv/bin/pip install .\n" in done.stderr
+    assert not (home / OUT).exists()
+
+
 def test_names_go_from_every_kind_of_file(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
-    write_program(home / "hettop", PRINTS)
+    write_hettop(home, PRINTS)
     checked(home, environment(home))
     files = packed(home)
     assert_anonymous(files, home)
@@ -143,11 +163,11 @@ def test_names_go_from_every_kind_of_file(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_anonymized_is_not_sent(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
-    write_program(home / "hettop", PRINTS)
+    write_hettop(home, PRINTS)
     write_program(home / "python", f'case "$3" in *load.err) exit 1 ;; esac\nexec {sys.executable} "$@"')
     done = checked(home, {**environment(home), "PYTHON": str(home / "python")})
     assert done.returncode == 1
-    assert "load.err: deleted, it could not be anonymized" in done.stderr
+    assert "deleted, could not be anonymized: load.err\n" in done.stderr
     files = packed(home)
     assert "load.err" not in files
     assert_anonymous(files, home)
@@ -155,7 +175,7 @@ def test_a_file_that_cannot_be_anonymized_is_not_sent(tmp_path: Path) -> None:
 
 def test_what_there_is_when_somebody_ends_it_is_packed(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
-    write_program(home / "hettop", f'{PRINTS}\n[ "$1" = replay ] && touch here && sleep 100\nexit 0')
+    write_hettop(home, f'{PRINTS}\n[ "$1" = replay ] && touch here && sleep 100\nexit 0')
     process = subprocess.Popen(
         ["sh", str(SCRIPT)], cwd=home, env=environment(home), stdout=subprocess.DEVNULL, start_new_session=True
     )

@@ -46,13 +46,18 @@ def environment(version: str, folder: Path, inherited: Mapping[str, str] = os.en
 
 def lacking(version: Version, running: Version = sys.version_info[:2]) -> Names:
     """What to hide from a Python `running` on Linux so that it has what `version` has on macOS."""
+    return linux_only(version, running) - KEPT.keys()
+
+
+def linux_only(version: Version, running: Version = sys.version_info[:2]) -> Names:
+    """What a Python `running` has on Linux and `version` lacks on macOS."""
     hidden = set(_psutil_lacking())
     for module, stub in _stubs():
         on_mac = _defined(stub.body, "darwin", version)
         for each in {version, running}:
-            linux_only = _defined(stub.body, "linux", each) - _defined(stub.body, "darwin", each)
-            hidden |= {(module, name) for name in linux_only - on_mac}
-    return hidden - KEPT.keys()
+            only_there = _defined(stub.body, "linux", each) - _defined(stub.body, "darwin", each)
+            hidden |= {(module, name) for name in only_there - on_mac}
+    return hidden
 
 
 @cache

@@ -14,7 +14,7 @@ import pytest
 
 from tests.coreml.bench import Bench
 from tests.engine.processes import REPOSITORY
-from tests.macos.lacking import KEPT, VARIABLE, VERSIONS, environment, lacking
+from tests.macos.lacking import KEPT, VARIABLE, VERSIONS, environment, lacking, linux_only
 
 pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
@@ -97,6 +97,7 @@ def test_a_process_has_none_of_the_names_however_late_it_imports_their_modules(h
 
 def test_what_has_to_stay_is_named_with_its_reason_and_is_indeed_linux_only() -> None:
     assert all(KEPT.values())
+    assert KEPT.keys() <= linux_only((3, 11))
     assert KEPT.keys() & lacking((3, 11)) == set()
 
 

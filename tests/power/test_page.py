@@ -52,6 +52,14 @@ def test_a_zero_that_was_not_measured_stands_in_its_row_and_in_no_mean() -> None
     assert "n/a" in page("x", samples[:1] * 2, []).splitlines()[-2], "nothing was measured, so there is no mean"
 
 
+def test_a_sum_of_which_a_part_was_not_measured_is_in_no_mean() -> None:
+    there = make_sample("x", 10**9, {"cpu": 5_000.0, "gpu": 100.0, "ane": 0.0, "combined": 5_100.0})
+    lacking = make_sample("x", 10**9, {"cpu": 0.0, "gpu": 100.0, "ane": 0.0, "combined": 100.0})
+    wrong = make_sample("x", 10**9, {"cpu": 5_000.0, "gpu": 100.0, "ane": 0.0, "combined": 50.0})
+    rows = {words[0]: words for line in page("x", [there, lacking, wrong], []).splitlines() if (words := line.split())}
+    assert rows["mean"][1:] == rows["peak"][1:] == ["5.00", "0.100", "0", "5.10"]
+
+
 def test_what_finds_no_room_is_left_out_and_named() -> None:
     samples = read_plist(plist(truth_of(CHIPS["M1 Ultra"])))
     narrow = page("powermetrics", samples, [], width=80)

@@ -163,8 +163,8 @@ def test_all_units_are_those_that_cannot_hang_and_another_must_be_named(backend:
     assert every.units == every.available == ("CPU_ONLY", "CPU_AND_GPU", *more)
     assert every.absent == {"CPU_AND_NE": WHY, "ALL": WHY}
     assert every.warnings == (
-        f"CPU_AND_NE is left out of all units: {WHY} (--units CPU_AND_NE)",
-        f"ALL is left out of all units: {WHY} (--units ALL)",
+        f"--units all skips CPU_AND_NE: {WHY} (--units CPU_AND_NE)",
+        f"--units all skips ALL: {WHY} (--units ALL)",
     )
     named = prepare(options, ("ALL",), 2, in_a_virtual_machine)
     assert (named.units, named.available, named.warnings) == (("ALL",), every.available, ())

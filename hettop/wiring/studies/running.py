@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import IO, Any
 
 import msgspec
@@ -210,10 +211,16 @@ def _told_failure(error: HettopError) -> Failure:
     return Failure(kind=error.kind, message=error.message[:TEXT_LIMIT], hint=error.hint[:TEXT_LIMIT])
 
 
+def _is_warning(before: str, text: str) -> bool:
+    """Whether a line is a warning, or the hint below one."""
+    return text.startswith("warning: ") or (before.startswith("warning: ") and text.startswith("hint: "))
+
+
 def _failure(code: int, errors: IO[bytes]) -> Failure:
     """Why it failed, by its own last words."""
     errors.seek(0)
     said = errors.read(1 << 16).decode(errors="replace").splitlines()
-    lines = [text for each in said if (text := clean(each, TEXT_LIMIT).strip()) and not text.startswith("warning: ")]
+    texts = [text for each in said if (text := clean(each, TEXT_LIMIT).strip())]
+    lines = [text for before, text in pairwise(["", *texts]) if not _is_warning(before, text)]
     message = lines[0].removeprefix("hettop: ") if lines else f"it ended with exit code {code} and no word"
     return Failure(kind="study", message=message, hint=lines[1] if len(lines) > 1 else "", log=lines[2:][-LOG_LINES:])

@@ -156,8 +156,8 @@ def test_no_look_up_of_the_macos_version_is_in_the_times_of_compilation_and_load
     (folder := tmp_path / "bin").mkdir()
     (command := folder / "sw_vers").write_text(f"#!/bin/sh\necho >> '{clock.log}'\necho 15.0\n", encoding="utf-8")
     command.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     with Bench(tmp_path).here():
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)  # before the stand-in's own
         for module in (_compiled_model, model, utils):
             monkeypatch.setattr(module, "_macos_version", look_up)
         compiled = CompiledModels(ModelCache(tmp_path / "compiled", tmp_path / "compiled-fallback"))

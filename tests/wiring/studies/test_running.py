@@ -39,7 +39,7 @@ if does == "fail":
     print("hettop: no such unit\\nname another\\nline", file=sys.stderr)
     sys.exit(2)
 if does == "warn and fail":
-    print("warning: ONNX Runtime runs this model\\nhettop: no such unit\\nname another", file=sys.stderr)
+    print("warning: ONNX Runtime runs this\\nhint: install it\\nhettop: no such unit\\nname another", file=sys.stderr)
     sys.exit(2)
 if does == "rubbish":
     print("no JSON")
