@@ -5,16 +5,23 @@
 # user, the home folder and the machine, without paths and ids.
 # HETTOP, PYTHON, RUNS, PACED_RUNS and POWER_FOR can be set from outside.
 HETTOP="${HETTOP:-.venv/bin/hettop}"
-PYTHON="${PYTHON:-$(dirname "$HETTOP")/python}"
 RUNS="${RUNS:-700}"
 PACED_RUNS="${PACED_RUNS:-60}"
 POWER_FOR="${POWER_FOR:-5s}"
 OUT="${1:-hettop-mac-check}"
+OUT="${OUT%/}"
+PYTHON="${PYTHON:-$(dirname "$(command -v "$HETTOP")")/python}"
 
-"$HETTOP" --version > /dev/null 2>&1 || {
-    printf 'error: %s does not run\nhint: python3.13 -m venv .venv && .venv/bin/pip install .\n' "$HETTOP" >&2
+if ! "$HETTOP" --version > /dev/null 2>&1 || ! "$PYTHON" -c 'import hettop.commands.anonymize' > /dev/null 2>&1; then
+    printf 'error: hettop is not installed: %s\n' "$HETTOP" >&2
+    printf 'hint: python3.13 -m venv .venv && .venv/bin/pip install .\n' >&2
     exit 2
-}
+fi
+# Every file in the folder is rewritten and packed: it must hold nothing else.
+if [ -n "$(ls -A "$OUT" 2> /dev/null)" ]; then
+    printf 'error: folder is not empty: %s\nhint: remove it, or name another one: sh docs/mac-check.sh FOLDER\n' "$OUT" >&2
+    exit 2
+fi
 mkdir -p "$OUT" || exit 2
 : > "$OUT/summary.txt"
 failed=""

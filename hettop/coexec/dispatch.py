@@ -14,7 +14,7 @@ from hettop.coexec.crew import READ_BYTES, ProcessCrew
 from hettop.coexec.messages import Answer, Failed, Job, Lines, Progress, decode_job, encode
 from hettop.engine.clock import RealClock
 from hettop.engine.garbage import frozen_collector
-from hettop.engine.outlet import take_stdout
+from hettop.engine.outlet import begin_child
 from hettop.engine.reaper import Reaper
 from hettop.errors import HettopError
 
@@ -22,10 +22,7 @@ STDIN = 0
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # terminals and `timeout` send them to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
+    out = begin_child(signal.SIGTERM, signal.SIGHUP)  # `timeout` sends them to the whole group
     lines, found = Lines(), list[bytes]()
     while not found:
         data = os.read(STDIN, READ_BYTES)

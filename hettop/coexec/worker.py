@@ -18,7 +18,7 @@ from hettop.engine.backends import create
 from hettop.engine.clock import RealClock
 from hettop.engine.framework_errors import named_reason
 from hettop.engine.garbage import frozen_collector
-from hettop.engine.outlet import take_stdout
+from hettop.engine.outlet import begin_child
 from hettop.engine.qos import set_worker_qos
 from hettop.errors import HettopError
 
@@ -69,10 +69,7 @@ class Given:
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # terminals and `timeout` send them to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
+    out = begin_child(signal.SIGTERM, signal.SIGHUP)  # `timeout` sends them to the whole group
     given = Given(STDIN)
     status = FAILED
     try:

@@ -6,13 +6,12 @@ Knows neither the job nor the answer: bytes both.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable
 from typing import NoReturn
 
-from hettop.engine.outlet import take_stdout
+from hettop.engine.outlet import begin_child
 from hettop.engine.qos import set_worker_qos
 
 Tell = Callable[[bytes], None]
@@ -29,9 +28,7 @@ def answer_telling(answer: Callable[[bytes, Tell], bytes]) -> NoReturn:
 
     The thread that answers has the quality of service of every thread that measures.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
+    out = begin_child()
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
         os._exit(1)

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import select
+import signal
 import time
 from collections import deque
 
@@ -94,6 +95,19 @@ class Outlet:
                 self._waiting[0] = head[written:]
             else:
                 self._waiting.popleft()
+
+
+def begin_child(*ignored: signal.Signals) -> int:
+    """Set up the signals of a child process, then take its stdout; returns what `take_stdout` does.
+
+    The terminal sends SIGINT to the whole group, and others send more signals to it (`ignored`): hettop decides what
+    they mean for its children. SIGALRM ends the child (`time_limit`), also where hettop was started with it ignored.
+    """
+    for number in (signal.SIGINT, *ignored):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGALRM})
+    return take_stdout()
 
 
 def take_stdout() -> int:

@@ -7,7 +7,6 @@ result one event of kind `plan`, or the facts that it is made from; what goes wr
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from hettop import events
 from hettop.engine.backends import devices_here, plan_reader
 from hettop.engine.framework_errors import named_reason
-from hettop.engine.outlet import take_stdout
+from hettop.engine.outlet import begin_child
 from hettop.engine.placement import ACCELERATORS, OpFacts, make_plan
 from hettop.engine.time_limit import time_limit
 from hettop.errors import HettopError
@@ -75,9 +74,7 @@ def no_plan(unit: str, kind: str, message: str, hint: str = "", log: list[str] |
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
+    out = begin_child()
     job = msgspec.json.decode(sys.stdin.buffer.readline(), type=PlanJob)
     result = msgspec.json.encode(read_facts(job)) if job.facts else events.encode(read(job))
     with open(out, "wb") as stdout:  # noqa: PTH123 (a descriptor)

@@ -51,7 +51,12 @@ class GuardedProcess:
         self.pid = process.pid
         self._process, self._guard, self._kill = process, guard, kill
         if guard is not None:
-            guard.add(self.pid)
+            try:
+                guard.add(self.pid)
+            except BaseException:  # nobody would end it if hettop died
+                process.kill()
+                process.wait()
+                raise
 
     def ended(self, within_s: float = 0) -> bool:
         """Whether it has ended by now, or does so within so many seconds."""

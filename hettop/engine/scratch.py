@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +23,11 @@ from hettop.text import clean
 MORE = 16 << 20
 """Bytes beyond the largest file there that a folder must take, or else that is why something failed in it."""
 
-PREFIX = "hettop-"
-"""How the names of all scratch folders begin."""
+ANY_PREFIX = "hettop-[a-z]+-"
+"""How the names of hettop's scratch folders begin, as a pattern."""
+
+SUFFIX = "[a-z0-9_]{8}"
+"""What `tempfile` adds to a prefix."""
 
 HELD = "held"
 """A file in a scratch folder that its maker keeps locked: the lock ends with the maker, however that ends."""
@@ -73,7 +78,7 @@ def scratch_folder(reaper: Reaper | None, prefix: str) -> Iterator[str]:
     What was left by one whose reaper was killed, too, or that has none, as in a process that a reaper kills, is removed
     by the next with the same prefix.
     """
-    remove_forgotten(Path(tempfile.gettempdir()), prefix)
+    remove_forgotten(Path(tempfile.gettempdir()), re.escape(prefix))
     folder = held = None
     try:
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
@@ -104,18 +109,25 @@ def _hold(folder: Path) -> int | None:
     return descriptor
 
 
-def remove_forgotten(where: Path, prefix: str = PREFIX) -> int:
+def remove_forgotten(where: Path, prefix: str = ANY_PREFIX) -> int:
     """Remove scratch folders of this user whose maker is dead; returns how many are gone.
 
-    Nothing that is a link is removed, nor what no maker ever held.
+    prefix: a pattern for how their names begin. Only folders with the name, the permissions and the lock file that
+    `scratch_folder` gives them are removed.
     """
+    name = re.compile(prefix + SUFFIX)
     removed = 0
     with contextlib.suppress(OSError), os.scandir(where) as entries:
-        named = [entry for entry in entries if entry.name.startswith(prefix)]
+        named = [entry for entry in entries if name.fullmatch(entry.name)]
         for entry in named:
-            if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+            if _is_private(entry.stat(follow_symlinks=False)):
                 removed += _removed_if_dead(Path(entry.path))
     return removed
+
+
+def _is_private(status: os.stat_result) -> bool:
+    """Whether it is a folder as `tempfile` makes them: this user's, and closed to everybody else."""
+    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == 0o700 and status.st_uid == os.getuid()
 
 
 def _removed_if_dead(folder: Path) -> bool:

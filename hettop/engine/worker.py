@@ -6,7 +6,6 @@ Knows nothing of other units or of who started it; it ends by itself when stdin 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from hettop.engine.garbage import frozen_collector
 from hettop.engine.input_sets import Asked, ask
 from hettop.engine.loop import Sampler
 from hettop.engine.orders import Doing, Orders
-from hettop.engine.outlet import Outlet, take_stdout
+from hettop.engine.outlet import Outlet, begin_child
 from hettop.engine.qos import set_worker_qos
 from hettop.engine.usage import UsageMeter, peak_memory_mb
 from hettop.errors import HettopError
@@ -39,9 +38,7 @@ CLEAN, FAILED, PARENT_GONE = 0, 1, 2
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; hettop decides
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    out = take_stdout()
+    out = begin_child()
     commands = sys.stdin.buffer
     line = commands.readline()
     if not line:

@@ -106,7 +106,8 @@ class ModelCache:
     def entries(self) -> tuple[Kept, ...]:
         """All that lies in either folder, largest first: built files, and areas that frameworks filled."""
         roots = [self.folder, *([self.fallback] if _is_own(self.fallback) else [])]
-        areas = [area for root in dict.fromkeys(roots) for area in _listed(root) if area.name.endswith(NO_INDEX)]
+        listed = [path for root in dict.fromkeys(roots) for path in _listed(root)]
+        areas = [path for path in listed if path.name.endswith(NO_INDEX) and not path.is_symlink()]
         found = [entry for root in dict.fromkeys(roots) for entry in _built(root)]
         found += [entry for area in areas for entry in _present(_listed(area))]
         return tuple(sorted(found, key=lambda entry: (-entry.size_bytes, entry.path)))
@@ -183,9 +184,8 @@ def _present(paths: Iterable[Path]) -> list[Kept]:
 
 
 def _built(folder: Path) -> list[Kept]:
-    """What was built into the folder, damaged or not: seals, builds under way and areas are none of it."""
-    names = (path for path in _listed(folder) if not path.name.startswith(".") and not path.name.endswith(NO_INDEX))
-    return _present(names)
+    """What was built into the folder, damaged or not: it has a seal. What somebody else put there has none."""
+    return _present(path for path in _listed(folder) if _seal_of(folder, path.name).exists())
 
 
 def seal_name(name: str) -> str:

@@ -6,6 +6,7 @@ Reads names and sizes and removes nothing: other programs share these folders.
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -69,6 +70,11 @@ class Folders:
     temporary: Path
     root: Path = Path("/")
 
+    def quoted(self, pattern: str) -> str:
+        """The pattern for a shell: what is named is quoted, what the shell is to expand is not."""
+        base, _, rest = pattern.partition("/")
+        return f"{shlex.quote(str(self.temporary)) if base == '$TMPDIR' else base}/{rest}"
+
     def matches(self, pattern: str) -> list[Path]:
         """The files and folders that match, sorted; links are left out."""
         base, _, rest = pattern.partition("/")
@@ -84,7 +90,8 @@ class Folders:
 class Usage:
     """What there is of a cache: the patterns that match something, and the bytes of all files, links not followed.
 
-    complete: False where there were too many entries to look at all. denied: whether some of it could not be read.
+    command: what removes it, for a shell; empty where the user may not. complete: False where there were too many
+    entries to look at all. denied: whether some of it could not be read.
     """
 
     cache: SystemCache
@@ -92,11 +99,7 @@ class Usage:
     nbytes: int
     complete: bool
     denied: bool
-
-    @property
-    def command(self) -> str:
-        """What removes it, for a shell; empty where the user may not."""
-        return f"rm -rf {' '.join(self.patterns)}" if self.cache.removable else ""
+    command: str
 
 
 def own_folders() -> Folders:
@@ -117,7 +120,8 @@ def system_usage(folders: Folders, most_entries: int = MOST_ENTRIES) -> list[Usa
             sizes = _sizes([path for paths in matches.values() for path in paths], refused)
             nbytes = sum(islice(sizes, most_entries))
             complete = next(sizes, None) is None
-            found.append(Usage(cache, tuple(matches), nbytes, complete, denied=bool(refused)))
+            command = f"rm -rf {' '.join(map(folders.quoted, matches))}" if cache.removable else ""
+            found.append(Usage(cache, tuple(matches), nbytes, complete, bool(refused), command))
     return found
 
 
@@ -128,10 +132,10 @@ def _sizes(paths: Sequence[Path], refused: list[Path]) -> Iterator[int]:
         path = waiting.pop()
         try:
             with os.scandir(path) as entries:
+                yield 0
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
-                        yield 0
                     else:
                         yield entry.stat(follow_symlinks=False).st_size
         except NotADirectoryError:

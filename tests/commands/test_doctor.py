@@ -54,8 +54,8 @@ def test_the_control_is_run_by_itself(other: str) -> None:
 def test_clearing_the_cache_says_what_it_removed(tmp_path: Path) -> None:
     places: dict[str, Any] = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
     assert hettop("inspect", "mobilenetv2:32x32", **places).returncode == 0
-    (tmp_path / "hettop-plan-dead").mkdir()
-    (tmp_path / "hettop-plan-dead" / "held").touch()  # nobody holds it any more
+    (dead := tmp_path / "hettop-plan-deadbeef").mkdir(mode=0o700)
+    (dead / "held").touch()  # nobody holds it any more
     lines = ["removed 1 model, 14.0 MB", "removed 1 scratch folder of killed processes"]
     assert hettop("doctor", "--clear-cache", **places).stdout.splitlines() == lines
     assert hettop("doctor", "--clear-cache", **places).stdout == "removed 0 models, 0 B\n"

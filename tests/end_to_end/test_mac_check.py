@@ -150,6 +150,17 @@ def test_without_an_installation_nothing_is_run_and_the_command_that_installs_is
     assert not (home / OUT).exists()
 
 
+def test_a_folder_that_holds_files_is_refused_and_left_alone(tmp_path: Path) -> None:
+    home = marked_home(tmp_path)
+    write_hettop(home, "exit 0")
+    (home / OUT).mkdir()
+    (mine := home / OUT / "notes.txt").write_text(f"by {USER}\r\n", newline="")
+    done = checked(home, environment(home))
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"error: folder is not empty: {OUT}")
+    assert mine.read_bytes() == f"by {USER}\r\n".encode()
+    assert not (home / f"{OUT}.tar.gz").exists()
+
+
 def test_names_go_from_every_kind_of_file(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
     write_hettop(home, PRINTS)
@@ -164,7 +175,7 @@ def test_names_go_from_every_kind_of_file(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_anonymized_is_not_sent(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
     write_hettop(home, PRINTS)
-    write_program(home / "python", f'case "$3" in *load.err) exit 1 ;; esac\nexec {sys.executable} "$@"')
+    write_program(home / "python", f'case "${{3:-}}" in *load.err) exit 1 ;; esac\nexec {sys.executable} "$@"')
     done = checked(home, {**environment(home), "PYTHON": str(home / "python")})
     assert done.returncode == 1
     assert "deleted, could not be anonymized: load.err\n" in done.stderr

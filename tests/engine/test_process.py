@@ -145,3 +145,17 @@ def test_one_that_the_system_does_not_find_any_more_counts_as_killed() -> None:
 def test_without_a_guard_it_ends_all_the_same() -> None:
     process = GuardedProcess(subprocess.Popen(SLEEPS), None)
     assert process.end() == -signal.SIGKILL
+
+
+def test_one_that_cannot_be_guarded_does_not_run_on() -> None:
+    class Broken:
+        def add(self, pid: int) -> None:
+            raise ValueError("closed")
+
+        def remove(self, pid: int) -> None:
+            raise AssertionError
+
+    process = subprocess.Popen(["sleep", "100"])
+    with pytest.raises(ValueError, match="closed"):
+        GuardedProcess(process, Broken())
+    assert process.returncode == -signal.SIGKILL

@@ -13,6 +13,13 @@ from hettop.engine.time_limit import time_limit
 
 from .processes import environment
 
+IGNORING = """
+import ctypes, signal, subprocess, sys
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+sys.exit(subprocess.run([sys.executable, "-c", sys.argv[1]], stderr=subprocess.DEVNULL).returncode + 100)
+"""
+
 HANG = """
 import ctypes, threading
 from hettop.engine.time_limit import time_limit
@@ -31,6 +38,12 @@ def test_a_call_that_holds_the_gil_ends_with_its_process_which_leaves_the_reason
     )
     assert (done.returncode, done.stderr) == (-signal.SIGALRM, "hettop: loading ALL: limited to 0.1 s\n")
     assert describe_status(done.returncode) == "killed by SIGALRM: its time limit was over"
+
+
+def test_it_holds_in_a_child_of_a_process_that_ignores_and_blocks_the_signal() -> None:
+    child = f"from hettop.engine.outlet import begin_child\nbegin_child()\n{HANG}"
+    done = subprocess.run([sys.executable, "-c", IGNORING, child], env=environment(), check=False, timeout=60)
+    assert done.returncode == 100 - signal.SIGALRM
 
 
 @pytest.mark.timeout(0)  # pytest's own time limit is a timer of the same kind

@@ -278,7 +278,7 @@ def test_without_the_first_folder_the_areas_lie_in_the_fallback(tmp_path: Path) 
 def test_all_of_it_is_listed_largest_first_and_cleared(small: ModelCache) -> None:
     small.file("a.onnx", of_size(10))
     small.fallback.mkdir(mode=0o700)
-    (small.fallback / "b.onnx").write_bytes(bytes(30))
+    ModelCache(small.fallback, small.fallback).file("b.onnx", of_size(30))
     area = small.area("framework", "x")
     assert area is not None
     (area / "compiled").write_bytes(bytes(20))
@@ -297,3 +297,15 @@ def test_a_fallback_that_others_can_write_to_is_neither_listed_nor_cleared(small
     assert small.entries() == ()
     assert small.clear() == ()
     assert (small.fallback / "b.onnx").exists()
+
+
+def test_what_somebody_else_put_into_the_folder_is_never_removed(tmp_path: Path) -> None:
+    cache = ModelCache(tmp_path / "cache", tmp_path / "fallback")
+    built = cache.file("net.onnx", of_size(5))
+    (mine := tmp_path / "cache" / "my-own-model.onnx").write_bytes(b"mine")
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (kept := elsewhere / "thesis.txt").write_text("mine")
+    (tmp_path / "cache" / "linked.noindex").symlink_to(elsewhere)
+    assert [entry.path for entry in cache.clear()] == [built]
+    assert mine.exists()
+    assert kept.exists()

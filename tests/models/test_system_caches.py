@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,8 @@ def test_temporary_models_may_be_files_or_folders(folders: Folders) -> None:
     (folders.temporary / "something else").write_bytes(bytes(40))
     (found,) = system_usage(folders)
     assert found.nbytes == 30
-    assert found.command == "rm -rf $TMPDIR/onnxruntime-* $TMPDIR/tmp*.mlpackage $TMPDIR/*.mlmodelc"
+    at = shlex.quote(str(folders.temporary))
+    assert found.command == f"rm -rf {at}/onnxruntime-* {at}/tmp*.mlpackage {at}/*.mlmodelc"
 
 
 def test_links_are_not_followed_wherever_they_stand(folders: Folders, tmp_path: Path) -> None:
@@ -100,9 +103,9 @@ def test_at_most_so_many_entries_are_looked_at(folders: Folders, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", Counting)
         (found,) = system_usage(folders, most_entries=12)
-    assert (found.nbytes, found.complete) == (10, False), "two folders, then ten files"
-    assert seen == 13
-    assert system_usage(folders, most_entries=52)[0].complete
+    assert (found.nbytes, found.complete) == (9, False), "three folders, then nine files"
+    assert seen == 12
+    assert system_usage(folders, most_entries=53)[0].complete
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
@@ -138,3 +141,30 @@ def test_no_command_can_reach_beyond_its_cache() -> None:
         end.strip("*") and ("e5bundlecache" in end or "mlmodelc" in end or "mlpackage" in end or "onnx" in end)
         for end in ends
     )
+
+
+def test_folders_count_as_entries_so_that_empty_ones_have_an_end_too(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(50):
+        (folders.temporary / f"onnxruntime-{n}").mkdir()
+    looked, scandir = [], os.scandir
+
+    def watched(path: Any) -> Any:
+        looked.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", watched)
+    (found,) = system_usage(folders, most_entries=10)
+    assert not found.complete
+    assert len([path for path in looked if Path(path).name.startswith("onnxruntime-")]) == 11
+
+
+def test_the_command_quotes_a_folder_whose_name_a_shell_would_split(tmp_path: Path) -> None:
+    (temporary := tmp_path / "my tmp").mkdir()
+    (temporary / "onnxruntime-1").mkdir()
+    (mine := tmp_path / "my").mkdir()
+    (found,) = system_usage(Folders(None, temporary))
+    subprocess.run(["sh", "-c", found.command], check=True)
+    assert mine.is_dir()
+    assert not list(temporary.iterdir())

@@ -160,7 +160,7 @@ def test_the_caches_are_told_and_emptied(tmp_path: Path) -> None:
         path.write_bytes(b"x" * 1_000_000)
 
     cache.file("m.onnx", build)
-    assert by_name(looked(tmp_path), "files")["model cache"].words == "1 models, 1.0 MB"
+    assert by_name(looked(tmp_path), "files")["model cache"].words == "1 model, 1.0 MB"
     assert clear(cache, compiled_models(tmp_path), tmp_path) == Cleared(1, 1_000_000, 0)
     assert cache.find("m.onnx") is None
 
@@ -291,7 +291,7 @@ def test_caches_of_core_ml_are_shown_with_their_sizes_and_what_removes_them(tmp_
         " ~/Library/Caches/org.python.python/com.apple.e5rt.e5bundlecache"
     )
     assert files["temporary models"].words.startswith("1.5 kB; ")
-    assert files["temporary models"].fix == "rm -rf $TMPDIR/onnxruntime-*"
+    assert files["temporary models"].fix == f"rm -rf {tmp_path / 'T'}/onnxruntime-*"
     assert "Neural Engine's cache" not in files, "there is none here"
 
 
@@ -314,11 +314,13 @@ def test_clearing_removes_scratch_folders_whose_maker_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    for name in ("hettop-plan-dead", "hettop-onnx-dead", "somebody-else's"):
+    stays = ("hettop-notes", "hettop-plan-somebody's", "somebody-else's", "hettop-plan-readable")
+    for name in ("hettop-plan-deadbeef", "hettop-onnx-deadbeef", *stays):
         filled(tmp_path / name / "held", 0)
+        (tmp_path / name).chmod(0o755 if name.endswith("readable") else 0o700)
     filled(tmp_path / "hettop-0" / "model.onnx", 5)  # the cache of a user without a home
     cache = ModelCache(tmp_path / "cache", tmp_path / "other")
     with scratch_folder(None, "hettop-layers-") as in_use:
         assert clear(cache, compiled_models(tmp_path), tmp_path).scratch_folders == 2
         assert Path(in_use).is_dir()
-    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"somebody-else's", "hettop-0"}
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {*stays, "hettop-0"}
