@@ -23,7 +23,6 @@ VERSIONS = ("3.11", "3.12", "3.13")
 KEPT = {
     ("socket", "AF_PACKET"): "psutil's module for Linux reads it while it is imported",
     ("_socket", "AF_PACKET"): "socket has it from here",
-    ("psutil", "PROCFS_PATH"): "psutil's module for Linux reads it at every call",
 }
 """What macOS lacks and cannot be hidden, and why."""
 
