@@ -66,8 +66,8 @@ class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Power that still has to be attributed, what the units were doing of late, and power over the whole session.
 
     `begun` is false while there is a source and no power sample yet. `overlapping` power samples told again of time
-    that one before them had told of: that much of them is not counted. `validated`:
-    the rails listed so in `power-source` lines.
+    that one before them had told of: that much of them is not counted. `source` gives the power samples; `validated`
+    are the rails listed so in its `power-source` lines, `readings` are what it measured since it became the source.
     """
 
     begun: bool = True
@@ -77,6 +77,8 @@ class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     resolution_mj: Ratio | None = None
     overlapping: Count = 0
     validated: Annotated[list[Text], msgspec.Meta(max_length=16)] = []
+    source: Text | None = None
+    readings: dict[Text, RailState] = {}
 
 
 class CauseMarks(msgspec.Struct, frozen=True, array_like=True):

@@ -60,14 +60,17 @@ class Energy:
     """The fold's part that turns power samples into energy of conditions; `total` is of the whole session.
 
     overlapping: how many power samples mostly told again of time that the ones before them had told of.
+    source: the one that gives the samples, None before any; a capture is none.
     """
 
     def __init__(self) -> None:
         self.total = RailSums()
         self.resolution_mj: float | None = None
         self.overlapping = 0
+        self.source: str | None = None
         self._seen = False
         self._validated_before: frozenset[str] = frozenset()
+        self._readings = RailSums()
         self._attribution = Attribution()
 
     @property
@@ -77,14 +80,18 @@ class Energy:
 
     @property
     def validated(self) -> frozenset[str]:
-        """The rails of which a 0 is a reading: they were seen above 0 on this machine, in this session or before it.
+        """The rails of which a 0 is a reading: `source` read them above 0 here, in this session or before it.
 
         Above 0 is by more than one step of the source's counter. A counter that never moved may be one that does not
         count: macOS 27 has been seen to give 0 for an accelerator at work.
         """
         if not self._seen:
             return frozenset()
-        return self._validated_before.union(rail for rail in RAILS if self.total[rail].energy_mj > self.step_mj)
+        return self._validated_before.union(rail for rail in RAILS if self._readings[rail].energy_mj > self.step_mj)
+
+    def is_of_one_source(self, rail: str) -> bool:
+        """Whether all that was measured of the rail was measured by `source`."""
+        return self.total[rail].windows == self._readings[rail].windows
 
     @property
     def seen(self) -> bool:
@@ -109,6 +116,9 @@ class Energy:
             self.total.add_rail(SUM, estimate(window.mw), window.elapsed_ns)
         if is_capture(event.source):
             return
+        self._change_source(event.source)
+        if window is not None:
+            self._readings.add(window)
         if not self._seen:
             self._seen = True
             self._attribution.begin(units)
@@ -128,9 +138,19 @@ class Energy:
         """A source that ends tells no resolution any more, but what it measured had one."""
         if is_capture(event.source):
             return
+        if event.state == "running" or self.source is None:
+            self._change_source(event.source)
+        if event.source != self.source:  # it was tried and gave nothing
+            return
         if event.resolution_mj is not None:
             self.resolution_mj = event.resolution_mj
         self._validated_before = self._validated_before.union(event.validated).intersection(RAILS)
+
+    def _change_source(self, source: str) -> None:
+        """A counter of another source may not count where this one's did: start anew."""
+        if source != self.source:
+            self.source, self.resolution_mj = source, None
+            self._validated_before, self._readings = frozenset(), RailSums()
 
     def reset(self, units: Iterable[Unit]) -> None:
         """Forget what was attributed to conditions; what the session drew in all stays."""
@@ -140,8 +160,8 @@ class Energy:
 
     def disown(self, conditions: Iterable[Condition]) -> None:
         """Forget all that was attributed: it was somebody else's."""
-        self._seen, self.resolution_mj, self._attribution = False, None, Attribution()
-        self._validated_before = frozenset()
+        self._seen, self.source, self.resolution_mj, self._attribution = False, None, None, Attribution()
+        self._validated_before, self._readings = frozenset(), RailSums()
         for condition in conditions:
             condition.energy = RailSums()
 
@@ -156,8 +176,8 @@ class Energy:
         return sums
 
     def state(self) -> EnergyState | None:
-        """For a keyframe; None while there was no power."""
-        if not (self._seen or self._validated_before or self.total) and self.resolution_mj is None:
+        """For a keyframe; None while there was no power, and no source of it."""
+        if self.source is None and not self.total:
             return None
         pending, spans = self._attribution.state()
         return EnergyState(
@@ -168,18 +188,27 @@ class Energy:
             resolution_mj=self.resolution_mj,
             overlapping=self.overlapping,
             validated=sorted(self._validated_before),
+            source=self.source,
+            readings=self._readings.state(),
         )
 
     @classmethod
-    def restored(cls, state: EnergyState | None) -> Energy:
-        """As a keyframe describes it. ValueError when it contradicts itself."""
+    def restored(cls, state: EnergyState | None, source: str | None = None) -> Energy:
+        """As a keyframe describes it. ValueError when it contradicts itself.
+
+        `source` is for keyframes of earlier versions, which do not name it: all of `total` is taken to be its.
+        """
         energy = cls()
+        energy.source = source
         if state is not None:
             energy._seen = state.begun
             energy.resolution_mj = state.resolution_mj
             energy.overlapping = state.overlapping
             energy._validated_before = frozenset(state.validated).intersection(RAILS)
             energy.total = RailSums.restored(state.total)
+            is_earlier = state.source is None and source is not None
+            energy.source = source if is_earlier else state.source
+            energy._readings = RailSums.restored(state.total if is_earlier else state.readings)
             energy._attribution = Attribution.restored(state)
         return energy
 

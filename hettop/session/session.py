@@ -309,7 +309,9 @@ class Session:
         session.advice = keyframe.advice
         session.power = keyframe.power
         session.power_status = keyframe.power_status
-        session.energy = Energy.restored(keyframe.energy)
+        told = [each for each in (keyframe.power, keyframe.power_status) if each is not None]
+        real = [each.source for each in told if not events.is_capture(each.source)]
+        session.energy = Energy.restored(keyframe.energy, next(iter(real), None))
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
@@ -319,7 +321,8 @@ class Session:
         session.causes = Causes.restored(keyframe.causes)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
-        if session.captured:  # earlier versions counted it as this machine's own
+        is_earlier = keyframe.energy is None or keyframe.energy.source is None
+        if session.captured and is_earlier:  # earlier versions counted it as this machine's own
             session.thermal = None
             session.baselines.clear()
             session.energy.disown(session.conditions.values())

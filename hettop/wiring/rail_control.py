@@ -83,8 +83,8 @@ def keep(checked: tuple[Checked, ...], session: Session, rails: ValidatedRails, 
     """Remember the rails that follow the load, and forget those that do not."""
     by_answer = {answer: {each.rail for each in checked if each.validated is answer} for answer in (True, False)}
     rails.remember(each for each in sightings(session, rails, now) if each.rail in by_answer[True])
-    if session.power is not None:
-        rails.forget(session.power.source, by_answer[False])
+    if session.energy.source is not None:
+        rails.forget(session.energy.source, by_answer[False])
 
 
 def _checked(session: Session, rail: Rail, unit: str, absent: str | None) -> Checked:
@@ -118,6 +118,8 @@ def _untried(
             return f"not tried: {name} failed: {known.error.message}"
         if mw is None:
             return f"not tried: no power sample of it was measured while {name} ran{_why_not(session)}"
+    if not session.energy.is_of_one_source(rail):
+        return "not tried: the source of power changed meanwhile"
     share = _share(session, unit)
     if share == 0 and max(filter(None, readings), default=0.0) <= NOTHING_MW:
         return f"not tried: Core ML planned nothing of the model for the {DEVICES[rail]}"

@@ -103,8 +103,8 @@ def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
 def _power_status(session: Session) -> events.PowerStatus | None:
     """With the rails that were seen above 0 by now: the power samples that showed it are not in the recording."""
     status = session.power_status
-    if status is None:
-        return None
+    if status is None or status.source != session.energy.source:
+        return status
     return msgspec.structs.replace(status, validated=sorted({*status.validated, *session.energy.validated}))
 
 

@@ -114,18 +114,24 @@ def remember_session(session: Session, rails: ValidatedRails, now: datetime) -> 
     What is remembered already stays, with its date. Simulated power shows nothing of this machine; that of a capture is
     attributed to no unit.
     """
-    if session.simulated or session.power is None:
+    if session.simulated or session.energy.source is None:
         return
-    known = rails.of(session.power.source)
+    known = rails.of(session.energy.source)
     rails.remember(each for each in sightings(session, rails, now) if each.rail not in known)
 
 
 def sightings(session: Session, rails: ValidatedRails, now: datetime) -> list[Sighting]:
-    """Of each accelerator's rail the highest mean while a unit ran alone that may use it, if that was above zero."""
-    if session.power is None or session.header is None or rails.machine is None or rails.build is None:
+    """Of each accelerator's rail the highest mean while a unit ran alone that may use it, if that was above zero.
+
+    None of a rail that several sources measured: the mean is of all of them.
+    """
+    source = session.energy.source
+    if source is None or session.header is None or rails.machine is None or rails.build is None:
         return []
     found = []
     for rail, units in MAY_USE.items():
+        if not session.energy.is_of_one_source(rail):
+            continue
         seen = [
             (sums.mean_mw or 0.0, key.unit)
             for key, condition in session.conditions.items()
@@ -139,7 +145,7 @@ def sightings(session: Session, rails: ValidatedRails, now: datetime) -> list[Si
                     rail=rail,
                     machine=rails.machine,
                     build=rails.build,
-                    source=session.power.source,
+                    source=source,
                     seen=rfc3339(now),
                     model=session.header.model.name or "a model without a name",
                     unit=unit,

@@ -100,7 +100,9 @@ def test_it_is_shown_with_its_mark_and_says_what_it_is() -> None:
 def test_a_keyframe_of_an_earlier_version_which_counted_it_is_not_believed() -> None:
     real = session_of("powermetrics").keyframe(3 * S, 0)
     assert real.power is not None
-    believed = msgspec.structs.replace(real, power=msgspec.structs.replace(real.power, source="file"))
+    assert real.energy is not None
+    energy = msgspec.structs.replace(real.energy, source=None, readings={})
+    believed = msgspec.structs.replace(real, power=msgspec.structs.replace(real.power, source="file"), energy=energy)
     restored = Session.restored(header(), believed)
     row = only(restored)
     assert row.energy_mj_per_inference is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from hettop import events
 from hettop.events import AnyEvent
@@ -132,6 +133,53 @@ def test_the_same_is_said_from_whichever_side_a_moment_is_reached(first: AnyEven
         again.fold(event)
     assert again.energy.validated == whole.energy.validated == {"ane", "cpu"}
     assert evidence(again) == evidence(whole) == ON_THE_CPU
+
+
+RUNNING = status()
+MACMON = status("macmon", validated=("ane",))
+STOPPED = events.PowerStatus(t=2 * S, source="macmon", state="stopped")
+FAILED = events.PowerStatus(t=2 * S, source="powermetrics", state="failed", resolution_mj=0.1)
+
+
+@pytest.mark.parametrize(
+    ("stream", "validated"),
+    [
+        ([MACMON, power(S, 0.0, source="macmon"), RUNNING, power(2 * S, 0.0)], {"cpu"}),
+        ([status("macmon"), power(S, 500.0, source="macmon"), RUNNING, power(2 * S, 0.0)], {"cpu"}),
+        ([power(S, 500.0, source="macmon"), power(2 * S, 0.0)], {"cpu"}),
+        ([status("macmon"), power(S, 500.0, source="macmon"), RUNNING], set()),
+        ([MACMON, power(S, 0.0, source="macmon"), STOPPED, FAILED], {"ane", "cpu"}),
+        (
+            [status("x", 0.1), power(S, 0.0, source="x"), status("macmon", None), power(2 * S, 1.0, source="macmon")],
+            {"cpu"},
+        ),
+        ([power(S, 5000.0, source="file"), RUNNING, power(2 * S, 0.0)], {"cpu"}),
+        ([RUNNING, power(S, 5000.0, source="file"), power(2 * S, 0.0)], {"cpu"}),
+        ([RUNNING, power(S, 500.0), power(2 * S, 0.0, source="file")], {"ane", "cpu"}),
+    ],
+    ids=["before", "in this session", "untold", "no sample yet", "none other", "its step", "capture", "mixed", "after"],
+)
+def test_a_rail_is_validated_for_the_source_that_showed_it(stream: list[AnyEvent], validated: set[str]) -> None:
+    stream = [*opened(), *stream]
+    session = folded(*stream)
+    assert session.energy.validated == validated
+    for at in range(3, len(stream)):
+        again = Session.restored(header(), _stored(folded(*stream[:at])))
+        for event in stream[at:]:
+            again.fold(event)
+        assert again.energy.validated == validated, at
+        assert again.energy.state() == session.energy.state(), at
+
+
+def test_a_keyframe_of_an_earlier_version_counts_for_the_source_it_names() -> None:
+    keyframe = _stored(folded(*opened(status()), power(S, 500.0)))
+    assert keyframe.energy is not None
+    earlier = replace(keyframe, energy=replace(keyframe.energy, source=None, readings={}))
+    again = Session.restored(header(), earlier)
+    again.fold(power(2 * S, 0.0))
+    assert again.energy.validated == {"ane", "cpu"}
+    again.fold(power(3 * S, 0.0, source="macmon"))
+    assert again.energy.validated == {"cpu"}
 
 
 def test_a_reset_of_the_statistics_does_not_unmake_a_counter_that_counts() -> None:

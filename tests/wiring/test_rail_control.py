@@ -211,3 +211,10 @@ def test_without_a_source_of_power_it_says_why_and_what_to_do() -> None:
         prepare_control(bench.machine, make=having())
     assert caught.value.kind == "usage"
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("seen", [640.0, 0.0])
+def test_what_two_sources_read_is_not_compared(seen: float) -> None:
+    other = events.Power(t=15 * S, source="powermetrics", elapsed_ns=S, mw={"cpu": 900.0, "ane": 0.0})
+    found = of_ane(controlled(ane(seen, 0.0), other))
+    assert (found.validated, found.words) == (None, "not tried: the source of power changed meanwhile")

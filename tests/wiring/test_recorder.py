@@ -187,3 +187,11 @@ def test_a_recording_begun_later_knows_the_rails_that_were_seen_to_count_before(
     assert status.validated == ["ane", "gpu"]
     replayed.fold(events.Power(t=31 * S, source="powermetrics", elapsed_ns=S, mw={"ane": 0.0}))
     assert replayed.energy.validated == session.energy.validated == {"ane", "gpu"}
+
+
+def test_a_recording_begun_later_ascribes_no_rail_to_a_source_that_is_but_tried() -> None:
+    session = in_the_middle()
+    session.fold(events.Power(t=7 * S, source="macmon", elapsed_ns=S, mw={"ane": 900.0}))
+    session.fold(events.PowerStatus(t=8 * S, source="powermetrics", state="starting"))
+    (status,) = [event for event in opening_events(session, 30 * S) if isinstance(event, events.PowerStatus)]
+    assert status.validated == []

@@ -147,10 +147,10 @@ def drew(ane: float, gpu: float = 0.0, *, source: str = "powermetrics", t: int =
 def test_a_session_remembers_the_rails_that_drew_while_a_unit_ran_that_may_use_them(rails: ValidatedRails) -> None:
     remember_session(session_of(drew(640.0, 30.0)), rails, NOW)
     assert rails.all() == (ANE,), "the GPU drew, too, but CPU_AND_NE does not use it"
-    remember_session(session_of(drew(500.0, 30.0), unit="ALL@2~closed"), rails, NOW)
+    remember_session(session_of(drew(500.0, 30.0), unit="ALL~closed"), rails, NOW)
     assert [(each.rail, each.mw, each.unit) for each in rails.all()] == [
         ("ane", 640.0, "CPU_AND_NE"),  # which was known already
-        ("gpu", 30.0, "ALL@2~closed"),
+        ("gpu", 30.0, "ALL~closed"),
     ]
 
 
@@ -162,9 +162,22 @@ def test_a_session_remembers_the_rails_that_drew_while_a_unit_ran_that_may_use_t
         session_of(drew(640.0), unit="CPU_ONLY"),
         session_of(drew(640.0, t=S // 2)),  # began before the unit did
         session_of(drew(1.0)),  # one step of the counter
+        session_of(drew(500.0, source="macmon"), drew(0.0, t=3 * S)),
+        session_of(drew(0.0, source="macmon"), drew(500.0, t=3 * S)),  # the mean would be 250 mW
+        session_of(drew(500.0), drew(0.0, source="file", t=3 * S)),
         session_of(),
     ],
-    ids=["simulated", "capture", "another unit", "not within its running", "no more than a step", "no power"],
+    ids=[
+        "simulated",
+        "capture",
+        "another unit",
+        "not within its running",
+        "no more than a step",
+        "another source",
+        "two sources",
+        "capture afterwards",
+        "no power",
+    ],
 )
 def test_what_is_not_this_machines_or_not_this_units_is_not_remembered(session: Session, rails: ValidatedRails) -> None:
     remember_session(session, rails, NOW)
