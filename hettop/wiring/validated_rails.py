@@ -21,13 +21,16 @@ from hettop.host import Run, machine_model, run_command
 from hettop.models.compiled import SYSTEM_VERSION, system_build
 from hettop.session.rails import MAY_USE, Rail
 from hettop.session.session import Session
+from hettop.text import clean
 from hettop.wiring.recorder import rfc3339
 from hettop.wiring.settings.kept import write_atomically
 from hettop.wiring.settings.places import my_places
 
 LARGEST_BYTES = 100_000
 MOST_KEPT = 100  # entries of 200 bytes; a machine gains a few with each update of its system
-Words = Annotated[str, msgspec.Meta(max_length=200)]
+MOST_LETTERS = 200
+Words = Annotated[str, msgspec.Meta(max_length=MOST_LETTERS)]
+_Key = tuple[Rail, str | None, str | None, str]
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +50,19 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 
 class _File(msgspec.Struct, kw_only=True):
     format: Literal["hettop-validated-rails"]
-    rails: list[Sighting]
+    rails: list[msgspec.Raw]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """As it stands in the file, and what it says; None of one that another version may know, which is kept."""
+
+    raw: msgspec.Raw
+    sighting: Sighting | None
+
+    @property
+    def key(self) -> _Key | None:
+        return None if self.sighting is None else _key(self.sighting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +75,8 @@ class ValidatedRails:
 
     def all(self) -> tuple[Sighting, ...]:
         """Of every source, on this machine and system."""
-        return tuple(each for each in self._read() if (each.machine, each.build) == (self.machine, self.build))
+        known = [each.sighting for each in self._read() if each.sighting is not None]
+        return tuple(each for each in known if (each.machine, each.build) == (self.machine, self.build))
 
     def of(self, source: str) -> dict[Rail, Sighting]:
         """The rails that this source was seen to read above zero."""
@@ -68,35 +84,40 @@ class ValidatedRails:
 
     def remember(self, sightings: Iterable[Sighting]) -> None:
         """Keep these, in the place of what was remembered of the same rails. Where it cannot be written, it is not."""
-        new = {_key(each): each for each in sightings}
+        new = {_key(each): each for each in map(_cut, sightings)}
         if new:
-            self._write([each for each in self._read() if _key(each) not in new] + list(new.values()))
+            added = [_Entry(msgspec.Raw(msgspec.json.encode(each)), each) for each in new.values()]
+            self._write([each for each in self._read() if each.key not in new] + added)
 
     def forget(self, source: str, rails: Iterable[Rail]) -> None:
         """These rails were seen to read zero under load."""
         gone = {(rail, self.machine, self.build, source) for rail in rails}
-        if any(_key(each) in gone for each in self._read()):
-            self._write([each for each in self._read() if _key(each) not in gone])
+        entries = self._read()
+        if any(each.key in gone for each in entries):
+            self._write([each for each in entries if each.key not in gone])
 
-    def _read(self) -> list[Sighting]:
+    def _read(self) -> list[_Entry]:
         """Everything in the file; nothing where it cannot be read, or is somebody else's."""
         if self.path is None or self.machine is None or self.build is None:
             return []
         try:
+            if not self.path.is_file():  # opening a pipe would wait for whoever may write to it
+                return []
             with self.path.open("rb") as file:
-                return msgspec.json.decode(file.read(LARGEST_BYTES), type=_File).rails
+                found = msgspec.json.decode(file.read(LARGEST_BYTES), type=_File).rails
+            return [_Entry(raw, _sighting(raw)) for raw in found]
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return []
 
-    def _write(self, sightings: list[Sighting]) -> None:
+    def _write(self, entries: list[_Entry]) -> None:
+        """The newest that can be read again, and as much of what is not known as there is room for."""
         if self.path is None or self.machine is None or self.build is None:
             return
-        kept = sorted(sightings, key=lambda each: each.seen)[-MOST_KEPT:]
-        text = msgspec.json.format(
-            msgspec.json.encode(_File(format="hettop-validated-rails", rails=kept)), indent=1
-        ).decode()
+        entries = sorted(entries, key=lambda each: each.sighting.seen if each.sighting else "")[-MOST_KEPT:]
+        while len(text := _written(entries)) > LARGEST_BYTES:
+            del entries[0]
         with contextlib.suppress(OSError):
-            write_atomically(self.path, text + "\n")
+            write_atomically(self.path, text.decode())
 
 
 def my_validated_rails(
@@ -155,5 +176,24 @@ def sightings(session: Session, rails: ValidatedRails, now: datetime) -> list[Si
     return found
 
 
-def _key(sighting: Sighting) -> tuple[Rail, str | None, str | None, str]:
+def _key(sighting: Sighting) -> _Key:
     return sighting.rail, sighting.machine, sighting.build, sighting.source
+
+
+def _sighting(raw: msgspec.Raw) -> Sighting | None:
+    try:
+        return msgspec.json.decode(raw, type=Sighting)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _cut(sighting: Sighting) -> Sighting:
+    """With names that can be read again, whatever the model is called."""
+    return msgspec.structs.replace(
+        sighting, model=clean(sighting.model, MOST_LETTERS), unit=clean(sighting.unit, MOST_LETTERS)
+    )
+
+
+def _written(entries: list[_Entry]) -> bytes:
+    file = _File(format="hettop-validated-rails", rails=[each.raw for each in entries])
+    return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"

@@ -18,6 +18,7 @@ from hettop import events
 from hettop.events import AnyEvent, PowerStatus
 from hettop.session.session import Session
 from hettop.wiring.power import LivePower, PowerHere
+from hettop.wiring.settings.kept import read_kept
 from hettop.wiring.validated_rails import Sighting, ValidatedRails, my_validated_rails, remember_session
 from tests.clocks import FakeClock
 from tests.engine.processes import wait_for
@@ -94,6 +95,55 @@ def test_a_file_that_is_damaged_or_foreign_is_as_if_nothing_were_remembered(
     assert rails.all() == ()
     rails.remember([ANE])
     assert rails.all() == (ANE,)
+
+
+OTHERS = [{**ENTRY, "rail": "npu", "more": [1]}, {**ENTRY, "rail": "gpu", "model": "m" * 201}, 7]
+
+
+def test_an_entry_that_is_not_known_hides_no_other_and_stays(rails: ValidatedRails) -> None:
+    assert rails.path is not None
+    rails.path.parent.mkdir()
+    known = {**ENTRY, "more": "of a later version"}
+    rails.path.write_text(json.dumps({"format": "hettop-validated-rails", "rails": [OTHERS[0], known, *OTHERS[1:]]}))
+    assert rails.all() == (ANE,)
+    rails.remember([changed(ANE, source="macmon")])
+    written = json.loads(rails.path.read_text())["rails"]
+    assert [each for each in written if each in OTHERS] == OTHERS
+    assert known in written
+    assert [each.source for each in rails.all()] == ["powermetrics", "macmon"]
+    rails.forget("powermetrics", ["ane"])
+    assert [each.source for each in rails.all()] == ["macmon"]
+    assert len(json.loads(rails.path.read_text())["rails"]) == 4
+
+
+def test_a_model_with_a_long_or_broken_name_is_remembered_by_what_fits(rails: ValidatedRails) -> None:
+    rails.remember([ANE, changed(ANE, rail="gpu", model="\udcff" + "m" * 200)])
+    assert {each.rail: len(each.model) for each in rails.all()} == {"ane": 10, "gpu": 200}
+
+
+def test_no_more_is_written_than_is_read(rails: ValidatedRails) -> None:
+    many = [changed(ANE, source=f"{n:03}", model="模" * 200, unit="模" * 200, seen=f"{n:03}") for n in range(100)]
+    rails.remember(many)
+    kept = [each.source for each in rails.all()]
+    assert kept == [f"{n:03}" for n in range(100 - len(kept), 100)], "the newest"
+    assert 50 < len(kept) < 100
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_in_the_place_of_the_file_is_not_opened(rails: ValidatedRails, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rails.path is not None
+    rails.path.parent.mkdir()
+    os.mkfifo(rails.path)
+    opened = list[Path]()
+
+    def refuse(path: Path, *_: object) -> None:
+        opened.append(path)
+        raise OSError
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert rails.all() == ()
+    assert read_kept(rails.path).content == {}
+    assert opened == []
 
 
 @pytest.mark.parametrize(

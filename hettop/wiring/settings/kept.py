@@ -69,6 +69,8 @@ class Kept:
 def read_kept(path: Path) -> Kept:
     """What is kept at `path`."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
+        if not path.is_file():  # opening a pipe would wait for whoever may write to it
+            return Kept(path)
         with path.open("rb") as file:
             content = json.loads(file.read(_LARGEST_BYTES))
         if isinstance(content, dict):
