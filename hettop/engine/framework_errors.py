@@ -19,18 +19,17 @@ SCRATCH = re.compile(r"(?:/private)?/var/folders/(?:[^/\s]++/)+")
 LONGEST = 64 << 10
 """Characters of a message that are read: more than any that is meant for people has."""
 
-PLAIN = str.maketrans({"{": "(", "}": ")", "\\": None})
 FULL = re.compile(r"out of space|enough space")
 """Foundation's words for a full disk."""
 
 
 def readable(text: str) -> str:
-    """The first line that has words in it: NSErrors as sentences, no braces, escapes or control characters.
+    """The first line that has words in it: NSErrors as sentences, no control characters; names keep theirs.
 
     "" where no line has any.
     """
     for line in flatten(text[:LONGEST]).splitlines():
-        words = " ".join(SCRATCH.sub("", line).translate(PLAIN).split()).lstrip(" )];,").rstrip(" ([=;,")
+        words = " ".join(SCRATCH.sub("", line).split())
         if any(map(str.isalnum, words)):
             return clean(words)
     return ""

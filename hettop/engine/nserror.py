@@ -2,7 +2,8 @@
 
 Two notations of them reach a Python program: an NSError's user info as an old-style property list, which coremltools
 raises as the text of a RuntimeError, and the NSError itself (`Error Domain=… Code=… "…" UserInfo={…}`), in logs and as
-a value inside the first. Work grows linearly with the text; text that breaks off is read as far as it goes.
+a value inside the first. Everything else keeps its text: braces are common in logs and in names. So does a property
+list without a key of Foundation's, or without its end. Work grows linearly with the text.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ NOTHING = "(null)"
 VAGUE = re.compile(r"The operation couldn.t be completed\.?(?: \([\w.-]+ error -?\d+\.?\))?|[\w.-]+ error -?\d+")
 """Descriptions that only say that there was an error."""
 
-STARTS = re.compile(
-    r'(?P<info>\{(?:\n\}|\s*+"?[A-Za-z_][\w.-]*+"? = ))|Error Domain=(?P<domain>\S++) Code=(?P<code>-?\d++)'
-)
+STARTS = re.compile(r'(?P<info>\{\s*+"?[A-Za-z_][\w.-]*+"? = )|Error Domain=(?P<domain>\S++) Code=(?P<code>-?\d++)')
 QUOTE = re.compile(r'(?: UserInfo=0x[0-9a-f]++)? "')
 UNQUOTE = re.compile(r'"(?= UserInfo=|[);}]|,? NS|$)', re.MULTILINE)
 """Quotation marks inside an NSError's own description are not escaped: the last one is told by what follows."""
+
+STRUCTURE = re.compile(
+    r'(?<== )"[^"\\]*+(?:\\.[^"\\]*+)*+"(?=[;,)}\s]|$)|(?P<brace>[{}])|(?P<key>\bNS[A-Z]\w*+"? = )', re.DOTALL
+)
+"""Braces and Foundation's keys; those inside quoted values do not count."""
 
 USER_INFO = " UserInfo={"
 RAW_VALUE = r"{}=(.*?)(?:, [A-Z]\w*+=|\}}|$)"
@@ -38,26 +42,33 @@ STRING = re.compile(r'"(?P<inside>[^"\\]*+(?:\\.[^"\\]*+)*+)"?', re.DOTALL)
 KEY = re.compile(r'[^;,=(){}"\s]*+')
 UNQUOTED = re.compile(r'[^;,(){}"\n]*+')
 ESCAPE = re.compile(r"\\(?:U(?P<unit>[0-9a-fA-F]{4})|(?P<other>.)|$)", re.DOTALL)
-UNIT = re.compile(r"\\U([0-9a-fA-F]{4})")
+UNIT = re.compile(r"\\U(?!00[01])([0-9a-fA-F]{4})")
+"""Only property lists escape so. They write no control characters like this; Python does begin `\\U0001f600` so."""
+
 CONTROLS = {"n": "\n", "t": "\t", "r": "\n"}
+PLAIN = str.maketrans({"{": "(", "}": ")", "\\": None})
+"""For what was read of an NSError: remains of the notations."""
 
 Value = str | list["Value"] | dict[str, "Value"]
 
 
 def flatten(text: str) -> str:
     """`text` with a sentence in the place of each NSError, and with its `\\Uxxxx` escapes as characters."""
-    closing = _braces(text)
+    closing, infos = _braces(text)
     parts: list[str] = []
     position = 0
-    while found := STARTS.search(text, position):
-        before = text[position : found.start()]
+    for found in STARTS.finditer(text):
+        begin = found.start()
+        if begin < position or (found["info"] is not None and begin not in infos):
+            continue
+        before = text[position:begin]
         if found["info"] is not None:
-            reader = _Reader(text, found.start(), closing)
-            value = reader.value(0)
-            said, position = _sentence(value, 0), reader.position
+            position = closing[begin]
+            info = text[begin:position]
+            said = _sentence(_Reader(info, 0, _braces(info)[0]).value(0), 0)
         else:
             said, position = _error(text, found, closing)
-        parts += [before if said else before.rstrip(" =:"), said]
+        parts += [before if said else before.rstrip(" =:"), said.translate(PLAIN)]
     return _units("".join((*parts, text[position:])))
 
 
@@ -141,7 +152,7 @@ def _sentence(value: Value | None, depth: int) -> str:
         found = STARTS.search(value)
         if found is None or found["domain"] is None:
             return value
-        return _error(value, found, _braces(value), depth)[0]
+        return _error(value, found, _braces(value)[0], depth)[0]
     keys = (DESCRIPTION, FAILURE_REASON, *UNDERLYING, DEBUG_DESCRIPTION)
     said = _best(_sentence(value.get(key), depth + 1) for key in keys)
     path = "" if value.get(DESCRIPTION) else _best(_sentence(value.get(key), depth + 1) for key in PATHS)
@@ -171,7 +182,7 @@ def _below(info: str, depth: int) -> Iterator[str]:
             yield value[1]
     nested = STARTS.search(info) if depth < MOST_NESTED else None
     if nested is not None and nested["domain"] is not None:
-        yield _error(info, nested, _braces(info), depth + 1)[0]
+        yield _error(info, nested, _braces(info)[0], depth + 1)[0]
 
 
 def _best(said: Iterable[str]) -> str:
@@ -180,16 +191,22 @@ def _best(said: Iterable[str]) -> str:
     return next((each for each in known if not VAGUE.fullmatch(each)), known[0] if known else "")
 
 
-def _braces(text: str) -> dict[int, int]:
-    """Where the brace that opens at each place is closed, one behind it."""
+def _braces(text: str) -> tuple[dict[int, int], set[int]]:
+    """Where the brace that opens at each place is closed, one behind it; and the places whose braces hold an NSError.
+
+    These are closed, and one of Foundation's keys stands directly inside.
+    """
     opened: list[int] = []
     closing = {}
-    for found in re.finditer(r"[{}]", text):
-        if found[0] == "{":
+    keyed = set()
+    for found in STRUCTURE.finditer(text):
+        if found["key"] is not None:
+            keyed.update(opened[-1:])
+        elif found["brace"] == "{":
             opened.append(found.start())
-        elif opened:
+        elif found["brace"] == "}" and opened:
             closing[opened.pop()] = found.end()
-    return closing
+    return closing, keyed & closing.keys()
 
 
 def _character(found: re.Match[str]) -> str:

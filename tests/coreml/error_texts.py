@@ -174,7 +174,7 @@ FROM_COREMLTOOLS = (
     ErrorText(
         "a set of names, as Python writes it",
         "'Provided key \"z\", in the input dict, does not match any of the model input name(s), which are: {\\'x\\'}'",
-        "'Provided key \"z\", in the input dict, does not match any of the model input name(s), which are: ('x')'",
+        "'Provided key \"z\", in the input dict, does not match any of the model input name(s), which are: {\\'x\\'}'",
     ),
 )
 """The texts of RuntimeErrors, and how `reason` words them."""
@@ -191,7 +191,7 @@ FROM_ONNX_RUNTIME = (
     ErrorText(
         "shapes in braces",
         "[ONNXRuntimeError] : 1 : FAIL : Error merging shape info for output. 'y' source:{4} target:{5}.",
-        "Error merging shape info for output. 'y' source:(4) target:(5).",
+        "Error merging shape info for output. 'y' source:{4} target:{5}.",
     ),
 )
 

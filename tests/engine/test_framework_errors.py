@@ -31,6 +31,7 @@ from tests.coreml.error_texts import (
 )
 
 COPYING = shutil.Error([("a", "b", "[Errno 28] No space left on device: 'b'"), ("c", "d", "[Errno 28] No space left")])
+HOLDS_NSERROR = re.compile(r"\bNS[A-Z]\w+ = |Error Domain=")
 ALL_TEXTS = (*FROM_COREMLTOOLS, *FROM_ONNX_RUNTIME, *IN_LOGS, *FROM_SUDO, *FROM_POWERMETRICS, *FROM_MACMON)
 
 
@@ -38,10 +39,15 @@ def named(texts: tuple[ErrorText, ...]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("text", [pytest.param(text, id=text.name) for text in texts])
 
 
-def is_readable(words: str) -> bool:
-    """No braces, no escapes, nothing that a terminal would act upon, and something to read."""
+def is_shown(words: str) -> bool:
+    """Something to read, in it nothing that a terminal would act upon."""
     controls = any(unicodedata.category(character) in UNSAFE_CATEGORIES for character in words)
-    return bool(words.strip()) and not controls and not re.search(r"[{}]|\\U[0-9a-fA-F]{4}", words)
+    return any(map(str.isalnum, words)) and not controls
+
+
+def is_readable(words: str) -> bool:
+    """No braces and no escapes either."""
+    return is_shown(words) and not re.search(r"[{}]|\\U[0-9a-fA-F]{4}", words)
 
 
 @named(FROM_COREMLTOOLS)
@@ -61,8 +67,8 @@ def test_the_last_line_of_a_log_is_worded(text: ErrorText) -> None:
     assert log.lines()[-1] == text.said
 
 
-@named(ALL_TEXTS)
-def test_no_known_text_leaves_a_brace_or_an_escape(text: ErrorText) -> None:
+@named(tuple(text for text in ALL_TEXTS if HOLDS_NSERROR.search(text.raw)))
+def test_no_known_nserror_leaves_a_brace_or_an_escape(text: ErrorText) -> None:
     error = RuntimeError(text.raw)
     assert all(map(is_readable, (reason(error), named_reason(error), onnx_errors.reason(error))))
 
@@ -82,15 +88,106 @@ def test_no_known_text_leaves_a_brace_or_an_escape(text: ErrorText) -> None:
         max_size=12,
     ).map("".join)
 )
-def test_whatever_is_raised_is_readable(raw: str) -> None:
+def test_whatever_is_raised_something_of_it_can_be_shown(raw: str) -> None:
     """Known texts, parts of them, and anything else, in any order and cut anywhere."""
     for error in (RuntimeError(raw), RuntimeError(raw[: len(raw) // 2]), RuntimeError(user_info(f'a = "{raw}"'))):
-        assert is_readable(reason(error))
-        assert is_readable(named_reason(error))
-        assert is_readable(onnx_errors.reason(error))
+        assert is_shown(reason(error))
+        assert is_shown(named_reason(error))
+        assert is_shown(onnx_errors.reason(error))
 
 
-@given(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1).filter(lambda text: readable(text) == text))
+WORDS_CHARACTERS = st.characters(exclude_characters="{}\\", exclude_categories=["C", "Z"])
+WORDS = st.text(WORDS_CHARACTERS, max_size=8)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            WORDS,
+            st.text(max_size=8).map(lambda said: user_info(f'NSLocalizedDescription = "{escaped(said)}"')),
+            st.sampled_from([text.raw for text in (*FROM_COREMLTOOLS, *IN_LOGS) if HOLDS_NSERROR.search(text.raw)]),
+        ),
+        max_size=6,
+    )
+)
+def test_no_notation_is_left_of_nserrors_in_a_text_without_its_own(parts: list[str]) -> None:
+    assert is_readable(reason(RuntimeError("\n".join(parts))))
+
+
+@given(st.lists(st.one_of(WORDS, st.sampled_from(["{", "}", "\\", "=", "{i = ", "\\d+", '"', "(", ")"]))).map("".join))
+def test_a_text_without_an_nserror_keeps_its_characters(raw: str) -> None:
+    if any(map(str.isalnum, raw)) and len(raw) <= 200 and not re.search(r"\\U[0-9a-fA-F]", raw):
+        assert readable(raw) == raw.strip()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "node block{1}/mm failed",
+        "node block{i = 1}/mm failed",
+        "node block{i = 1/mm failed",
+        "node blk\\mm failed",
+        "{'input': 'x', 'shape': [1, 3]}",
+        "cannot open /models/{a = b}/net.onnx",
+        r"no name matches \d+\.weight",
+        r"cannot open C:\new\unit\user.onnx",
+        "not an emoji: '\\U0001f600'",
+        'opts { threads = 4, device = "gpu" } loaded in 3 s',
+    ],
+)
+def test_names_and_patterns_in_ordinary_errors_keep_their_characters(raw: str) -> None:
+    assert readable(raw) == raw
+    assert onnx_errors.reason(RuntimeError(raw)) == raw
+    assert named_reason(RuntimeError(raw)) == f"RuntimeError: {raw}"
+
+
+@pytest.mark.parametrize("raw", ["{", "{\n", "{\n}", "(\n{\n  \n", '"{'])
+def test_of_lines_of_brackets_alone_nobody_learns_anything(raw: str) -> None:
+    assert reason(RuntimeError(raw)) == "no reason given (RuntimeError)"
+    assert readable(f"{raw}\nout of memory") == "out of memory"
+
+
+def test_braces_in_the_quoted_values_of_an_nserror_neither_open_nor_close_it() -> None:
+    info = user_info('NSFilePath = "/a/}.bin"', "NSLocalizedDescription = \"Expected '{' in line 1\"")
+    assert readable(f"load failed: {info}, retrying") == "load failed: Expected '(' in line 1, retrying"
+
+
+@pytest.mark.parametrize(
+    ("raw", "lines"),
+    [
+        (
+            "MPSGraph options {level = 1\nloaded 3 kernels\nfatal error in kernel 4\nout of memory on device 0",
+            ["MPSGraph options {level = 1", "loaded 3 kernels", "fatal error in kernel 4", "out of memory on device 0"],
+        ),
+        (
+            'opts { threads = 4, device = "gpu" } loaded in 3 s',
+            ['opts { threads = 4, device = "gpu" } loaded in 3 s'],
+        ),
+        (
+            "options {level = 1\nfailed: " + user_info("NSLocalizedDescription = Unsupported") + "\nexit",
+            ["options {level = 1", "failed: Unsupported", "exit"],
+        ),
+        (
+            "{\n    NSLocalizedDescription = Unsupported;\nout of memory",
+            ["    NSLocalizedDescription = Unsupported;", "out of memory"],
+        ),
+        (
+            'wrapped { error = { NSLocalizedDescription = "Unsupported"; }; }',
+            ["wrapped { error = Unsupported; }"],
+        ),
+        (
+            'wrapped { error = Error Domain=com.apple.CoreML Code=1 "(null)"; }',
+            ["wrapped { error = com.apple.CoreML error 1; }"],
+        ),
+    ],
+)
+def test_only_nserrors_are_replaced_in_a_log(raw: str, lines: list[str]) -> None:
+    log = Log()
+    log.receive(raw.encode() + b"\n")
+    assert log.lines() == lines
+
+
+@given(st.text(WORDS_CHARACTERS, min_size=1).filter(lambda text: readable(text) == text))
 def test_a_description_comes_through_foundations_escapes(said: str) -> None:
     """As NSDictionary prints it: quotation marks and backslashes escaped, other than ASCII as UTF-16."""
     assert reason(RuntimeError(user_info(f'NSLocalizedDescription = "{escaped(said)}"'))) == said
@@ -107,6 +204,8 @@ def escaped(text: str) -> str:
     [
         "{\n    a = ",
         '{\n    a = "b";\n}',
+        '{\n    NSa = "b";\n}',
+        '{ NSa = "};b = "',
         "(",
         "a b ",
         'Error Domain=a Code=1 "',
@@ -118,8 +217,9 @@ def escaped(text: str) -> str:
 def test_work_grows_as_the_text_does(part: str) -> None:
     """Every call that reading makes is counted, and twice the text may cost about twice as many."""
     begin = "{\n    NSUnderlyingError = "
-    few, many = (_calls(begin + part * n) for n in (200, 400))
-    assert many <= 2.2 * few + 100
+    for end in ("", "}"):
+        few, many = (_calls(begin + part * n + end * 2 * n) for n in (200, 400))
+        assert many <= 2.2 * few + 100
 
 
 def _calls(raw: str) -> int:
@@ -141,7 +241,9 @@ def _calls(raw: str) -> int:
 
 
 def test_errors_that_are_nested_without_end_are_read_as_far_as_anybody_would() -> None:
-    assert is_readable(reason(RuntimeError("{\n    a = " * 100_000)))
+    assert reason(RuntimeError("{\n    NSUnderlyingError = " * 100_000)) == "NSUnderlyingError = {"
+    nested = "{\n    NSUnderlyingError = " * 100 + "x" + ";\n}" * 100
+    assert reason(RuntimeError(f"load failed: {nested}")) == "load failed"
     deep = 'Error Domain=a Code=1 "(null)" UserInfo={NSUnderlyingError=0x1 {' * 1000
     assert reason(RuntimeError(deep)) == "a error 1"
 
