@@ -41,9 +41,12 @@ SPACE = re.compile(r"\s*+")
 STRING = re.compile(r'"(?P<inside>[^"\\]*+(?:\\.[^"\\]*+)*+)"?', re.DOTALL)
 KEY = re.compile(r'[^;,=(){}"\s]*+')
 UNQUOTED = re.compile(r'[^;,(){}"\n]*+')
-ESCAPE = re.compile(r"\\(?:U(?P<unit>[0-9a-fA-F]{4})|(?P<other>.)|$)", re.DOTALL)
+ESCAPE = re.compile(r"\\(?:[Uu](?P<unit>[0-9a-fA-F]{4})|[Uu][0-9a-fA-F]{0,3}\Z|(?P<other>.)|\Z)", re.DOTALL)
 UNIT = re.compile(r"\\U(?!00[01])([0-9a-fA-F]{4})")
 """Only property lists escape so. They write no control characters like this; Python does begin `\\U0001f600` so."""
+
+UNIT_INSIDE = re.compile(r"\\[Uu](?:([0-9a-fA-F]{4})|[0-9a-fA-F]{0,3}\Z)")
+"""In what was read of an NSError: lower case, too, and broken off at the end."""
 
 CONTROLS = {"n": "\n", "t": "\t", "r": "\n"}
 PLAIN = str.maketrans({"{": "(", "}": ")", "\\": None})
@@ -68,8 +71,11 @@ def flatten(text: str) -> str:
             said = _sentence(_Reader(info, 0, _braces(info)[0]).value(0), 0)
         else:
             said, position = _error(text, found, closing)
-        parts += [before if said else before.rstrip(" =:"), said.translate(PLAIN)]
-    return _units("".join((*parts, text[position:])))
+        parts += [before if said else before.rstrip(" =:"), _units(said, UNIT_INSIDE).translate(PLAIN)]
+    rest = text[position:]
+    if f"{DESCRIPTION} = " in rest:  # of an NSError that breaks off
+        rest = _units(rest, UNIT_INSIDE)
+    return _units("".join((*parts, rest)), UNIT)
 
 
 def unescape(text: str) -> str:
@@ -215,8 +221,8 @@ def _character(found: re.Match[str]) -> str:
     return CONTROLS.get(found["other"] or "", found["other"] or "")
 
 
-def _units(text: str) -> str:
-    return _paired(UNIT.sub(lambda found: chr(int(found[1], 16)), text))
+def _units(text: str, escape: re.Pattern[str]) -> str:
+    return _paired(escape.sub(lambda found: chr(int(found[1], 16)) if found[1] else "", text))
 
 
 def _paired(text: str) -> str:

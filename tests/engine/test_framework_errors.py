@@ -187,6 +187,24 @@ def test_only_nserrors_are_replaced_in_a_log(raw: str, lines: list[str]) -> None
     assert log.lines() == lines
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (user_info('NSLocalizedDescription = "It can\\u2019t be read."'), "It can’t be read."),
+        (user_info('NSLocalizedDescription = "It couldn\\U20"'), "It couldn"),
+        (user_info('NSLocalizedDescription = "It couldn\\u"'), "It couldn"),
+        ('{\n    NSLocalizedDescription = "It couldn\\U20', 'NSLocalizedDescription = "It couldn'),
+        ('Error Domain=a Code=1 "It can\\u2019t be read."', "It can’t be read."),
+        ('Error Domain=a Code=1 "It couldn\\U201', "It couldn"),
+        ('failed: Error Domain=a Code=1 "(null)" UserInfo={NSDebugDescription=It couldn\\u20', "failed: It couldn"),
+        (user_info('NSUnderlyingError = "Error Domain=a Code=1 \\"It couldn\\\\U20"'), "It couldn"),
+        ("It couldn\\U2019t be read, in C:\\u2019", "It couldn’t be read, in C:\\u2019"),
+    ],
+)
+def test_escapes_in_nserrors_are_read_in_either_case_and_dropped_where_they_break_off(raw: str, said: str) -> None:
+    assert readable(raw) == said
+
+
 @given(st.text(WORDS_CHARACTERS, min_size=1).filter(lambda text: readable(text) == text))
 def test_a_description_comes_through_foundations_escapes(said: str) -> None:
     """As NSDictionary prints it: quotation marks and backslashes escaped, other than ASCII as UTF-16."""
