@@ -5,6 +5,7 @@ Core ML compiles for the Neural Engine while it loads. If that fails, it prints 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,34 +17,32 @@ LONGEST_LINE = 100
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What such lines mean, and the texts in them: a line has all texts of one group."""
+    """What a line means that has a text of this form in it: a form that was reported, so that no other words match."""
 
     meaning: str
-    groups: tuple[tuple[bytes, ...], ...]
+    form: re.Pattern[bytes]
 
 
 SIGNS = (
     # apple/coremltools issues 2758, 2247 and 1548, pytorch/executorch issue 19635
     Sign(
         "the Neural Engine's compiler failed: the model, or part of it, may run elsewhere",
-        ((b"ANECCompile", b"FAILED"), (b"ForANE error",), (b"failed to compile ANE model",)),
+        re.compile(rb"\bANECCompile\([^()]*\) FAILED\b|\bMILCompiler?ForANE error: (?!(?:none|no|0)\b)\w"),
     ),
     # invoke-ai/InvokeAI issue 4356, AUTOMATIC1111/stable-diffusion-webui issue 13933
     Sign(
         "the Neural Engine failed to run a part of the model, which may run elsewhere",
-        ((b"ANEProgramProcessRequestDirect", b"Failed"), (b"ANE Evaluation Error",)),
+        re.compile(rb"\bANEProgramProcessRequestDirect\(\) Failed with status=|\bANE Evaluation Error = Error Domain="),
     ),
     # apple/coremltools issue 1106
     Sign(
         "Core ML could not prepare the model for one of its devices, and may use another",
-        ((b"Espresso::handle_ex_plan", b"exception="), (b"Error plan build: -",)),
+        re.compile(rb"\[Espresso::handle_ex_plan\] exception=(?!(?:none|no|0)\b)|\bError plan build: -[1-9]"),
     ),
     # E5RT prepares ML Programs for every device; the same exception has other causes, such as unbounded dimensions.
-    Sign("Core ML met an error while it prepared the model, and may use another device", ((b"E5RT encountered",),)),
-    # The title of AUTOMATIC1111/stable-diffusion-webui issue 13933
     Sign(
-        "the framework uses another device than it was asked to",
-        tuple((fall + b" back to " + device,) for fall in (b"falling", b"Falling") for device in (b"CPU", b"GPU")),
+        "Core ML met an error while it prepared the model, and may use another device",
+        re.compile(rb"\bE5RT encountered an \w"),
     ),
 )
 """The first sign that a line shows counts; the source of each is where its lines were reported."""
@@ -62,7 +61,7 @@ class LogWarnings:
 
     def add(self, line: bytes) -> bool:
         """Look at the next line; return whether it says something new."""
-        meaning = next((sign.meaning for sign in SIGNS if _shows(sign, line)), None)
+        meaning = next((sign.meaning for sign in SIGNS if sign.form.search(line)), None)
         if meaning is None or meaning in self._found:
             return False
         self._found[meaning] = clean(line.decode(errors="replace").strip(), LONGEST_LINE)
@@ -72,7 +71,3 @@ class LogWarnings:
 def sentences(found: Mapping[str, str]) -> list[str]:
     """What was found, for people."""
     return [f"{meaning} (log: {line})" for meaning, line in found.items()]
-
-
-def _shows(sign: Sign, line: bytes) -> bool:
-    return any(all(text in line for text in group) for group in sign.groups)

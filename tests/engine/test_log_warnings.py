@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from hettop.engine.log_warnings import LogWarnings, sentences
 from hettop.engine.process import LOG_LINE_BYTES, LOG_LINES, Log
 
-COMPILER, RUN, PLAN, E5RT, FALLBACK = (
+COMPILER, RUN, PLAN, E5RT = (
     "the Neural Engine's compiler failed: the model, or part of it, may run elsewhere",
     "the Neural Engine failed to run a part of the model, which may run elsewhere",
     "Core ML could not prepare the model for one of its devices, and may use another",
     "Core ML met an error while it prepared the model, and may use another device",
-    "the framework uses another device than it was asked to",
 )
 ANEF = (
     "E5RT encountered an STL exception. msg = MILCompilerForANE error: failed to compile ANE model using ANEF. "
@@ -41,10 +40,24 @@ ESPRESSO = "2026-01-02 03:04:05.678901+0000 Python[123:456] [espresso] [Espresso
             'ANEProgramProcessRequestDirect() Failed with status=0x16 : statusType=0x9: Program Inference error"',
             RUN,
         ),
-        ("Issues were found in compilation, falling back to GPU", FALLBACK),
         ("Context leak detected, CoreAnalytics returned false", None),
         ("Running MIL default pipeline: 100%|##########| 89/89 [00:00<00:00, 7628.32 passes/s]", None),
         ("falling back to the default locale", None),
+        ("not falling back to CPU", None),
+        ("Falling back to CPU was never needed", None),
+        ("loading falling back to CPU_detector.onnx", None),
+        ("ANECCompile ok; 0 FAILED", None),
+        ("ANECCompile() ok; 0 FAILED", None),
+        ("reading /data/ANECCompile_FAILED_cases/net.mlpackage", None),
+        ("reading /data/ANECCompile() FAILED_cases/net.mlpackage", None),
+        ("E5RT encountered no errors", None),
+        ("MILCompilerForANE error: none", None),
+        ("ForANE error: none", None),
+        ("never failed to compile ANE model", None),
+        ("ANE Evaluation Error = 0", None),
+        ("ANEProgramProcessRequestDirect() Failed 0 times", None),
+        (f"{ESPRESSO}none", None),
+        ("Error plan build: -0", None),
         ("", None),
     ],
 )
@@ -56,11 +69,11 @@ def test_what_a_line_means(line: str, meaning: str | None) -> None:
 
 def test_of_each_meaning_the_first_line_is_shown_cleaned_and_short() -> None:
     log = LogWarnings()
-    assert log.add(b"  E5RT encountered \x1b[31m\xffnonsense\xe2\x80\xae\r")
-    assert not log.add(b"E5RT encountered something else")
+    assert log.add(b"  E5RT encountered an error \x1b[31m\xffnonsense\xe2\x80\xae\r")
+    assert not log.add(b"E5RT encountered an error")
     assert log.add(ANEF.encode())
     assert sentences(log.found) == [
-        f"{E5RT} (log: E5RT encountered \ufffd[31m\ufffdnonsense\ufffd)",
+        f"{E5RT} (log: E5RT encountered an error \ufffd[31m\ufffdnonsense\ufffd)",
         f"{COMPILER} (log: {ANEF[:99]}…)",
     ]
 
