@@ -43,6 +43,9 @@ PRESSURE_LEVELS = frozenset({"Nominal", "Fair", "Moderate", "Serious", "Heavy", 
 _HEADING = re.compile(rb"\*\*\* ([A-Za-z]{1,20}) system activity")
 _SAMPLED = b"Sampled"
 _BATTERY = "battery"
+_PROCESSOR = "processor usage"  # the first section with figures that are read
+_TOTALS = frozenset({"combined", "package"})  # printed after the rails they are the sum of
+REPEATED = "repeated"
 # Every repetition is bounded: a line of 64 kB of digits must not be read again from each of them.
 _DIGITS = r"[0-9]{1,20}"
 _NUMBER = rf"([-+]?(?:{_DIGITS}(?:[.,]{_DIGITS})?|[.,]{_DIGITS})(?:[eE][-+]?[0-9]{{1,3}})?|[-+]?nan)"
@@ -97,11 +100,20 @@ class _TextCluster:
 
 @dataclass(slots=True)
 class _Window:
-    """What has been read of one sample. `begun`: its beginning was seen, so that nothing above is missing."""
+    """What has been read of one sample. `begun`: its beginning was seen, so that nothing above is missing.
+
+    `repeats` counts the further lines of the GPU's power, of which one is of this sample's section on the GPU, and
+    `spare` is the last of them.
+    """
 
     elapsed_ns: int | None = None
     begun: bool = True
     headed: bool = True
+    summary: bool = False
+    in_processor: bool = False
+    in_gpu: bool = False
+    repeats: int = 0
+    spare: _Figure | None = None
     battery_only: bool | None = None
     mw: dict[str, float | None] = field(default_factory=dict)
     clusters: list[_TextCluster] = field(default_factory=list)
@@ -131,7 +143,6 @@ class TextParser:
         self._overlong = False
         self._window: _Window | None = None
         self._before: _Window | None = None
-        self._in_summary = False
         self._section_begun = False
 
     def feed(self, data: bytes) -> list[PowerSample]:
@@ -172,45 +183,85 @@ class TextParser:
             return self._begin(line[heading.start() :], sampled=heading[1] == _SAMPLED)
         text = line.decode("utf-8", "replace").strip("\0 \r\t")
         if text.startswith("****"):
-            self._begin_section(text.lower())
-            return []
+            return self._begin_section(text.lower())
         figure = _figure(text)
-        return [] if figure is None or self._in_summary else self._take(figure, cut=cut)
+        return [] if figure is None else self._take(figure, cut=cut)
 
     def _begin(self, heading: bytes, *, sampled: bool) -> list[PowerSample]:
-        done, self._window = self._window, None
-        self._in_summary, self._section_begun = not sampled, False
+        done = self._end_window()
+        self._section_begun = False
+        self._window = _Window(summary=not sampled)
         if sampled:
-            self._window = _Window()
             self._window.elapsed_ns = _elapsed_ns(heading, self._window.flags)
         else:
             self.lost[SUMMARY] += 1
-        if done is not None and not done.begun:  # the end of a sample whose beginning was cut off
-            if not done.is_empty():
-                self.lost["torn"] += 1
-            return []
-        return [] if done is None else self._complete(done)
+        return done
 
-    def _begin_section(self, title: str) -> None:
-        if self._window is None:
-            self._section_begun = True
-        else:
-            self._window.battery_only = _BATTERY in title and self._window.battery_only is not False
+    def _end_window(self) -> list[PowerSample]:
+        """The sample above a heading or the title of a first section, unless its own beginning was cut off."""
+        done, self._window = self._window, None
+        if done is None:
+            return []
+        return self._complete(done) if done.begun else self._drop(done)
+
+    def _drop(self, window: _Window) -> list[PowerSample]:
+        """The end of a sample whose beginning was cut off."""
+        if not window.is_empty():
+            self.lost["torn"] += 1
+        return []
+
+    def _begin_section(self, title: str) -> list[PowerSample]:
+        done: list[PowerSample] = []
+        window, processor = self._window, _PROCESSOR in title
+        if window and processor and (window.in_processor or not (window.headed or window.is_empty())):
+            if not window.in_processor:
+                window.flags.add(PARTIAL)
+            done = self._end_window()
+            window = self._window = _Window(headed=False)
+        if window is None:
+            self._section_begun = self._section_begun or processor
+            return done
+        window.in_processor = window.in_processor or processor
+        window.in_gpu = window.in_gpu or "gpu" in title
+        window.battery_only = _BATTERY in title and window.battery_only is not False
+        return done
 
     def _take(self, figure: _Figure, *, cut: bool) -> list[PowerSample]:
-        """Without headings, a figure that was read already is the first one of the next sample."""
+        """A figure that was read already, or that is printed before those in the window, begins the next sample."""
         done: list[PowerSample] = []
         window = self._window
         if window is None:
-            window = _Window(begun=self._section_begun, headed=False)
-        elif not window.headed and _repeats(window, figure):
-            done = self._complete(window)
-            window = _Window(headed=False)
+            window = _Window(begun=self._section_begun, headed=False, in_processor=self._section_begun)
+        elif _begins_next(window, figure):
+            done, window = self._end_by_figure(window, figure)
         self._window = window
-        _read(window, figure, cut=cut)
+        if _is_gpu_power(figure) and _is_repeat(window):
+            window.spare = figure
+            window.repeats += 1
+        else:
+            _read(window, figure, cut=cut)
         return done
 
+    def _end_by_figure(self, window: _Window, figure: _Figure) -> tuple[list[PowerSample], _Window]:
+        """The sample above `figure`, which begins the next one, and the window of the next one.
+
+        What lacks the figure that others begin with has lost its beginning.
+        """
+        first = window.spare if window.spare is not None and _follows_gpu(window, figure) else figure
+        complete = _has(window, first)
+        following = _Window(begun=window.begun or complete, headed=False)
+        if first is not figure:
+            _read(following, first, cut=False)
+            window.repeats -= 1
+        if not complete:
+            window.flags.add(PARTIAL)
+        return self._complete(window) if following.begun else self._drop(window), following
+
     def _complete(self, window: _Window) -> list[PowerSample]:
+        if window.repeats > 1:
+            self.lost[REPEATED] += window.repeats - 1
+        if window.summary:
+            return []
         if window.is_empty() and (window.battery_only or not window.headed):
             if window.battery_only:
                 self.lost[BATTERY_ONLY] += 1
@@ -272,20 +323,63 @@ def _figure(line: str) -> _Figure | None:
     return None
 
 
-def _repeats(window: _Window, figure: _Figure) -> bool:
-    """Whether the window has this figure already. A sample prints the GPU's power twice; cores follow their cluster."""
+def _begins_next(window: _Window, figure: _Figure) -> bool:
+    """Whether this figure cannot be of the same sample as those in the window.
+
+    The order is: clusters with their cores, rails with the CPU before the GPU (the ANE has been first and last), their
+    total, and in sections of their own the thermal pressure and the GPU. Below a heading only repetition counts.
+    """
+    if _is_gpu_power(figure):
+        alone = set(window.mw) == {"gpu"} and not (window.clusters or window.gpu or window.thermal)
+        return alone and (window.spare is not None or not (window.headed or window.in_gpu))
+    in_other_sections = bool(window.gpu) or window.thermal is not None
+    if figure.kind in ("cluster", "core"):
+        past = bool(window.mw) or in_other_sections
+        if window.headed:
+            return figure.kind == "cluster" and past and _has(window, figure)
+        return past or (figure.kind == "cluster" and _cluster_ended(window, figure))
+    if _has(window, figure) or window.headed or figure.kind != "rail":
+        return _has(window, figure)
+    if in_other_sections or figure.name in _TOTALS:
+        return in_other_sections
+    after_gpu = figure.name == "cpu" and "gpu" in window.mw
+    return after_gpu or window.spare is not None or not _TOTALS.isdisjoint(window.mw)
+
+
+def _has(window: _Window, figure: _Figure) -> bool:
     match figure.kind:
         case "rail":
-            return figure.name != "gpu" and figure.name in window.mw
+            return figure.name in window.mw
         case "pressure":
             return window.thermal is not None
         case "cluster":
-            *earlier, last = window.clusters or [_TextCluster("")]
-            again = last.name == figure.name and figure.what in last.seen
-            return again or any(cluster.name == figure.name for cluster in earlier)
+            return any(cluster.name == figure.name and figure.what in cluster.seen for cluster in window.clusters)
         case "gpu":
             return figure.what in window.gpu
     return False
+
+
+def _cluster_ended(window: _Window, figure: _Figure) -> bool:
+    """Whether the cluster has this figure already, or others have been printed since."""
+    return _has(window, figure) or any(cluster.name == figure.name for cluster in window.clusters[:-1])
+
+
+def _is_gpu_power(figure: _Figure) -> bool:
+    return figure.kind == "rail" and figure.name == "gpu"
+
+
+def _is_repeat(window: _Window) -> bool:
+    """Whether the GPU's power was read already, or may be of the next sample: below a total and outside its section."""
+    below_total = not (window.headed or window.in_gpu or window.gpu) and not _TOTALS.isdisjoint(window.mw)
+    return "gpu" in window.mw or below_total
+
+
+def _follows_gpu(window: _Window, figure: _Figure) -> bool:
+    """Whether this rail is printed after the GPU's: a total always is, others as in the window."""
+    rails = list(window.mw)
+    if figure.kind != "rail" or figure.name in _TOTALS:
+        return figure.kind == "rail"
+    return {"gpu", figure.name} <= set(rails) and rails.index("gpu") < rails.index(figure.name)
 
 
 def _read(window: _Window, figure: _Figure, *, cut: bool) -> None:

@@ -70,6 +70,7 @@ def test_a_line_of_text(monkeypatch: pytest.MonkeyPatch, label: str) -> None:
 LINES = (
     "CPU Power: 5 mW\n",
     "GPU Power: 5 mW\n",
+    "GPU Power: 5 mW\nCombined Power (CPU + GPU + ANE): 5 mW\n",
     "CPU 0 idle residency: 5%\n",
     "E-Cluster idle residency: 5%\nP-Cluster idle residency: 5%\n",
     "GPU idle residency: 5%\n",
@@ -77,6 +78,8 @@ LINES = (
     HEADER,
     "*** Summary system activity (x) ***\n",
     "**** GPU usage ****\n",
+    "**** Processor usage ****\n",
+    "**** Processor usage ****\nCPU Power: 5 mW\n",
     "x\n",
 )
 

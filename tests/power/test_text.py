@@ -190,6 +190,98 @@ def test_samples_of_which_only_powers_were_copied_are_told_apart(system: int) ->
     assert {sample.elapsed_ns for sample in samples} == {None}
 
 
+COMBINED = "Combined Power (CPU + GPU + ANE)"
+
+
+def rails(**mw: int) -> str:
+    """Lines of powers in this order: `rails(cpu=5)`."""
+    labels = {"cpu": "CPU Power", "gpu": "GPU Power", "ane": "ANE Power", "combined": COMBINED}
+    return "".join(f"{labels[rail]}: {value} mW\n" for rail, value in mw.items())
+
+
+def present(samples: list[PowerSample]) -> list[dict[str, float]]:
+    return [{rail: value for rail, value in sample.mw.items() if value is not None} for sample in samples]
+
+
+SECOND = {"cpu": 400, "gpu": 30, "ane": 0, "combined": 430}
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        rails(ane=700, combined=1720),
+        rails(combined=1720),
+        rails(gpu=320, ane=700, combined=1720),
+        rails(gpu=320),
+        rails(combined=1720, gpu=320),
+        rails(ane=700) + "Current pressure level: Heavy\n",
+        "GPU HW active frequency: 900 MHz\nGPU idle residency: 20.00%\n" + rails(gpu=321),
+        rails(ane=700, combined=1720) + "\n**** Processor usage ****\n\n",
+        rails(gpu=320) + "\n**** Processor usage ****\n\n",
+    ],
+)
+def test_a_capture_without_headings_that_begins_inside_a_sample_mixes_no_two(torn: str) -> None:
+    parser = TextParser()
+    (sample,) = read(parser, (torn + rails(**SECOND)).encode())
+    assert present([sample]) == [SECOND]
+    assert (sample.thermal, sample.gpu, sample.flags) == (None, None, ())
+    assert parser.lost == {"torn": 1}
+
+
+def test_a_cluster_printed_after_powers_is_of_the_next_sample() -> None:
+    frequency = "E-Cluster HW active frequency: {} MHz\n"
+    torn = "E-Cluster idle residency: 5.00%\n" + rails(cpu=7, gpu=8)
+    samples = read_text(torn + frequency.format(1023) + rails(cpu=1, gpu=2) + frequency.format(600) + rails(cpu=3))
+    assert present(samples) == [{"cpu": 1, "gpu": 2}, {"cpu": 3}]
+    assert [sample.clusters[0].mhz for sample in samples] == [1023.0, 600.0]
+    assert [sample.flags for sample in samples] == [(), ("partial",)]
+
+
+def test_a_sample_that_lacks_the_figure_the_next_one_begins_with_is_partial() -> None:
+    samples = read_text(
+        rails(cpu=1, ane=2, combined=3) * 2 + rails(ane=9, combined=9) + rails(cpu=1, ane=2, combined=3)
+    )
+    assert [sample.mw["cpu"] for sample in samples] == [1.0, 1.0, None, 1.0]
+    assert [sample.flags for sample in samples] == [(), (), ("partial",), ()]
+
+
+@pytest.mark.parametrize("heading", ["", "\n**** Processor usage ****\n\n"])
+@pytest.mark.parametrize("before", [text(SMALL), text(SMALL) + summary(SMALL)])
+def test_samples_pasted_below_one_with_a_heading_are_read(before: str, heading: str) -> None:
+    parser = TextParser()
+    one_more, two_more = rails(**SECOND), rails(cpu=5, gpu=6, ane=7, combined=18)
+    first, *others = read(parser, (before + heading + one_more + two_more).encode())
+    assert [first] == read_text(text(SMALL))
+    assert present(others) == [SECOND, {"cpu": 5, "gpu": 6, "ane": 7, "combined": 18}]
+    assert {sample.elapsed_ns for sample in others} == {None}
+    assert parser.lost == ({"summary": 1} if "Summary" in before else {})
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([{"gpu": 1}, {"gpu": 2}, {"gpu": 3}], [{"gpu": 1}, {"gpu": 2}, {"gpu": 3}]),
+        ([{"gpu": 1, "combined": 9}, {"gpu": 2, "combined": 8}],
+         [{"gpu": 1, "combined": 9}, {"gpu": 2, "combined": 8}]),
+        ([{"combined": 9}, {"gpu": 2, "combined": 8}], [{"combined": 9}, {"gpu": 2, "combined": 8}][1:]),
+        ([{"gpu": 1, "ane": 9}, {"gpu": 2, "ane": 8}], [{"gpu": 1, "ane": 9}, {"gpu": 2, "ane": 8}]),
+        # With the line of the GPU's own section:
+        ([{"gpu": 1, "combined": 9}, {"gpu": 5}, {"gpu": 2, "combined": 8}, {"gpu": 6}],
+         [{"gpu": 1, "combined": 9}, {"gpu": 2, "combined": 8}]),
+    ],
+)  # fmt: skip
+def test_powers_of_the_gpu_stay_with_their_sample(lines: list[dict[str, int]], expected: list[dict[str, int]]) -> None:
+    parser = TextParser()
+    assert present(read(parser, "".join(rails(**each) for each in lines).encode())) == expected
+    assert parser.lost["repeated"] == 0
+
+
+def test_powers_of_the_gpu_that_belong_to_no_sample_are_counted() -> None:
+    parser = TextParser()
+    assert len(read(parser, (text(SMALL) + rails(gpu=1) + rails(gpu=2)).encode())) == 1
+    assert parser.lost == {"repeated": 2}
+
+
 def test_a_sample_without_heading_is_read_before_others_where_its_first_section_is_there() -> None:
     parser = TextParser()
     assert read(parser, (pasted(SMALL) + text(SMALL)).encode()) == [
