@@ -5,15 +5,29 @@ Pure; the words to take out besides come from the caller. Chip, OS and versions 
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 GONE = "…"
 SHORTEST_WORD = 3  # a user called `me` would take the middle out of half of all words
-_PATH = re.compile(r"(?:(?<![\w.:/])(?:~|…|[A-Za-z]:)?[/\\]{1,2}|file://)[^\s'\"<>|,;:)\]]+")
+# A folder may have single spaces in its name; behind the name of a file none is looked for, for that is prose.
+_PART = r"[^\s'\"<>|,;:)\]/\\]"
+_FILE = r"(?<!\.onnx)(?<!\.json)(?<!\.jsonl)(?<!\.mlpackage)(?<!\.mlmodelc)(?<!\.mlmodel)(?<!\.py)(?<!\.txt)"
+_PATH = re.compile(
+    r"(?:(?P<option>(?<![\w-])-[A-Za-z]{1,20})(?=/)|(?<=:)(?=/[^/])|(?<![\w.:/\\]))"
+    r"(?:(?:~[\w.-]{0,64}|…|[A-Za-z]:)?[/\\]{1,2}|file://)"
+    rf"(?:{_PART}*(?:{_FILE}[ ]{_PART}+){{0,8}}[/\\]+)*{_PART}*"
+)
+_ADDRESS = re.compile(
+    r"(?<![\w.:-])(?:(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}"
+    r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2}))(?![\w:-]|\.[0-9])",
+    re.I,
+)
 _ID = re.compile(
     r"\b(?=[0-9a-f-]*[0-9])(?=[0-9-]*[a-f])"  # digits alone are a number: keyframes have exact sums as text
     r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
@@ -28,12 +42,14 @@ def anonymous(text: str, words: Sequence[str] = ()) -> str:
     for word in words:  # before paths: a word may be a folder with spaces in its name, where a path would seem to end
         if len(word) >= SHORTEST_WORD:
             text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", GONE, text, flags=re.I)
-    text = _PATH.sub(lambda found: _last_part(found[0]), text)
-    return _ID.sub(GONE, text)
+    text = _PATH.sub(lambda found: (found["option"] or "") + _last_part(found[0]), text)
+    return _ADDRESS.sub(GONE, _ID.sub(GONE, text))
 
 
-def anonymous_document(value: Any, words: Sequence[str] = ()) -> Any:
-    """The same document with all of its texts made anonymous and ids unknown; keys stay, for they are names of fields.
+def anonymous_document(value: Any, words: Sequence[str] = (), key_words: Sequence[str] = ()) -> Any:
+    """The same document with all of its texts and keys made anonymous, and ids unknown.
+
+    `key_words` are taken out of keys: none by default, for keys are mostly names of fields.
 
     Also of units and settings, which hold nothing of that kind.
     """
@@ -41,21 +57,26 @@ def anonymous_document(value: Any, words: Sequence[str] = ()) -> Any:
         case str():
             return anonymous(value, words)
         case list() | tuple():
-            return [anonymous_document(each, words) for each in value]
+            return [anonymous_document(each, words, key_words) for each in value]
         case dict():
-            return {key: None if key in _DROPPED else anonymous_document(each, words) for key, each in value.items()}
+            made: dict[str, Any] = {}
+            for key, each in value.items():
+                made[_new_key(anonymous(key, key_words), made)] = (
+                    None if key in _DROPPED else anonymous_document(each, words, key_words)
+                )
+            return made
     return value
 
 
 def anonymous_file(text: str, words: Sequence[str] = ()) -> str:
     """The text of a file, made anonymous: a JSON document, JSON Lines such as a recording, or anything else."""
     try:
-        document = json.loads(text)
-    except ValueError:
-        document = None
-    if document is None or (isinstance(document, dict) and "k" in document):  # also a recording of one line
-        return _anonymous_lines(text, words)
-    return json.dumps(anonymous_document(document, words), indent=2) + "\n"
+        document = _parsed(text)
+        if document is not None and not (isinstance(document, dict) and "k" in document):
+            return json.dumps(anonymous_document(document, words, words), indent=2) + "\n"
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
+        pass
+    return _anonymous_lines(text, words)  # also a recording of one line
 
 
 def _anonymous_lines(text: str, words: Sequence[str]) -> str:
@@ -71,15 +92,33 @@ def _anonymous_lines(text: str, words: Sequence[str]) -> str:
 def _anonymous_line(line: str, words: Sequence[str], crc32: int) -> str:
     """A line of any file; one of a recording stays valid: its kind is kept, and ids are left out."""
     try:
-        value = json.loads(line)
-    except ValueError:
+        value = _parsed(line)
+        recorded = isinstance(value, dict) and "k" in value
+        key_words = () if recorded else words  # a user may be called Model, which is also the name of a field
+        found = anonymous_document(_without_ids(value), words, key_words)
+    except (ValueError, RecursionError):
         return anonymous(line, words)
-    found = anonymous_document(_without_ids(value), words)
-    if isinstance(value, dict) and "k" in value:
+    if recorded:
         found["k"] = value["k"]  # a user may be called Mark
         if "crc32" in value:
             found["crc32"] = crc32
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value; a number that JSON cannot write again, such as 1e400, is null."""
+    return json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _new_key(key: str, used: Mapping[str, Any]) -> str:
+    """`key`, numbered where two keys became the same: `m.onnx (2)`."""
+    numbers = (f"{key} ({n})" for n in itertools.count(2))
+    return key if key not in used else next(each for each in numbers if each not in used)
 
 
 def _without_ids(value: Any) -> Any:

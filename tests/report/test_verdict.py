@@ -208,6 +208,36 @@ def test_files_of_other_kinds_are_made_anonymous_as_what_they_are() -> None:
     assert anonymous_file("") == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/Users/bob/x y/secret project/m.onnx", "m.onnx"),
+        ("in /Users/bob/x y/m.onnx on CPU at 3 inf/s", "in m.onnx on CPU at 3 inf/s"),
+        ("~bob/file", "file"),
+        ("cc -I/Users/bob/inc -c", "cc -Iinc -c"),
+        ("PATH=/opt/a:/Users/bob/lib", "PATH=a:lib"),
+        ("at 192.168.1.23, a4:83:e7:00:11:2f", "at …, …"),
+        ("macOS 15.3.1, https://example.org/a, max/min", "macOS 15.3.1, https://example.org/a, max/min"),
+    ],
+)
+def test_paths_and_addresses_of_every_form_go(text: str, expected: str) -> None:
+    assert anonymous(text) == expected
+
+
+def test_keys_of_a_document_are_made_anonymous_and_stay_apart() -> None:
+    found = anonymous_file('{"/Users/ann/m.onnx": 1, "/tmp/m.onnx": 2, "by ann": 3}', ["ann"])
+    assert json.loads(found) == {"m.onnx": 1, "m.onnx (2)": 2, "by …": 3}
+    line = '{"k":"mark","t":1,"text":{"%s":1,"note":2}}'
+    assert anonymous_file(line % "/Users/ann/x", ["text", "note"]) == line % "x"
+
+
+def test_json_that_cannot_be_written_again_is_made_anonymous_too() -> None:
+    assert anonymous_file("[" * 100_000 + "/Users/ann/x") == "[" * 100_000 + "x"
+    deep = "[" * 100_000 + '"/Users/ann/x"' + "]" * 100_000
+    assert anonymous_file(deep) == deep.replace("/Users/ann/", "")
+    assert json.loads(anonymous_file("[1e400, -Infinity, 1.5]")) == [None, None, 1.5]
+
+
 def test_a_document_is_made_anonymous_to_its_last_text() -> None:
     opening = msgspec.structs.replace(
         header(), model=events.ModelInfo(name="/home/ann/secret.onnx", sha256="ab" * 32, note="by ann")
