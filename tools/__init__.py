@@ -1,0 +1,1 @@
+"""Scripts that check and generate parts of the repository; nothing here is installed."""
