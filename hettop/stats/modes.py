@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.stats.bandwidth import smooth
+from hettop.stats.dip import critical_dip, dip
 from hettop.stats.histogram import bucket_high, bucket_index, bucket_low
 from hettop.stats.spikes import MIN_LATENCY_NS, fence_of_samples
 
@@ -102,11 +103,9 @@ def _modes_of_sorted(values: Float64Array) -> Modes:
         return Modes((Mode(float(kept[0]), 1.0),), tentative=False)
     grid, density = smooth(logs)
     basins = _significant_basins(grid, density, logs)
-    if len(basins) > 1:
-        p = _dip_p(logs)
-        if p < MAX_DIP_P:
-            firm = logs.size >= FIRM_SAMPLES and p < FIRM_DIP_P
-            return Modes(_measured(basins, grid, logs), tentative=not firm)
+    if len(basins) > 1 and (depth := dip(logs)) > critical_dip(logs.size, MAX_DIP_P):
+        firm = logs.size >= FIRM_SAMPLES and depth > critical_dip(logs.size, FIRM_DIP_P)
+        return Modes(_measured(basins, grid, logs), tentative=not firm)
     return Modes((Mode(math.exp(float(grid[int(np.argmax(density))])), 1.0),), tentative=False)
 
 
@@ -130,14 +129,6 @@ def _spread_ties(values: Float64Array) -> Float64Array:
     tick = float(np.diff(distinct).min())
     place = np.arange(values.size) - np.repeat(first, counts)
     return values + ((place + 0.5) / np.repeat(counts, counts) - 0.5) * tick
-
-
-def _dip_p(logs: Float64Array) -> float:
-    """p-value of Hartigan's dip test (Hartigan and Hartigan 1985, Annals of Statistics 13) of ascending values."""
-    import diptest
-
-    _, p = diptest.diptest(logs, sort_x=False)
-    return float(p)
 
 
 def _significant_basins(grid: Float64Array, density: Float64Array, logs: Float64Array) -> list[_Basin]:
