@@ -46,6 +46,7 @@ from hettop.cutting.result import Ran, Survey
 from hettop.engine.asking import ask_in_folder
 from hettop.engine.log_warnings import sentences
 from hettop.engine.process import Log
+from hettop.engine.time_limit import SIGNAL
 from hettop.errors import HettopError
 from hettop.mil.package import open_package
 from hettop.models.cache import default_cache
@@ -229,7 +230,7 @@ def _understood(answer: bytes, log: Log, status: str, doing: str) -> Answer:
         told: Answer = decode_answer(answer)
     except msgspec.MsgspecError as error:
         lines = log.lines()
-        if status.startswith(EXITED) and any(map(HUNG.search, lines)):
+        if SIGNAL.name in status or (status.startswith(EXITED) and any(map(HUNG.search, lines))):
             raise HettopError("timeout", f"the measuring process hung {doing}", "see hettop doctor") from error
         ended = "answered what makes no sense" if answer else status
         raise HettopError("crashed", f"the measuring process {ended} while {doing}", " · ".join(lines[-2:])) from error

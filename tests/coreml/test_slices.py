@@ -180,6 +180,14 @@ def test_a_hang_is_known_however_deep_it_is(depth: int, tmp_path: Path) -> None:
         core_ml.survey()
 
 
+def test_a_load_that_its_time_limit_ended_is_a_hang_and_no_crash(tmp_path: Path) -> None:
+    program = "import os, signal, sys; sys.stdin.readline(); os.kill(os.getpid(), signal.SIGALRM)"
+    subject = Subject(model=str(models.two_outputs(tmp_path / "m.mlpackage")), devices=("CPU_ONLY",))
+    core_ml = CoreML(subject, {}, lambda _told: None, argv=(sys.executable, "-c", program))
+    with pytest.raises(HettopError, match="the measuring process hung starting"):
+        core_ml.survey()
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
