@@ -6,7 +6,6 @@ coremltools is imported when a model is loaded, in the engine process alone.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,20 +15,19 @@ from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port, split_unit
 from hettop.engine.coreml.availability import (
-    WANT_NEURAL_ENGINE,
+    NEURAL_ENGINE,
     Host,
     core_ml_units,
     find_native,
+    load_limit,
     this_host,
     units_on_request,
-    why_no_neural_engine,
 )
 from hettop.engine.coreml.framework import Framework, check_device, native_duration, native_load_duration
 from hettop.engine.coreml.values import NativeFeed, check_kinds, output_array
 from hettop.engine.framework_errors import reason
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import package_port
-from hettop.engine.time_limit import time_limit
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
 from hettop.models.compiled import COMPILED_SUFFIX, CompiledModel, CompiledModels, default_compiled_models, system_build
@@ -39,8 +37,6 @@ from hettop.text import clean
 STATE_NOTE = "its state is made once, at the load, and kept from call to call"
 FRESH_STATE_NOTE = "its state is made anew before each call, outside of the call's time"
 NO_NEURAL_ENGINE_NOTE = "Core ML has no Neural Engine here"
-
-NEURAL_ENGINE = "Neural Engine"
 
 IMAGE_CALLS = 800
 """A process was seen to run out of the surfaces that image outputs lie in after about 1,000 predictions."""
@@ -101,7 +97,7 @@ class CoreMLBackend:
         hints = framework.hints(options.hints)
         compilation = self._compilation(source, framework, options.tell)
         options.tell("loading")
-        with self._load_limit(unit, devices):
+        with load_limit(unit, self._host, devices):
             start = self.clock.now()
             loaded = framework.load(compilation.path, unit, ports.function, hints)
             load_ns = native_load_duration(loaded, self.clock.now() - start)
@@ -173,13 +169,6 @@ class CoreMLBackend:
         why_not = self.units()[name]
         if why_not is not None:
             raise HettopError("unsupported-unit", f"{unit} cannot run here: {why_not}")
-
-    def _load_limit(self, unit: str, devices: tuple[str, ...]) -> contextlib.AbstractContextManager[None]:
-        """A short one where Core ML may compile for a Neural Engine that is not there. devices: empty if unknown."""
-        here = NEURAL_ENGINE in devices if devices else why_no_neural_engine(self._host) is None
-        if here or unit not in WANT_NEURAL_ENGINE:
-            return contextlib.nullcontext()
-        return time_limit(f"loading {unit} without a Neural Engine")
 
     def _unload(self) -> None:
         self._run, self.native_ns = _nothing_loaded, _no_time

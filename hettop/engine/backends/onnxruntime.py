@@ -20,17 +20,15 @@ from hettop.engine.backends import onnx_core_ml
 from hettop.engine.backends.onnx_core_ml import FATAL
 from hettop.engine.backends.onnx_errors import load_error, reason
 from hettop.engine.coreml.availability import (
-    WANT_NEURAL_ENGINE,
     Host,
+    load_limit,
     this_host,
     units_on_request,
-    why_no_neural_engine,
     why_not,
 )
 from hettop.engine.inputs import make_inputs
 from hettop.engine.package_ports import described
 from hettop.engine.scratch import scratch_folder
-from hettop.engine.time_limit import time_limit
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
 from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
@@ -153,7 +151,7 @@ class OnnxRuntimeBackend:
         if folder is None:  # not the system's temporary one: what is there stays if this process is killed
             folder = Path(self._kept.enter_context(scratch_folder(None, SCRATCH)))
         options = _session_options(runtime, None)
-        with scratch_folder(None, SCRATCH) as scratch, self._load_limit(unit):
+        with scratch_folder(None, SCRATCH) as scratch, load_limit(unit, self._host):
             counting = onnx_core_ml.count_by(runtime, options, Path(scratch))
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
             outputs = self._take(session, path, source)
@@ -161,12 +159,6 @@ class OnnxRuntimeBackend:
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
         notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
-
-    def _load_limit(self, unit: str) -> contextlib.AbstractContextManager[None]:
-        """A short one where Core ML may compile for a Neural Engine that is not there."""
-        if unit not in WANT_NEURAL_ENGINE or why_no_neural_engine(self._host) is None:
-            return contextlib.nullcontext()
-        return time_limit(f"loading {unit} without a Neural Engine")
 
     def _open(
         self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]

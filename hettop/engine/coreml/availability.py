@@ -8,11 +8,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from hettop.engine.backend import CORE_ML_UNITS
+from hettop.engine.time_limit import time_limit
 from hettop.macos import is_virtual_machine, macos_version
 
 PACKAGE = "coremltools"
@@ -22,6 +24,7 @@ NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"
 NEWEST_PYTHON = (3, 13)
 """coremltools 9 has wheels up to this one."""
 
+NEURAL_ENGINE = "Neural Engine"
 WANT_NEURAL_ENGINE = ("CPU_AND_NE", "ALL")
 NEEDS_MACOS = "Core ML needs macOS"
 
@@ -70,6 +73,16 @@ def why_no_neural_engine(host: Host) -> str | None:
     if host.is_intel_mac:
         return "an Intel Mac has no Neural Engine"
     return "a virtual machine has no Neural Engine" if host.is_mac and host.virtual else None
+
+
+def load_limit(unit: str, host: Host, devices: Sequence[str] = ()) -> AbstractContextManager[None]:
+    """A short time limit where Core ML may compile for a Neural Engine that is not there. devices: empty if unknown."""
+    here = NEURAL_ENGINE in devices if devices else why_no_neural_engine(host) is None
+    return (
+        nullcontext()
+        if here or unit not in WANT_NEURAL_ENGINE
+        else time_limit(f"loading {unit} without a {NEURAL_ENGINE}")
+    )
 
 
 def units_on_request(host: Host) -> dict[str, str]:
