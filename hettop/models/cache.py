@@ -185,7 +185,9 @@ def _present(paths: Iterable[Path]) -> list[Kept]:
 
 def _built(folder: Path) -> list[Kept]:
     """What was built into the folder, damaged or not: it has a seal. What somebody else put there has none."""
-    return _present(path for path in _listed(folder) if _seal_of(folder, path.name).exists())
+    listed = _listed(folder)
+    names = {path.name for path in listed}
+    return _present(path for path in listed if seal_name(path.name) in names)
 
 
 def seal_name(name: str) -> str:
