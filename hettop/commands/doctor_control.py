@@ -16,24 +16,34 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
     from hettop.wiring.headless import Headless
     from hettop.wiring.options import MeasureOptions
+    from hettop.wiring.power import PowerHere
     from hettop.wiring.rail_control import Checked
     from hettop.wiring.setup import Setup
     from hettop.wiring.validated_rails import ValidatedRails
 
 
-def run_control(*, as_json: bool, hidden: Sequence[str] | None) -> int:
+def run_control(
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None,
+    here: PowerHere | None = None,
+    options: MeasureOptions | None = None,
+    model: str | None = None,
+) -> int:
     """Measure, print and remember; `hidden` are the names to remove from the output, None to remove none.
+
+    By default on this machine, for as long as the control takes, with the control's model.
 
     Raises HettopError (exit 2) where there is no Core ML or no source of power.
     """
     from hettop.host import describe_host
     from hettop.wiring.headless import Headless
     from hettop.wiring.power import power_here
-    from hettop.wiring.rail_control import control_options, prepare_control
+    from hettop.wiring.rail_control import MODEL, control_options, prepare_control
     from hettop.wiring.validated_rails import ValidatedRails
 
-    here, options = power_here(describe_host().chip), control_options()
-    setup = prepare_control(here.machine)
+    here, options = here or power_here(describe_host().chip), options or control_options()
+    setup = prepare_control(here.machine, model or MODEL)
     # The session neither reads nor writes what is remembered: the control decides by what it measures itself.
     alone = replace(here, rails=ValidatedRails())
     headless = Headless(setup, options, raw_limit=0, here=alone)

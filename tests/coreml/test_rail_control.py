@@ -14,14 +14,14 @@ import pytest
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
-from hettop.commands.doctor_control import measure_and_keep
+from hettop.commands.doctor_control import measure_and_keep, run_control
 from hettop.commands.measuring import measure
 from hettop.session.statistics import statistics
 from hettop.wiring.headless import Headless
 from hettop.wiring.power import PowerHere
 from hettop.wiring.rail_control import control_options, prepare_control
 from hettop.wiring.setup import Setup
-from hettop.wiring.validated_rails import ValidatedRails
+from hettop.wiring.validated_rails import Sighting, ValidatedRails
 from tests.power.machines import mac
 
 from .bench import SITE, Bench
@@ -57,17 +57,24 @@ def core_ml(bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> It
         yield bench
 
 
+def metered(meter: Meter, rails: ValidatedRails) -> PowerHere:
+    """A Mac whose only power source is the meter."""
+    machine = mac(sudo="forbidden")
+    machine.missing.add("macmon")
+    machine.modules["zeus_apple_silicon"] = SimpleNamespace(AppleEnergyMonitor=lambda: meter)
+    return PowerHere(machine.machine, rails)
+
+
 @contextmanager
 def begun(
     package: Path, drew: Mapping[str, Mapping[str, int]], rails: ValidatedRails, units: tuple[str, ...] = ()
 ) -> Iterator[tuple[Headless, Setup]]:
     """A control on a Mac whose only power source is the meter; of these units where they are given."""
-    machine, meter = mac(sudo="forbidden"), Meter(drew)
-    machine.missing.add("macmon")
-    machine.modules["zeus_apple_silicon"] = SimpleNamespace(AppleEnergyMonitor=lambda: meter)
-    setup = prepare_control(machine.machine, model=str(package))
+    meter = Meter(drew)
+    here = metered(meter, rails)
+    setup = prepare_control(here.machine, model=str(package))
     setup = replace(setup, units=units or setup.units)
-    meter.headless = Headless(setup, OPTIONS, raw_limit=0, here=PowerHere(machine.machine, rails))
+    meter.headless = Headless(setup, OPTIONS, raw_limit=0, here=here)
     try:
         yield meter.headless, setup
     finally:
@@ -77,6 +84,31 @@ def begun(
 @pytest.fixture
 def rails(tmp_path: Path) -> ValidatedRails:
     return ValidatedRails(tmp_path / "rails.json", "Mac14,2", "24A335")
+
+
+def test_the_command_forgets_a_rail_that_reads_the_same_whatever_runs(
+    core_ml: Bench, package: Path, rails: ValidatedRails, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core_ml.behave(latency_ms=2.0)
+    remembered = Sighting(
+        rail="ane",
+        machine="Mac14,2",
+        build="24A335",
+        source="zeus",
+        seen="2026-01-31T12:00:00.000Z",
+        model="a model",
+        unit="CPU_AND_NE",
+        mw=640.0,
+    )
+    rails.remember([remembered])
+    here = metered(Meter({"": {"ane_mj": 320}}), rails)
+    hidden = [package.name]
+    assert run_control(as_json=True, hidden=hidden, here=here, options=OPTIONS, model=str(package)) == 0
+    printed = capsys.readouterr().out
+    assert package.name not in printed
+    found = {each["rail"]: each["validated"] for each in json.loads(printed)["rails"]}
+    assert found["ane"] is False
+    assert rails.all() == ()
 
 
 def test_rails_that_rise_with_their_unit_are_validated_and_remembered(
