@@ -11,11 +11,11 @@ from typing import Any
 
 from benchmarks.plan import Plan
 from benchmarks.rows import PERCENT, Row, Unit, at_least, for_comparison, worst_at_most
-from hettop.coexec.child import coexecute
-from hettop.coexec.messages import Job, Work
-from hettop.coexec.result import Result
-from hettop.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
-from hettop.engine.clock import RealClock
+from hettop.sources.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.sources.engine.clock import RealClock
+from hettop.studies.coexec.child import coexecute
+from hettop.studies.coexec.messages import Job, Work
+from hettop.studies.coexec.result import Result
 
 BACKEND = "benchmarks.coexec:Sleeping"
 SLEEPS_NS = {"CPU_ONLY": 8_000_000, "CPU_AND_GPU": 4_000_000, "CPU_AND_NE": 2_000_000, "ALL": 1_000_000}

@@ -15,16 +15,16 @@ import numpy as np
 
 from benchmarks.plan import Plan
 from benchmarks.rows import Row, Unit, at_most
-from hettop.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
-from hettop.engine.clock import RealClock
-from hettop.engine.frames import FrameReader, SampleFrame
-from hettop.engine.garbage import frozen_collector
-from hettop.engine.job import Limits, Stop
-from hettop.engine.loop import Sampler
-from hettop.engine.orders import Doing, Orders
-from hettop.engine.outlet import Outlet, widen_pipe
-from hettop.engine.usage import UsageMeter, peak_memory_mb
 from hettop.events import NO_LOAD
+from hettop.sources.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.frame_writer import Outlet, widen_pipe
+from hettop.sources.engine.frames import FrameReader, SampleFrame
+from hettop.sources.engine.garbage import frozen_collector
+from hettop.sources.engine.job import Limits, Stop
+from hettop.sources.engine.loop import Sampler
+from hettop.sources.engine.usage import UsageMeter, peak_memory_mb
+from hettop.sources.engine.worker_state import Doing, Orders
 
 LIMIT_NS = 1_000.0
 NS = Unit(" ns", decimals=0)

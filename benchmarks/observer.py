@@ -81,7 +81,9 @@ class Screen:
         terminal.await_text(rb"P50\s*\d", 30)
         time.sleep(watched_s)
         self._screen = psutil.Process(terminal.process.pid)
-        engines = [process for process in self._screen.children() if "hettop.engine.worker" in process.cmdline()]
+        engines = [
+            process for process in self._screen.children() if "hettop.sources.engine.worker" in process.cmdline()
+        ]
         self._engine = engines[0]
         self._stop()
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from benchmarks.plan import Plan
 from benchmarks.rows import Row, Unit, at_most, for_comparison
-from hettop.power.plist import PlistParser
-from tests.power.captures import CHIPS, Chip, plist, stream, truth_of
+from hettop.sources.power.plist import PlistParser
+from tests.sources.power.captures import CHIPS, Chip, plist, stream, truth_of
 
 LIMIT = 0.01
 INTERVAL_NS = 500_000_000

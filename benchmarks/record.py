@@ -21,11 +21,11 @@ from benchmarks.recordings import events_of, windows_of
 from benchmarks.rows import MB, MS_OF_S, Row, Unit, at_least, at_most, for_comparison, worst_at_most
 from benchmarks.terminal import Terminal
 from hettop.events import Header, Samples
+from hettop.measurement.options import DEFAULT_MODEL
 from hettop.record.defects import Report
 from hettop.record.disk import Disk
 from hettop.record.reader import open_recording, read_events
 from hettop.record.writer import Writer
-from hettop.wiring.options import DEFAULT_MODEL
 
 BYTES_LIMIT_FAST, BYTES_LIMIT_SLOW, BYTES_LIMIT_ZSTD = 14.0, 17.0, 7.0
 WRITE_LIMIT_NS = 200.0

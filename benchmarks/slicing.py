@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.plan import Plan
 from benchmarks.rows import Row, Unit, at_most
-from hettop.slicing.costs import CostTable
-from hettop.slicing.planner import plan as plan_slices
+from hettop.studies.plan.slicing.costs import CostTable
+from hettop.studies.plan.slicing.planner import plan as plan_slices
 
 MS = Unit(" ms", 1e-6, 3)
 CASES = ((20, 4, 0.5e6), (53, 25, 1.5e6))

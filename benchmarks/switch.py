@@ -18,10 +18,10 @@ from benchmarks.plan import Plan, child
 from benchmarks.recordings import units_that_ran, windows_of
 from benchmarks.rows import MS_OF_NS, Row, at_most, worst_at_most
 from benchmarks.terminal import Terminal
-from hettop.engine.clock import RealClock
-from hettop.wiring.live import LiveFeed
-from hettop.wiring.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
-from hettop.wiring.setup import prepare
+from hettop.app.live import LiveFeed
+from hettop.measurement.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
+from hettop.measurement.setup import prepare
+from hettop.sources.engine.clock import RealClock
 
 LIMIT_NS = 100e6
 FIRST_UNIT = "CPU_ONLY"

@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from hettop.analysis.budget import Budget, judge
 from hettop.analysis.comparison import LEVELS, QuantileDifference, quantile_differences
-from hettop.analysis.material import WALL, Measured
+from hettop.analysis.unit_samples import WALL, Measured
 from hettop.stats.quantiles import interval_of, samples_needed
 
 Samples = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ OUT="${1:-hettop-mac-check}"
 OUT="${OUT%/}"
 PYTHON="${PYTHON:-$(dirname "$(command -v "$HETTOP")")/python}"
 
-if ! "$HETTOP" --version > /dev/null 2>&1 || ! "$PYTHON" -c 'import hettop.commands.anonymize' > /dev/null 2>&1; then
+if ! "$HETTOP" --version > /dev/null 2>&1 || ! "$PYTHON" -c 'import hettop.cli.anonymize' > /dev/null 2>&1; then
     printf 'error: hettop is not installed: %s\n' "$HETTOP" >&2
     printf 'hint: python3.13 -m venv .venv && .venv/bin/pip install .\n' >&2
     exit 2
@@ -69,7 +69,7 @@ step plan "0 2" "$HETTOP" plan mobilenetv2 --backend coreml --devices CPU_ONLY,C
 [ -z "$stopped" ] || failed="$failed interrupted"
 deleted=""
 for file in "$OUT"/*; do
-    "$PYTHON" -m hettop.commands.anonymize "$file" && continue
+    "$PYTHON" -m hettop.cli.anonymize "$file" && continue
     rm -f -- "$file"
     deleted="$deleted $(basename "$file")"
 done

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hettop.wiring.picture import DEFAULT_SIZE, picture
+from hettop.app.picture import DEFAULT_SIZE, picture
 
 DOCS = Path(__file__).resolve().parent
 RECORDINGS = DOCS.parent / "recordings"

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hettop.load.parts import parse_load
-from hettop.wiring.live import LiveFeed
-from hettop.wiring.options import MeasureOptions, ModelOptions
-from hettop.wiring.setup import prepare
+from hettop.app.live import LiveFeed
+from hettop.measurement.options import MeasureOptions, ModelOptions
+from hettop.measurement.setup import prepare
+from hettop.sources.load.parts import parse_load
 
 FOLDER = Path(__file__).resolve().parent.parent / "recordings"
 PUMP_EVERY_S = 0.05

@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
     _replace_closed_streams()
     _print_anything()
     forget_odd_sizes(os.environ)
-    from hettop.cli import run
+    from hettop.cli.main import run
 
     code = run(arguments)
     _flush_or_discard()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from hettop.engine.reaper import Reaper
+from hettop.processes.reaper import Reaper
 from hettop.report.document import to_json
-from tests.commands.running import PATIENCE_S, plain_environment
+from tests.cli.running import PATIENCE_S, plain_environment
 
-BROKEN = "import sys, hettop.cli as cli; cli._dispatch = lambda argv: [][1]; sys.exit(cli.run([]))"
+BROKEN = "import sys, hettop.cli.main as cli; cli._dispatch = lambda argv: [][1]; sys.exit(cli.run([]))"
 
 
 def ran(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

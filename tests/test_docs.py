@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from hettop.cli import COMMANDS
-from hettop.commands.parsers import LIVE, options_of, parser_of
-from tests.commands.running import hettop
+from hettop.cli.main import COMMANDS
+from hettop.cli.parsers import LIVE, options_of, parser_of
+from tests.cli.running import hettop
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
@@ -132,9 +132,9 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
 def test_the_example_of_settings_is_one() -> None:
     import tomllib
 
+    from hettop.app.settings.load import screen_keymap
+    from hettop.app.settings.resolve import in_force
     from hettop.toml import TomlFile
-    from hettop.wiring.settings.force import in_force
-    from hettop.wiring.settings.mine import screen_keymap
 
     text = (DOCS / "SCREEN.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
     force = in_force(TomlFile(Path("config.toml"), text, tomllib.loads(text)), {})

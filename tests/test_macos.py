@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hettop.engine.coreml.availability import this_host
-from hettop.host import describe_host
 from hettop.macos import is_virtual_machine, macos_version, sysctl
-from hettop.power import machine
+from hettop.sources.engine.coreml.availability import this_host
+from hettop.sources.host import describe_host
+from hettop.sources.power import machine
 
 
 def unasked(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.__main__ import forget_odd_sizes
-from tests.commands.running import hettop
+from tests.cli.running import hettop
 
 TABLE = ("bench", "--backend", "simulated", "--units", "ALL", "--warmup", "0", "--runs", "3")
 

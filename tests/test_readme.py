@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from hettop.engine.coreml.availability import NEWEST_PYTHON
+from hettop.sources.engine.coreml.availability import NEWEST_PYTHON
 
 REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

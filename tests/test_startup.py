@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import PATIENCE_S, plain_environment, read
+from tests.cli.running import PATIENCE_S, plain_environment, read
 
 # Runs hettop and writes down, when it ends, the names of all top-level modules that it has imported.
 WATCHED = """

@@ -11,13 +11,13 @@ import signal
 import sys
 from pathlib import Path
 
-from hettop.commands.closing import Endings
-from hettop.commands.screen import ScreenOptions, show
-from hettop.engine.clock import RealClock
+from hettop.app.live import LiveFeed
+from hettop.cli.closing import Endings
+from hettop.cli.screen import ScreenOptions, show
+from hettop.measurement.options import MeasureOptions, ModelOptions
+from hettop.measurement.setup import prepare
+from hettop.sources.engine.clock import RealClock
 from hettop.tui.preferences import Preferences
-from hettop.wiring.live import LiveFeed
-from hettop.wiring.options import MeasureOptions, ModelOptions
-from hettop.wiring.setup import prepare
 
 USUAL_FPS = 4.0
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import psutil
 
+from hettop.app.replay import SCANNED_AT_ONCE_BYTES
 from hettop.record.player import Player
-from hettop.wiring.replay import SCANNED_AT_ONCE_BYTES
 
 COLUMNS = 200
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from hettop.analysis.material import NATIVE, RESPONSE, WALL, Measured
+from hettop.analysis.unit_samples import NATIVE, RESPONSE, WALL, Measured
 from hettop.errors import HettopError
 from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed

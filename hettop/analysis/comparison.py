@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hettop.analysis.circumstances import Circumstance, in_words, while_it_ran
+from hettop.analysis.environment_diff import Circumstance, in_words, while_it_ran
 from hettop.analysis.fairness import POWER_MODE, POWER_SUPPLY, Difference, differences, thermal_difference
-from hettop.analysis.material import WALL, InOrder, Measured, loads_of, measured
-from hettop.analysis.surroundings import Meanwhile, Surroundings
+from hettop.analysis.host_load import Meanwhile, Surroundings
+from hettop.analysis.unit_samples import WALL, InOrder, Measured, loads_of, measured
 from hettop.session.details import are_wrong
 from hettop.session.session import Session
 from hettop.stats.compare import MIN_SAMPLES

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hettop.analysis.material import Measured
+from hettop.analysis.unit_samples import Measured
 from hettop.events import Header
 from hettop.session.session import Session
 

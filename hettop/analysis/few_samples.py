@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hettop.analysis.material import Measured
+from hettop.analysis.unit_samples import Measured
 
 FEW_SHARE = 0.01
 

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from hettop.analysis.material import Measured
 from hettop.analysis.ranking import Resampled
+from hettop.analysis.unit_samples import Measured
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hettop.analysis.material import Measured
+from hettop.analysis.unit_samples import Measured
 from hettop.stats.dependence import autocorrelation_time
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.stats.resampling import block_length, resampled_means, resamples_for

@@ -12,7 +12,7 @@ import numpy as np
 
 from hettop.analysis.budget import Budget, Judgement, judge
 from hettop.analysis.curves import LEAST_POINTS, LEAST_RISE, Knee, Line, find_knee, fit_line
-from hettop.analysis.material import Measured
+from hettop.analysis.unit_samples import Measured
 from hettop.session.statistics import Statistics
 from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.quantiles import CONFIDENCE

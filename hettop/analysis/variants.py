@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hettop.analysis.material import Measured
+from hettop.analysis.unit_samples import Measured
 from hettop.events import OutputDifference, Outputs
 from hettop.session.statistics import Statistics
 from hettop.stats.compare import BLOCK, MIN_SAMPLES, RESAMPLES, resampled_quantiles

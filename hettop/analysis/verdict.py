@@ -14,8 +14,8 @@ import numpy as np
 from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
 from hettop.analysis.few_samples import FewSamples, decided_by_few
 from hettop.analysis.flips import Flip, flips
-from hettop.analysis.material import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
+from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
 from hettop.session.details import are_wrong, disagree
 from hettop.session.session import Session

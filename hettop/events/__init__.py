@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from hettop.events.base import Event, Failure
 from hettop.events.codec import KINDS, AnyEvent, decode, encode
-from hettop.events.course import Advice, Control, Dropped, End, Header, Host, Mark, ModelInfo
 from hettop.events.inference import (
     COLLECTED,
     FAULTED_MAJOR,
@@ -75,6 +74,7 @@ from hettop.events.machine import (
     is_capture,
 )
 from hettop.events.rows import row_name, split_row
+from hettop.events.session_events import Advice, Control, Dropped, End, Header, Host, Mark, ModelInfo
 from hettop.events.studies import (
     ROWS_LIMIT,
     STUDY_STATES,

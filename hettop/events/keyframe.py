@@ -10,10 +10,10 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import Event, Failure
-from hettop.events.course import Advice, Control
 from hettop.events.inference import Outputs, Plan
 from hettop.events.limits import NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.machine import Baseline, HostLoad, Power, PowerStatus
+from hettop.events.session_events import Advice, Control
 from hettop.events.studies import Study
 
 Distance = Annotated[float, msgspec.Meta(ge=-100, le=100)]  # logarithm of a ratio of latencies

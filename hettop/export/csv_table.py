@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from hettop.events import Power, Samples
 from hettop.export.formats import Target
+from hettop.record.dataframe_columns import POWER_COLUMNS, SAMPLE_COLUMNS, power_rows
 from hettop.record.opened import Recording
-from hettop.record.tidy import POWER_COLUMNS, SAMPLE_COLUMNS, power_rows
 from hettop.text import clean
 
 FORMULA_STARTS = ("=", "+", "-", "@")

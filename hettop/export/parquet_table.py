@@ -12,8 +12,17 @@ import numpy as np
 
 from hettop.events import Power
 from hettop.export.formats import Target, needed
+from hettop.record.dataframe_columns import (
+    POWER_COLUMNS,
+    SAMPLE_COLUMNS,
+    Batch,
+    Numbers,
+    PowerRow,
+    Texts,
+    batches,
+    power_rows,
+)
 from hettop.record.opened import Recording
-from hettop.record.tidy import POWER_COLUMNS, SAMPLE_COLUMNS, Batch, Numbers, PowerRow, Texts, batches, power_rows
 
 EXTRA = "parquet"
 WHAT = "Parquet"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from hettop.engine.framework_errors import reason
 from hettop.errors import HettopError
 from hettop.models.precision import FP16, INT8, PALETTE_BITS, Job
+from hettop.processes.framework_errors import reason
 from hettop.text import clean
 
 TOOLS = "coremltools.optimize.coreml"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hettop.engine.framework_errors import reason
 from hettop.errors import HettopError
 from hettop.models.precision import CALIBRATION_SETS, FP16, INT8, INT8_DYNAMIC, Job
+from hettop.processes.framework_errors import reason
 from hettop.text import clean
 
 CONVERTERS = ("onnxruntime.transformers.float16", "onnxconverter_common.float16")

@@ -172,7 +172,7 @@ def _checked_compiled(name: str) -> Path:
 
 def _checked_core_ml(path: Path, name: str, status: os.stat_result) -> Path:
     """The path, if there is a readable Core ML model, whatever its kind."""
-    from hettop.mil.package import open_package
+    from hettop.models.mil.package import open_package
 
     if not stat.S_ISDIR(status.st_mode):
         _check_regular(status, name)

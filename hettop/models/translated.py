@@ -1,6 +1,6 @@
 """ML Programs as ONNX files: translated once, kept in the cache, known by the content of both package and translator.
 
-Knows neither what a translation looks like nor who runs it; hettop.mil is imported when there is something to
+Knows neither what a translation looks like nor who runs it; hettop.models.mil is imported when there is something to
 translate.
 """
 
@@ -19,12 +19,12 @@ NOTES_KEY = "hettop.notes"
 def translated_file(package: Path, function: str | None, cache: ModelCache) -> Path:
     """The ONNX file of one function (None: the default one) of an ML Program, translated if it was not before.
 
-    Raises HettopError: as `hettop.mil.package.open_package` and `hettop.mil.translate.translate` do; `io`.
+    Raises HettopError: as `mil.package.open_package` and `mil.translate.translate` do; `io`.
     """
 
     def build(path: Path) -> None:
-        from hettop.mil.package import open_package
-        from hettop.mil.translate import translate
+        from hettop.models.mil.package import open_package
+        from hettop.models.mil.translate import translate
 
         translation = translate(open_package(package), function)
         entry = translation.model.metadata_props.add()
@@ -41,9 +41,9 @@ def _identity(package: Path, function: str | None) -> str:
 
 def _translator_sha256() -> str:
     """Of the translator's own sources: a translation must not outlive the program that made it."""
-    import hettop.mil
+    import hettop.models.mil
 
-    folder = Path(hettop.mil.__file__).parent
+    folder = Path(hettop.models.mil.__file__).parent
     whole = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         whole.update(f"{path.relative_to(folder).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hettop.errors import HettopError
 from hettop.events import AnyEvent, Power
-from hettop.record.tidy import POWER_COLUMNS, SAMPLE_COLUMNS, Numbers, Texts, batches, power_rows, texts
+from hettop.record.dataframe_columns import POWER_COLUMNS, SAMPLE_COLUMNS, Numbers, Texts, batches, power_rows, texts
 
 if TYPE_CHECKING:
     import pandas as pd

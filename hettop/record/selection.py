@@ -13,10 +13,10 @@ from hettop.events import Header, Samples
 from hettop.record.bytes import RecordingFile, second_reader
 from hettop.record.defects import Report
 from hettop.record.folding import fold
-from hettop.record.gather import cut
 from hettop.record.limits import CLOCK_SLACK_NS
 from hettop.record.reader import Placed
 from hettop.record.seek import FOLDED_FROM_START_BYTES, start_before
+from hettop.record.window_coalescer import cut
 from hettop.session.condition import ConditionKey
 from hettop.session.series import NS_PER_MS, Series
 from hettop.session.session import LONGEST_WINDOW_NS, Session

@@ -14,7 +14,7 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.events import LINE_LIMIT, AnyEvent, Samples
-from hettop.record import gather
+from hettop.record import window_coalescer as gather
 from hettop.record.disk import Disk, LineFile, fault_text
 from hettop.record.limits import clock_fault, form_fault
 from hettop.record.readable import readable

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from hettop.events import NO_LOAD
 from hettop.format import count, seconds
-from hettop.report.course import Course
 from hettop.report.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.report.page import Figure
+from hettop.report.session_history import Course
 from hettop.session.condition import Condition
 from hettop.session.latency_view import axis
 from hettop.session.series import NS_PER_MS

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from hettop.analysis.budget import Judgement
-from hettop.analysis.material import Measured
 from hettop.analysis.ranking import spread, tail
+from hettop.analysis.unit_samples import Measured
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
 from hettop.report.document import session_document

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from hettop import __version__
 from hettop.analysis.budget import Judgement
-from hettop.analysis.material import NATIVE, RESPONSE, Measured
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
+from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.events import split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant

@@ -1,6 +1,6 @@
 """What the screen asks of whatever feeds it: the seam at which live measurement and replay look the same.
 
-The screen knows these protocols alone; `hettop.wiring` provides both implementations.
+The screen knows these protocols alone; `hettop.app` provides both implementations.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hettop.tui.choices import DEFAULT_WINDOW_S
+from hettop.tui.constants import DEFAULT_WINDOW_S
 
 
 def _kept_nowhere(name: str, value: object) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from textual.binding import Binding, BindingsMap
 from textual.screen import Screen
 
-from hettop.tui.choosing import PanelScreen, ThemeScreen
 from hettop.tui.dialogs import AskingScreen, HelpScreen
 from hettop.tui.keymap import Scope
 from hettop.tui.keys import KEYS
+from hettop.tui.pickers import PanelScreen, ThemeScreen
 from hettop.tui.rooms import ROOMS
 from hettop.tui.rooms.room import Room
 

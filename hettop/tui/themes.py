@@ -17,7 +17,7 @@ from textual.theme import Theme
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.toml import TomlFile, read_toml
-from hettop.tui.sixteen import NAMES, in_sixteen
+from hettop.tui.ansi16_theme import NAMES, in_sixteen
 
 DEFAULT = "hettop-dark"
 WITHOUT_COLOR = "hettop-mono"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop import events
-from hettop.analysis.material import WALL, Measured
+from hettop.analysis.unit_samples import WALL, Measured
 from hettop.session.session import Session
 from tests.streams import MS, header, window
 

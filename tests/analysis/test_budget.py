@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hettop.analysis.budget import Budget, judge, judge_energy, judge_paced, parse_budget, parse_energy
-from hettop.analysis.material import RESPONSE
+from hettop.analysis.unit_samples import RESPONSE
 from hettop.errors import HettopError
 from tests.analysis.material import correlated, latencies, unit_of
 from tests.analysis.table_4 import TABLE_4

@@ -8,7 +8,7 @@ import pytest
 
 from hettop import events
 from hettop.analysis.comparison import Comparison, Side, compare
-from hettop.analysis.material import in_order_of
+from hettop.analysis.unit_samples import in_order_of
 from hettop.session.session import Session
 from tests.analysis.material import latencies, session_of, stream_of
 from tests.report.sessions import failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.analysis.material import Measured
+from hettop.analysis.unit_samples import Measured
 from hettop.analysis.variants import VariantResult, reference_of, speed
 from hettop.events import OutputDifference, Outputs
 from hettop.session.statistics import Statistics

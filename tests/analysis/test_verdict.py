@@ -6,7 +6,7 @@ import numpy as np
 
 from hettop import events
 from hettop.analysis.budget import Budget
-from hettop.analysis.material import in_order_of
+from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.report.verdict_words import warnings
 from hettop.session.session import Session

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .conversion import built
-from .site.standin_coreml import finder
-from .site.standin_coreml.behaviour import EVERY_UNIT, VARIABLE, Behaviour, Settings
+from tests.coreml.conversion import built
+from tests.coreml.site.standin_coreml import finder
+from tests.coreml.site.standin_coreml.behaviour import EVERY_UNIT, VARIABLE, Behaviour, Settings
 
 SITE = Path(__file__).parent / "site"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .bench import Bench
+from tests.coreml.bench import Bench
 
 
 @pytest.fixture
@@ -16,6 +16,6 @@ def bench(tmp_path: Path) -> Bench:
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small model that most tests run."""
     pytest.importorskip("coremltools", reason="coremltools is not installed")
-    from .models import linear
+    from tests.coreml.models import linear
 
     return linear(tmp_path_factory.mktemp("models") / "linear.mlpackage")

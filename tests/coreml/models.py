@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.mil.programs import convert, ct, mb, mil, program, spec, types
+from tests.models.mil.programs import convert, ct, mb, mil, program, spec, types
 
 WEIGHT = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.engine.processes import environment
-
-from .bench import Bench
+from tests.coreml.bench import Bench
+from tests.processes.waiting import environment
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
@@ -118,7 +117,7 @@ def test_plans_follow_the_unit_and_what_falls_back(bench: Bench, package: Path, 
 
 
 def test_importing_coremltools_as_hettop_does_prints_nothing_where_its_native_part_is_missing() -> None:
-    program = "from hettop.engine.coreml.framework import Framework; Framework()"
+    program = "from hettop.sources.engine.coreml.framework import Framework; Framework()"
     argv, environment = [sys.executable, "-c", program], {"PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr) == ("", "")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .bench import Bench
-from .conversion import built
-from .site.standin_coreml.native import Convert, _conversion
+from tests.coreml.bench import Bench
+from tests.coreml.conversion import built
+from tests.coreml.site.standin_coreml.native import Convert, _conversion
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
@@ -115,7 +115,7 @@ def test_a_model_refuses_what_is_not_convertible(bench: Bench, package: Path, co
 
 
 def test_a_state_is_written_by_the_same_rules(bench: Bench, tmp_path: Path, convert: Convert) -> None:
-    from .models import counter
+    from tests.coreml.models import counter
 
     ct = pytest.importorskip("coremltools")
     with bench.here():

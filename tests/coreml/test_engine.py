@@ -12,13 +12,12 @@ import psutil
 import pytest
 
 from hettop import events
-from hettop.engine.member import EngineEvent
-from hettop.engine.reaper import Reaper
-from hettop.engine.supervisor import Engine
+from hettop.processes.reaper import Reaper
+from hettop.sources.engine.supervisor import Engine
+from hettop.sources.engine.unit_process import EngineEvent
 from tests.clocks import FakeClock
-from tests.engine.processes import environment, gone, wait_for
-
-from .bench import Bench
+from tests.coreml.bench import Bench
+from tests.processes.waiting import environment, gone, wait_for
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
@@ -287,7 +286,7 @@ def test_noise_on_stdout_gets_between_no_samples(stdout_lost: bool, begin: Begin
 
 
 def test_inputs_outlive_the_calls_that_use_them(begin: Begin, bench: Bench, tmp_path: Path) -> None:
-    from .models import half, picture
+    from tests.coreml.models import half, picture
 
     bench.behave(needs_inputs=30.0)
     for model in (half(tmp_path / "half.mlpackage"), picture(tmp_path / "picture.mlpackage", "RGB")):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.commands.running import hettop, one_document
-from tests.engine.processes import REPOSITORY
-
-from .bench import Bench
+from tests.cli.running import hettop, one_document
+from tests.coreml.bench import Bench
+from tests.processes.waiting import REPOSITORY
 
 
 def test_a_unit_that_is_named_twice_has_both_its_calls_served_by_core_ml(

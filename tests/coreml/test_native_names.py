@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from hettop.engine.backend import CORE_ML_UNITS
-from hettop.engine.coreml.framework import DEVICES, LOW_PRECISION, RESHAPE, STRATEGY
-
-from .conversion import SOURCE
-from .site.standin_coreml import native
+from hettop.sources.engine.backend import CORE_ML_UNITS
+from hettop.sources.engine.coreml.framework import DEVICES, LOW_PRECISION, RESHAPE, STRATEGY
+from tests.coreml.conversion import SOURCE
+from tests.coreml.site.standin_coreml import native
 
 VARIABLE = "HETTOP_MACOS_COREMLTOOLS"
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -68,7 +67,10 @@ def called_by_coremltools(source: Path) -> Iterator[str]:
 
 def asked_for_by_hettop() -> set[str]:
     """What hettop looks for in coremltools' objects by a string, and does without where it is not there."""
-    sources = [*(REPOSITORY / "hettop/engine/coreml").glob("*.py"), REPOSITORY / "hettop/engine/backends/coreml.py"]
+    sources = [
+        *(REPOSITORY / "hettop/sources/engine/coreml").glob("*.py"),
+        REPOSITORY / "hettop/sources/engine/backends/coreml.py",
+    ]
     found: set[str] = set()
     for source in sources:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):

@@ -14,17 +14,16 @@ import pytest
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
-from hettop.commands.doctor_control import measure_and_keep, run_control
-from hettop.commands.measuring import measure
+from hettop.app.rail_control import control_options, prepare_control
+from hettop.cli.doctor_control import measure_and_keep, run_control
+from hettop.cli.measuring import measure
+from hettop.measurement.headless import Headless
+from hettop.measurement.power import PowerHere
+from hettop.measurement.setup import Setup
+from hettop.measurement.validated_rails import Sighting, ValidatedRails
 from hettop.session.statistics import statistics
-from hettop.wiring.headless import Headless
-from hettop.wiring.power import PowerHere
-from hettop.wiring.rail_control import control_options, prepare_control
-from hettop.wiring.setup import Setup
-from hettop.wiring.validated_rails import Sighting, ValidatedRails
-from tests.power.machines import mac
-
-from .bench import SITE, Bench
+from tests.coreml.bench import SITE, Bench
+from tests.sources.power.machines import mac
 
 OPTIONS = control_options(duration_ns=2_000_000_000)  # windows of half a second: three lie within a unit's running
 WORKING = {"CPU_AND_NE": {"ane_mj": 320}, "CPU_AND_GPU": {"gpu_mj": 2_050}}

@@ -11,20 +11,18 @@ from typing import Any
 
 import pytest
 
-from tests.commands.running import assert_refused, hettop, one_document, plain_environment
-from tests.engine.processes import REPOSITORY
-
-from .bench import Bench
+from tests.cli.running import assert_refused, hettop, one_document, plain_environment
+from tests.coreml.bench import Bench
+from tests.processes.waiting import REPOSITORY
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
-from hettop.cutting.coreml_child import CoreML
-from hettop.cutting.messages import Subject
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED
-from tests.cutting import coreml_models as models
-
-from .models import enumerated, neural_network
+from hettop.studies.plan.cutting.coreml_child import CoreML
+from hettop.studies.plan.cutting.messages import Subject
+from tests.coreml.models import enumerated, neural_network
+from tests.studies.plan.cutting import coreml_models as models
 
 SHORT = ("--backend", "coreml", "--runs", "3", "--warmup", "1")
 BOTH = ("--devices", "CPU_ONLY,CPU_AND_NE")

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from hettop.commands.bench import _how_to_measure, _parser
+from hettop.cli.bench import _how_to_measure, _parser
 from hettop.errors import HettopError
-from tests.commands.running import assert_refused, hettop, one_document
-from tests.engine.processes import REPOSITORY
-
-from .bench import Bench
+from tests.cli.running import assert_refused, hettop, one_document
+from tests.coreml.bench import Bench
+from tests.processes.waiting import REPOSITORY
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
@@ -24,14 +23,14 @@ SHORT = ("--runs", "70", "--warmup", "2")
 
 @pytest.fixture(scope="module")
 def functions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from .models import prefill_and_decode
+    from tests.coreml.models import prefill_and_decode
 
     return prefill_and_decode(tmp_path_factory.mktemp("functions"), prompt=16)
 
 
 @pytest.fixture(scope="module")
 def flexible(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from .models import token_by_token
+    from tests.coreml.models import token_by_token
 
     return token_by_token(tmp_path_factory.mktemp("flexible") / "flexible.mlpackage")
 

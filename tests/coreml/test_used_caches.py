@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .used_caches import Machine
+from tests.coreml.used_caches import Machine
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 

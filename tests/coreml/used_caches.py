@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.commands.running import hettop
-
-from .bench import Bench
+from tests.cli.running import hettop
+from tests.coreml.bench import Bench
 
 MODEL = "mobilenetv2:32x32"
 SHORT = ("--warmup", "0", "--runs", "2", "--json")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.commands.running import HETTOP, plain_environment
+from tests.cli.running import HETTOP, plain_environment
 
 PATIENCE_S = 60.0
 POLL_S = 0.05

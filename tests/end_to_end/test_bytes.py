@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import HETTOP, PATIENCE_S, plain_environment
+from tests.cli.running import HETTOP, PATIENCE_S, plain_environment
 from tests.export.recordings import hostile
 
 SHOWN = b"<img"  # of every hostile text: literally, as what it is

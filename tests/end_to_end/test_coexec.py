@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.end_to_end.terminal import Terminal
-from tests.engine.processes import gone, wait_for
+from tests.processes.waiting import gone, wait_for
 
 SMALL = "mobilenetv2:32x32"
 LIVE = ["coexec", SMALL, "--units", "CPU_ONLY@1,CPU_ONLY@2", "--live", "--power", "none"]
@@ -26,7 +26,7 @@ def co_executing(terminal: Terminal) -> list[int]:
 
 
 def workers(family: list[int]) -> list[int]:
-    return [pid for pid in family if psutil.Process(pid).cmdline()[-1:] == ["hettop.coexec.worker"]]
+    return [pid for pid in family if psutil.Process(pid).cmdline()[-1:] == ["hettop.studies.coexec.worker"]]
 
 
 def test_it_runs_until_it_is_ended_and_then_inference_goes_on(tmp_path: Path) -> None:

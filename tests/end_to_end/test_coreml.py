@@ -9,7 +9,7 @@ import pytest
 
 from tests.coreml.bench import Bench
 from tests.end_to_end.terminal import Terminal
-from tests.engine.processes import gone, wait_for
+from tests.processes.waiting import gone, wait_for
 
 
 def _runs(terminal: Terminal, unit: str) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.commands.running import hettop, one_document
+from tests.cli.running import hettop, one_document
 from tests.end_to_end.terminal import Terminal
-from tests.engine import faulty
-from tests.engine.processes import gone, wait_for
+from tests.processes.waiting import gone, wait_for
+from tests.sources.engine import faulty
 
 
 def running(terminal: Terminal, recording: Path) -> list[int]:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from hettop.engine.patience import Timeouts
-from tests.commands.running import HETTOP, hettop, plain_environment
+from hettop.sources.engine.watchdog import Timeouts
+from tests.cli.running import HETTOP, hettop, plain_environment
 from tests.coreml.bench import Bench
-from tests.engine.processes import wait_for
+from tests.processes.waiting import wait_for
 
 REPOSITORY = Path(__file__).parents[2]
 SCRIPT = REPOSITORY / "docs" / "mac-check.sh"

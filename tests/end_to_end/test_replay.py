@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.terminal import Terminal
-from tests.engine.processes import REPOSITORY
+from tests.processes.waiting import REPOSITORY
 
 RECORDING = REPOSITORY / "recordings" / "simulated-m2.jsonl"
 

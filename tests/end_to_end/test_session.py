@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 
 from tests.end_to_end.terminal import Terminal
-from tests.engine.processes import gone, wait_for
+from tests.processes.waiting import gone, wait_for
 
 
 def test_measuring_recording_and_playing_it_again(tmp_path: Path) -> None:
@@ -119,7 +119,9 @@ def _plays(terminal: Terminal, duration_ns: int) -> None:
 def test_a_unit_whose_process_dies_says_so_and_can_be_restarted(tmp_path: Path) -> None:
     with Terminal(tmp_path, ["--unit", "CPU_ONLY@3", "mobilenetv2:32x32"]) as terminal:
         _runs(terminal, "CPU_ONLY@3")
-        engines = [child for child in terminal.hettop().children() if "hettop.engine.worker" in _command_of(child)]
+        engines = [
+            child for child in terminal.hettop().children() if "hettop.sources.engine.worker" in _command_of(child)
+        ]
         assert len(engines) == 1
         engines[0].send_signal(signal.SIGKILL)
         terminal.until("✗ CPU_ONLY@3  ", "killed by SIGKILL")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.end_to_end.terminal import Terminal
-from tests.engine.processes import REPOSITORY
+from tests.processes.waiting import REPOSITORY
 
 RECORDING = str(REPOSITORY / "recordings" / "simulated-m2.jsonl")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.end_to_end.terminal import Terminal
 from tests.end_to_end.test_settings import of_this_user
-from tests.engine.processes import REPOSITORY
+from tests.processes.waiting import REPOSITORY
 
 WALK = (
     (REPOSITORY / "docs" / "TUTORIAL.md").read_text(encoding="utf-8").partition("## 2. Look")[2].partition("## 3.")[0]

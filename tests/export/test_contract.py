@@ -20,7 +20,7 @@ from hettop.export.formats import FORMATS, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording
 from hettop.record.writer import Writer
 from hettop.text import UNSAFE_CATEGORIES
-from tests.commands.running import PATIENCE_S, plain_environment
+from tests.cli.running import PATIENCE_S, plain_environment
 from tests.export.recordings import empty, everything, hostile, simulated
 from tests.record.stories import MS, SECOND, header, window
 
@@ -109,7 +109,7 @@ def test_a_failed_export_leaves_nothing_behind(chosen: Format, tmp_path: Path) -
 def test_without_its_library_a_format_says_what_to_install(name: str, tmp_path: Path) -> None:
     recording = everything(tmp_path)
     code = (
-        f"import sys; sys.modules[{NEEDS[name]!r}] = None; from hettop.cli import run; "
+        f"import sys; sys.modules[{NEEDS[name]!r}] = None; from hettop.cli.main import run; "
         f"sys.exit(run(['export', {os.fspath(recording.path)!r}, '--to', {name!r}]))"
     )
     done = subprocess.run(

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.coreml.bench import Bench
-from tests.engine.processes import REPOSITORY
 from tests.macos.lacking import KEPT, VARIABLE, VERSIONS, environment, lacking, linux_only
+from tests.processes.waiting import REPOSITORY
 
 pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
@@ -156,7 +156,8 @@ def by(file):
     names = {}
     exec(compile(looks, file, "exec"), names)
     return names["looks"]()
-print([by(place + "/hettop/engine/loop.py"), by(place + "/tests/x.py"), by("/elsewhere/site-packages/psutil/x.py")])
+files = [place + "/hettop/sources/engine/loop.py", place + "/tests/x.py", "/elsewhere/site-packages/psutil/x.py"]
+print([by(file) for file in files])
 """
     here, tests, library = said(program, hiding, LOOKS, str(REPOSITORY))
     assert here == [False] * 10
@@ -167,7 +168,7 @@ def test_what_hettop_asks_of_psutil_is_answered(hiding: dict[str, str]) -> None:
     program = """
 import sys, psutil
 names = {"psutil": psutil}
-exec(compile("n = psutil.Process().num_threads()", sys.argv[1] + "/hettop/engine/loop.py", "exec"), names)
+exec(compile("n = psutil.Process().num_threads()", sys.argv[1] + "/hettop/sources/engine/loop.py", "exec"), names)
 print(names["n"])
 """
     assert said(program, hiding, str(REPOSITORY)) == 1
@@ -185,7 +186,7 @@ def by(file):
     names = {}
     exec(compile(code, file, "exec"), names)
     return names["has"]("prctl")
-print([by(sys.argv[1] + "/hettop/engine/qos.py"), by(sys.argv[1] + "/tests/x.py")])
+print([by(sys.argv[1] + "/hettop/processes/qos.py"), by(sys.argv[1] + "/tests/x.py")])
 """
     assert said(program, hiding, str(REPOSITORY)) == [[False, False], [True, True]]
 

@@ -10,10 +10,10 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from hettop.inspection.reading import inspect
-from hettop.mil.package import open_package
-from hettop.mil.translate import translate
 from hettop.models.cache import ModelCache
+from hettop.models.inspection.reading import inspect
+from hettop.models.mil.package import open_package
+from hettop.models.mil.translate import translate
 from hettop.models.mobilenetv2 import Variant, network
 from hettop.models.mobilenetv2_coreml import Precision, write_package
 from hettop.models.mobilenetv2_onnx import build_model

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from hettop.errors import HettopError
-from hettop.mil.package import open_package
-from hettop.mil.translate import translate
+from hettop.models.mil.package import open_package
+from hettop.models.mil.translate import translate
 from hettop.models.precision import FP16, INT8, Job
 from hettop.models.precision_coreml import write_variant
-from hettop.wiring.variants import size_of
-from tests.mil.programs import convert, mb, program, spec
+from hettop.studies.variants.setup import size_of
+from tests.models.mil.programs import convert, mb, program, spec
 
 WEIGHT = np.random.default_rng(5).normal(size=(96, 64)).astype(np.float32)
 X = np.random.default_rng(6).random((4, 64), dtype=np.float32)

@@ -13,7 +13,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.translated import NOTES_KEY, translated_file
-from tests.mil.programs import convert, mb, program, spec
+from tests.models.mil.programs import convert, mb, program, spec
 
 
 @pytest.fixture

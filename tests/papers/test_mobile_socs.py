@@ -6,8 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from hettop.coexec.result import gain
-from hettop.layers.published import Work, find_chip, read_chips
+from hettop.studies.coexec.result import gain
+from hettop.studies.layers.published import Work, find_chip, read_chips
 from tests.papers.data import nets, tables
 
 TABLES = tables()["coexecution"]

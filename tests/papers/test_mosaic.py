@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from hettop.slicing.estimators import energy_mj, fit_communication, fit_time
 from hettop.stats.quantiles import quantile_interval
+from hettop.studies.plan.slicing.estimators import energy_mj, fit_communication, fit_time
 from tests.papers.data import tables
 
 WORKED = tables()["mosaic_worked"]

@@ -22,7 +22,7 @@ from hettop.record.player import Player
 from hettop.record.reader import open_recording
 from hettop.record.verify import verify
 from hettop.record.zst import FramedBytes, packed, read_table
-from tests.commands.running import PATIENCE_S, plain_environment
+from tests.cli.running import PATIENCE_S, plain_environment
 from tests.record.stories import SECOND, read, record, story
 
 zstandard = pytest.importorskip("zstandard")
@@ -218,7 +218,7 @@ def test_packing_refuses_to_replace_anything_but_its_like(plain: Path, tmp_path:
 
 def test_without_the_package_it_says_what_to_install(compressed: Path) -> None:
     code = (
-        "import sys; sys.modules['zstandard'] = None; from hettop.cli import run; "
+        "import sys; sys.modules['zstandard'] = None; from hettop.cli.main import run; "
         f"sys.exit(run(['replay', {os.fspath(compressed)!r}, '--headless']))"
     )
     done = subprocess.run(

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from hettop.analysis.circumstances import Circumstance
 from hettop.analysis.comparison import Comparison, Side, compare
-from hettop.analysis.material import in_order_of
+from hettop.analysis.environment_diff import Circumstance
+from hettop.analysis.unit_samples import in_order_of
 from hettop.report.comparison import comparison_document, comparison_junit, comparison_text
 from hettop.session.session import Session
 from tests.analysis.material import session_of, stream_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hettop import events
-from hettop.analysis.material import in_order_of
+from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, verdict
 from hettop.report.conditions import conditions_text
 from hettop.report.document import session_document

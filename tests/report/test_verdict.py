@@ -11,7 +11,7 @@ import pytest
 
 from hettop import events
 from hettop.analysis.budget import Budget
-from hettop.analysis.material import in_order_of
+from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.report.anonymize import anonymous, anonymous_document, anonymous_file
 from hettop.report.document import to_json

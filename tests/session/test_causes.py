@@ -9,7 +9,7 @@ import pytest
 
 from hettop import events
 from hettop.events import AnyEvent
-from hettop.record.gather import Gatherer
+from hettop.record.window_coalescer import Gatherer
 from hettop.session import causes
 from hettop.session.causes import CAUSES, LAG_SLOTS, Causes, clock_changed
 from hettop.session.session import Session

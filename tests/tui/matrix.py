@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from textual.pilot import Pilot
 
+from hettop.app.replay import ReplayFeed
 from hettop.errors import HettopError
 from hettop.resources import recordings_folder
 from hettop.session.viewing import view
 from hettop.tui.app import HettopApp
-from hettop.tui.choices import PANELS
+from hettop.tui.constants import PANELS
 from hettop.tui.preferences import Preferences
-from hettop.wiring.replay import ReplayFeed
 from tests.tui.fakes import DOUBTFUL, EMPTY, FAILED, HEADER, LIVE, PAUSED, POWERED, RECORDING, REPLAY, FakeFeed
 from tests.tui.screens import app_on, settled
 from tests.tui.test_load_room import ROWS

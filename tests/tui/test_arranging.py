@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hettop.tui.app import HettopApp
-from hettop.tui.choices import PANELS
+from hettop.tui.constants import PANELS
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.panels.panel import Panel
 from hettop.tui.preferences import Preferences

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from textual.binding import Binding
 
-from hettop.tui.choosing import PanelScreen, ThemeScreen
 from hettop.tui.dialogs import AskingScreen, HelpScreen
 from hettop.tui.keymap import Scope, make_keymap, shown_key, textual_keys, with_keymap
 from hettop.tui.keys import KEYS
+from hettop.tui.pickers import PanelScreen, ThemeScreen
 from hettop.tui.preferences import Preferences
 from hettop.tui.rooms import ROOMS
 from hettop.tui.rooms.room import Room

@@ -15,10 +15,10 @@ from textual.theme import Theme
 
 from hettop.tui.actions.looking import Looking
 from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.choices import PANELS
-from hettop.tui.choosing import PanelScreen, ThemeScreen
+from hettop.tui.constants import PANELS
 from hettop.tui.introduction import SMALLEST, IntroductionScreen
 from hettop.tui.panels.panel import Panel
+from hettop.tui.pickers import PanelScreen, ThemeScreen
 
 
 class Arranging(Looking):

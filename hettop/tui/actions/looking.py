@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hettop.format import NS_PER_SECOND, seconds
 from hettop.tui.actions.steering import Steering
-from hettop.tui.choices import PANELS, WINDOWS_S
+from hettop.tui.constants import PANELS, WINDOWS_S
 from hettop.tui.dialogs import HelpScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.explanations import ROOMS as ABOUT_ROOMS

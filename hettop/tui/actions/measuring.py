@@ -9,9 +9,9 @@ from textual.app import SuspendNotSupported
 from hettop.errors import HettopError
 from hettop.session.views import UnitRow
 from hettop.tui.actions.steering import Steering, words
-from hettop.tui.asking import run_on_terminal
 from hettop.tui.dialogs import MarkScreen
 from hettop.tui.panels.units import UnitsPanel
+from hettop.tui.sudo_prompt import run_on_terminal
 
 
 class Measuring(Steering):

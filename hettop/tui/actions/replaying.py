@@ -7,7 +7,7 @@ from functools import partial
 from hettop.errors import HettopError
 from hettop.format import NS_PER_SECOND
 from hettop.tui.actions.steering import Steering, words
-from hettop.tui.choices import WINDOWS_S
+from hettop.tui.constants import WINDOWS_S
 from hettop.tui.dialogs import MomentScreen
 from hettop.tui.moments import moment_of
 from hettop.tui.panels.scrub import ScrubBar

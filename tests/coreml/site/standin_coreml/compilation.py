@@ -54,8 +54,8 @@ def _stdout_lost(*, for_good: bool) -> Iterator[None]:
 
 
 def _written(source: Path) -> Path:
-    from hettop.mil.package import open_package
-    from hettop.mil.translate import translate
+    from hettop.models.mil.package import open_package
+    from hettop.models.mil.translate import translate
 
     place = Path(tempfile.mkdtemp(prefix="standin-")) / f"{source.stem}.mlmodelc"
     (place / SOURCE).mkdir(parents=True)

@@ -20,7 +20,7 @@ class Network:
     """One function. What cannot be translated, a neural network for one, gives zeros of the described shapes."""
 
     def __init__(self, compiled: str, function: str) -> None:
-        from hettop.mil.package import open_package
+        from hettop.models.mil.package import open_package
 
         package = open_package(source_of(compiled))
         if function and not package.spec.description.functions and function != "main":

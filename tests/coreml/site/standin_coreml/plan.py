@@ -65,7 +65,7 @@ def load(source: Path, units: str) -> Any:
 
 def structure(source: Path) -> Any:
     """coremltools' description of a model's operations."""
-    from hettop.mil.package import open_package
+    from hettop.models.mil.package import open_package
 
     package = open_package(source)
     plans = _plans()

@@ -1,0 +1,120 @@
+"""Under which circumstances two recordings were made, where these differ notably: a busier machine is slower, too.
+
+Pure; says what differs and which side was worse off, never by how much that made a model slower: nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hettop.analysis.fairness import Difference
+from hettop.analysis.host_load import Meanwhile
+from hettop.session.session import Session
+from hettop.stats.clock import LEAST_LOSS, LEVEL
+
+NOTABLE_CORES = 0.5
+"""Busy cores by which machines differ. Two runs of the same work on an idle machine differ by less than a fifth."""
+
+NOTABLE_SHARE_OF_CORES = 0.05
+"""Of a machine with many cores: what half a core does among sixty-four is nobody's to notice."""
+
+NOTABLE_MEMORY = 25.0
+"""Percentage points of memory in use."""
+
+NOTABLE_FRAMES = 0.01
+LEAST_MISSED = 10
+"""Frames, on the side that missed more of them: a share of a few frames is chance."""
+
+LEAST_KERNELS = 5
+"""Times of the canary's fixed work on each side, for a level of them."""
+
+
+AT_BEST = frozenset({"nominal", "normal", "high power", "mains"})
+"""Of thermal states, power modes and power supplies: with any other one, a machine may hold back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstance:
+    """`what` was `a` when the first session was made, and `b` when the second was.
+
+    unit, load: while this unit ran under this load; None: all the time. `measure` is what numbers are of (`cores`,
+    `share`, `ms`, `percent`), None for words. `worse` is the side that latency suffers on (`a` or `b`), None where that
+    cannot be said.
+    """
+
+    what: str
+    a: float | str | None
+    b: float | str | None
+    unit: str | None = None
+    load: str | None = None
+    measure: str | None = None
+    worse: str | None = None
+
+    def concerns(self, unit: str, load: str) -> bool:
+        return self.unit is None or (self.unit, self.load) == (unit, load)
+
+
+def in_words(difference: Difference, unit: str | None = None, load: str | None = None) -> Circumstance:
+    """A difference of a state that has a name: the side that is not at its best is worse off, if the other is."""
+    told = [(difference.a or "").lower(), (difference.b or "").lower()]
+    at_best = [state in AT_BEST for state in told]
+    worse = None
+    if all(told) and at_best[0] != at_best[1]:
+        worse = "b" if at_best[0] else "a"
+    return Circumstance(difference.what, difference.a, difference.b, unit, load, worse=worse)
+
+
+def while_it_ran(
+    unit: str, load: str, sessions: tuple[Session, Session], meanwhile: tuple[Meanwhile | None, Meanwhile | None]
+) -> Iterator[Circumstance]:
+    """What differs of the time in which a unit ran under a load. Simulated time tells nothing of the machine."""
+    if any(session.simulated for session in sessions):
+        return
+    a, b = meanwhile
+    if a is not None and b is not None:
+        least = max(NOTABLE_CORES, NOTABLE_SHARE_OF_CORES * max(a.cores, b.cores))
+        if abs(b.busy_cores - a.busy_cores) >= least:
+            yield _numbers("busy cores, its own included", (a.busy_cores, b.busy_cores), unit, load, "cores")
+        memory = a.memory_percent, b.memory_percent
+        if memory[0] is not None and memory[1] is not None and abs(memory[1] - memory[0]) >= NOTABLE_MEMORY:
+            yield _numbers("memory in use", (memory[0], memory[1]), unit, load, "percent")
+    yield from _frames(unit, load, sessions)
+    yield from _clock(unit, load, sessions)
+
+
+def _frames(unit: str, load: str, sessions: Iterable[Session]) -> Iterator[Circumstance]:
+    """Of the canary, which does the same on every machine: it misses frames where there is no core for it in time."""
+    counted = []
+    for session in sessions:
+        mine = [f for key, f in session.canary.conditions.items() if (key.unit, key.load) == (unit, load)]
+        counted.append((sum(frames.missed for frames in mine), sum(frames.due for frames in mine)))
+    (missed_a, due_a), (missed_b, due_b) = counted
+    if not due_a or not due_b:
+        return
+    a, b = missed_a / due_a, missed_b / due_b
+    if abs(b - a) >= NOTABLE_FRAMES and (missed_b if b > a else missed_a) >= LEAST_MISSED:
+        yield _numbers("frames that the canary missed", (a, b), unit, load, "share")
+
+
+def _clock(unit: str, load: str, sessions: Iterable[Session]) -> Iterator[Circumstance]:
+    """The level (lower quartile) of the times that the canary's fixed work took: it goes with the clock's period."""
+    levels = []
+    for session in sessions:
+        times = [
+            time
+            for situation, kernels in session.canary.kernels.items()
+            if situation.load == load and unit in situation.units
+            for time in (*kernels.first, *kernels.recent)
+        ]
+        levels.append(float(np.quantile(times, LEVEL)) / 1e6 if len(times) >= LEAST_KERNELS else None)
+    a, b = levels
+    if a is not None and b is not None and 1 - min(a, b) / max(a, b) >= LEAST_LOSS:
+        yield _numbers("time of the canary's fixed work", (a, b), unit, load, "ms")
+
+
+def _numbers(what: str, sides: tuple[float, float], unit: str, load: str, measure: str) -> Circumstance:
+    a, b = sides
+    return Circumstance(what, a, b, unit, load, measure, worse="b" if b > a else "a")

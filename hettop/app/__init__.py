@@ -1,0 +1,1 @@
+"""What a person controls: the live view, replay, settings, screen pictures, checks of this machine."""

@@ -1,0 +1,58 @@
+"""The screen at one moment of a recording, as SVG: the real screen, drawn without a terminal.
+
+Joins a replay to the screen; neither is changed for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from hettop.app.replay import ReplayFeed
+from hettop.measurement.user_files import my_places
+from hettop.record.is_study_only import holds_a_study_alone
+from hettop.tui.app import HettopApp
+from hettop.tui.preferences import Preferences
+
+DEFAULT_SIZE = (120, 40)
+
+
+def picture(
+    recording: Path,
+    at_ns: int | None,
+    size: tuple[int, int] = DEFAULT_SIZE,
+    theme: str | None = None,
+    keys: Sequence[str] = (),
+) -> str:
+    """The screen at `at_ns` (None: at the end) of the recording, after these keys. Raises HettopError (`recording`)."""
+    return asyncio.run(_drawn(recording, at_ns, size, theme, keys))
+
+
+async def _drawn(
+    recording: Path, at_ns: int | None, size: tuple[int, int], theme: str | None, keys: Sequence[str]
+) -> str:
+    feed = ReplayFeed(recording)
+    try:
+        feed.look_at_all()
+        feed.to_end()
+        if at_ns is not None:
+            feed.seek(at_ns)
+        room = "studies" if holds_a_study_alone(recording) else ""
+        own = Preferences(theme_folder=my_places().themes, room=room)
+        app = HettopApp(lambda: feed, replaying=True, theme=theme, preferences=own)
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            app.frame()
+            await pilot.press(*keys)
+            for _ in range(3):  # layout, the frame that follows it, and its painting
+                await pilot.pause()
+            return without_downloads(app.export_screenshot(title="hettop"))
+    finally:
+        feed.close()
+
+
+def without_downloads(svg: str) -> str:
+    """The picture with local fonts only: opening it must not reach out to anybody."""
+    return re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", svg)

@@ -1,0 +1,157 @@
+"""The positive control of power rails: does each accelerator's rail rise while the unit works that uses it?
+
+A zero is evidence only from a rail that does. The control runs one model on each unit, the CPU last, and compares what
+the rail read; what it finds is remembered, or forgotten, for this machine, system and source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from hettop.errors import HettopError
+from hettop.events import Plan
+from hettop.format import percent
+from hettop.measurement.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
+from hettop.measurement.setup import Make, Setup, prepare
+from hettop.measurement.validated_rails import ValidatedRails, sightings
+from hettop.session.placement import NOTHING_MW
+from hettop.session.rails import Rail, RailSum
+from hettop.session.session import Session
+from hettop.sources.engine.backends import create
+from hettop.sources.engine.clock import RealClock
+from hettop.sources.power.choice import chooser
+from hettop.sources.power.machine import Machine
+
+MODEL = DEFAULT_MODEL
+"""52 convolutions, and little else: what every Neural Engine and GPU takes. Its weights are seeded."""
+
+UNITS: Mapping[Rail, str] = {"ane": "CPU_AND_NE", "gpu": "CPU_AND_GPU"}
+"""The unit whose work must show on a rail."""
+
+WITHOUT = "CPU_ONLY"
+"""The unit whose work must not."""
+
+DEVICES: Mapping[Rail, str] = {"ane": "Neural Engine", "gpu": "GPU"}
+DURATION_NS = 5 * 10**9  # ten power samples, of which eight or nine lie wholly within a unit's running
+COMMAND = "hettop doctor --control"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the control found of one rail: mean mW while its unit ran and while CPU_ONLY did, None where not measured.
+
+    validated: None where it could not be tried. `words` say why.
+    """
+
+    rail: Rail
+    unit: str
+    validated: bool | None
+    mw: float | None
+    without_mw: float | None
+    words: str
+
+
+def prepare_control(machine: Machine, model: str = MODEL, make: Make = create) -> Setup:
+    """What is to be measured. Raises HettopError (`unsupported-unit`, `usage`) where the control cannot run."""
+    known = make("coreml", RealClock()).units()
+    here = [unit for unit in UNITS.values() if known[unit] is None]
+    if known[WITHOUT] is not None or not here:
+        why = known[WITHOUT] or "; ".join(filter(None, known.values()))
+        raise HettopError(
+            "unsupported-unit", f"the control of power rails runs a model by Core ML: {why}", "see hettop doctor"
+        )
+    choice = chooser(None, machine)({})
+    if choice.source is None:
+        raise HettopError("usage", f"the control of power rails needs power readings: {choice.reason}", choice.fix)
+    return prepare(ModelOptions(model=model, backend="coreml"), (*here, WITHOUT), os.cpu_count() or 1, make)
+
+
+def control_options(duration_ns: int = DURATION_NS) -> MeasureOptions:
+    """How it is measured: each unit in turn, for so long."""
+    return MeasureOptions(duration_ns=duration_ns)
+
+
+def check_rails(session: Session, absent: Mapping[str, str]) -> tuple[Checked, ...]:
+    """What a measured control shows. `absent` maps units that this machine lacks to the reason."""
+    return tuple(_checked(session, rail, unit, absent.get(unit)) for rail, unit in UNITS.items())
+
+
+def keep(checked: tuple[Checked, ...], session: Session, rails: ValidatedRails, now: datetime) -> None:
+    """Remember the rails that follow the load, and forget those that do not."""
+    by_answer = {answer: {each.rail for each in checked if each.validated is answer} for answer in (True, False)}
+    rails.remember(each for each in sightings(session, rails, now) if each.rail in by_answer[True])
+    if session.energy.source is not None:
+        rails.forget(session.energy.source, by_answer[False])
+
+
+def _checked(session: Session, rail: Rail, unit: str, absent: str | None) -> Checked:
+    with_it, without = _sum(session, unit, rail), _sum(session, WITHOUT, rail)
+    mw, without_mw = with_it.mean_mw, without.mean_mw
+    validated, words = None, _untried(session, rail, unit, absent, (mw, without_mw))
+    if mw is not None and without_mw is not None and not words:
+        readings = f"{mw:,.0f} mW on {unit}, {without_mw:,.0f} mW on {WITHOUT}"
+        step_mj = session.energy.step_mj
+        if mw - without_mw > NOTHING_MW and with_it.energy_mj > step_mj:
+            validated, words = True, f"validated: {readings}"
+        elif max(with_it.energy_mj, without.energy_mj) <= step_mj:
+            validated, words = False, f"reads 0 mW under load: no evidence ({_planned(session, unit)})"
+        else:
+            validated, words = (
+                False,
+                f"does not follow the load ({readings}): close what else uses it, and run this again",
+            )
+    return Checked(rail, unit, validated, mw, without_mw, words)
+
+
+def _untried(
+    session: Session, rail: Rail, unit: str, absent: str | None, readings: tuple[float | None, float | None]
+) -> str:
+    """Why nothing can be said of the rail; empty where something can."""
+    if absent is not None:
+        return f"not tried: {absent}"
+    for name, mw in zip((unit, WITHOUT), readings, strict=True):
+        known = session.units.get(name)
+        if known is not None and known.error is not None:
+            return f"not tried: {name} failed: {known.error.message}"
+        if mw is None:
+            return f"not tried: no power sample of it was measured while {name} ran{_why_not(session)}"
+    if not session.energy.is_of_one_source(rail):
+        return "not tried: the source of power changed meanwhile"
+    share = _share(session, unit)
+    if share == 0 and max(filter(None, readings), default=0.0) <= NOTHING_MW:
+        return f"not tried: Core ML planned nothing of the model for the {DEVICES[rail]}"
+    return ""
+
+
+def _why_not(session: Session) -> str:
+    if session.power is not None and "suspect-zero" in session.power.flags:
+        return ": the source reads 0 W for a CPU or GPU that works"
+    return ""
+
+
+def _sum(session: Session, unit: str, rail: Rail) -> RailSum:
+    """All power of the rail while the unit ran alone, in whatever thermal state."""
+    whole = RailSum()
+    for key, condition in session.conditions.items():
+        if key.unit == unit:
+            part = session.energy.of(condition)[rail]
+            whole.covered_ns += part.covered_ns
+            whole.energy_pj += part.energy_pj
+    return whole
+
+
+def _share(session: Session, unit: str) -> float | None:
+    """Which share of the model the plan gives the accelerator, by estimated cost, else by operations."""
+    plan: Plan | None = session.units[unit].plan if unit in session.units else None
+    if plan is None or plan.error is not None:
+        return None
+    fallback = plan.fallback_ratio_count if plan.fallback_ratio_cost is None else plan.fallback_ratio_cost
+    return None if fallback is None else 1.0 - fallback
+
+
+def _planned(session: Session, unit: str) -> str:
+    share = _share(session, unit)
+    return "Core ML has no plan of it" if share is None else f"Core ML planned {percent(share)} of the model for it"

@@ -1,0 +1,188 @@
+"""A replay: turns the passing of time into positions of a player, and offers the screen its controls.
+
+Real time only picks the position; what is shown at a position depends on the recording alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hettop.app.replay_selection import Selecting
+from hettop.app.verdict_cache import Judge
+from hettop.format import UNKNOWN, milliseconds
+from hettop.record.player import Player
+from hettop.session.session import Session
+from hettop.session.whole import Band, Selection
+from hettop.sources.engine.backend import Clock
+from hettop.sources.engine.clock import RealClock
+from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus, VerdictPage
+
+SCANNED_AT_ONCE_BYTES = 1 << 24  # some 25 ms, between two frames
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+
+class ReplayFeed:
+    """Plays one recording for the screen, from `at_ns` on."""
+
+    def __init__(self, path: Path, *, speed: float = 1.0, at_ns: int = 0, clock: Clock | None = None) -> None:
+        """Raises HettopError (`recording`) when the file cannot be played."""
+        self._player = Player(path)
+        self._clock = clock or RealClock()
+        self._speed = speed
+        self._playing = True
+        self._notices: list[Notice] = []
+        self._played_from: int | None = None  # the moment asked for stands until it is first shown
+        self._judge = Judge()
+        self._overview = self._player.overview()
+        self._selecting = Selecting(self._player)
+        self._player.seek(at_ns)
+
+    @property
+    def live(self) -> None:
+        return None
+
+    @property
+    def replay(self) -> ReplayFeed:
+        return self
+
+    @property
+    def session(self) -> Session:
+        return self._player.session
+
+    @property
+    def now_ns(self) -> int:
+        return self._player.position_ns
+
+    def pump(self) -> None:
+        self._look_around()
+        now = self._clock.now()
+        passed = 0 if self._played_from is None else now - self._played_from
+        self._played_from = now
+        if not self._playing:
+            return
+        target = self._player.position_ns + round(passed * self._speed)
+        again = self._selecting.turned_back(target)
+        if again is not None:
+            self._player.seek(again)
+            return
+        self._player.advance(target)
+        if self._player.position_ns >= self._player.duration_ns:
+            self._playing = False
+
+    def _look_around(self) -> None:
+        """What concerns the whole recording is found a piece at a time, so that playing never stalls for it."""
+        if not self._player.scanned:
+            self._player.scan(SCANNED_AT_ONCE_BYTES)
+        if self._overview.duration_ns != self._player.duration_ns:  # a second recording was found joined to it
+            self._overview = self._player.overview()
+        self._overview.look()
+        if self._selecting.look():
+            self._notices += selection_notices(self._selecting.selection)
+
+    def look_at_all(self) -> None:
+        """Find out now what otherwise comes piece by piece: for a picture, which is drawn once."""
+        while not (self._player.scanned and self._overview.done):
+            self._look_around()
+
+    def recording_status(self) -> RecordingStatus | None:
+        return None
+
+    def replay_status(self) -> ReplayStatus | None:
+        player = self._player
+        return ReplayStatus(
+            player.path,
+            player.position_ns,
+            player.duration_ns,
+            self._speed,
+            self._playing,
+            player.marks_ns,
+            player.changes,
+            self._selecting.selection,
+        )
+
+    def overview(self, columns: int) -> tuple[Band | None, ...]:
+        return self._overview.bands(columns)
+
+    def verdict(self, width: int) -> VerdictPage:
+        return self._judge.page(self._player.session, self._player.position_ns, width, still=not self._playing)
+
+    def notices(self) -> list[Notice]:
+        found, self._notices = self._notices, []
+        return found
+
+    def drew_frame(self, duration_ns: int) -> None:
+        """A replay measures nothing, so what a redraw costs is nobody's spike."""
+
+    def toggle_play(self) -> None:
+        """Play or pause; at the end, play again from the beginning."""
+        if not self._playing and self._player.position_ns >= self._player.duration_ns:
+            self._player.seek(0)
+        self._playing = not self._playing
+
+    def seek(self, position_ns: int) -> None:
+        self._player.seek(position_ns)
+
+    def to_end(self) -> None:
+        """Stand still at the end."""
+        self._player.seek(self._player.duration_ns)
+        self._playing = False
+
+    def step_window(self, direction: int) -> None:
+        self._playing = False
+        self._player.step_window(direction)
+
+    def change_speed(self, direction: int) -> None:
+        nearest = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self._speed))
+        self._speed = SPEEDS[max(0, min(nearest + direction, len(SPEEDS) - 1))]
+
+    def next_mark(self, direction: int) -> None:
+        before = self._player.position_ns
+        self._player.next_mark(direction)
+        if self._player.position_ns == before:
+            self._say_none("mark", direction)
+
+    def next_spike(self, direction: int) -> None:
+        """Go to the next or previous spike and stand there. Raises HettopError (`recording`)."""
+        found = self._player.next_spike(direction)
+        if found is None:
+            self._say_none("spike", direction)
+            return
+        self._playing = False
+        self._notices.append(Notice(f"spike {milliseconds(found.latency_ms)} ms {found.unit}"))
+
+    def _say_none(self, what: str, direction: int) -> None:
+        self._notices.append(Notice(f"no {what} {'after' if direction > 0 else 'before'} this moment"))
+
+    def select(self, direction: int) -> None:
+        before = self._selecting.selection
+        self._selecting.set_end(self._player.position_ns, direction)
+        after = self._selecting.selection
+        if before is None or after is None:
+            return
+        if before.start_ns is not None and after.start_ns is None:
+            self._notices.append(Notice("that is before the selection began: ( sets its beginning anew"))
+        if before.end_ns is not None and after.end_ns is None:
+            self._notices.append(Notice("that is after the selection ended: ) sets its end anew"))
+
+    def toggle_loop(self) -> None:
+        """Play the selection over and over, from now on; or no longer."""
+        if not self._selecting.toggle_loop():
+            self._notices.append(Notice("select something first: ( where it begins, ) where it ends"))
+        elif self._selecting.looping:
+            self._playing = True
+
+    def close(self) -> None:
+        self._player.close()
+
+
+def selection_notices(selection: Selection | None) -> list[Notice]:
+    """The statistics of all units where there are several: the line below the scrub bar has room for few."""
+    if selection is None or len(selection.units) < 2:
+        return []
+    ranked = sorted(selection.units, key=lambda unit: unit.p50_ms)
+    told = [
+        f"{unit.unit}: n {unit.n}, P50 {milliseconds(unit.p50_ms)}, P90 {milliseconds(unit.p90_ms)}, "
+        f"max {milliseconds(unit.max_ms)} ms, {UNKNOWN if unit.spikes is None else unit.spikes} spikes"
+        for unit in ranked
+    ]
+    return [Notice("\n".join(told))]

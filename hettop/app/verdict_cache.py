@@ -1,0 +1,106 @@
+"""The verdict for the screen: judged anew every few seconds while somebody looks, and put into the report's words.
+
+Works on what a session on a screen still has: sums of all samples, and the samples themselves of the last minute.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hettop.errors import HettopError
+from hettop.tui.feed import VerdictPage
+
+if TYPE_CHECKING:
+    from hettop.analysis.unit_samples import InOrder
+    from hettop.analysis.verdict import Question, Verdict
+    from hettop.events import Column
+    from hettop.session.condition import ConditionKey
+    from hettop.session.session import Session
+
+JUDGED_EVERY_NS = 5 * 10**9
+SEED = 20_250_601  # of the resamples: the same session gives the same verdict
+RECENT = (
+    "intervals are of the samples of the last minute, ranks and figures of all; hettop decide judges by all samples"
+)
+
+
+class Judge:
+    """Judges a session when it is asked and its last verdict is old."""
+
+    def __init__(self) -> None:
+        self._page: VerdictPage | None = None
+        self._asked: object = None
+
+    def page(self, session: Session, now_ns: int, width: int, *, still: bool) -> VerdictPage:
+        """The verdict in words, its table in `width` cells. `still`: nothing moves, so judge this very moment."""
+        asked = (width, session.load)
+        page = self._page
+        if page is not None and asked == self._asked:
+            age = abs(now_ns - page.judged_ns)
+            if age == 0 or (age < JUDGED_EVERY_NS and not still):
+                return page
+        self._page, self._asked = _page(session, now_ns, width), asked
+        return self._page
+
+
+def question_of(session: Session) -> Question:
+    """What the session's settings ask for: a budget, an energy budget, the rate's period. Nonsense asks nothing."""
+    from hettop.analysis.budget import parse_budget, parse_energy
+    from hettop.analysis.verdict import Question
+
+    settings = session.header.settings if session.header else {}
+    rate = session.control.rate_hz if session.control else None
+    latency, energy = settings.get("budget"), settings.get("energy")
+    try:
+        budget = parse_budget(latency if isinstance(latency, str) else None, rate or None)
+        energy_mj = parse_energy(energy) if isinstance(energy, str) else None
+    except HettopError:  # a recording may hold anything there; what this program writes was checked
+        return Question(load=session.load)
+    return Question(load=session.load, budget=budget, energy_mj=energy_mj)
+
+
+def recent_of(session: Session) -> InOrder:
+    """The samples of the last minute in order; all of them where the session has not lost any."""
+    from hettop.analysis.unit_samples import RESPONSE, WALL
+
+    def column(key: ConditionKey, name: str) -> Column | None:
+        condition = session.conditions[key]
+        kept = {WALL: condition.trailing, RESPONSE: condition.trailing_responses}.get(name)
+        return None if kept is None else kept.all()[1]
+
+    return column
+
+
+def _page(session: Session, now_ns: int, width: int) -> VerdictPage:
+    import numpy as np
+
+    from hettop.analysis.verdict import verdict
+    from hettop.session.statistics import statistics
+
+    rows = statistics(session, modes=False)
+    found = verdict(session, question_of(session), recent_of(session), np.random.default_rng(SEED), rows)
+    return _worded(found, session, now_ns, width)
+
+
+def _worded(found: Verdict, session: Session, now_ns: int, width: int) -> VerdictPage:
+    from hettop.report import verdict_words as words
+    from hettop.report.grid import grid
+
+    code = words.code(found, session)
+    rows = words.table_rows(found)
+    table = grid(words.HEADING, rows, left=words.LEFT, width=width, drop=words.DISPENSABLE) if rows else []
+    measured = bool(found.units)
+    return VerdictPage(
+        judged_ns=now_ns,
+        conditions=words.conditions_line(found),
+        advice=tuple(words.advice(found)),
+        warnings=tuple(words.warnings(found)),
+        table=tuple(table),
+        evidence=tuple([*words.order_lines(found), *words.flip_lines(found)] if measured else ()),
+        budget=tuple(words.budget_lines(found)),
+        failures=tuple(words.failure_lines(found)),
+        code=tuple(code.swift.strip("\n").splitlines()) if code is not None else (),
+        notes=(RECENT, words.method_line())
+        if any(not unit.complete for unit in found.units)
+        else (words.method_line(),),
+    )

@@ -1,0 +1,321 @@
+"""`hettop decide`: which unit to ship, by a recording or by measuring on the spot, with the evidence."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hettop.cli.names import names_here
+from hettop.cli.options import (
+    add_model_options,
+    add_power_option,
+    duration_ns,
+    make_parser,
+    model_options,
+    positive,
+    rate,
+)
+from hettop.errors import HettopError
+from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions
+from hettop.measurement.protocols import PROTOCOLS, under_protocol
+from hettop.text import clean
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hettop.analysis.unit_samples import InOrder
+    from hettop.analysis.verdict import Question, Verdict
+    from hettop.measurement.headless import Headless
+    from hettop.measurement.setup import Setup
+    from hettop.session.session import Session
+
+SUMMARY = "Say which unit to use, and prove it: by a recording, or by measuring a model on the spot."
+EXAMPLE = """\
+  hettop decide session.jsonl                        ranks, advice, and what they rest on
+  hettop decide session.jsonl --budget 16ms@p99      exit 0 only if some unit is proven to meet it
+  hettop decide model.onnx --rate 60 --until-proven  measure on until it is proven, 2 minutes at most
+  hettop decide session.jsonl --markdown --anonymize for a pull request"""
+NOTES = """\
+Ranks: latency = mean, stability = max/min, efficiency = inferences per joule (1/min unless the energy of all units is
+known), consistency = P90/min. A budget is met, or missed, only when the 95 % interval of the percentile excludes the
+other; the interval allows for samples that depend on each other. Quantiles are numpy's linear (type 7). Exit codes:
+0 done, 1 no unit is proven to meet the budget, 2 wrong use, 3 everything failed while running, 130 interrupted."""
+DEFAULT_RUNS = 200
+DEFAULT_LIMIT_NS = 120 * 10**9
+ENOUGH = 1.25
+"""Times the least number of samples of a percentile: what correlation takes away is not known beforehand."""
+
+RAW_LIMIT = 1_000_000  # samples of a unit that are kept in order; a measurement on the spot ends there
+GROWTH = 1.3
+"""Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
+
+SEED = 20_250_601  # of the resamples: the same recording gives the same verdict
+
+
+def run(argv: list[str]) -> int:
+    arguments = _parser().parse_args(argv)
+    from hettop.measurement.recorded import looks_like_recording
+
+    question = _question(arguments)
+    if looks_like_recording(arguments.model):
+        return _judge_recording(Path(arguments.model), question, arguments)
+    return _measure_and_judge(question, arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("decide", SUMMARY, EXAMPLE, NOTES)
+    add_model_options(parser)
+    parser.add_argument("--budget", metavar="16ms@p99", help="latency that a percentile may have at most (P99)")
+    parser.add_argument("--rate", type=rate, metavar="HZ", help="response times at this rate, within its period")
+    parser.add_argument("--energy", metavar="5mJ", help="energy that an inference may take at most")
+    parser.add_argument("--by", choices=("wall", "native"), default="wall", help="wall time (default) or native time")
+    parser.add_argument("--load", metavar="LOAD", help="judge under this competing load, such as cpu:2 (none)")
+    parser.add_argument("--units", default="all", metavar="U,V", help="measuring: units, or all (the default)")
+    parser.add_argument("--runs", type=positive, metavar="N", help="measuring: samples per unit (200, or as needed)")
+    parser.add_argument("--protocol", choices=sorted(PROTOCOLS), help="measuring: as published, see hettop bench")
+    parser.add_argument("--until-proven", action="store_true", help="measuring: go on until the answer is proven")
+    parser.add_argument("--time-limit", type=duration_ns, metavar="2m", help="measuring: from the first sample on (2m)")
+    add_power_option(parser, "measuring: ")
+    parser.add_argument("--record", metavar="FILE", help="measuring: record the session as JSON Lines")
+    parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    form.add_argument("--markdown", action="store_true", help="print Markdown, for a pull request")
+    parser.add_argument("--anonymize", action="store_true", help="leave out host and user names, paths and ids")
+    return parser
+
+
+def _question(arguments: argparse.Namespace) -> Question:
+    from hettop.analysis.budget import parse_budget, parse_energy
+    from hettop.analysis.verdict import Question
+    from hettop.sources.load.parts import condition_of, parse_load
+
+    if arguments.rate is not None and arguments.by == "native":
+        raise HettopError("usage", "--rate is about response times, --by native is not", "leave one of them out")
+    return Question(
+        by=arguments.by,
+        load=None if arguments.load is None else condition_of(parse_load(arguments.load)),
+        budget=parse_budget(arguments.budget, arguments.rate),
+        energy_mj=None if arguments.energy is None else parse_energy(arguments.energy),
+    )
+
+
+def _judge_recording(path: Path, question: Question, arguments: argparse.Namespace) -> int:
+    from hettop.measurement.recorded import read_recording
+
+    told = (
+        ("--record", arguments.record),
+        ("--runs", arguments.runs),
+        ("--until-proven", arguments.until_proven),
+        ("--protocol", arguments.protocol),
+        ("--power", arguments.power),
+    )
+    for option, given in told:
+        if given:
+            raise HettopError("usage", f"{option} is for measuring; this is a recording", "name a model to measure")
+    recorded = read_recording(path)
+    if question.load is not None and not any(key.load == question.load for key in recorded.session.conditions):
+        raise HettopError(
+            "usage", f"the recording has no samples under load {clean(question.load, 60)}", _loads_in(recorded.session)
+        )
+    found = _verdict(recorded.session, question, recorded.samples.column)
+    _print(found, recorded.session, arguments, skipped=recorded.skipped)
+    return _exit_code(found)
+
+
+def _loads_in(session: Session) -> str:
+    from hettop.analysis.unit_samples import loads_of
+
+    return f"it has {', '.join(clean(load, 60) for load in loads_of(session)[:8]) or 'no samples at all'}"
+
+
+def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int:
+    from hettop.analysis.unit_samples import in_order_of
+    from hettop.cli.bench import say_recorded
+    from hettop.cli.closing import undisturbed
+    from hettop.cli.measuring import (
+        MORE_RUNS,
+        after_recording,
+        measure,
+        print_header_warnings,
+        say_power,
+        say_turns,
+    )
+    from hettop.cli.progress import Progress, width_of
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
+    from hettop.measurement.headless import Headless
+    from hettop.measurement.setup import prepare
+
+    options = _measure_options(question, arguments)
+    units = tuple(unit.strip() for unit in arguments.units.split(","))
+    setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    question = replace(question, load=question.load or "none")
+    headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+    print_header_warnings(headless.session)
+    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
+
+    def enough() -> bool:
+        progress.show(headless.session, options, setup.units)
+        return looks.enough(time.monotonic_ns())
+
+    outcome = measure(headless, enough, progress.clear)
+    with undisturbed():
+        found = _verdict(headless.session, looks.question, in_order_of(headless.session))
+        _print(found, headless.session, arguments, skipped=None)
+        if outcome.closed is not None:
+            say_recorded(outcome.closed)
+        say_power(headless.session, options)
+        turns = headless.fewest_turns
+        if turns is not None and turns.by_power and not outcome.interrupted:
+            say_turns(turns, MORE_RUNS)
+    if outcome.interrupted:
+        return EXIT_INTERRUPTED
+    if headless.load_failure is not None:
+        sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
+        return EXIT_FAILED
+    code = _exit_code(found) if found.units else EXIT_FAILED
+    return after_recording(code, outcome.closed, headless.session)
+
+
+def _measure_options(question: Question, arguments: argparse.Namespace) -> MeasureOptions:
+    from hettop.stats.quantiles import samples_needed
+
+    runs = arguments.runs
+    if arguments.until_proven and runs is not None:
+        raise HettopError("usage", "--runs and --until-proven exclude each other", "--time-limit bounds the latter")
+    if runs is None:
+        needed = samples_needed(question.budget.quantile) if question.budget else 0
+        runs = max(DEFAULT_RUNS, round(ENOUGH * needed))
+    usual = MeasureOptions(
+        warmup=DEFAULT_WARMUP,
+        runs=RAW_LIMIT if arguments.until_proven else min(runs, RAW_LIMIT),
+        interleave=True,
+        load=question.load or "none",
+        canary=question.load is not None or arguments.rate is not None,
+        power=arguments.power,
+        record=arguments.record,
+        force=arguments.force,
+    )
+    if arguments.protocol is None:
+        return replace(usual, rate_hz=arguments.rate)
+    if arguments.until_proven:
+        raise HettopError("usage", "--until-proven measures on, a protocol ends by itself", "leave one of them out")
+    told = {"runs": arguments.runs, "rate_hz": arguments.rate, "load": question.load}
+    return under_protocol(arguments.protocol, {name: value for name, value in told.items() if value is not None}, usual)
+
+
+def _time_limit(arguments: argparse.Namespace) -> int | None:
+    limit: int | None = arguments.time_limit
+    return DEFAULT_LIMIT_NS if limit is None and arguments.until_proven else limit
+
+
+class Looks:
+    """Decides when a measurement has enough: when it is proven, or when its time is over.
+
+    Looking again and again at growing evidence would find a `yes` by chance sooner or later. So look number k is at
+    confidence 1 - .05 / (k (k + 1)), whose errors add up to 5 % however many looks there are.
+    """
+
+    def __init__(
+        self, headless: Headless, setup: Setup, question: Question, *, until_proven: bool, limit_ns: int | None
+    ) -> None:
+        self._headless, self._setup = headless, setup
+        self._question = question
+        self._settled = False
+        self._until_proven, self._limit_ns = until_proven, limit_ns
+        self._began_ns: int | None = None
+        self._next_at = self._first_look()
+        self._looks = 0
+
+    @property
+    def question(self) -> Question:
+        """The question at the confidence of the look that settled it, or else of the next one."""
+        if self._settled or not self._until_proven:
+            return self._question
+        return replace(self._question, confidence=confidence_of_look(self._looks + 1))
+
+    def enough(self, now_ns: int) -> bool:
+        """Whether to stop at `now_ns` (monotonic)."""
+        if not self._headless.session.conditions:
+            return False  # models load for as long as they do; the engine has its own patience with that
+        if self._began_ns is None:
+            self._began_ns = now_ns
+        if self._limit_ns is not None and now_ns - self._began_ns >= self._limit_ns:
+            return True
+        return self._until_proven and self._fewest() >= self._next_at and self._proven()
+
+    def _proven(self) -> bool:
+        from hettop.analysis.unit_samples import in_order_of
+
+        question = self.question
+        self._looks += 1
+        self._next_at = GROWTH * self._fewest()
+        session = self._headless.session
+        self._settled = _verdict(session, question, in_order_of(session)).settled
+        if self._settled:
+            self._question = question
+        return self._settled
+
+    def _first_look(self) -> float:
+        from hettop.stats.quantiles import samples_needed
+
+        budget = self._question.budget
+        return samples_needed(budget.quantile if budget else 0.9)
+
+    def _fewest(self) -> int:
+        """Samples of the unit that has the fewest, of those that did not fail."""
+        session = self._headless.session
+        running = [unit for unit in self._setup.units if session.units[unit].state != "failed"]
+        counts = [sum(c.wall.n for key, c in session.conditions.items() if key.unit == unit) for unit in running]
+        return min(counts, default=0)
+
+
+def confidence_of_look(number: int) -> float:
+    """Confidence of the k-th look (from 1): 1 - .05 / (k (k + 1))."""
+    from hettop.stats.quantiles import CONFIDENCE
+
+    return 1 - (1 - CONFIDENCE) / (number * (number + 1))
+
+
+def _verdict(session: Session, question: Question, in_order: InOrder) -> Verdict:
+    from hettop.analysis.verdict import verdict
+
+    return verdict(session, question, in_order, _rng())
+
+
+def _rng() -> np.random.Generator:
+    import numpy as np
+
+    return np.random.default_rng(SEED)
+
+
+def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skipped: dict[str, int] | None) -> None:
+    from hettop.report.anonymize import anonymous, anonymous_document
+    from hettop.report.document import to_json
+    from hettop.report.verdict import verdict_markdown, verdict_text
+    from hettop.report.verdict_document import verdict_document
+
+    names = names_here() if arguments.anonymize else []
+    if arguments.as_json:
+        document = verdict_document(found, session, skipped=skipped)
+        sys.stdout.write(to_json(anonymous_document(document, names) if arguments.anonymize else document) + "\n")
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        text = verdict_markdown(found, session) if arguments.markdown else verdict_text(found, session, width)
+        sys.stdout.write(anonymous(text, names) if arguments.anonymize else text)
+        for kind, lines in (skipped or {}).items():
+            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
+    sys.stdout.flush()
+
+
+def _exit_code(found: Verdict) -> int:
+    from hettop.exits import EXIT_FAILED_THRESHOLD
+
+    return EXIT_FAILED_THRESHOLD if found.asked_for_proof and not found.meeting else 0

@@ -1,0 +1,139 @@
+"""`hettop doctor --control`: run the positive control of the power rails, print what it found, and remember it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.app.rail_control import Checked
+    from hettop.measurement.headless import Headless
+    from hettop.measurement.options import MeasureOptions
+    from hettop.measurement.power import PowerHere
+    from hettop.measurement.setup import Setup
+    from hettop.measurement.validated_rails import ValidatedRails
+    from hettop.session.session import Session
+
+
+def run_control(
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None,
+    here: PowerHere | None = None,
+    options: MeasureOptions | None = None,
+    model: str | None = None,
+) -> int:
+    """Measure, print and remember; `hidden` are the names to remove from the output, None to remove none.
+
+    By default on this machine, for as long as the control takes, with the control's model.
+
+    Raises HettopError (exit 2) where there is no Core ML or no source of power.
+    """
+    from hettop.app.rail_control import MODEL, control_options, prepare_control
+    from hettop.measurement.headless import Headless
+    from hettop.measurement.power import power_here
+    from hettop.measurement.validated_rails import ValidatedRails
+    from hettop.sources.host import describe_host
+
+    here, options = here or power_here(describe_host().chip), options or control_options()
+    setup = prepare_control(here.machine, model or MODEL)
+    # The session neither reads nor writes what is remembered: the control decides by what it measures itself.
+    alone = replace(here, rails=ValidatedRails())
+    headless = Headless(setup, options, raw_limit=0, here=alone)
+    return measure_and_keep(headless, setup, options, here.rails, as_json=as_json, hidden=hidden)
+
+
+def measure_and_keep(
+    headless: Headless,
+    setup: Setup,
+    options: MeasureOptions,
+    rails: ValidatedRails,
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None = None,
+) -> int:
+    """The exit code: 0 if some rail could be tried, 3 if none, 130 when interrupted, which keeps and prints nothing."""
+    from hettop.app.rail_control import check_rails, keep
+    from hettop.cli.closing import undisturbed
+    from hettop.cli.measuring import measure
+    from hettop.cli.progress import Progress, width_of
+    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
+
+    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+
+    def show() -> bool:
+        progress.show(headless.session, options, setup.units)
+        return False
+
+    if measure(headless, show, progress.clear).interrupted:
+        return EXIT_INTERRUPTED
+    checked = check_rails(headless.session, setup.absent)
+    with undisturbed():
+        keep(checked, headless.session, rails, datetime.now(UTC))
+        _print(checked, headless.session, rails, as_json=as_json, hidden=hidden)
+    return 0 if any(each.validated is not None for each in checked) else EXIT_FAILED
+
+
+def _print(
+    checked: Sequence[Checked],
+    session: Session,
+    rails: ValidatedRails,
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None,
+) -> None:
+    from hettop.report.anonymize import anonymous, anonymous_document
+    from hettop.report.document import to_json
+
+    document = control_document(checked, session, rails)
+    if as_json:
+        sys.stdout.write(to_json(document if hidden is None else anonymous_document(document, hidden)) + "\n")
+    else:
+        page = _page(checked, document)
+        sys.stdout.write(page if hidden is None else anonymous(page, hidden))
+
+
+def control_document(checked: Sequence[Checked], session: Session, rails: ValidatedRails) -> dict[str, Any]:
+    """The result as plain values; `remembered` names the rails that later sessions will know as validated."""
+    source = session.power.source if session.power is not None else None
+    return {
+        "source": source,
+        "model": session.header.model.name if session.header is not None else None,
+        "machine": rails.machine,
+        "build": rails.build,
+        "rails": [
+            {
+                "rail": each.rail,
+                "unit": each.unit,
+                "validated": each.validated,
+                "mw": each.mw,
+                "cpu_only_mw": each.without_mw,
+                "explanation": each.words,
+            }
+            for each in checked
+        ],
+        "remembered": sorted(rails.of(source)) if source is not None else [],
+    }
+
+
+def _page(checked: Sequence[Checked], document: dict[str, Any]) -> str:
+    from hettop.app.doctor import Finding
+    from hettop.app.terminal import Terminal
+    from hettop.report.doctor import WIDTH, doctor_page
+
+    what = f"power rails, by {document['source'] or 'no source'}, while {document['model']} ran"
+    findings = [Finding(f"{each.rail.upper()} rail", each.validated, each.words) for each in checked]
+    kept = ", ".join(rail.upper() for rail in document["remembered"])
+    machine = f"{document['machine']}, macOS build {document['build']}"
+    told = f"remembered as validated for {machine}: {kept}" if kept else "no rail is remembered as validated"
+    terminal = Terminal(None, sys.stdout.encoding or "ascii", os.environ)
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    page = doctor_page({clean(what): findings}, width=width, ascii_only=not terminal.speaks_unicode)
+    return f"{page}{clean(told)}\n"

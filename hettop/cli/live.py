@@ -1,0 +1,236 @@
+"""`hettop` itself: the live view, or ten seconds of measurement where there is no terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hettop.cli.options import (
+    add_against_option,
+    add_measure_options,
+    add_metrics_option,
+    add_model_options,
+    make_parser,
+    model_options,
+    on_terminal,
+    wants_canary,
+)
+from hettop.cli.screen import add_screen_options, screen_options
+from hettop.cli.serving import add_serve_option, serve
+from hettop.errors import HettopError
+from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
+from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.app.live import LiveFeed
+    from hettop.events import Failure
+    from hettop.measurement.setup import Setup
+    from hettop.record.writer import Closed
+    from hettop.studies.kinds import Together
+
+SUMMARY = "Watch a model's latency live; switch units, start competing load and record while watching."
+EXAMPLE = """\
+  hettop                              MobileNetV2 with seeded weights
+  hettop model.onnx --unit CPU_ONLY@2 --record session.jsonl
+  hettop a.onnx --against b.onnx      two models side by side, in turns
+  hettop --demo                       a simulated Apple M2, marked SIMULATED"""
+VARIANT_MARK = "~"
+HEADLESS_NS = 10 * 10**9
+
+
+def run(argv: list[str]) -> int:
+    arguments = make_live_parser().parse_args(argv)
+    if arguments.serve is not None:
+        return serve("", argv, arguments.serve)
+    model = model_options(arguments)
+    if arguments.demo:
+        if arguments.backend not in (None, "simulated"):
+            raise HettopError("usage", "--demo is the simulated backend", "leave out --backend")
+        model = replace(model, backend="simulated")
+    _check_budgets(arguments)
+    units = (arguments.unit,) if arguments.unit else None
+    if not on_terminal() or os.environ.get("TERM") == "dumb":
+        return _without_terminal(arguments, model, units)
+    return _on_screen(arguments, model, units)
+
+
+def co_execute(argv: list[str], together: Together) -> int:
+    """The live view with units co-executing, in the room that shows it. Raises HettopError without a terminal."""
+    if not on_terminal() or os.environ.get("TERM") == "dumb":
+        raise HettopError("usage", "the live view needs a terminal", "--until-ended --stream tells a program the same")
+    arguments = make_live_parser().parse_args(argv)
+    return _on_screen(arguments, model_options(arguments), None, together)
+
+
+def _check_budgets(arguments: argparse.Namespace) -> None:
+    """Raises HettopError (`usage`) before anything is started. What checks them is not loaded unless there are any."""
+    if arguments.budget is None and arguments.energy is None:
+        return
+    from hettop.analysis.budget import parse_budget, parse_energy
+
+    parse_budget(arguments.budget, None)
+    if arguments.energy is not None:
+        parse_energy(arguments.energy)
+
+
+def make_live_parser() -> argparse.ArgumentParser:
+    parser = make_parser("", SUMMARY, EXAMPLE)
+    add_model_options(parser)
+    parser.add_argument("--unit", metavar="U", help="unit to begin with, such as CPU_ONLY or CPU_ONLY@2")
+    parser.add_argument("--demo", action="store_true", help="a simulated Apple M2, marked SIMULATED everywhere")
+    add_against_option(parser)
+    add_measure_options(parser)
+    parser.add_argument("--budget", metavar="16ms@p99", help="latency that the verdict (v) is to judge units by")
+    parser.add_argument("--energy", metavar="5mJ", help="energy an inference that it is to judge them by")
+    add_metrics_option(parser)
+    add_screen_options(parser)
+    add_serve_option(parser)
+    return parser
+
+
+def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
+    from hettop.cli.bench import measure_and_print
+    from hettop.measurement.setup import prepare
+
+    setup = prepare(model, units or (("all",) if arguments.demo else None), os.cpu_count() or 1)
+    setup = _with_other(setup, model, arguments.against)
+    sys.stderr.write("no terminal: measuring for 10 s\n")
+    measure = MeasureOptions(
+        warmup=DEFAULT_WARMUP,
+        duration_ns=HEADLESS_NS // len(setup.units),
+        rate_hz=arguments.rate,
+        interleave=arguments.against is not None,
+        load=arguments.load,
+        power=arguments.power,
+        canary=wants_canary(arguments, otherwise=False),
+        record=arguments.record,
+        prometheus=arguments.prometheus,
+        force=arguments.force,
+    )
+    return measure_and_print(setup, measure, as_json=False)
+
+
+def _on_screen(
+    arguments: argparse.Namespace,
+    model: ModelOptions,
+    units: tuple[str, ...] | None,
+    together: Together | None = None,
+) -> int:
+    from hettop.cli.closing import Endings, undisturbed
+    from hettop.cli.measuring import is_incomplete
+    from hettop.cli.screen import show
+    from hettop.exits import EXIT_FAILED
+    from hettop.processes.qos import set_screen_qos
+
+    set_screen_qos()  # this thread draws; what is measured goes first
+    opened: list[LiveFeed] = []
+
+    def begin() -> LiveFeed:
+        opened.append(_measurement(arguments, model, units, arguments.power or screen.power))
+        if together is not None:
+            opened[0].together = together
+            opened[0].study("coexec")
+            return opened[0]
+        _first_units(opened[0], interleave=arguments.demo and units is None, usual=None if units else screen.unit)
+        return opened[0]
+
+    failures: dict[str, Failure] = {}
+    with Endings() as endings:
+        screen = screen_options(arguments)
+        if together is not None:
+            screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
+        try:
+            code = show(begin, screen, endings=endings)
+            failures = {unit: why for feed in opened for unit, why in all_failed(feed).items()}
+        finally:
+            with undisturbed():
+                closed = [feed.close("quit") for feed in opened]
+        for recording in closed:
+            _say_recorded(recording)
+        asked_for = closed[0] if closed and arguments.record is not None else None
+        lost = asked_for is not None and is_incomplete(asked_for, opened[0].session)
+        return code or _code_of(failures) or (EXIT_FAILED if lost else 0)
+
+
+def all_failed(feed: LiveFeed) -> dict[str, Failure]:
+    """Why each unit failed that was started, if all of them did and nothing was measured; else nothing."""
+    session, states = feed.session, feed.engine.states
+    if not states or session.conditions or any(state != "failed" for state in states.values()):
+        return {}
+    found = {unit: session.units[unit].error for unit in states if unit in session.units}
+    return {unit: why for unit, why in found.items() if why is not None}
+
+
+def _code_of(failures: Mapping[str, Failure]) -> int:
+    """The exit code of a session that measured nothing because of these, which are said; 0 without any."""
+    from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
+
+    if not failures:
+        return 0
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        for unit, why in failures.items():
+            told = f"{why.message}; {why.hint}" if why.hint else why.message
+            sys.stderr.write(f"hettop: {clean(unit, 60)}: {clean(told, 400)}\n")
+    return EXIT_WRONG_USE if all(why.kind in WRONG_USE_KINDS for why in failures.values()) else EXIT_FAILED
+
+
+def _measurement(
+    arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None, power: str | None
+) -> LiveFeed:
+    """A feed with a row for every unit of this machine, the first of which is to run first."""
+    from hettop.app.live import LiveFeed
+    from hettop.measurement.setup import prepare
+
+    setup = prepare(model, units, os.cpu_count() or 1)
+    setup = replace(setup, units=tuple(dict.fromkeys((setup.units[0], *setup.available))))
+    setup = _with_other(setup, model, arguments.against)
+    measure = MeasureOptions(
+        rate_hz=arguments.rate,
+        load=arguments.load,
+        power=power,
+        budget=arguments.budget,
+        energy=arguments.energy,
+        canary=wants_canary(arguments, otherwise=True),
+        record=arguments.record,
+        prometheus=arguments.prometheus,
+        force=arguments.force,
+    )
+    return LiveFeed(setup, measure, rows=setup.units, raw_limit=0, model=model)
+
+
+def _with_other(setup: Setup, model: ModelOptions, against: str | None) -> Setup:
+    """With the rows of another model beside those of the first, if there is one."""
+    if against is None:
+        return setup
+    from hettop.measurement.compare_with import prepare_against
+
+    return prepare_against(setup, model, against, os.cpu_count() or 1)
+
+
+def _first_units(feed: LiveFeed, *, interleave: bool, usual: str | None) -> None:
+    """All of them, or the one that the user's settings name, or the first; with its variants, if it has any."""
+    if interleave:
+        feed.interleave()
+        return
+    rows = list(feed.session.units)
+    if usual is not None and usual not in rows:
+        feed.warn(f"{clean(usual)}, the unit of your settings, cannot run here")
+    chosen = usual if usual in rows else rows[0]
+    beside = [row for row in rows if row.startswith(f"{chosen}{VARIANT_MARK}")]
+    if beside:
+        feed.interleave([rows[rows.index(chosen)], *beside])
+    else:
+        feed.switch(rows[rows.index(chosen)])
+
+
+def _say_recorded(closed: Closed | None) -> None:
+    from hettop.cli.bench import say_recorded
+
+    if closed is not None:
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            say_recorded(closed)

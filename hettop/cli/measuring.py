@@ -1,0 +1,162 @@
+"""What the commands share that measure without a screen: the loop, its end, and what is said of the recording.
+
+Knows nothing of what is measured; a signal ends the loop, and what was measured stays.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from hettop.errors import HettopError
+from hettop.format import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from hettop.measurement.headless import Turns
+    from hettop.measurement.options import MeasureOptions
+    from hettop.record.writer import Closed
+    from hettop.session.session import Session
+
+PUMP_EVERY_S = 0.05
+MORE_RUNS, LONGER = "more --runs", "--duration 10s"
+"""How a measurement is made longer, by what the command takes."""
+
+
+class Measurement(Protocol):
+    """What can be pumped until it has enough, and then closed."""
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    def pump(self) -> None: ...
+
+    def discard_recording(self) -> None: ...
+
+    def close(self, why: str) -> Closed | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a measurement ended."""
+
+    interrupted: bool
+    closed: Closed | None
+
+
+def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Callable[[], None]) -> Outcome:
+    """Pump until it is finished, `each_time` says that it is enough, or a signal comes; close it in good order.
+
+    Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.
+    """
+    from hettop.cli.closing import undisturbed
+
+    interrupted = False
+    wrong: HettopError | None = None
+    try:
+        while not measurement.finished:
+            measurement.pump()
+            if each_time():
+                break
+            time.sleep(PUMP_EVERY_S)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        wrong = wrong_use(measurement.session)
+        with undisturbed():
+            if wrong is not None:
+                measurement.discard_recording()
+            closed = measurement.close("interrupted" if interrupted else "done")
+        clear()
+    if wrong is not None:
+        raise wrong
+    return Outcome(interrupted, closed)
+
+
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print each warning on stderr, also where that is no terminal."""
+    from hettop.text import clean
+
+    sys.stderr.write("".join(f"warning: {clean(text, 400)}\n" for text in warnings))
+
+
+def print_header_warnings(session: Session) -> None:
+    """Print the warnings in the session's header on stderr."""
+    print_warnings(session.header.host.warnings if session.header else [])
+
+
+def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
+    """That a source of power which was named gave none of this run, or too little, on stderr; the result says so, too.
+
+    longer: the option that gives it time enough.
+    """
+    from hettop.session.power_summary import power_summary
+    from hettop.text import clean
+
+    if options.power in (None, "none"):
+        return
+    line = power_summary(session).line or _too_little(session, longer)
+    if line is not None:
+        sys.stderr.write(f"hettop: --power {clean(options.power or '', 80)}: {clean(line, 400)}\n")
+
+
+def _too_little(session: Session, longer: str) -> str | None:
+    """Units that ran so shortly that power samples tell nothing of them."""
+    from hettop.session.energy import LEAST_COVERAGE
+    from hettop.session.statistics import statistics
+
+    short = [
+        row.unit
+        for row in statistics(session)
+        if row.n and row.energy_reason and (row.energy_coverage or 0.0) < LEAST_COVERAGE
+    ]
+    if not short:
+        return None
+    return f"too few power samples while {', '.join(dict.fromkeys(short))} ran: {longer} measures longer"
+
+
+def say_turns(turns: Turns | None, longer: str | None = None) -> None:
+    """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
+    from hettop.session.unit import SEVERAL_TURNS
+
+    if turns is None or turns.n >= SEVERAL_TURNS:
+        return
+    seconds = math.ceil((SEVERAL_TURNS + 1) * turns.block_ns / NS_PER_SECOND)
+    had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_SECOND:g} s"
+    why = "while power is measured none is shorter" if turns.by_power else "it had enough before the next"
+    mends = longer or f"--duration {seconds}s gives more"
+    shorter = ", --power none shorter ones" if turns.by_power else ""
+    sys.stderr.write(f"hettop: hardly interleaved: {turns.unit} had {had}, {why}; {mends}{shorter}\n")
+
+
+def after_recording(code: int, closed: Closed | None, session: Session) -> int:
+    """The exit code, worse where the recording that was asked for failed, which is said."""
+    from hettop.exits import EXIT_FAILED
+
+    if closed is None or not is_incomplete(closed, session):
+        return code
+    sys.stderr.write("hettop: the recording failed, at least in part; what was measured is printed\n")
+    return code or EXIT_FAILED
+
+
+def is_incomplete(closed: Closed, session: Session) -> bool:
+    """Whether the recording lacks something that the session has; what the engines dropped, both lack."""
+    return closed.fault is not None or closed.undeclared > 0 or closed.dropped > session.dropped
+
+
+def wrong_use(session: Session) -> HettopError | None:
+    """The first unit's error if nothing was measured because what was asked for is wrong."""
+    from hettop.exits import WRONG_USE_KINDS
+
+    failures = [unit.error for unit in session.units.values() if unit.error is not None]
+    if session.samples or len(failures) < len(session.units) or not failures:
+        return None
+    if all(failure.kind in WRONG_USE_KINDS for failure in failures):
+        return HettopError(failures[0].kind, failures[0].message, failures[0].hint)
+    return None

@@ -1,0 +1,148 @@
+"""Options of the screen, and showing it: shared by the live view and the replay."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hettop.errors import HettopError
+from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.cli.closing import Endings
+    from hettop.tui.feed import Feed
+    from hettop.tui.preferences import Preferences
+
+HIGHEST_FPS = 30.0
+OURS = "hettop-"
+"""Before the names of hettop's own themes; `--theme light` is as good as `--theme hettop-light`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """How the screen looks: theme by name (None: the default), redraws a second, plain characters only, and the rest.
+
+    power, unit: what the user's settings say for where the command line does not; None where they do not either.
+    """
+
+    theme: str | None
+    fps: float
+    ascii_only: bool
+    preferences: Preferences
+    power: str | None = None
+    unit: str | None = None
+
+
+def frames_per_second(text: str) -> float:
+    """Redraws a second, 0.5 to 30."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.5 <= value <= HIGHEST_FPS:
+        raise argparse.ArgumentTypeError(f"{text!r}: give 0.5 to {HIGHEST_FPS:g} redraws a second")
+    return value
+
+
+def add_screen_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--theme", metavar="T", help="colour theme; t steps through them")
+    parser.add_argument("--fps", type=frames_per_second, metavar="N", help="redraws a second (4)")
+    parser.add_argument(
+        "--ascii", action=argparse.BooleanOptionalAction, default=None, help="draw with plain ASCII characters"
+    )
+
+
+def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
+    """The command line and the user's settings together.
+
+    Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
+    that is only told.
+    """
+    from hettop.app.settings.load import USUAL_THEME, my_settings, preferences, with_theme
+
+    arguments.theme = whole_name(arguments.theme)
+    mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
+    if arguments.theme is not None:
+        check_theme(arguments.theme)
+    mine, faults = with_theme(mine, has_theme)
+    theme = mine.force.values["theme"]
+    told = preferences(mine)
+    return ScreenOptions(
+        None if theme == USUAL_THEME else theme.value,
+        mine.force["fps"],
+        mine.force["ascii"],
+        replace(told, notices=(*told.notices, *faults)),
+        power=mine.power,
+        unit=mine.force["unit"] or None,
+    )
+
+
+def whole_name(theme: str | None) -> str | None:
+    """What a theme that the user names is called, if it lacks what all of hettop's begin with."""
+    if theme is not None and not has_theme(theme) and has_theme(f"{OURS}{theme}"):
+        return f"{OURS}{theme}"
+    return theme
+
+
+def has_theme(name: str) -> bool:
+    """Whether there is one of that name, of hettop, of the user, or of Textual."""
+    try:
+        check_theme(name)
+    except HettopError:
+        return False
+    return True
+
+
+def check_theme(name: str) -> None:
+    """Raises HettopError (`usage`) for a theme that there is not."""
+    from textual.theme import BUILTIN_THEMES
+
+    from hettop.measurement.user_files import my_places
+    from hettop.resources import themes_folder
+    from hettop.tui.themes import load_themes
+
+    folders = [themes_folder(), *filter(None, [my_places().themes])]
+    ours = [theme.name for theme in load_themes(folders)[0]]
+    if name not in ours and name not in BUILTIN_THEMES:
+        raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
+
+
+def has_sixteen_colours() -> bool:
+    """Whether the terminal has no more than 16 colours, as Textual will take it."""
+    from rich.console import Console
+    from textual.constants import COLOR_SYSTEM
+
+    return Console(color_system=COLOR_SYSTEM, force_terminal=True).color_system == "standard"  # type: ignore[arg-type]
+
+
+def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endings, replaying: bool = False) -> int:
+    """Run the screen until the user or a signal ends it; returns the exit code.
+
+    Raises HettopError when the feed cannot open.
+    """
+    from hettop.cli.closing import terminal_left_as_found
+    from hettop.tui.app import HettopApp
+
+    if not os.environ.get("NO_COLOR"):  # an empty one says nothing (no-color.org); Textual would take it at its name
+        os.environ.pop("NO_COLOR", None)
+    app = HettopApp(
+        open_feed,
+        replaying=replaying,
+        theme=options.theme,
+        fps=options.fps,
+        ascii=options.ascii_only,
+        sixteen=has_sixteen_colours(),
+        preferences=options.preferences,
+    )
+    try:
+        with terminal_left_as_found():
+            endings.tell(app.end)
+            app.run()
+    finally:
+        endings.over()
+    if app.fault is not None:
+        raise app.fault
+    return app.return_code or 0

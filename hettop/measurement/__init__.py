@@ -1,0 +1,1 @@
+"""A measurement: sources, session and recording joined, with its options and its header."""

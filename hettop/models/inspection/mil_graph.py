@@ -1,0 +1,222 @@
+"""Reads one function of an ML Program for inspection: its weights, and its layers with the shapes the program declares.
+
+Knows nothing of translating or running; shapes that the program leaves open are given to it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hettop.errors import HettopError
+from hettop.models.inspection.graph import UNKNOWN, Graph, Layer, Tensor, Weight, costlier, total_bytes
+from hettop.models.inspection.mil_macs import Bound, count
+from hettop.models.mil.dtypes import STRING
+from hettop.models.mil.package import Package
+from hettop.models.mil.values import tensor_type
+from hettop.text import clean
+
+Message = Any
+
+CONSTEXPR = "constexpr_"
+"""Operations that unpack a compressed weight; they run when a model is loaded, or inside the operation that uses it."""
+
+# Parameters that accompany trained ones without having been trained.
+_COMPANIONS = {"batch_norm": ("mean", "variance"), "quantize": ("scale",), "dequantize": ("scale",)}
+
+# Parameters where a single number was trained, too; elsewhere a lone number is a factor of some formula.
+_WEIGHTS = frozenset({"weight", "bias"})
+_NORM_WEIGHTS = frozenset({"gamma", "beta"})  # only there: the beta of a clip is its upper bound
+_REPEATED = "while_loop"
+
+
+def read_program(package: Package, function: str | None, known: Mapping[str, Tensor]) -> Graph:
+    """Weights and layers of a function. `known` has the types of values whose shape the program leaves open."""
+    reader = _Reader(package, known)
+    scope = _Scope()
+    for value in package.program(function).inputs:
+        scope.types[value.name] = reader.declared(value)
+    layers = reader.read(package.block(function), scope)
+    notes = (f"the blocks of {_REPEATED} are counted once, however often they run",) if reader.loops else ()
+    return Graph(tuple(layers), tuple(reader.weights.values()), reader.ops, notes)
+
+
+def has_open_shapes(graph: Graph) -> bool:
+    """Whether some layer's costs are unknown because the program does not say all of its shapes."""
+    return any(layer.macs is None or layer.moved_bytes is None for layer in graph.layers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """A constant, or what constants alone make; `stored` are the bytes in the file that it comes from."""
+
+    tensor: Tensor
+    stored: int
+    dtype: str
+    word: str | bool | None = None
+    compressed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What names mean in a block, those of the blocks around it included."""
+
+    types: dict[str, Tensor] = field(default_factory=dict)
+    constants: dict[str, _Constant] = field(default_factory=dict)
+
+    def inner(self) -> _Scope:
+        return _Scope(dict(self.types), dict(self.constants))
+
+
+class _Reader:
+    """Walks blocks, gathering weights and counting operations."""
+
+    def __init__(self, package: Package, known: Mapping[str, Tensor]) -> None:
+        self.package = package
+        self.known = known
+        self.ops: Counter[str] = Counter()
+        self.weights: dict[str, Weight] = {}
+        self.loops = False
+
+    def read(self, block: Message, scope: _Scope) -> list[Layer]:
+        """The layers that one run of the block runs; `scope` gains the block's own names."""
+        for value in block.inputs:
+            scope.types[value.name] = self.declared(value)
+        layers: list[Layer] = []
+        for operation in block.operations:
+            op = clean(str(operation.type).rpartition(".")[2])
+            if op == "const":
+                scope.constants[operation.outputs[0].name] = self._constant(operation.attributes["val"])
+                continue
+            self.ops[op] += 1
+            branches = [self.read(inner, scope.inner()) for inner in operation.blocks]
+            if op == _REPEATED:
+                self.loops = True
+                layers += [each for branch in branches for each in branch]
+            else:
+                layers += costlier(branches)
+            layers.append(self._layer(operation, op, scope))
+        return layers
+
+    def declared(self, value: Message) -> Tensor:
+        """The type a value is declared with; what it leaves open is filled in from what is known by that name."""
+        try:
+            element, shape = tensor_type(value.type, value.name)
+        except HettopError:
+            return UNKNOWN  # a list or a dictionary: it has no size
+        if None in shape and value.name in self.known:
+            shape = self.known[value.name].shape or shape
+        return Tensor(element.name, shape)
+
+    def _layer(self, operation: Message, op: str, scope: _Scope) -> Layer:
+        name = clean(operation.outputs[0].name if operation.outputs else op)
+        outputs = tuple(self.declared(value) for value in operation.outputs)
+        scope.types.update((value.name, tensor) for value, tensor in zip(operation.outputs, outputs, strict=True))
+        dtype = outputs[0].dtype if outputs else UNKNOWN.dtype
+        constants = dict(self._constants(operation, scope))
+        taken = {
+            binding.name
+            for argument in operation.inputs.values()
+            for binding in argument.arguments
+            if binding.WhichOneof("binding") == "name"
+        }
+        computed = [each for each in sorted(taken) if each not in scope.constants]
+        if constants and not computed and not operation.blocks:
+            made = _combined(op, list(constants.values()), outputs)
+            scope.constants.update((value.name, each) for value, each in zip(operation.outputs, made, strict=True))
+            return Layer(name, op, 0, 0, 0, 0, dtype)
+        weights = list(self._weights(op, name, constants))
+        return Layer(
+            name=name,
+            op=op,
+            macs=count(self._bound(operation, op, outputs, scope, constants)),
+            input_bytes=total_bytes(scope.types.get(each, UNKNOWN) for each in computed),
+            weight_bytes=sum(weight.stored for weight in weights),
+            output_bytes=total_bytes(outputs),
+            dtype=dtype,
+        )
+
+    def _constants(self, operation: Message, scope: _Scope) -> Iterator[tuple[tuple[str, str], _Constant]]:
+        """What is constant among the parameters, by (parameter, name of the constant); literals have no name."""
+        for parameter, argument in operation.inputs.items():
+            for index, binding in enumerate(argument.arguments):
+                if binding.WhichOneof("binding") == "value":
+                    yield (parameter, f"{index}"), self._constant(binding.value)
+                elif binding.name in scope.constants:
+                    yield (parameter, binding.name), scope.constants[binding.name]
+        for parameter, value in operation.attributes.items():
+            if parameter != "name":
+                yield (parameter, ""), self._constant(value)
+
+    def _constant(self, value: Message) -> _Constant:
+        try:
+            element, shape = tensor_type(value.type, "")
+        except HettopError:
+            return _Constant(UNKNOWN, 0, UNKNOWN.dtype)
+        tensor = Tensor(element.name, shape)
+        word: str | bool | None = None
+        literal = value.immediateValue.tensor
+        if element is STRING and len(literal.strings.values) == 1:
+            word = str(literal.strings.values[0])
+        elif element.name == "bool" and len(literal.bools.values) == 1:
+            word = bool(literal.bools.values[0])
+        return _Constant(tensor, tensor.nbytes or 0, element.name, word)
+
+    def _weights(self, op: str, name: str, constants: Mapping[tuple[str, str], _Constant]) -> Iterator[Weight]:
+        """The constants that were trained; each counts once, however many operations read it."""
+        for (parameter, source), constant in constants.items():
+            elements = constant.tensor.elements or 0
+            if parameter in _COMPANIONS.get(op, ()):
+                weight = Weight(name, constant.dtype, 0, constant.stored)
+            elif not _is_trained(op, parameter, constant, elements):
+                continue
+            else:
+                weight = Weight(name, constant.dtype, elements, constant.stored)
+            # Literals belong to one operation alone, named constants may be shared.
+            key = f"{name}\0{parameter}\0{source}" if not source or source.isdecimal() else source
+            if key not in self.weights or self.weights[key].elements < weight.elements:
+                self.weights[key] = weight
+            yield weight
+
+    def _bound(
+        self,
+        operation: Message,
+        op: str,
+        outputs: tuple[Tensor, ...],
+        scope: _Scope,
+        constants: Mapping[tuple[str, str], _Constant],
+    ) -> Bound:
+        parameters: dict[str, list[Tensor]] = {}
+        for parameter, argument in operation.inputs.items():
+            for index, binding in enumerate(argument.arguments):
+                literal = binding.WhichOneof("binding") == "value"
+                constant = constants.get((parameter, f"{index}" if literal else binding.name))
+                tensor = constant.tensor if constant is not None else scope.types.get(binding.name, UNKNOWN)
+                parameters.setdefault(parameter, []).append(tensor)
+        words = {parameter: each.word for (parameter, _), each in constants.items() if each.word is not None}
+        return Bound(op, parameters, outputs, words)
+
+
+def _combined(op: str, parts: list[_Constant], outputs: tuple[Tensor, ...]) -> list[_Constant]:
+    """What an operation makes of constants alone; its type is that of the largest part, as stored."""
+    stored = sum(each.stored for each in parts)
+    largest = max(parts, key=lambda each: each.stored)
+    compressed = op.startswith(CONSTEXPR) or largest.compressed
+    made = []
+    for tensor in outputs:
+        dtype, elements = largest.dtype, tensor.elements
+        # The older form of a palette packs its indices into bytes without saying so.
+        if "lut" in op and dtype == "uint8" and elements and largest.stored < elements:
+            dtype = f"uint{largest.stored * 8 // elements}"
+        made.append(_Constant(tensor, stored, dtype, compressed=compressed))
+    return made
+
+
+def _is_trained(op: str, parameter: str, constant: _Constant, elements: int) -> bool:
+    if constant.compressed:
+        return True
+    if not constant.tensor.dtype.startswith("float"):
+        return False
+    return elements > 1 or parameter in _WEIGHTS or (parameter in _NORM_WEIGHTS and op.endswith("_norm"))

@@ -1,0 +1,239 @@
+"""Reads the graph of an ONNX model for inspection, with shapes inferred for one choice of input shapes.
+
+Knows nothing of ONNX Runtime: what is said here is said of the file. Weights are looked at by type and size alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hettop.models.inspection.graph import UNKNOWN, Graph, Layer, Tensor, Weight, costlier, total_bytes
+from hettop.models.inspection.onnx_file import type_name, value_type
+from hettop.models.inspection.onnx_macs import Node, count
+from hettop.models.inspection.onnx_weights import read_weight
+from hettop.text import clean
+
+SMALL = 1024
+"""Elements of a constant that may be a shape or the like; the contents of larger ones are dropped to save memory."""
+
+CONSTANT = "Constant"
+
+_DATA_FIELDS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+_REPEATED = frozenset({"Loop", "Scan", "SequenceMap"})
+
+
+def read_graph(model: Any, shapes: Mapping[str, tuple[int, ...]]) -> Graph:
+    """Weights and layers of the model for inputs of these shapes. The contents of its weights are dropped."""
+    ops = Counter(_op_name(node) for node in _nodes(model.graph))
+    graph = _read(*_inferred(model, shapes), ops)
+    known = all(layer.macs is not None and layer.moved_bytes is not None for layer in graph.layers)
+    if known and "If" not in ops:
+        return graph
+    from hettop.models.inspection.onnx_fold import fold
+
+    return _read(fold(model, lambda each: _infer(each)[0]), _infer(model)[1], ops)
+
+
+def value_types(model: Any, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """Types of all values outside of subgraphs, by name, for inputs of these shapes; contents are dropped, too."""
+    graph = _inferred(model, shapes)[0].graph
+    return {value.name: value_type(value.type) for value in (*graph.input, *graph.value_info, *graph.output)}
+
+
+def _read(model: Any, fault: str | None, ops: Counter[str]) -> Graph:
+    reader = _Reader()
+    layers = reader.read(model.graph, _Scope())
+    notes = [fault] if fault else []
+    if reader.repeated:
+        notes.append(f"the body of {', '.join(sorted(reader.repeated))} is counted once, however often it runs")
+    return Graph(tuple(layers), tuple(reader.weights.values()), ops, tuple(notes))
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    """Every operator in the graph and in the graphs inside it."""
+    for node in graph.node:
+        if node.op_type != CONSTANT:
+            yield node
+        for inner in _graphs(node):
+            yield from _nodes(inner)
+
+
+def _drop_contents(tensor: Any) -> None:
+    lengths = 1
+    for axis in tensor.dims:
+        lengths *= axis
+    if lengths > SMALL:
+        for field in _DATA_FIELDS:
+            tensor.ClearField(field)
+
+
+def _fix_shapes(graph: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Gives the inputs these shapes; what the exporter noted of other values holds for others, and is forgotten."""
+    changed = [
+        value for value in graph.input if value.name in shapes and value_type(value.type).shape != shapes[value.name]
+    ]
+    for value in changed:
+        del value.type.tensor_type.shape.dim[:]
+        for length in shapes[value.name]:
+            value.type.tensor_type.shape.dim.add().dim_value = length
+    if changed:
+        del graph.value_info[:]
+        for value in graph.output:
+            if value.type.HasField("tensor_type"):
+                value.type.tensor_type.ClearField("shape")
+
+
+def _inferred(model: Any, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Any, str | None]:
+    """The model with the shapes of its values for these inputs; as `_infer`."""
+    for tensor in model.graph.initializer:
+        _drop_contents(tensor)
+    _fix_shapes(model.graph, shapes)
+    return _infer(model)
+
+
+def _infer(model: Any) -> tuple[Any, str | None]:
+    """The model with the shapes of its values, or as it was with the reason why they cannot be inferred."""
+    import onnx
+
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True), None
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError) as error:
+        return model, f"shapes cannot be inferred: {clean((str(error).splitlines() or [''])[0])}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What names mean in a graph, those of the graphs around it included: types of values and of constants.
+
+    derived: values that depend on constants alone (a weight that is dequantised, say), with the stored bytes behind
+    each; a runtime computes them once, when it loads the model.
+    """
+
+    types: dict[str, Tensor] = field(default_factory=dict)
+    constants: dict[str, Tensor] = field(default_factory=dict)
+    derived: dict[str, int] = field(default_factory=dict)
+
+    def inner(self) -> _Scope:
+        return _Scope(dict(self.types), dict(self.constants), dict(self.derived))
+
+    def is_fixed(self, name: str) -> bool:
+        return name in self.constants or name in self.derived
+
+    def sized(self, names: Iterable[str]) -> tuple[tuple[str, int | None], ...]:
+        """Values with their bytes."""
+        return tuple((name, self.types.get(name, UNKNOWN).nbytes) for name in names)
+
+
+class _Reader:
+    """Walks a graph and the graphs inside it, gathering weights."""
+
+    def __init__(self) -> None:
+        self.weights: dict[str, Weight] = {}
+        self.repeated: set[str] = set()
+
+    def read(self, graph: Any, scope: _Scope) -> list[Layer]:
+        """The layers that one call of the graph runs; `scope` gains the graph's own names."""
+        scope.constants.update((tensor.name, _tensor(tensor)) for tensor in graph.initializer)
+        scope.constants.update((each.values.name, _sparse(each)) for each in graph.sparse_initializer)
+        for value in (*graph.input, *graph.value_info, *graph.output):
+            scope.types[value.name] = value_type(value.type)
+        layers: list[Layer] = []
+        for node in graph.node:
+            if node.op_type == CONSTANT:
+                scope.constants[node.output[0]] = _constant(node)
+                continue
+            op = _op_name(node)
+            branches = [self.read(inner, scope.inner()) for inner in _graphs(node)]
+            if op in _REPEATED:
+                self.repeated.add(op)
+            layers += [each for branch in branches for each in branch] if op in _REPEATED else costlier(branches)
+            layers.append(self._layer(node, op, scope))
+        return layers
+
+    def _layer(self, node: Any, op: str, scope: _Scope) -> Layer:
+        name = clean(node.name or next(iter(node.output), op))
+        outputs = tuple(scope.types.get(name, UNKNOWN) for name in node.output if name)
+        inputs = tuple(scope.constants.get(name) or scope.types.get(name, UNKNOWN) for name in node.input)
+        attributes = _attributes(node)
+        dtype = outputs[0].dtype if outputs else UNKNOWN.dtype
+        stored = sum(weight.stored for weight in self._weights(node, op, attributes, scope))
+        stored += sum(scope.derived.get(each, 0) for each in set(node.input))
+        if node.input and all(scope.is_fixed(each) for each in node.input if each):
+            scope.derived.update((each, stored) for each in node.output)
+            return Layer(name, op, 0, 0, 0, 0, dtype, writes=tuple((each, 0) for each in node.output if each))
+        flowing = [each for each in node.input if each and not scope.is_fixed(each)]
+        return Layer(
+            name=name,
+            op=op,
+            macs=count(Node(op, inputs, outputs, attributes)),
+            input_bytes=total_bytes(scope.types.get(each, UNKNOWN) for each in flowing),
+            weight_bytes=stored,
+            output_bytes=total_bytes(outputs),
+            dtype=dtype,
+            reads=scope.sized(dict.fromkeys(flowing)),
+            writes=scope.sized(each for each in node.output if each),
+        )
+
+    def _weights(self, node: Any, op: str, attributes: Mapping[str, Any], scope: _Scope) -> Iterator[Weight]:
+        for position, name in enumerate(node.input):
+            if name not in scope.constants:
+                continue
+            packed = attributes["K"] * attributes["N"] if op == "com.microsoft:MatMulNBits" else None
+            weight = read_weight(op, position, clean(name), scope.constants[name], packed=packed)
+            if weight is not None:
+                # Graphs inside of two branches may have constants of one name.
+                key = f"{name} {scope.constants[name]}"
+                known = self.weights.get(key)
+                # One that is a parameter anywhere is one; used twice it is stored once.
+                if known is None or known.elements < weight.elements:
+                    self.weights[key] = weight
+                yield weight
+
+
+def _op_name(node: Any) -> str:
+    name = f"{node.domain}:{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
+    return clean(name)
+
+
+def _graphs(node: Any) -> list[Any]:
+    return [graph for attribute in node.attribute for graph in (attribute.g, *attribute.graphs) if graph.node]
+
+
+def _attributes(node: Any) -> dict[str, Any]:
+    """Numbers and words; what else there is (tensors, graphs) is of no concern to a counter."""
+    from onnx import AttributeProto
+
+    plain = {AttributeProto.INT: "i", AttributeProto.FLOAT: "f"}
+    found: dict[str, Any] = {
+        each.name: getattr(each, plain[each.type]) for each in node.attribute if each.type in plain
+    }
+    texts = {
+        each.name: each.s.decode(errors="replace") for each in node.attribute if each.type == AttributeProto.STRING
+    }
+    return found | texts
+
+
+def _tensor(tensor: Any) -> Tensor:
+    return Tensor(type_name(tensor.data_type), tuple(tensor.dims))
+
+
+def _sparse(tensor: Any) -> Tensor:
+    return Tensor(type_name(tensor.values.data_type), tuple(tensor.dims))
+
+
+def _constant(node: Any) -> Tensor:
+    """The value of a Constant node: one of several attributes, each of its own type."""
+    for attribute in node.attribute:
+        match attribute.name:
+            case "value":
+                return _tensor(attribute.t)
+            case "sparse_value":
+                return _sparse(attribute.sparse_tensor)
+            case "value_floats":
+                return Tensor("float32", (len(attribute.floats),))
+            case "value_float":
+                return Tensor("float32", ())
+    return UNKNOWN  # whole numbers and text: settings

@@ -1,0 +1,162 @@
+"""Arithmetic, comparison and logic, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from hettop.models.mil.call import Call
+from hettop.models.mil.dtypes import NAMED_TYPES
+from hettop.models.mil.graph import BOOL, Tensor
+
+
+def _unary(operator: str) -> Callable[[Call], Tensor]:
+    return lambda call: call.emit(operator, call.tensor("x"), shape=call.shape)
+
+
+def _arithmetic(operator: str) -> Callable[[Call], Tensor]:
+    def translate(call: Call) -> Tensor:
+        x, y = _same_type(call)
+        return call.emit(operator, x, y, shape=call.shape)
+
+    return translate
+
+
+def _comparison(operator: str) -> Callable[[Call], Tensor]:
+    def translate(call: Call) -> Tensor:
+        x, y = _same_type(call)
+        return call.emit(operator, x, y, dtype=BOOL, shape=call.shape)
+
+    return translate
+
+
+def _logical(operator: str) -> Callable[[Call], Tensor]:
+    def translate(call: Call) -> Tensor:
+        x, y = (call.cast(call.tensor(name), BOOL) for name in ("x", "y"))
+        return call.emit(operator, x, y, dtype=BOOL, shape=call.shape)
+
+    return translate
+
+
+def _same_type(call: Call) -> tuple[Tensor, Tensor]:
+    x, y = call.tensor("x"), call.tensor("y")
+    common = np.promote_types(x.dtype, y.dtype)
+    # a constant beside float16 must not widen the whole computation
+    if common != x.dtype and x.value is None:
+        common = x.dtype
+    elif common != y.dtype and y.value is None:
+        common = y.dtype
+    return call.cast(x, common), call.cast(y, common)
+
+
+def not_equal(call: Call) -> Tensor:
+    x, y = _same_type(call)
+    return call.emit("Not", call.emit("Equal", x, y, dtype=BOOL))
+
+
+def floor_div(call: Call) -> Tensor:
+    """Rounds towards minus infinity, as Python's `//` does; ONNX's integer Div rounds towards zero."""
+    x, y = _same_type(call)
+    if x.dtype.kind == "f":
+        return call.emit("Floor", call.emit("Div", x, y))
+    return call.emit("Div", call.emit("Sub", x, call.emit("Mod", x, y)), y)
+
+
+def mod(call: Call) -> Tensor:
+    """Takes the sign of the divisor, as Python's `%` does; ONNX has that for integers only."""
+    x, y = _same_type(call)
+    if x.dtype.kind != "f":
+        return call.emit("Mod", x, y)
+    return call.emit("Sub", x, call.emit("Mul", call.emit("Floor", call.emit("Div", x, y)), y))
+
+
+def _shifted(call: Call, default: float) -> Tensor:
+    """x + epsilon; nothing is added when epsilon is zero in the type of x."""
+    x = call.tensor("x")
+    epsilon = np.asarray(call.number("epsilon", default)).astype(x.dtype)
+    return call.emit("Add", x, call.graph.constant(epsilon), shape=x.shape) if epsilon != 0 else x
+
+
+def inverse(call: Call) -> Tensor:
+    return call.emit("Reciprocal", _shifted(call, 1e-4))
+
+
+def log(call: Call) -> Tensor:
+    return call.emit("Log", _shifted(call, 1e-45))
+
+
+def rsqrt(call: Call) -> Tensor:
+    return call.emit("Reciprocal", call.emit("Sqrt", _shifted(call, 1e-12)))
+
+
+def square(call: Call) -> Tensor:
+    x = call.tensor("x")
+    return call.emit("Mul", x, x)
+
+
+def exp2(call: Call) -> Tensor:
+    x = call.tensor("x")
+    return call.emit("Pow", call.like(x, 2), x)
+
+
+def threshold(call: Call) -> Tensor:
+    x = call.tensor("x")
+    return call.emit("Max", x, call.cast(call.tensor("alpha"), x.dtype))
+
+
+def clip(call: Call) -> Tensor:
+    x = call.tensor("x")
+    low, high = (call.like(x, call.number(name)) for name in ("alpha", "beta"))
+    return call.emit("Clip", x, low, high, shape=x.shape)
+
+
+def logical_not(call: Call) -> Tensor:
+    return call.emit("Not", call.cast(call.tensor("x"), BOOL))
+
+
+def cast(call: Call) -> Tensor:
+    word = call.text("dtype")
+    if word not in NAMED_TYPES:
+        raise call.unsupported(f"casts to {word!r}")
+    return call.cast(call.tensor("x"), NAMED_TYPES[word].numpy)
+
+
+def select(call: Call) -> Tensor:
+    if not call.has("a"):
+        raise call.unsupported("gives the indices of its condition instead of choosing between two tensors")
+    a, b = (call.cast(call.tensor(name), call.dtype) for name in ("a", "b"))
+    return call.emit("Where", call.cast(call.tensor("cond"), BOOL), a, b, dtype=call.dtype, shape=call.shape)
+
+
+OPS: Mapping[str, Callable[[Call], Tensor]] = {
+    **{
+        name.lower(): _unary(name)
+        for name in ("Abs", "Acos", "Asin", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Exp", "Floor", "Round")
+    },
+    **{name.lower(): _unary(name) for name in ("Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh")},
+    **{
+        name: _arithmetic(operator)
+        for name, operator in (("add", "Add"), ("sub", "Sub"), ("mul", "Mul"), ("pow", "Pow"))
+    },
+    **{name: _arithmetic(operator) for name, operator in (("real_div", "Div"), ("maximum", "Max"), ("minimum", "Min"))},
+    **{
+        name: _comparison(operator) for name, operator in (("equal", "Equal"), ("greater", "Greater"), ("less", "Less"))
+    },
+    "greater_equal": _comparison("GreaterOrEqual"),
+    "less_equal": _comparison("LessOrEqual"),
+    **{f"logical_{name}": _logical(name.capitalize()) for name in ("and", "or", "xor")},
+    "logical_not": logical_not,
+    "not_equal": not_equal,
+    "floor_div": floor_div,
+    "mod": mod,
+    "inverse": inverse,
+    "log": log,
+    "rsqrt": rsqrt,
+    "square": square,
+    "exp2": exp2,
+    "threshold": threshold,
+    "clip": clip,
+    "cast": cast,
+    "select": select,
+}

@@ -1,0 +1,281 @@
+"""An ML Program as an ONNX model: every operation translated in order, types and shapes checked against the program's.
+
+Knows programs, ports and graphs; what an operation means is in `ops`, and how ONNX writes a graph in `onnx_model`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hettop.errors import HettopError
+from hettop.models.mil.call import DAMAGED, Call, Output
+from hettop.models.mil.dtypes import STRING
+from hettop.models.mil.graph import DType, Graph, Tensor
+from hettop.models.mil.onnx_model import build_model
+from hettop.models.mil.package import Package, walk
+from hettop.models.mil.ports import Port
+from hettop.models.mil.proto import Message
+from hettop.models.mil.table import TABLE, op_name
+from hettop.models.mil.values import Shape, read_value, tensor_type
+
+# An ONNX model in one piece is a protobuf message, which ends at 2 GiB.
+MAX_WEIGHT_BYTES = (1 << 31) - (1 << 24)
+# What the functions of `ops` raise for parameters that do not fit each other.
+_SENSELESS = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, StopIteration, MemoryError)
+# A single activation beyond this is a damaged shape, not a model anyone runs.
+MAX_TENSOR_BYTES = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One input of the translated model: a plain array under the input's own name.
+
+    port: what the model's description says of it, with ranges, choices, default and color. dtype: numpy's name for
+    what the graph takes. shape: its sizes; a name where the size is free. An image is (1, channels, height, width) of
+    values 0 to 255 in the channel order of `port.color`; scale and bias are part of the graph.
+    """
+
+    name: str
+    port: Port
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateFeed:
+    """A state: fed under `name` before each prediction, returned under `output` after it; zeros to begin with."""
+
+    name: str
+    output: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The ONNX model (onnx.ModelProto) of one function, and how to feed it; notes: what is not as on a Mac."""
+
+    model: Any
+    function: str
+    inputs: tuple[Feed, ...]
+    outputs: tuple[Port, ...]
+    states: tuple[StateFeed, ...]
+    notes: tuple[str, ...]
+
+
+def translate(package: Package, function: str | None = None) -> Translation:
+    """Translate `function`, or the default one.
+
+    Raises HettopError: `format` for a model that is no ML Program, is updatable or is damaged; `input` for an unknown
+    function; `unsupported-op` naming the first operation without a translation and its place.
+    """
+    if package.updatable:
+        raise HettopError(
+            "format",
+            f"{package.name} is updatable: it can be trained on a device, which needs Core ML",
+            "export it without its training parameters",
+        )
+    return _Translator(package, function).run()
+
+
+class _Translator:
+    """The state of one translation: what each name of the program stands for."""
+
+    def __init__(self, package: Package, function: str | None) -> None:
+        self.package = package
+        self.ports = package.function(function)
+        self.program = package.program(function)
+        self.block = package.block(function)
+        self.graph = Graph()
+        self.tensors: dict[str, Tensor] = {}
+        self.states: dict[str, Tensor] = {}
+        self.declared: dict[str, tuple[DType, Shape]] = {}
+        self.notes: list[str] = []
+        self.depth = 0
+
+    def run(self) -> Translation:
+        _check_sizes(self.package, self.ports.name, self.block)
+        feeds, state_inputs = self._inputs()
+        self._operations(self.block, self.tensors)
+        outputs = [self._output(name) for name in self.block.outputs]
+        states = [self._state(name) for name in self.states]
+        model = build_model(
+            self.graph,
+            inputs=[*(self.tensors[feed.name] for feed in feeds), *state_inputs],
+            outputs=[*outputs, *(tensor for tensor, _ in states)],
+            declared=self.declared,
+            name=f"{self.package.name}: {self.ports.name}",
+        )
+        by_name = {port.name: port for port in self.ports.outputs}
+        return Translation(
+            model=model,
+            function=self.ports.name,
+            inputs=tuple(feeds),
+            outputs=tuple(by_name.get(tensor.name, _undescribed(tensor)) for tensor in outputs),
+            states=tuple(feed for _, feed in states),
+            notes=tuple(self.notes),
+        )
+
+    def _inputs(self) -> tuple[list[Feed], list[Tensor]]:
+        described = {port.name: port for port in self.ports.inputs}
+        feeds: list[Feed] = []
+        states: list[Tensor] = []
+        for value in self.program.inputs:
+            element, shape = tensor_type(value.type, f"{self.package.name}: the input {value.name!r}")
+            tensor = Tensor(value.name, element.numpy, shape)
+            self.tensors[value.name] = tensor
+            if value.type.WhichOneof("type") == "stateType":
+                self.states[value.name] = tensor
+                states.append(tensor)
+            else:
+                names = tuple(size if size is not None else f"{value.name}_{axis}" for axis, size in enumerate(shape))
+                feeds.append(Feed(value.name, described.get(value.name, _undescribed(tensor)), element.name, names))
+        return feeds, states
+
+    def _operations(self, block: Message, names: dict[str, Tensor]) -> list[Tensor]:
+        """Translate the operations of `block`; `names` gets what it defines. Returns the block's outputs."""
+        for operation in block.operations:
+            self._operation(operation, names)
+        return [self._named(names, name) for name in block.outputs]
+
+    def _operation(self, operation: Message, names: dict[str, Tensor]) -> None:
+        kind = op_name(operation)
+        output = operation.outputs[0].name if operation.outputs else kind
+        place = f"{self.package.name}: the {kind!r} operation {output!r} of function {self.ports.name!r}"
+        if kind == "const":
+            value = read_value(operation.attributes["val"], self.package.weights, f"{output!r} of {self.package.name}")
+            # an output's name belongs to the node that makes it
+            name = f"{output}/value" if output in self.block.outputs else output
+            names[output] = Tensor(name, value.dtype, value.shape, value)
+            return
+        how = TABLE.get(kind)
+        if how is None:
+            raise HettopError(
+                "unsupported-op", f"{place} has no translation", "hettop inspect lists all that are missing"
+            )
+        self.graph.start(output)
+        before = len(self.graph.nodes)
+        outputs = [_declared(value, place) for value in operation.outputs]
+        call = Call(
+            self.graph,
+            self._parameters(operation, names, place),
+            outputs,
+            place,
+            lambda index, given: self._inline(operation.blocks[index], given, names),
+            self.states if self.depth == 0 else {},
+        )
+        try:
+            results = how(call)
+        except _SENSELESS as error:
+            # parameters come from a file: whatever they break must still name the operation
+            raise HettopError("format", f"{place} has parameters that make no sense: {error}", DAMAGED) from error
+        results = results if isinstance(results, tuple) else (results,)
+        if len(results) != len(outputs):
+            raise HettopError("format", f"{place} has {len(outputs)} outputs instead of {len(results)}", DAMAGED)
+        for result, declared in zip(results, outputs, strict=True):
+            names[declared.name] = self._bound(result, declared, before, place)
+
+    def _parameters(self, operation: Message, names: Mapping[str, Tensor], place: str) -> dict[str, list[Tensor]]:
+        """Inputs bound to tensors; the attributes of a constexpr operation are parameters too."""
+        found: dict[str, list[Tensor]] = {}
+        for name, argument in operation.inputs.items():
+            found[name] = [
+                self._named(names, binding.name)
+                if binding.WhichOneof("binding") == "name"
+                else self._literal(binding.value, f"{name!r} of {place}")
+                for binding in argument.arguments
+            ]
+        if op_name(operation).startswith("constexpr_"):
+            for name, value in operation.attributes.items():
+                found.setdefault(name, [self._literal(value, f"{name!r} of {place}")])
+        return found
+
+    def _literal(self, value: Message, place: str) -> Tensor:
+        return self.graph.constant(read_value(value, self.package.weights, place))
+
+    def _named(self, names: Mapping[str, Tensor], name: str) -> Tensor:
+        if name not in names:
+            raise HettopError("format", f"{self.package.name} uses {name!r} before anything defines it", DAMAGED)
+        return names[name]
+
+    def _inline(self, block: Message, given: Sequence[Tensor], outer: Mapping[str, Tensor]) -> list[Tensor]:
+        names = dict(outer)
+        names.update({value.name: tensor for value, tensor in zip(block.inputs, given, strict=True)})
+        self.depth += 1
+        try:
+            return self._operations(block, names)
+        finally:
+            self.depth -= 1
+
+    def _bound(self, result: Tensor, declared: Output, before: int, place: str) -> Tensor:
+        """The result under its declared type, shape and, at the top level, its own name."""
+        if declared.dtype is None or declared.shape is None:
+            self.notes.append(f"{declared.name} is a dictionary on Apple's systems; here its values come as an array")
+            return result
+        if declared.dtype == STRING.numpy:
+            return result
+        if result.shape is not None and len(result.shape) != len(declared.shape):
+            raise HettopError(
+                "format",
+                f"{place}: its translation has rank {len(result.shape)}, declared is {len(declared.shape)}",
+                DAMAGED,
+            )
+        typed = self.graph.cast(result, declared.dtype)
+        if typed.value is not None:
+            return Tensor(typed.name, typed.dtype, typed.shape, typed.value)
+        name = typed.name
+        if self.depth == 0 and self.graph.rename(typed, declared.name, before):
+            name = declared.name
+            self.declared[name] = (declared.dtype, declared.shape)
+        return Tensor(name, declared.dtype, declared.shape)
+
+    def _output(self, name: str) -> Tensor:
+        """The output of the function under its own name, made by a node even if it is an input or a constant."""
+        tensor = self._named(self.tensors, name)
+        if tensor.name == name and tensor.value is None and name in self.declared:
+            return tensor
+        self.graph.start(name)
+        self.graph.identity(tensor, name)
+        return Tensor(name, tensor.dtype, tensor.shape)
+
+    def _state(self, name: str) -> tuple[Tensor, StateFeed]:
+        before, after = self.tensors[name], self.states[name]
+        self.graph.identity(after, f"{name}/after")
+        shape = tuple(size for size in before.sizes if size is not None)
+        return Tensor(f"{name}/after", before.dtype, before.shape), StateFeed(
+            name, f"{name}/after", before.dtype.name, shape
+        )
+
+
+def _declared(value: Message, place: str) -> Output:
+    if value.type.WhichOneof("type") == "dictionaryType":
+        return Output(value.name, None, None)
+    element, shape = tensor_type(value.type, f"{value.name!r} of {place}")
+    return Output(value.name, element.numpy, shape)
+
+
+def _undescribed(tensor: Tensor) -> Port:
+    return Port(tensor.name, "array", tensor.dtype.name, tensor.sizes)
+
+
+def _check_sizes(package: Package, function: str, block: Message) -> None:
+    """Refuse, before anything is allocated, weights that no model holds and shapes that no machine does."""
+    weights = 0
+    whole = f"{package.name}, function {function!r}"
+    for operation in walk(block):
+        kind = op_name(operation)
+        for value in operation.outputs:
+            if value.type.WhichOneof("type") != "tensorType":
+                continue
+            element, shape = tensor_type(value.type, f"{value.name!r} of {package.name}")
+            size = math.prod(dim if dim is not None else 1 for dim in shape) * element.numpy.itemsize
+            if size > MAX_TENSOR_BYTES:
+                wrong = "no machine holds that: the model is damaged, or was converted for absurd sizes"
+                raise HettopError("format", f"{whole}: {value.name!r} {list(shape)} needs {size / 1e9:.0f} GB", wrong)
+            weights += size if kind == "const" or kind.startswith("constexpr_") else 0
+    if weights > MAX_WEIGHT_BYTES:
+        much = f"{weights / 1e9:.1f} GB, more than the 2 GB an ONNX model holds"
+        raise HettopError("unsupported-op", f"{whole}: its weights unpack to {much}", "run it on a Mac")

@@ -1,0 +1,1 @@
+"""Child processes: started, spoken to, watched and ended."""

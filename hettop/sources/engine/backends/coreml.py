@@ -1,0 +1,257 @@
+"""Runs Core ML models by Core ML itself, on the compute units it is asked for, through coremltools.
+
+Knows nothing of timing beyond the load, nor of what in the end runs a model: a compute unit is a permission.
+coremltools is imported when a model is loaded, in the engine process alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hettop.errors import HettopError
+from hettop.models.cache import ModelCache, default_cache
+from hettop.models.compiled import COMPILED_SUFFIX, CompiledModel, CompiledModels, default_compiled_models, system_build
+from hettop.models.inputs import make_inputs
+from hettop.models.package_ports import package_port
+from hettop.models.resolve import core_ml_file
+from hettop.processes.framework_errors import reason
+from hettop.sources.engine.backend import (
+    CORE_ML_UNITS,
+    Clock,
+    Feed,
+    InputOptions,
+    Loaded,
+    LoadOptions,
+    Port,
+    split_unit,
+)
+from hettop.sources.engine.coreml.availability import (
+    NEURAL_ENGINE,
+    Host,
+    core_ml_units,
+    find_native,
+    load_limit,
+    this_host,
+    units_on_request,
+)
+from hettop.sources.engine.coreml.framework import Framework, check_device, native_duration, native_load_duration
+from hettop.sources.engine.coreml.values import NativeFeed, check_kinds, output_array
+from hettop.text import clean
+
+STATE_NOTE = "its state is made once, at the load, and kept from call to call"
+FRESH_STATE_NOTE = "its state is made anew before each call, outside of the call's time"
+NO_NEURAL_ENGINE_NOTE = "Core ML has no Neural Engine here"
+
+IMAGE_CALLS = 800
+"""A process was seen to run out of the surfaces that image outputs lie in after about 1,000 predictions."""
+
+NEEDS_MACOS_15 = re.compile(r"macOS\D*15")
+"""The binding says `only available on macOS >= 15.0`, coremltools' Python `only supported on macOS 15+`."""
+
+Predict = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+
+class CoreMLBackend:
+    """One model loaded by Core ML. Whatever runs it, the wall time of a call has coremltools' own share in it."""
+
+    name = "coreml"
+    simulated = False
+    has_native = True
+
+    def __init__(
+        self,
+        clock: Clock,
+        cache: ModelCache | None = None,
+        compiled: CompiledModels | None = None,
+        host: Host | None = None,
+    ) -> None:
+        self.clock = clock
+        self._cache = default_cache() if cache is None else cache
+        self._compiled = default_compiled_models() if compiled is None else compiled
+        self._host = this_host() if host is None else host
+        self._model: CompiledModel | None = None
+        self._run: Predict = _nothing_loaded
+        self._state: Any = None
+        self._make_state: Callable[[], Any] | None = None
+        self._inputs: tuple[Port, ...] = ()
+        self._last: Mapping[str, Any] = {}
+        self._kept: list[NativeFeed] = []
+        self.native_ns: Callable[[], int | None] = _no_time
+
+    def units(self) -> dict[str, str | None]:
+        return core_ml_units(self._host, find_native)
+
+    def units_on_request(self) -> dict[str, str]:
+        return units_on_request(self._host)
+
+    def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
+        """Loads a package, a `.mlmodel`, a compiled model, or the default model by its name.
+
+        What is not compiled is compiled first and kept in the cache. Raises HettopError: `unsupported-unit`, `missing`,
+        `format`, `input` (an unknown function), `usage` (an unknown hint), `load`, `io`.
+        """
+        self._check_unit(unit, options)
+        self._unload()
+        source = core_ml_file(model, self._cache)
+        ports = _described(source, options.function)
+        check_kinds(ports.inputs, clean(source.name))
+        framework = Framework()
+        devices = framework.devices()
+        check_device(unit, devices)
+        hints = framework.hints(options.hints)
+        compilation = self._compilation(source, framework, options.tell)
+        options.tell("loading")
+        with load_limit(unit, self._host, devices):
+            start = self.clock.now()
+            loaded = framework.load(compilation.path, unit, ports.function, hints)
+            load_ns = native_load_duration(loaded, self.clock.now() - start)
+        if ports.stateful:
+            self._make_state = partial(_new_state, loaded, source)
+            self.renew_state()
+        self._run, self.native_ns, self._inputs = loaded.predict, native_duration(loaded), ports.inputs
+        notes = (
+            "" if not ports.stateful else FRESH_STATE_NOTE if options.fresh_state else STATE_NOTE,
+            NO_NEURAL_ENGINE_NOTE if unit == "ALL" and devices and NEURAL_ENGINE not in devices else "",
+            f"hints: {', '.join(f'{name}={value}' for name, value in options.hints.items())}" if hints else "",
+        )
+        return Loaded(
+            unit,
+            None,  # a permission is no placement
+            load_ns,
+            ports.inputs,
+            ports.outputs,
+            clean("; ".join(filter(None, notes))),
+            compilation.compile_ns,
+            compilation.cached,
+            str(compilation.path),
+            IMAGE_CALLS if any(port.kind == "image" for port in ports.outputs) else None,
+        )
+
+    def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
+        feed = NativeFeed(make_inputs(ports, options), ports)
+        self._kept.append(feed)  # Core ML releases them later than any call ends
+        return feed
+
+    def predict(self, feed: Feed) -> None:
+        """One prediction of inputs from `make_inputs`, outputs included. Raises HettopError: `predict`."""
+        if not isinstance(feed, NativeFeed):
+            raise HettopError("predict", "these inputs were not made for Core ML")
+        try:
+            # A copy: what gets the dict may change it.
+            self._last = self._run(feed.native.copy(), self._state)
+        except HettopError:
+            raise
+        except Exception as error:
+            takes = ", ".join(port.describe() for port in self._inputs)
+            raise HettopError(
+                "predict",
+                f"Core ML refuses to run the model: {reason(error)}",
+                clean(f"it takes {takes}; set its inputs with --shape or --input"),
+            ) from error
+
+    def renew_state(self) -> None:
+        """A state as new, for a model that has one; what the calls before left is forgotten. Raises HettopError."""
+        if self._make_state is not None:
+            self._state = self._make_state()
+
+    def outputs(self) -> Mapping[str, Any]:
+        return {name: output_array(value) for name, value in self._last.items()}
+
+    def told_load(self, condition: str) -> None:
+        pass
+
+    def _check_unit(self, unit: str, options: LoadOptions) -> None:
+        try:
+            name, threads = split_unit(unit)
+        except ValueError as error:
+            raise HettopError("unsupported-unit", clean(str(error))) from error
+        hint = f"use one of {', '.join(CORE_ML_UNITS)}"
+        if name not in CORE_ML_UNITS:
+            raise HettopError("unsupported-unit", f"{clean(unit)}: Core ML knows no such unit", hint)
+        if threads is not None or options.threads is not None:
+            raise HettopError("unsupported-unit", f"{clean(unit)}: Core ML chooses its threads itself", hint)
+        why_not = self.units()[name]
+        if why_not is not None:
+            raise HettopError("unsupported-unit", f"{unit} cannot run here: {why_not}")
+
+    def _unload(self) -> None:
+        self._run, self.native_ns = _nothing_loaded, _no_time
+        self._state, self._make_state = None, None
+        self._last = {}
+        if self._model is not None:
+            self._model.lease.close()
+            self._model = None
+
+    def _compilation(self, source: Path, framework: Framework, tell: Callable[[str], None]) -> _Compilation:
+        """The compiled model to load; a source that is one already is taken as it is."""
+        if source.suffix.lower() == COMPILED_SUFFIX:
+            return _Compilation(source, None, None)
+        took: list[int] = []
+
+        def compile_model(package: Path, destination: Path) -> None:
+            tell("compiling")
+            start = self.clock.now()
+            framework.compile_model(package, destination)
+            took.append(self.clock.now() - start)
+
+        self._model = self._compiled.use(source, system_build(), compile_model)
+        return _Compilation(self._model.path, took[-1] if took else None, self._model.cached)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compilation:
+    path: Path
+    compile_ns: int | None
+    cached: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ports:
+    """What one function takes and gives. `function`: the name to load it by, None where it has none of its own."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    stateful: bool
+    function: str | None
+
+
+def _described(source: Path, function: str | None) -> _Ports:
+    """From the source: a loaded compiled model does not tell."""
+    if source.suffix.lower() == COMPILED_SUFFIX:
+        from hettop.sources.engine.coreml.metadata import read_metadata
+
+        compiled = read_metadata(source)
+        found, named = compiled.function(function, source), compiled.named
+    else:
+        from hettop.models.mil.package import open_package
+
+        package = open_package(source)
+        found, named = package.function(function), bool(package.spec.description.functions)
+    inputs, outputs = (tuple(map(package_port, ports)) for ports in (found.inputs, found.outputs))
+    return _Ports(inputs, outputs, bool(found.states), found.name if named and function is not None else None)
+
+
+def _new_state(loaded: Any, source: Path) -> Any:
+    try:
+        return loaded.make_state()
+    except Exception as error:
+        words = reason(error)
+        hint = (
+            "update macOS: models that keep a state need macOS 15"
+            if NEEDS_MACOS_15.search(words)
+            else "restart the unit, or convert the model anew"
+        )
+        raise HettopError("load", f"{clean(source.name)}: no state can be made: {words}", hint) from error
+
+
+def _nothing_loaded(_feed: dict[str, Any], _state: Any) -> dict[str, Any]:
+    raise HettopError("predict", "no model is loaded")
+
+
+def _no_time() -> int | None:
+    return None

@@ -1,0 +1,302 @@
+"""Runs ONNX models on ONNX Runtime's engines (its own on the CPU, Core ML on a Mac), ML Programs by their translation.
+
+Knows nothing of timing beyond the load; onnxruntime is imported when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from hettop.errors import HettopError
+from hettop.models.cache import ModelCache, default_cache
+from hettop.models.inputs import make_inputs
+from hettop.models.package_ports import described
+from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
+from hettop.models.translated import NOTES_KEY, translated_file
+from hettop.processes.scratch import scratch_folder
+from hettop.sources.engine.backend import (
+    CORE_ML_UNITS,
+    Clock,
+    Feed,
+    InputOptions,
+    Loaded,
+    LoadOptions,
+    Port,
+    split_unit,
+)
+from hettop.sources.engine.backends import onnx_core_ml
+from hettop.sources.engine.backends.onnx_core_ml import FATAL
+from hettop.sources.engine.backends.onnx_errors import load_error, reason
+from hettop.sources.engine.coreml.availability import (
+    Host,
+    load_limit,
+    this_host,
+    units_on_request,
+    why_not,
+)
+from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.models.mil.ports import Port as Described
+
+UNIT = "CPU_ONLY"
+PROVIDER = "CPUExecutionProvider"
+PLACED = f"CPU (ONNX Runtime {PROVIDER})"
+NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
+
+SCRATCH = "hettop-onnx-"
+"""How the names of the scratch folders of engine processes begin."""
+
+STATE_NOTE = "its state is zeros at each call"
+
+DTYPES = {
+    "float": "float32",
+    "double": "float64",
+    "float16": "float16",
+    "int8": "int8",
+    "int16": "int16",
+    "int32": "int32",
+    "int64": "int64",
+    "uint8": "uint8",
+    "uint16": "uint16",
+    "uint32": "uint32",
+    "uint64": "uint64",
+    "bool": "bool",
+    "string": "string",
+}
+"""ONNX Runtime's names of element types, and numpy's."""
+
+
+def thread_units(cores: int) -> list[str]:
+    """`CPU_ONLY` and its thread variants: powers of two up to the number of cores."""
+    return [UNIT, *(f"{UNIT}@{1 << power}" for power in range(max(cores, 1).bit_length()))]
+
+
+def _import_runtime() -> Any:
+    return importlib.import_module("onnxruntime")
+
+
+class OnnxRuntimeBackend:
+    """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N.
+
+    On a Mac the other units are ONNX Runtime's Core ML provider; what it does not take stays on the CPU, which is said.
+    find_runtime: imports onnxruntime, in the engine process.
+    """
+
+    name = "onnxruntime"
+    simulated = False
+    has_native = False
+
+    def __init__(
+        self,
+        clock: Clock,
+        cache: ModelCache | None = None,
+        host: Host | None = None,
+        find_runtime: Callable[[], Any] = _import_runtime,
+    ) -> None:
+        self.clock = clock
+        self._cache = default_cache() if cache is None else cache
+        self._host = this_host() if host is None else host
+        self._find_runtime = find_runtime
+        self._run: Callable[[list[str], Feed], list[Any]] = _nothing_loaded
+        self._inputs: tuple[Port, ...] = ()
+        self._outputs: list[str] = []
+        self._last: list[Any] = []
+        self._kept = contextlib.ExitStack()  # until this process ends
+
+    def units(self) -> dict[str, str | None]:
+        """By the system alone, without importing ONNX Runtime: its package for macOS has the Core ML provider."""
+        if not self._host.is_mac:
+            return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
+        return {unit: why_not(unit, self._host) for unit in CORE_ML_UNITS}
+
+    def units_on_request(self) -> dict[str, str]:
+        return units_on_request(self._host)
+
+    def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
+        """Loads a file, or the default model by its name; only making the session is timed.
+
+        What has to be built or translated first is, and kept in the cache. Raises HettopError: `unsupported-unit`,
+        `missing`, `format`, `input` (an unknown function), `unsupported-op`, `load`, `io`, `usage`.
+        """
+        threads = self._threads(unit, options)
+        path = model_file(model, self._cache)
+        source = _source(path, options.function, self._cache)
+        runtime = self._find_runtime()
+        runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
+        self._run = _nothing_loaded
+        if split_unit(unit)[0] == UNIT:
+            return self._load_on_cpu(runtime, path, source, unit, threads)
+        return self._load_on_core_ml(runtime, path, source, unit)
+
+    def _load_on_cpu(self, runtime: Any, path: Path, source: _Source, unit: str, threads: int | None) -> Loaded:
+        own_process = psutil.Process()
+        threads_before = own_process.num_threads()
+        session, load_ns = self._open(runtime, path, source, _session_options(runtime, threads), [PROVIDER])
+        # The calling thread works, too.
+        pool = own_process.num_threads() - threads_before + 1
+        outputs = self._take(session, path, source)
+        placed = PLACED if session.get_providers() == [PROVIDER] else None
+        notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
+        return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
+
+    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str) -> Loaded:
+        if onnx_core_ml.PROVIDER not in runtime.get_available_providers():
+            raise HettopError(
+                "unsupported-unit",
+                f"{unit}: this ONNX Runtime has no Core ML provider",
+                f"pip install --force-reinstall onnxruntime, or use {UNIT}",
+            )
+        onnx_core_ml.check_units_option(runtime, unit)
+        folder = onnx_core_ml.compiled_folder(source.file, unit, runtime.__version__, self._cache)
+        if folder is None:  # not the system's temporary one: what is there stays if this process is killed
+            folder = Path(self._kept.enter_context(scratch_folder(None, SCRATCH)))
+        options = _session_options(runtime, None)
+        with scratch_folder(None, SCRATCH) as scratch, load_limit(unit, self._host):
+            counting = onnx_core_ml.count_by(runtime, options, Path(scratch))
+            session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
+            outputs = self._take(session, path, source)
+            counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))
+        placed = onnx_core_ml.placed(session.get_providers(), counted.share)
+        notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
+        return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
+
+    def _open(
+        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]
+    ) -> tuple[Any, int]:
+        """The session, and how long making it took, in ns."""
+        start = self.clock.now()
+        try:
+            # Without its fallback: a provider that fails is to fail, not to become another one.
+            session = runtime.InferenceSession(source.file, options, providers=providers, enable_fallback=0)
+        except Exception as error:
+            raise load_error(path, error) from error
+        return session, self.clock.now() - start
+
+    def _take(self, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
+        """Runs this session from now on; returns its outputs."""
+        self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
+        outputs = tuple(_port(node) for node in session.get_outputs())
+        self._run, self._outputs = session.run, [port.name for port in outputs]
+        return outputs
+
+    def _threads(self, unit: str, options: LoadOptions) -> int | None:
+        """The number of threads asked for, None for the framework's own; the unit is one that can run here."""
+        try:
+            name, threads = split_unit(unit)
+        except ValueError as error:
+            raise HettopError("unsupported-unit", clean(str(error))) from error
+        threads = options.threads if threads is None else threads
+        known = self.units()
+        why = known.get(name, NOT_HERE)
+        if why is not None:
+            raise HettopError("unsupported-unit", f"{clean(unit)}: {why}", f"use {UNIT}, or {UNIT}@N for N threads")
+        if threads is not None and name != UNIT:
+            raise HettopError(
+                "unsupported-unit", f"{clean(unit)}: only {UNIT} takes a number of threads", f"use {name}"
+            )
+        return threads
+
+    def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
+        return make_inputs(ports, options)
+
+    def predict(self, feed: Feed) -> None:
+        """One run, outputs included. Raises HettopError: `predict`."""
+        try:
+            self._last = self._run(self._outputs, feed)
+        except HettopError:
+            raise
+        except Exception as error:
+            takes = ", ".join(port.describe() for port in self._inputs)
+            raise HettopError(
+                "predict",
+                f"the model refuses to run: {reason(error)}",
+                clean(f"set its inputs with --shape or --input; it takes {takes}"),
+            ) from error
+
+    def outputs(self) -> Mapping[str, Any]:
+        return dict(zip(self._outputs, self._last, strict=False))
+
+    def native_ns(self) -> int | None:
+        return None
+
+    def told_load(self, condition: str) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The ONNX file to load, and what is known of its inputs beyond what it says itself."""
+
+    file: Path
+    ports: Mapping[str, Described] = field(default_factory=dict)
+    translated: bool = False
+
+    def described(self, port: Port) -> Port:
+        found = self.ports.get(port.name)
+        return port if found is None else described(port, found)
+
+    def notes(self, session: Any, translated: str) -> tuple[str, ...]:
+        """What is to be known of it; `translated` is how a translation is called."""
+        if not self.translated:
+            return ()
+        states = any(port.kind == "state" for port in self.ports.values())
+        remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
+        return (translated, *([STATE_NOTE] if states else []), *remarks)
+
+
+def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
+    if not is_core_ml(path):
+        if function is not None:
+            raise HettopError(
+                "input", f"{clean(path.name)} has no functions: it is an ONNX model", "leave out --function"
+            )
+        return _Source(path)
+    from hettop.models.mil.package import open_package
+
+    ports = open_package(path).function(function)
+    file = translated_file(path, function, cache)
+    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated=True)
+
+
+def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:
+    raise HettopError("predict", "no model is loaded")
+
+
+def _default_threads(count: int) -> str:
+    return f"ONNX Runtime default: {count} thread{'' if count == 1 else 's'}" if count > 0 else ""
+
+
+def _session_options(runtime: Any, threads: int | None) -> Any:
+    options = runtime.SessionOptions()
+    options.log_severity_level = FATAL
+    options.intra_op_num_threads = threads or 0  # 0: its own choice
+    # A spinning pool takes the cores from whatever else runs, and loses its own turn later.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    return options
+
+
+def _port(node: Any) -> Port:
+    """The port of a tensor, with numpy's name of its type; one of another type has none and keeps its own."""
+    found = re.fullmatch(r"tensor\((\w+)\)", node.type)
+    if found is None or found[1] not in DTYPES:
+        return Port(node.name, clean(node.type), (), kind="other")
+    # Some exporters write -1 for an axis of any length.
+    shape = tuple(None if isinstance(axis, int) and axis < 0 else axis for axis in node.shape)
+    return Port(node.name, DTYPES[found[1]], shape)
+
+
+def _input_port(node: Any, path: Path) -> Port:
+    port = _port(node)
+    if port.kind == "other":
+        raise HettopError("format", f"{clean(path.name)}: input {clean(port.name)} is a {port.dtype}, not an array")
+    return port

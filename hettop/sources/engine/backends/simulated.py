@@ -1,0 +1,187 @@
+"""The simulated Apple M2: draws latencies from a seeded model and sleeps them in real time.
+
+Knows no model file and runs no inference; whatever it returns is marked simulated.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hettop.errors import HettopError
+from hettop.models.inputs import make_inputs
+from hettop.sources.engine.backend import (
+    CORE_ML_UNITS,
+    Clock,
+    Feed,
+    InputOptions,
+    Loaded,
+    LoadOptions,
+    Port,
+    split_unit,
+)
+from hettop.sources.engine.backends import m2_profile as m2
+from hettop.sources.engine.clock import NS_PER_S, VirtualClock
+
+NS_PER_MS = 1_000_000
+
+INPUTS = (Port("image", "float32", (1, 3, 224, 224)),)
+OUTPUTS = (Port("logits", "float32", (1, 1000)),)
+
+
+class SimulatedBackend:
+    """Backend of `--demo`; deterministic for a seed, apart from what heat does, which follows the clock."""
+
+    name = "simulated"
+    simulated = True
+    has_native = False
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = VirtualClock(clock)
+        self.clock: Clock = self._clock
+        self._latencies: M2Latencies | None = None
+        self._unit = ""
+        self._condition = "none"
+
+    def units(self) -> dict[str, str | None]:
+        return dict.fromkeys(CORE_ML_UNITS)
+
+    def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:  # noqa: ARG002 (any model is as good)
+        profile = m2.M2.get(unit)
+        if profile is None or options.threads is not None:
+            raise _no_such_unit(unit, options.threads)
+        self._unit = unit
+        rng = _generator(0, unit)
+        start = self.clock.now()
+        self.clock.sleep_until(start + int(rng.uniform(*profile.load_ms) * NS_PER_MS))
+        self._latencies = self._fresh_latencies(seed=0)
+        return Loaded(unit, profile.placed, self.clock.now() - start, INPUTS, OUTPUTS, note="simulated Apple M2")
+
+    def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
+        """Inputs for `ports`; their seed is the simulation's seed, too."""
+        if self._unit:
+            self._latencies = self._fresh_latencies(options.seed)
+        return make_inputs(ports, options)
+
+    def predict(self, feed: Feed) -> None:  # noqa: ARG002 (nothing looks at the data)
+        if self._latencies is None:
+            raise HettopError("predict", "no model is loaded")
+        self._clock.advance(self._latencies.draw(self._clock.moment))
+
+    def outputs(self) -> Mapping[str, np.ndarray]:
+        return {}
+
+    def native_ns(self) -> int | None:
+        return None
+
+    def told_load(self, condition: str) -> None:
+        self._condition = condition
+        if self._latencies is not None:
+            self._latencies.told_load(condition)
+
+    def _fresh_latencies(self, seed: int) -> M2Latencies:
+        latencies = M2Latencies(m2.M2[self._unit], _generator(seed, self._unit))
+        latencies.told_load(self._condition)
+        return latencies
+
+
+class M2Latencies:
+    """Latencies of one unit in order, first call included."""
+
+    def __init__(self, profile: m2.UnitProfile, rng: np.random.Generator) -> None:
+        self._profile = profile
+        self._rng = rng
+        self._calls = 0
+        self._mode = profile.modes[0]
+        # Long stays are drawn less often, so that shares come out as shares of the calls.
+        odds = np.array([mode.share / mode.stay for mode in profile.modes])
+        self._odds = odds / odds.sum()
+        self._slowdown = 1.0
+        self._heat = 0.0
+        self._last_end: int | None = None
+
+    def told_load(self, condition: str) -> None:
+        self._slowdown = slowdown(self._profile.load, condition)
+
+    def draw(self, now: int) -> int:
+        """The latency (ns) of a call that starts at `now` (ns)."""
+        self._cool(now)
+        latency = self._first() if self._calls == 0 else self._later()
+        latency_ns = round(latency * self._slowdown * (1 + self._profile.heat * self._heat) * NS_PER_MS)
+        self._calls += 1
+        self._warm_up(latency_ns)
+        self._last_end = now + latency_ns
+        return latency_ns
+
+    def _first(self) -> float:
+        return self._profile.first_ms * float(self._rng.uniform(0.97, 1.03))
+
+    def _later(self) -> float:
+        spikes = self._profile.spikes
+        if self._rng.random() < 1 / spikes.every:
+            return float(np.exp(self._rng.uniform(math.log(spikes.low_ms), math.log(spikes.high_ms))))
+        mode = self._current_mode()
+        latency = mode.floor_ms + (mode.median_ms - mode.floor_ms) * math.exp(mode.sigma * self._rng.standard_normal())
+        latency *= 1 + m2.SETTLING * math.exp(-self._calls / m2.SETTLING_CALLS)
+        if self._rng.random() < m2.CROWDED_TAIL * (self._slowdown - 1):
+            latency *= float(self._rng.uniform(*m2.CROWDED_FACTOR))
+        return latency
+
+    def _current_mode(self) -> m2.SimulatedMode:
+        """The mode in force: after each call one is drawn anew, with odds of 1 to the mean length of a stay."""
+        if self._rng.random() < 1 / self._mode.stay:
+            self._mode = self._profile.modes[int(self._rng.choice(self._odds.size, p=self._odds))]
+        return self._mode
+
+    def _warm_up(self, busy_ns: int) -> None:
+        self._heat = 1 - (1 - self._heat) * _decay(busy_ns)
+
+    def _cool(self, now: int) -> None:
+        if self._last_end is not None:
+            self._heat *= _decay(max(0, now - self._last_end))
+
+
+def slowdown(response: m2.LoadResponse, condition: str) -> float:
+    """Factor (at least 1) on the latency under a load such as `cpu:2+memory:1@50%`; an unknown load adds nothing."""
+    level = _levels(condition)
+    return (
+        1
+        + response.cpu * level.get("cpu", 0.0) / m2.CORES
+        + response.memory * (1 - math.exp(-level.get("memory", 0.0) / 2))
+        + response.gpu * level.get("gpu", 0.0)
+        + response.ane * level.get("ane", 0.0)
+    )
+
+
+def _levels(condition: str) -> dict[str, float]:
+    """Level times duty of each load."""
+    levels: dict[str, float] = {}
+    for part in condition.split("+"):
+        what, _, amount = part.partition(":")
+        level, _, duty = amount.partition("@")
+        try:
+            levels[what] = float(level) * (float(duty.rstrip("%")) / 100 if duty else 1.0)
+        except ValueError:
+            continue
+    return levels
+
+
+def _decay(duration_ns: int) -> float:
+    return math.exp(-duration_ns / (m2.HEAT_SECONDS * NS_PER_S))
+
+
+def _generator(seed: int, unit: str) -> np.random.Generator:
+    """Each unit has a stream of its own."""
+    return np.random.default_rng([seed, zlib.crc32(unit.encode())])
+
+
+def _no_such_unit(unit: str, threads: int | None) -> HettopError:
+    try:
+        threaded = threads is not None or split_unit(unit)[1] is not None
+    except ValueError:
+        threaded = False
+    why = "the simulated M2 has no thread counts" if threaded else "the simulated M2 has no such unit"
+    return HettopError("unsupported-unit", f"{unit}: {why}", f"its units: {', '.join(CORE_ML_UNITS)}")

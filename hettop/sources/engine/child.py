@@ -1,0 +1,132 @@
+"""One engine process as its parent sees it: started, told, listened to, and ended.
+
+Knows the protocol but not why a unit runs; never waits for the process, except to collect it once it is dead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import hettop
+from hettop.processes.child_process import Log, Process
+from hettop.processes.pipe_reader import Collector
+from hettop.processes.reaper import Reaper
+from hettop.sources.engine.frames import AnyFrame, FrameReader
+from hettop.sources.engine.job import AnyCommand, Job, encode
+
+WORKER = ("-X", "faulthandler", "-P", "-m", "hettop.sources.engine.worker")
+"""`-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one."""
+
+
+NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")
+"""ONNX Runtime, from 1.29 on, uploads what it runs: a thread, a data base and a connection in the process measured.
+Only this variable, set before it is imported, keeps it from beginning; its API comes too late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """Where bytes came from: a child's frames or its log."""
+
+    child: Child
+    is_log: bool
+
+
+class Child:
+    """A running engine process, collected by way of its frames' end."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        job: Job,
+        collector: Collector,
+        reaper: Reaper,
+        *,
+        row: str | None = None,
+    ) -> None:
+        """`row`: what it runs for, if that is not just the job's unit. Raises OSError if it cannot be started."""
+        self._process = Process(argv, environment, reaper)
+        self.unit = row or job.unit
+        self.pid = self._process.pid
+        collector.add(self._process.stdout, Channel(self, False))
+        collector.add(self._process.stderr, Channel(self, True))
+        self._unsent: deque[bytes] = deque()
+        self._frames = FrameReader()
+        self._log = Log()
+        self.frames_ended = False
+        self.log_ended = False
+        self._send(encode(job))
+
+    def tell(self, command: AnyCommand) -> None:
+        """Sends a command, now or as soon as the process has read earlier ones; never waits for it."""
+        self._send(encode(command))
+
+    def retry(self) -> None:
+        """Sends what could not be sent before."""
+        self._send(b"")
+
+    def hang_up(self) -> None:
+        """Closes the process's stdin, at which it ends by itself unless it hangs."""
+        self._process.hang_up()
+
+    def kill(self) -> None:
+        """SIGKILL; harmless for a process that is already dead."""
+        self._process.kill()
+
+    def collect(self, patience_s: float) -> str | None:
+        """How the process ended, in words, or None if it has not yet.
+
+        To be called after `kill`, or once its frames have ended: it is then dying. Waits up to `patience_s` for it.
+        """
+        return self._process.collect(patience_s)
+
+    def receive_frames(self, data: bytes) -> Iterator[AnyFrame]:
+        """The frames that `data` completes. Raises BrokenStreamError."""
+        if not data:
+            self.frames_ended = True
+        return self._frames.feed(data)
+
+    def receive_log(self, data: bytes) -> bool:
+        """Take what it printed, no bytes at the end; return whether there are new `warnings` in it."""
+        if not data:
+            self.log_ended = True
+        return self._log.receive(data)
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """What its log so far says of where the model may run, as `LogWarnings.found`."""
+        return self._log.warnings.found
+
+    def log(self) -> list[str]:
+        """The last lines it printed, cleaned for a terminal."""
+        return self._log.lines()
+
+    def _send(self, line: bytes) -> None:
+        if line:
+            self._unsent.append(line)
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it is dying or hung up: its end will be noticed
+            while self._unsent:
+                try:
+                    written = self._process.write(self._unsent[0])
+                except BlockingIOError:
+                    return
+                self._unsent[0] = self._unsent[0][written:]
+                if not self._unsent[0]:
+                    self._unsent.popleft()
+
+
+def environment_for_child(inherited: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which a child finds this very hettop, installed or run from its source folder."""
+    environment = dict(inherited)
+    root = Path(hettop.__file__).resolve().parent.parent
+    # An installed package is found anyway, and site-packages on PYTHONPATH could shadow the standard library.
+    if root.name not in {"site-packages", "dist-packages"}:
+        earlier = environment.get("PYTHONPATH")
+        environment["PYTHONPATH"] = f"{root}{os.pathsep}{earlier}" if earlier else str(root)
+    environment.setdefault(*NO_TELEMETRY)
+    return environment

@@ -1,0 +1,122 @@
+"""What an engine process is told: its job, and the commands after it, as JSON lines.
+
+Knows neither who sends nor who obeys; times are nanoseconds of the machine's monotonic clock.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from hettop.events import NO_LOAD
+from hettop.sources.engine.backend import InputOptions
+
+MIB = 1 << 20
+
+INPUT_SETS = 8
+"""So many sets of inputs tell a unit that decides otherwise from one that rounds otherwise, in little time."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """When a unit has enough: after `runs` steady samples, or `duration_ns` of steady running. None: never.
+
+    `least_runs` is how many steady samples it takes even if the duration is over.
+    """
+
+    runs: int | None = None
+    duration_ns: int | None = None
+    least_runs: int = 0
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a new engine process needs to know.
+
+    It loads the model, makes the first call and `warmup` calls more, and then runs or, with `run` false, waits.
+    `rate_hz` paces the samples after the warm-up, `rest_ns` is a rest before each of them. `backlog_bytes` is how much
+    it keeps for a reader that stalls.
+    Before the warm-up it publishes what the model answers to up to `input_sets` sets of inputs; with 0 nothing.
+    With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
+    """
+
+    backend: str
+    model: str
+    unit: str
+    function: str | None = None
+    seed: int = 0
+    shapes: dict[str, tuple[int, ...]] = {}
+    values: dict[str, str] = {}
+    hints: dict[str, str] = {}
+    warmup: int = 10
+    limits: Limits = Limits()
+    rate_hz: float | None = None
+    rest_ns: int = 0
+    condition: str = NO_LOAD
+    run: bool = True
+    backlog_bytes: int = 4 * MIB
+    input_sets: int = INPUT_SETS
+    fresh_state: bool = False
+
+    def inputs(self) -> InputOptions:
+        return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="k"):
+    """Something to do from now on."""
+
+
+class Run(Command, frozen=True, tag="run"):
+    """Run without a break."""
+
+
+class Slots(Command, frozen=True, tag="slots"):
+    """Run within these spans [start, end) only; they replace all spans not begun yet."""
+
+    slots: list[tuple[int, int]]
+
+
+class Pause(Command, frozen=True, tag="pause"):
+    """Stay loaded and do nothing."""
+
+
+class SetLimits(Command, frozen=True, tag="limits"):
+    """Replace the limits; counts go on from where they are."""
+
+    limits: Limits
+
+
+class SetLoad(Command, frozen=True, tag="load"):
+    """The competing load that is in force now."""
+
+    condition: str
+
+
+class EndWarmup(Command, frozen=True, tag="warm"):
+    """The warm-up has lasted long enough, however much of it is left."""
+
+
+class Retire(Command, frozen=True, tag="retire"):
+    """Hand over to a new process and end, as soon as there is more to run."""
+
+
+class Stop(Command, frozen=True, tag="stop"):
+    """Say goodbye and end."""
+
+
+AnyCommand = Run | Slots | Pause | SetLimits | SetLoad | EndWarmup | Retire | Stop
+
+
+def encode(message: Job | AnyCommand) -> bytes:
+    """One line, line feed included."""
+    return _encoder.encode(message) + b"\n"
+
+
+def decode_job(line: bytes) -> Job:
+    return _job_decoder.decode(line)
+
+
+def decode_command(line: bytes) -> AnyCommand:
+    return _command_decoder.decode(line)
+
+
+_encoder = msgspec.json.Encoder()
+_job_decoder = msgspec.json.Decoder(Job)
+_command_decoder: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)

@@ -1,0 +1,309 @@
+"""The sampling loop: times one inference after another and publishes what it measured, disturbing as little as it can.
+
+Runs in the worker thread of an engine process; knows no framework, no unit and nothing of who reads the samples.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from itertools import repeat
+
+from hettop.events import WINDOW_LIMIT
+from hettop.sources.engine.backend import Backend, Feed
+from hettop.sources.engine.frames import RetireReport, StateReport, UsageReport
+from hettop.sources.engine.pacing import Pace
+from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
+from hettop.sources.engine.sample_budget import FOREVER, Quota
+from hettop.sources.engine.worker_state import Doing, Orders
+
+NS_PER_S = 10**9
+
+FLUSH_NS = 50_000_000
+"""Fine enough for any screen, coarse enough that flushes are a fraction of a per cent (docs/PERFORMANCE.md)."""
+
+LONG_REST_NS = 20_000_000
+"""A longer rest listens for commands; a shorter one sleeps on the samples' clock, which is more punctual."""
+
+SHORT_REST_NS = 5_000_000
+"""The end of a long rest is slept on the samples' clock, too."""
+
+
+CLOCKS_DIFFER_NS = 1_000
+"""The framework reads another clock than we do: a coarse one counts microseconds, and rounds the last of them up."""
+
+
+class Sampler:
+    """Runs `backend.predict(feed)` as ordered, from the first call to the last.
+
+    `read_usage` is asked once per flush, `peak_memory_mb` when the unit pauses or stops. After `recycle_after`
+    predictions (None: never) it retires. `before_each` is called before each of them, outside of its time. All times
+    are of `backend.clock`. What either raises goes through to the caller.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        feed: Feed,
+        out: Out,
+        orders: Orders,
+        *,
+        warmup: int,
+        rate_hz: float | None,
+        rest_ns: int = 0,
+        read_usage: Callable[[], UsageReport | None] = lambda: None,
+        peak_memory_mb: Callable[[], float | None] = lambda: None,
+        recycle_after: int | None = None,
+        before_each: Callable[[], None] | None = None,
+    ) -> None:
+        self._backend = backend
+        self._clock = backend.clock
+        self._feed = feed
+        self._publisher = Publisher(out, read_usage)
+        self._orders = orders
+        self._quota = Quota(warmup, recycle_after)
+        self._pace = Pace(rate_hz) if rate_hz is not None else None
+        self._peak_memory_mb = peak_memory_mb
+        self._rest_ns = rest_ns
+        self._before_each = before_each
+        self._last_end = 0
+
+        self._flush_at = 0
+        self._state = ""
+        self._told_done = False
+        self._slot: tuple[int, int] | None = None
+        self._condition: str | None = None
+
+    def first_call(self) -> int:
+        """Makes the first call after the load and returns its latency in ns. Call it once, before `run`."""
+        self._take_orders()
+        self._say("warming")
+        window = self._publisher.begin("first")
+        self._last_end = self._back_to_back(window, FOREVER, 1)
+        self._quota.account("first", 1, self._last_end)
+        latency = window.latency[0]
+        self.flush()
+        return latency
+
+    def predicted_apart(self, n: int) -> None:
+        """The model was run `n` times more, outside of the samples."""
+        self._quota.predictions += n
+
+    def run(self) -> None:
+        """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop, or retires."""
+        orders = self._orders
+        self._quota.begin(self._clock.now())
+        while self._quota.warmups_left and not orders.told_to_pause and orders.doing is not Doing.STOP:
+            self._take_orders()
+            if self._quota.warmups_left:
+                self._stretch(FOREVER)
+        while True:
+            self._take_orders()
+            if orders.doing is Doing.STOP:
+                break
+            if orders.doing is Doing.PAUSE or self._quota.reached(orders.limits):
+                self._stay_paused()
+            elif orders.told_to_retire or self._quota.worn:
+                self._retire()
+                return
+            elif orders.doing is Doing.SLOTS:
+                self._keep_to_slots()
+            else:
+                self._slot = None
+                self._say("running")
+                self._stretch(FOREVER)
+        self._take_break()
+        self._say("stopped", peak_memory_mb=self._peak_memory_mb())
+
+    # -- one stretch of samples ---------------------------------------------------------------------------------
+
+    def _stretch(self, until: int) -> None:
+        """Samples of one phase until a sample ends at or after `until`, something must be flushed, or orders change."""
+        phase, count = self._quota.next_phase(self._orders.limits)
+        window = self._publisher.begin(phase)
+        count = min(count, WINDOW_LIMIT - len(window))
+        if phase == "steady":
+            until = min(until, self._quota.steady_until(self._orders.limits))
+        before = len(window)
+        if phase == "warmup" or (self._pace is None and not self._rest_ns):
+            end = self._back_to_back(window, min(until, self._flush_at), count)
+        elif self._pace is None:
+            end = self._rested(window, until)
+        else:
+            end = self._paced(window, self._pace, until)
+        if len(window) > before:
+            self._last_end = end
+        self._quota.account(phase, len(window) - before, end)
+        if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
+            self.flush()
+
+    def _back_to_back(self, window: Window, until: int, count: int) -> int:
+        """Up to `count` samples without a break; returns the last one's end. The loop that must cost nothing."""
+        predict, feed, now, orders = self._backend.predict, self._feed, self._clock.now, self._orders
+        add_start, add_latency, add_native = window.start.append, window.latency.append, self._add_native(window)
+        before_each, end = self._before_each, 0
+        for _ in repeat(None, count):
+            if before_each is not None:
+                before_each()
+            start = now()
+            predict(feed)
+            end = now()
+            add_start(start)
+            add_latency(end - start)
+            if add_native is not None:
+                add_native()
+            if end >= until or orders.changed:
+                break
+        return end
+
+    def _paced(self, window: Window, pace: Pace, until: int) -> int:
+        """Waits for the next planned start and takes one sample; returns its end, or when the wait was broken off.
+
+        Open loop: a sample that is late starts at once, and the plan stays as it was.
+        """
+        now = self._clock.now
+        planned = pace.next_start(now())
+        flush_at = self._flush_at if self._publisher.holds_anything else FOREVER
+        self._rest_until(min(planned, until, flush_at))
+        start = now()
+        if start < planned or planned >= until:
+            return start  # orders that came during a short rest wait for this sample: it is due
+        if self._before_each is not None:
+            self._before_each()
+        start = now()
+        self._backend.predict(self._feed)
+        end = now()
+        window.start.append(start)
+        window.latency.append(end - start)
+        window.late.append(start - planned)
+        if (add_native := self._add_native(window)) is not None:
+            add_native()
+        pace.started()
+        return end
+
+    def _rested(self, window: Window, until: int) -> int:
+        """Rests after the sample before and takes one; returns its end, or when the rest was broken off."""
+        now = self._clock.now
+        rested = self._last_end + self._rest_ns
+        self._rest_until(min(rested, until, self._flush_at if self._publisher.holds_anything else FOREVER))
+        moment = now()
+        return moment if moment < rested else self._back_to_back(window, FOREVER, 1)
+
+    def _add_native(self, window: Window) -> Callable[[], None] | None:
+        if not self._backend.has_native:
+            return None
+        native_ns, add, latency = self._backend.native_ns, window.native.append, window.latency
+
+        def add_native() -> None:
+            native = native_ns()
+            if native is None:
+                add(NOT_REPORTED)
+            # What is part of the call cannot have taken longer than all of it.
+            elif isinstance(native, int) and 0 <= native <= latency[-1] + CLOCKS_DIFFER_NS:
+                add(native)
+            else:
+                add(REFUSED)
+
+        return add_native
+
+    # -- doing as ordered ---------------------------------------------------------------------------------------
+
+    def _take_orders(self) -> None:
+        if self._orders.changed or self._condition is None:
+            self._orders.acknowledge()
+            if self._orders.told_warm:
+                self._quota.warmups_left = 0
+            if self._orders.condition != self._condition:
+                self._condition = self._orders.condition
+                self._backend.told_load(self._condition)
+
+    def _keep_to_slots(self) -> None:
+        self._say("running")
+        now = self._clock.now()
+        if self._slot is None:
+            self._await_slot(now)
+            return
+        last_start = self._slot[1] - self._publisher.usual_ns
+        # A block's first sample runs even in a slot that seems too short: else a unit turned slow never learns.
+        after_break = self._quota.after_break
+        if now >= last_start and not after_break:
+            self._leave_slot()
+        else:
+            self._stretch(FOREVER if after_break else last_start)
+
+    def _await_slot(self, now: int) -> None:
+        slot = self._orders.next_slot(now)
+        if slot is None:
+            self._wait_for_news()
+        elif slot[0] > now:
+            self._rest_until(slot[0])
+        else:
+            self._orders.begin_slot(slot)
+            # Too late for it, unless no slot would be long enough.
+            if now <= max(slot[0] + LONG_REST_NS, slot[1] - self._publisher.usual_ns):
+                self._take_break()
+                self._slot = slot
+
+    def _leave_slot(self) -> None:
+        self._slot = None
+        self._take_break()
+        self.flush()
+        gc.collect()  # beside the next unit's first sample, which is a `resume`
+
+    def _stay_paused(self) -> None:
+        done = self._quota.reached(self._orders.limits)
+        if self._state != "paused" or done != self._told_done:
+            self._take_break()
+            self._told_done = done
+            self._say("paused", again=True, done=done, peak_memory_mb=self._peak_memory_mb())
+            gc.collect()
+        self._wait_for_news()
+
+    def _take_break(self) -> None:
+        if self._pace is not None:
+            self._pace.interrupt(self._clock.now())
+        self._slot = None
+        self._quota.after_break = True
+
+    def _wait_for_news(self) -> None:
+        """Waits until orders change, writing meanwhile what the reader did not take earlier."""
+        behind = self._publisher.catch_up()
+        self._orders.wait(FLUSH_NS / NS_PER_S if behind else None)
+
+    def _rest_until(self, moment: int) -> None:
+        """Sleeps until `moment`; a long rest ends early when orders change."""
+        left = moment - self._clock.now()
+        if left > LONG_REST_NS:
+            self._orders.wait((left - SHORT_REST_NS) / NS_PER_S)
+        if not self._orders.changed:
+            self._clock.sleep_until(moment)
+
+    # -- publishing ---------------------------------------------------------------------------------------------
+
+    def _say(self, state: str, *, again: bool = False, done: bool = False, peak_memory_mb: float | None = None) -> None:
+        if state == self._state and not again:
+            return
+        self._state = state
+        unfinished = self._unfinished() if state in {"paused", "stopped"} else None
+        self._publisher.report(
+            StateReport(state=state, done=done, unfinished=unfinished, peak_memory_mb=peak_memory_mb)
+        )
+
+    def _retire(self) -> None:
+        self._take_break()
+        self._publisher.report(
+            RetireReport(
+                predictions=self._quota.predictions,
+                steady_ns=self._quota.steady_ns,
+                unfinished=self._unfinished(),
+                peak_memory_mb=self._peak_memory_mb(),
+            )
+        )
+
+    def _unfinished(self) -> int | None:
+        return None if self._pace is None else self._pace.unfinished
+
+    def flush(self) -> None:
+        """Publishes what was measured so far."""
+        self._publisher.flush()
+        self._flush_at = self._clock.now() + FLUSH_NS

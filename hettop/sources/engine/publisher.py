@@ -1,0 +1,123 @@
+"""Gathers samples in columns and publishes them with the reports between them, in windows of one phase.
+
+Knows neither how samples are taken nor who reads them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Protocol
+
+from hettop.sources.engine.frames import AnyReport, DoubtReport, UsageReport, encode_report, encode_samples
+
+RECENT = 64
+"""Latest latencies that tell what is usual: enough for a P90, few enough to follow a change of condition."""
+
+NOT_REPORTED = -1
+"""Stands for a native time that the framework did not tell; never published."""
+
+REFUSED = -2
+"""Stands for a native time that cannot be right, as one that is longer than the call; never published, but counted."""
+
+
+class Out(Protocol):
+    """Where encoded frames go; `hettop.sources.engine.frame_writer.Outlet` in an engine process. Must never wait."""
+
+    @property
+    def pending(self) -> bool: ...
+
+    def post_samples(self, frame: bytes, n: int) -> None: ...
+
+    def post(self, frame: bytes) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+class Window:
+    """The samples of one phase since the last frame, in columns."""
+
+    def __init__(self, phase: str) -> None:
+        self.phase = phase
+        self.start = array("q")
+        self.latency = array("q")
+        self.native = array("q")
+        self.late = array("q")
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def refused(self) -> int:
+        """How many native times cannot be right."""
+        return self.native.count(REFUSED)
+
+    def encode(self) -> bytes:
+        """A frame; a column that some sample lacks is left out."""
+        whole = len(self.native) == len(self.start) and min(self.native, default=NOT_REPORTED) > NOT_REPORTED
+        return encode_samples(
+            self.phase, self.start, self.latency, self.native if whole else None, self.late if self.late else None
+        )
+
+
+class Publisher:
+    """Holds the window that samples go into. `read_usage` is asked once per flush."""
+
+    def __init__(self, out: Out, read_usage: Callable[[], UsageReport | None]) -> None:
+        self.window = Window("first")
+        self._out = out
+        self._read_usage = read_usage
+        self._recent = array("q")
+        self._usual_ns: int | None = 0
+
+    @property
+    def usual_ns(self) -> int:
+        """P90 of the latest published latencies; a sample that starts this long before the end of a slot will mostly
+        fit. 0 while there are none."""
+        if self._usual_ns is None:  # only who runs by slots asks, and each flush falls between two samples
+            self._usual_ns = sorted(self._recent)[len(self._recent) * 9 // 10]
+        return self._usual_ns
+
+    @property
+    def holds_anything(self) -> bool:
+        """Whether a flush would have anything to do."""
+        return len(self.window) > 0 or self._out.pending
+
+    def begin(self, phase: str) -> Window:
+        """The window for samples of `phase`; one of another phase is sealed first."""
+        if phase != self.window.phase:
+            self._seal(phase)
+        return self.window
+
+    def report(self, report: AnyReport) -> None:
+        """Publishes a report, after the samples before it, at once."""
+        self._seal(self.window.phase)
+        self._out.post(encode_report(report))
+        self._out.flush()
+
+    def flush(self) -> None:
+        """Publishes what was measured so far."""
+        behind = self._out.pending
+        self._seal(self.window.phase)
+        # A reader that is behind has enough to catch up with: the next report covers this time, too.
+        if not behind and (usage := self._read_usage()) is not None:
+            self._out.post(encode_report(usage))
+        self._out.flush()
+
+    def catch_up(self) -> bool:
+        """Writes what the reader did not take earlier; returns whether it is still behind."""
+        if self._out.pending:
+            self._out.flush()
+        return self._out.pending
+
+    def _seal(self, next_phase: str) -> None:
+        window = self.window
+        if not len(window):
+            window.phase = next_phase
+            return
+        self._recent = (self._recent + window.latency[-RECENT:])[-RECENT:]
+        self._usual_ns = None
+        self._out.post_samples(window.encode(), len(window))
+        if refused := window.refused:
+            self._out.post(encode_report(DoubtReport(n=refused)))
+        self.window = Window(next_phase)

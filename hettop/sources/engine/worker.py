@@ -1,0 +1,176 @@
+"""An engine process: `python -m hettop.sources.engine.worker`, with its job and commands on stdin, frames on stdout.
+
+Knows nothing of other units or of who started it; it ends by itself when stdin does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import BinaryIO
+
+from hettop.errors import HettopError
+from hettop.processes.framework_errors import named_reason
+from hettop.processes.qos import set_worker_qos
+from hettop.sources.engine import job as jobs
+from hettop.sources.engine.backend import Backend, Feed, InputOptions, Loaded, LoadOptions, Port, Renewing, split_unit
+from hettop.sources.engine.backends import create
+from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.frame_writer import Outlet, begin_child
+from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
+from hettop.sources.engine.garbage import frozen_collector
+from hettop.sources.engine.input_sets import Asked, ask
+from hettop.sources.engine.loop import Sampler
+from hettop.sources.engine.usage import UsageMeter, peak_memory_mb
+from hettop.sources.engine.worker_state import Doing, Orders
+
+LAST_WORDS_S = 2.0
+"""How long an engine process that ends waits for a stalled reader to take its last frames."""
+
+OUTPUTS_S = 1.0
+"""How long to wait for a stalled reader to take the outputs, so that they are not in the way of samples."""
+
+CLEAN, FAILED, PARENT_GONE = 0, 1, 2
+
+
+def main() -> None:
+    out = begin_child()
+    commands = sys.stdin.buffer
+    line = commands.readline()
+    if not line:
+        os._exit(PARENT_GONE)
+    job = jobs.decode_job(line)
+    orders = Orders(Doing.RUN if job.run else Doing.PAUSE, job.limits, job.condition)
+    outlet = Outlet(out, job.backlog_bytes)
+    threading.Thread(target=_work, args=(job, orders, outlet), name="worker", daemon=True).start()
+    _read_commands(commands, orders)
+    os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
+
+
+def fed(port: Port, feed: Feed) -> str:
+    """The input as it is really fed: `x float32[1,3,320,320]`."""
+    shape = getattr(feed.get(port.name), "shape", None)
+    return port.describe() if shape is None else replace(port, shape=tuple(shape)).describe()
+
+
+def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str:
+    """Which inputs have axes that the model leaves open and nobody set: their length decides what is measured."""
+    given = {*options.shapes, *options.values}
+    left_open = [port for port in ports if port.name not in given and not all(isinstance(a, int) for a in port.shape)]
+    if not left_open:
+        return ""
+    return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
+
+
+def _read_commands(lines: BinaryIO, orders: Orders) -> None:
+    for line in lines:
+        if not line.endswith(b"\n"):
+            return  # torn: the parent died while it wrote
+        orders.obey(jobs.decode_command(line))
+
+
+def _work(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
+    """The worker thread: everything that touches the framework. Ends the process."""
+    status = FAILED
+    try:
+        _measure(job, orders, outlet)
+        status = CLEAN
+    except BrokenPipeError:
+        status = PARENT_GONE
+    except HettopError as error:
+        outlet.post(encode_report(ErrorReport(kind=error.kind, message=error.message, hint=error.hint)))
+    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it in the unit's row)
+        outlet.post(encode_report(ErrorReport(kind="predict", message=named_reason(error))))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        outlet.close(LAST_WORDS_S)
+        os._exit(status)  # frameworks' exit handlers have been seen to hang
+
+
+def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
+    _tell(outlet, "loading")
+    qos = set_worker_qos()
+    try:
+        backend = create(job.backend, RealClock())
+        name, threads = split_unit(job.unit)
+        options = LoadOptions(threads, job.function, partial(_tell, outlet), job.hints, job.fresh_state)
+        loaded = backend.load(job.model, name, options)
+        feed = backend.make_inputs(loaded.inputs, job.inputs())
+    except HettopError:
+        raise
+    except Exception as error:
+        raise HettopError("load", named_reason(error)) from error
+    sampler = Sampler(
+        backend,
+        feed,
+        outlet,
+        orders,
+        warmup=job.warmup,
+        rate_hz=job.rate_hz,
+        rest_ns=job.rest_ns,
+        read_usage=UsageMeter().read,
+        peak_memory_mb=peak_memory_mb,
+        recycle_after=loaded.recycle_after,
+        before_each=backend.renew_state if job.fresh_state and isinstance(backend, Renewing) else None,
+    )
+    with frozen_collector():
+        try:
+            first_ns = sampler.first_call()
+            outlet.post(encode_report(_ready(backend, loaded, feed, job, first_ns=first_ns, qos=qos)))
+            outlet.flush()
+            asked = ask(
+                backend,
+                loaded.inputs,
+                job.inputs(),
+                feed,
+                most_sets=job.input_sets,
+                first_ns=first_ns,
+                go_on=lambda: not orders.told_to_pause and orders.doing is not Doing.STOP,
+            )
+            _publish(outlet, asked)
+            sampler.predicted_apart(asked.predictions)
+            sampler.run()
+        finally:
+            sampler.flush()  # what was measured before a failing call is kept
+
+
+def _ready(
+    backend: Backend, loaded: Loaded, feed: Feed, job: jobs.Job, *, first_ns: int, qos: str | None
+) -> ReadyReport:
+    chosen = chosen_axes(loaded.inputs, feed, job.inputs())
+    return ReadyReport(
+        backend=backend.name,
+        simulated=backend.simulated,
+        pid=os.getpid(),
+        load_ns=loaded.load_ns,
+        first_ns=first_ns,
+        placed=loaded.placed,
+        note=" · ".join(part for part in (loaded.note, chosen) if part),
+        inputs=[fed(port, feed) for port in loaded.inputs],
+        peak_memory_mb=peak_memory_mb(),
+        compile_ns=loaded.compile_ns,
+        cached=loaded.cached,
+        compiled=loaded.compiled,
+        qos=qos,
+    )
+
+
+def _publish(outlet: Outlet, asked: Asked) -> None:
+    if asked.sets:
+        outlet.post(encode_outputs_frame(asked.sets))
+        outlet.drain(OUTPUTS_S)
+
+
+def _tell(outlet: Outlet, state: str) -> None:
+    """Says at once what is to come: the next call may hold this process for minutes."""
+    outlet.post(encode_report(StateReport(state=state)))
+    outlet.flush()
+
+
+if __name__ == "__main__":
+    main()

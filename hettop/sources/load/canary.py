@@ -1,0 +1,60 @@
+"""The canary, in a process of its own: draws nothing 60 times a second, and tells how often it came too late.
+
+What it misses, the user of this machine sees stutter. Once a second it also times a fixed piece of arithmetic in CPU
+time: when that takes longer, the clock of the core is lower, whatever the system says. Ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+from hettop.sources.load.frames import FRAMES_PER_S, FrameCounter
+
+BLOCK = bytes(16 << 10)  # stays in the first-level cache: memory traffic of others must not look like a lower clock
+ROUNDS = 32  # about a millisecond, far above the clock's resolution, far below a frame
+
+
+def kernel_ns() -> int:
+    """CPU time of the fixed piece of arithmetic: time that others take from this core does not count."""
+    began = time.thread_time_ns()
+    for _ in range(ROUNDS):
+        hashlib.sha256(BLOCK)
+    return time.thread_time_ns() - began
+
+
+def run() -> None:
+    """Reports a line each second, for ever."""
+    os.set_blocking(1, False)
+    counter = FrameCounter(time.monotonic_ns())
+    while True:
+        for _ in range(FRAMES_PER_S):
+            pause_ns = counter.next_due_ns - time.monotonic_ns()
+            if pause_ns > 0:
+                time.sleep(pause_ns / 1e9)
+            counter.drew(time.monotonic_ns())
+        _tell(counter, kernel_ns())
+        counter.reset()
+
+
+def _tell(counter: FrameCounter, kernel: int) -> None:
+    line = {"due": counter.due, "missed": counter.missed, "worst_ns": counter.worst_ns, "kernel_ns": kernel}
+    with contextlib.suppress(BlockingIOError):  # a parent that does not read must not make frames late
+        os.write(1, json.dumps(line).encode() + b"\n")
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; the parent decides
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    run()

@@ -1,0 +1,245 @@
+"""Competing load as a source of events: starts and stops workers, and says when the load is really there.
+
+Two implementations of one protocol: real child processes, and the simulated machine's. Neither knows the session.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from hettop import events
+from hettop.errors import HettopError
+from hettop.processes.child_process import GuardedProcess, ProcessGuard
+from hettop.sources.load.model import UNITS, core_ml_here, why_no_model
+from hettop.sources.load.parts import LoadPart, condition_of
+from hettop.sources.load.worker import REFUSED
+from hettop.text import clean
+
+_START_AGAIN = "press l and set it again"
+
+
+# A worker gives a sign of life every 0.1 s; on a machine with many times more workers than cores, less often.
+PATIENCE_NS = 10 * 10**9
+# The framework may compile the competing model for minutes, and nothing else of its process runs meanwhile.
+LOADING_PATIENCE_NS = 900 * 10**9
+# A hettop that was stopped itself heard nothing because it did not listen.
+LONGEST_STEP_NS = 10**9
+
+
+class Changed(Protocol):
+    """Called whenever the load in force changes: samples are labelled by it."""
+
+    def __call__(self, condition: str, *, confirmed: bool) -> None: ...
+
+
+class CompetingLoad(Protocol):
+    """What the wiring asks of a load."""
+
+    @property
+    def parts(self) -> tuple[LoadPart, ...]: ...
+
+    def set(self, parts: tuple[LoadPart, ...]) -> None: ...
+
+    def drain(self, t: int) -> list[events.Load]: ...
+
+    def close(self) -> None: ...
+
+
+def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | None = None) -> str | None:
+    """Why these loads cannot run on this machine, or None. `units`: Core ML's, None to look for them."""
+    if not any(part.what in UNITS for part in parts):
+        return None
+    here = core_ml_here() if units is None else units
+    return next(filter(None, (why_no_model(part.what, here) for part in parts)), None)
+
+
+class ProcessLoad:
+    """Real competing load: one child process per worker."""
+
+    def __init__(
+        self,
+        guard: ProcessGuard,
+        changed: Changed,
+        environment: Mapping[str, str],
+        units: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """`units`: Core ML's on this machine; None to look for them when a load needs them."""
+        self._guard = guard
+        self._units = units
+        self._changed = changed
+        self._environment = environment
+        self._parts: tuple[LoadPart, ...] = ()
+        self._workers: list[_Worker] = []
+        self._events: list[Callable[[int], events.Load]] = []
+        self._awaited = False
+        self._drained_at = 0
+
+    @property
+    def parts(self) -> tuple[LoadPart, ...]:
+        return self._parts
+
+    def set(self, parts: tuple[LoadPart, ...]) -> None:
+        """Replace the load.
+
+        Raises HettopError: `load-unavailable` for a kind this machine cannot run, `crashed` when no process can be
+        started; there is no load then.
+        """
+        why = unavailable(parts, self._units)
+        if why is not None:
+            raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
+        condition = condition_of(parts)
+        self._changed(condition, confirmed=False)  # before the old load ends: from here on it is neither
+        self._stop_workers()
+        self._parts = parts
+        for part in parts:
+            self._start_workers(part)
+            self._say("started", condition, part)
+        self._awaited = True
+        if not parts:
+            self._say("stopped", condition, None)
+
+    def drain(self, t: int) -> list[events.Load]:
+        """What happened since the last call; never waits."""
+        elapsed, self._drained_at = min(t - self._drained_at, LONGEST_STEP_NS), t
+        for worker in self._workers:
+            worker.listen(elapsed)
+        if self._awaited and all(worker.ready for worker in self._workers):
+            self._awaited = False
+            condition = condition_of(self._parts)
+            self._changed(condition, confirmed=True)
+            self._say("confirmed", condition, None)
+        self._fail_on_death()
+        self._fail_on_silence()
+        found, self._events = [make(t) for make in self._events], []
+        return found
+
+    def close(self) -> None:
+        self._stop_workers()
+
+    def _fail_on_death(self) -> None:
+        dead = [worker for worker in self._workers if worker.has_died()]
+        if not dead:
+            return
+        workers = "1 load worker" if len(dead) == 1 else f"{len(dead)} load workers"
+        reason = next((worker.reason for worker in dead if worker.reason), "")
+        self._fail(f"{workers} ended unasked" + (f": {reason}" if reason else ""))
+
+    def _fail_on_silence(self) -> None:
+        silent = next((worker for worker in self._workers if worker.silent_ns > worker.patience_ns), None)
+        if silent is not None:
+            self._fail(f"load stands still: no sign of life for {silent.patience_ns // 10**9} s")
+
+    def _fail(self, message: str) -> None:
+        """Without all of its workers the load is not what it is called: end it, and say so."""
+        failure = events.Failure(kind="crashed", message=message, hint=_START_AGAIN)
+        self._stop_workers()
+        self._parts = ()
+        self._awaited = False
+        self._changed(events.NO_LOAD, confirmed=True)
+        self._events.append(
+            lambda t: events.Load(t=t, what="all", state="failed", condition=events.NO_LOAD, error=failure)
+        )
+
+    def _start_workers(self, part: LoadPart) -> None:
+        try:
+            for _ in range(part.level):
+                self._workers.append(_Worker(part, self._guard, self._environment))
+        except OSError as error:
+            message = f"load {part} cannot be started: {error.strerror}"
+            self._fail(message)
+            raise HettopError("crashed", message, "ask for fewer workers") from error
+
+    def _stop_workers(self) -> None:
+        for worker in self._workers:
+            worker.stop()
+        self._workers = []
+
+    def _say(self, state: str, condition: str, part: LoadPart | None) -> None:
+        self._events.append(lambda t: _event(t, state, condition, part, simulated=False))
+
+
+class SimulatedLoad:
+    """The simulated machine's load: nothing runs, the simulation is told."""
+
+    def __init__(self, changed: Changed) -> None:
+        self._changed = changed
+        self._parts: tuple[LoadPart, ...] = ()
+        self._events: list[Callable[[int], events.Load]] = []
+
+    @property
+    def parts(self) -> tuple[LoadPart, ...]:
+        return self._parts
+
+    def set(self, parts: tuple[LoadPart, ...]) -> None:
+        self._parts = parts
+        condition = condition_of(parts)
+        self._changed(condition, confirmed=True)
+        self._events.append(lambda t: _event(t, "confirmed", condition, None, simulated=True))
+
+    def drain(self, t: int) -> list[events.Load]:
+        found, self._events = [make(t) for make in self._events], []
+        return found
+
+    def close(self) -> None:
+        """Nothing runs, so nothing has to stop."""
+
+
+def _event(t: int, state: str, condition: str, part: LoadPart | None, *, simulated: bool) -> events.Load:
+    return events.Load(
+        t=t,
+        what=part.what if part else "all",
+        state=state,
+        condition=condition,
+        level=part.level if part else None,
+        duty=part.duty if part else None,
+        simulated=simulated,
+    )
+
+
+class _Worker:
+    """One load process; it ends with its standard input, by the guard, or by `stop`."""
+
+    def __init__(self, part: LoadPart, guard: ProcessGuard, environment: Mapping[str, str]) -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "hettop.sources.load.worker", part.what, str(part.duty)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        self._process = GuardedProcess(process, guard)
+        assert process.stdin is not None  # noqa: S101 - both were asked for
+        assert process.stdout is not None  # noqa: S101
+        self._stdin, self._stdout = process.stdin, process.stdout
+        os.set_blocking(self._stdout.fileno(), False)
+        self._loads_model = part.what in UNITS
+        self.reason = ""
+        self.ready = False
+        self.silent_ns = 0
+
+    @property
+    def patience_ns(self) -> int:
+        """How long it may be silent."""
+        return LOADING_PATIENCE_NS if self._loads_model and not self.ready else PATIENCE_NS
+
+    def listen(self, elapsed_ns: int) -> None:
+        """Take in its signs of life; `elapsed_ns` is the time since the last look."""
+        said = self._stdout.read()
+        if not said:
+            self.silent_ns += elapsed_ns
+        elif said.startswith(REFUSED.encode()):
+            self.reason = clean(said.decode(errors="replace").removeprefix(REFUSED))
+        else:
+            self.ready, self.silent_ns = True, 0
+
+    def has_died(self) -> bool:
+        return self._process.ended()
+
+    def stop(self) -> None:
+        self._process.end()
+        self._stdin.close()
+        self._stdout.close()

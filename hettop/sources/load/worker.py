@@ -1,0 +1,101 @@
+"""One worker of competing load, in a process of its own: busy for its share of every 100 ms, idle for the rest.
+
+Says `ready` once it is at work, gives a sign of life each period, and ends when its standard input does, so that it
+never outlives who started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+from hettop.errors import HettopError
+
+REFUSED = "refused: "
+"""What a line begins with that says why the worker cannot work."""
+
+PERIOD_S = 0.1
+SLICE_S = 0.005  # how long a worker is busy between two looks at the clock
+STREAM_BYTES = 256 << 20  # more than the last-level cache of any machine it may compete on
+
+
+def _spin() -> Callable[[], None]:
+    def work() -> None:
+        end = time.perf_counter() + SLICE_S
+        number = 1
+        while time.perf_counter() < end:
+            for _ in range(200):
+                number = number * 1103515245 + 12345 & 0x7FFFFFFF
+
+    return work
+
+
+def _stream() -> Callable[[], None]:
+    import numpy as np
+
+    source = np.ones(STREAM_BYTES // 16, dtype=np.float64)
+    target = np.empty_like(source)
+    step = 1 << 17  # 1 MiB: about a slice's worth of copying
+    position = 0
+
+    def work() -> None:
+        nonlocal position
+        end = time.perf_counter() + SLICE_S
+        while time.perf_counter() < end:
+            target[position : position + step] = source[position : position + step]
+            position = (position + step) % len(source)
+
+    return work
+
+
+def _model(what: str) -> Callable[[], None]:
+    from hettop.sources.load.model import model_work
+
+    return model_work(what)
+
+
+KINDS: dict[str, Callable[[], Callable[[], None]]] = {
+    "ane": partial(_model, "ane"),
+    "cpu": _spin,
+    "gpu": partial(_model, "gpu"),
+    "memory": _stream,
+}
+
+
+def run(what: str, duty: float) -> None:
+    """Works for ever at the given duty cycle, 0..1; ends with the reason as its last line if there is no work to do."""
+    signs = os.dup(1)
+    os.dup2(2, 1)  # a framework that prints must not be taken for a worker that is ready
+    try:
+        work = KINDS[what]()
+    except HettopError as error:
+        os.write(signs, f"{REFUSED}{error.message}\n".encode())
+        return
+    os.write(signs, b"ready\n")  # the line the parent waits for
+    os.set_blocking(signs, False)
+    while True:
+        began = time.perf_counter()
+        while time.perf_counter() - began < PERIOD_S * duty:
+            work()
+        rest = PERIOD_S - (time.perf_counter() - began)
+        if duty < 1 and rest > 0:
+            time.sleep(rest)
+        with contextlib.suppress(BlockingIOError):  # a parent that does not read must not stop the work
+            os.write(signs, b".")  # a sign of life: load that stands still must not be taken for load
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; the parent decides
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    run(sys.argv[1], float(sys.argv[2]))

@@ -1,0 +1,128 @@
+"""Chooses the source of power: the best that works here, or the one that was asked for; tells why not the others.
+
+Knows every source by name; starts none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hettop.errors import HettopError
+from hettop.sources.power.file import FileSource
+from hettop.sources.power.hwmon import HwmonSource
+from hettop.sources.power.machine import Machine
+from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.powermetrics import PowermetricsSource
+from hettop.sources.power.rapl import RaplSource
+from hettop.sources.power.simulated import SimulatedSource
+from hettop.sources.power.source import UNAVAILABLE, PowerSource
+from hettop.sources.power.zeus import ZeusSource
+from hettop.text import clean
+
+SOURCES: Mapping[str, Callable[[Machine], PowerSource]] = {
+    "powermetrics": PowermetricsSource,
+    "macmon": MacmonSource,
+    "zeus": ZeusSource,
+    "rapl": RaplSource,
+    "hwmon": HwmonSource,
+}
+"""Best first: what measures most directly, then what needs least."""
+
+NONE = "none"
+SIMULATED = "simulated"
+FILE = "file:"
+NAMES = (*SOURCES, NONE, f"{FILE}PATH")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The source, or None and why: a state of events.POWER_STATES, the reason and what mends it.
+
+    refused: the sources that were passed over, by name, with the reason.
+    """
+
+    source: PowerSource | None
+    refused: Mapping[str, str] = field(default_factory=dict)
+    name: str = NONE
+    state: str = UNAVAILABLE
+    reason: str = ""
+    fix: str = ""
+
+
+Chooser = Callable[[Mapping[str, str]], Choice]
+"""Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to the reason."""
+
+
+NOT_ASKED_FOR = ("not asked for (--power none)", "")
+
+
+def chooser(
+    name: str | None,
+    machine: Machine,
+    simulated: SimulatedSource | None = None,
+    why_none: tuple[str, str] = NOT_ASKED_FOR,
+) -> Chooser:
+    """How the source is to be chosen for `--power NAME`; None chooses for itself.
+
+    `why_none`: reason and remedy where the name is `none`. `simulated` is that of a simulated machine, which has no
+    other. Raises HettopError (`usage`) for a name that is
+    none, and for simulated power beside real inference or the reverse.
+    """
+    if name == NONE:
+        return lambda _: Choice(None, state="stopped", reason=why_none[0], fix=why_none[1])
+    if simulated is not None:
+        if name not in (None, SIMULATED):
+            raise HettopError("usage", "a simulated machine has simulated power", "leave out --power, or --power none")
+        return lambda refused: _first([simulated], refused)
+    sources = _named(name, machine)
+    return lambda refused: _first(sources, refused)
+
+
+def refuse_impossible(name: str | None, machine: Machine) -> None:
+    """Raises HettopError (`usage`) if the source was named and cannot be had here, whatever is done meanwhile."""
+    if name in (None, NONE, SIMULATED):
+        return
+    (source,) = _named(name, machine)
+    found = source.probe()
+    if found.impossible:
+        raise HettopError(
+            "usage", f"no power from {source.name}: {found.reason}", found.fix or "leave out --power: the best there is"
+        )
+
+
+def _named(name: str | None, machine: Machine) -> list[PowerSource]:
+    if name is None:
+        return [make(machine) for make in SOURCES.values()]
+    if name in SOURCES:
+        return [SOURCES[name](machine)]
+    if name.startswith(FILE) and len(name) > len(FILE):
+        return [FileSource(Path(name.removeprefix(FILE)), speed=1.0, wait=machine.wait)]
+    if name == SIMULATED:
+        raise HettopError("usage", "simulated power belongs to the simulated machine", "hettop --demo")
+    raise HettopError("usage", f"{clean(name, 80)!r} is no source of power", f"sources: {', '.join(NAMES)}")
+
+
+def _first(sources: Sequence[PowerSource], known: Mapping[str, str]) -> Choice:
+    """The first that works; nobody asks the others then."""
+    refused: dict[str, str] = {}
+    fix = ""
+    for source in sources:
+        if source.name in known:
+            refused[source.name] = clean(known[source.name])
+            continue
+        found = source.probe()
+        if found.ok:
+            return Choice(source, refused, source.name)
+        refused[source.name] = clean(found.reason)
+        fix = fix or found.fix
+    return Choice(None, refused, sources[0].name if len(sources) == 1 else NONE, reason=_why(refused), fix=clean(fix))
+
+
+def _why(refused: Mapping[str, str]) -> str:
+    """The reasons together; sources of another system go without saying."""
+    telling = {name: why for name, why in refused.items() if not why.endswith(" only")} or refused
+    if len(refused) == 1:
+        return clean(next(iter(refused.values())))
+    return clean("; ".join(f"{name}: {why}" for name, why in telling.items()))

@@ -1,0 +1,283 @@
+"""Feeds power to the stream: one thread chooses a source and reads it, `drain` hands over what came and never waits.
+
+Knows no particular source and no session. Whatever goes wrong with a source becomes a status in words.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from hettop.errors import HettopError
+from hettop.events import Power, PowerStatus
+from hettop.processes.framework_errors import named_reason
+from hettop.sources.power.choice import Choice, Chooser
+from hettop.sources.power.outbox import Outbox, Status, Window
+from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
+from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, PowerLostError, PowerSource
+from hettop.sources.power.window_clock import Placing
+from hettop.text import clean
+
+NS_PER_S = 10**9
+INTERVAL_NS = 500 * 10**6
+BUFFER = 1000  # samples: eight minutes of them, should nobody drain
+# A hettop that was stopped itself heard nothing because it did not listen.
+LONGEST_STEP_NS = NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for what. A source is stuck without a sample for `stuck_ns` or `stuck_intervals`; the first one
+    may take `first_ns`. It is tried again after `again_s`, twice as long each time up to `longest_s`; one that was
+    chosen among others and gave nothing `tries` times gives way to the next.
+    """
+
+    stuck_ns: int = 5 * NS_PER_S
+    stuck_intervals: int = 5
+    first_ns: int = 20 * NS_PER_S
+    again_s: float = 0.5
+    longest_s: float = 30.0
+    tries: int = 3
+    close_s: float = 3.0  # two intervals for the source to notice, and then to be ended
+
+
+class PowerFeed:
+    """Samples of the best source as events; tells in PowerStatus which one it is, and why there is none."""
+
+    def __init__(
+        self,
+        choose: Chooser,
+        *,
+        interval_ns: int = INTERVAL_NS,
+        now: Callable[[], int] = time.monotonic_ns,
+        origin_ns: int = 0,
+        patience: Patience | None = None,
+        buffer: int = BUFFER,
+    ) -> None:
+        """Starts at once. `now` is a monotonic clock in ns, on which the session began at `origin_ns`."""
+        self._choose, self._asked_ns, self._now = choose, interval_ns, now
+        self._patience = patience or Patience()
+        self._outbox = Outbox(origin_ns, buffer)
+        self._wake = threading.Event()
+        self._closing = self._again = self._is_stuck = False
+        self._source: PowerSource | None = None
+        self._interval_ns = interval_ns
+        self._placing = Placing()
+        self._heard = self._reading = False
+        self._keeps_time = True
+        self._signs = 0
+        self._signs_seen = -1
+        self._silent_ns = 0
+        self._drained_at = 0
+        self._thread = threading.Thread(target=self._run, name="power", daemon=True)
+        self._thread.start()
+
+    # --- for the thread that drains -------------------------------------------------------------------------------
+
+    @property
+    def interval_ns(self) -> int:
+        """The interval of the source that runs, or the one that was asked for."""
+        return self._interval_ns
+
+    @property
+    def dropped(self) -> int:
+        """Samples that nobody drained in time, in all."""
+        return self._outbox.dropped
+
+    def drain(self, t: int) -> list[Power | PowerStatus]:
+        """What came since the last call, in order; `t` is the session's time now, in ns. Never waits.
+
+        An event's `t` is the end of its window, but never later than now, nor before the last call: the stream's time
+        does not run backwards, and whoever recorded it would have to move it.
+        """
+        earliest = self._drained_at
+        self._look_for_silence(t)
+        if self._again:  # in case the source had not begun when it was told to end
+            self._end_reading()
+        return self._outbox.take(earliest, t)
+
+    def retry(self) -> None:
+        """Choose again from the start: the user has given access, or wants to know."""
+        self._again = True
+        self._end_reading()
+
+    def close(self) -> None:
+        """End the source and the thread; may be called twice. What came before can still be drained."""
+        self._closing = True
+        deadline = time.monotonic() + self._patience.close_s
+        while self._thread.is_alive() and time.monotonic() < deadline:
+            self._end_reading()
+            self._thread.join(0.02)
+
+    def _end_reading(self) -> None:
+        self._wake.set()
+        source = self._source
+        if source is not None:
+            source.stop()
+
+    def _look_for_silence(self, t: int) -> None:
+        """Stuck is a source that says nothing though it was listened to all the time."""
+        step, self._drained_at = min(max(0, t - self._drained_at), LONGEST_STEP_NS), t
+        if self._signs != self._signs_seen or not self._reading or not self._keeps_time:
+            self._signs_seen, self._silent_ns = self._signs, 0
+            return
+        self._silent_ns += step
+        limit = max(self._patience.stuck_ns, self._patience.stuck_intervals * self._interval_ns)
+        if not self._heard:
+            limit = max(limit, self._patience.first_ns)
+        if self._silent_ns > limit and not self._is_stuck:
+            self._is_stuck = True
+            self._say(
+                self._source, FAILED, f"no sample for {limit // NS_PER_S} s: it stands still, and is started anew"
+            )
+            self._end_reading()
+
+    # --- the thread that reads ------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        known: dict[str, str] = {}
+        while not self._closing:
+            self._wake.clear()
+            if self._again:
+                self._again = False
+                known.clear()
+            choice = self._chosen(known)
+            if choice.source is None:
+                self._tell_none(choice)
+                self._wait(None)
+            else:
+                self._play(choice.source, choice, known)
+        self._say(self._source, "stopped", "")
+
+    def _chosen(self, known: dict[str, str]) -> Choice:
+        try:
+            return self._choose(dict(known))
+        except Exception as error:  # noqa: BLE001 - it must become a word on the screen, whatever it is
+            return Choice(None, dict(known), reason=clean(f"no source could be chosen: {error}"))
+
+    def _play(self, source: PowerSource, choice: Choice, known: dict[str, str]) -> None:
+        """Read it, again and again, until something else is to be chosen."""
+        self._source = source
+        in_vain, ever_heard = 0, False
+        while not (self._closing or self._again):
+            granted_ns = source.granted_ns(self._asked_ns)
+            self._keeps_time, self._interval_ns = granted_ns is not None, granted_ns or self._asked_ns
+            self._say(source, "starting", "", refused=choice.refused)
+            lost = self._read(source, choice)
+            if self._closing or self._again:
+                return
+            in_vain, ever_heard = 0 if self._heard else in_vain + 1, ever_heard or self._heard
+            if lost is not None and self._gives_way(lost, in_vain, ever_heard):
+                known[source.name] = lost.message
+                if self._has_others(known):
+                    return
+            if lost is None:
+                self._say(source, "stopped", "played to its end")
+                self._wait(None)
+            elif lost.state in (FAILED, ENDED):
+                wait_s = min(self._patience.again_s * 2 ** min(in_vain, 16), self._patience.longest_s)
+                if lost.state == FAILED and not self._is_stuck:  # which has been said
+                    self._say(source, FAILED, lost.message, lost.hint, refused=choice.refused)
+                self._wait(wait_s)
+            else:
+                self._say(source, lost.state, lost.message, lost.hint, refused=choice.refused)
+                self._wait(None)
+
+    def _gives_way(self, lost: PowerLostError, in_vain: int, ever_heard: bool) -> bool:
+        """Whether the next best is to be tried. Where access has run out the user decides: both cannot be compared."""
+        if lost.state == EXPIRED:
+            return not ever_heard
+        return lost.state == UNAVAILABLE or in_vain >= self._patience.tries
+
+    def _has_others(self, known: dict[str, str]) -> bool:
+        """Whether another source would be chosen than those that have failed."""
+        return self._chosen(known).source is not None
+
+    def _read(self, source: PowerSource, choice: Choice) -> PowerLostError | None:
+        """Read it to its end; why it ended, or None if it has no more to give."""
+        self._placing.forget()
+        self._heard, self._is_stuck = False, False
+        started = self._now()
+        self._signs += 1
+        self._reading = True
+        try:
+            with closing(source.samples(self._asked_ns)) as samples:
+                for sample in samples:
+                    heard = self._now()
+                    if self._closing or self._again or self._is_stuck:
+                        break
+                    if not self._heard:
+                        self._heard = True
+                        self._say_running(source, choice)
+                    self._take(sample, heard, started)
+        except PowerLostError as lost:
+            return lost
+        except HettopError as error:
+            return PowerLostError(error.message, error.hint, state=UNAVAILABLE)
+        except Exception as error:  # noqa: BLE001 - a fault of a parser must not take the thread along unsaid
+            return PowerLostError(clean(named_reason(error)))
+        finally:
+            self._reading = False
+        return PowerLostError("it stood still") if self._is_stuck else None
+
+    def _take(self, sample: PowerSample, heard: int, started: int) -> None:
+        longest = min(self._interval_ns, heard - started)
+        end, elapsed_ns = self._placing.place(heard, sample.elapsed_ns, longest)
+        if sample.elapsed_ns is None:  # its length is a guess
+            sample = replace(sample, flags=tuple(flag for flag in FLAGS if flag in (*sample.flags, ESTIMATED)))
+        source = self._source
+        if source is not None and sample.source != source.name:  # a capture, which must not pass for live
+            sample = replace(sample, source=source.name)
+        self._signs += 1
+        self._outbox.put(Window(end, elapsed_ns, sample))
+
+    def _wait(self, seconds: float | None) -> None:
+        """Until it is to choose again or to end, or for so long."""
+        if not (self._closing or self._again):
+            self._wake.wait(seconds)
+        self._wake.clear()
+
+    def _say_running(self, source: PowerSource, choice: Choice) -> None:
+        notes = [source.note]
+        if self._interval_ns != self._asked_ns:
+            notes.append(f"a sample every {self._interval_ns / 1e6:g} ms, not {self._asked_ns / 1e6:g} ms as asked for")
+        self._say(source, "running", "; ".join(filter(None, notes)), refused=choice.refused)
+
+    def _tell_none(self, choice: Choice) -> None:
+        self._source = None
+        self._interval_ns = self._asked_ns
+        status = PowerStatus(
+            t=0,
+            source=choice.name,
+            state=choice.state,
+            reason=clean(choice.reason),
+            fix=clean(choice.fix),
+            refused=dict(choice.refused),
+        )
+        self._outbox.put(Status(self._now(), status))
+
+    def _say(
+        self,
+        source: PowerSource | None,
+        state: str,
+        reason: str,
+        fix: str = "",
+        *,
+        refused: Mapping[str, str] | None = None,
+    ) -> None:
+        if source is None:
+            return
+        status = PowerStatus(
+            t=0,
+            source=source.name,
+            state=state,
+            reason=clean(reason),
+            fix=clean(fix),
+            interval_ns=source.granted_ns(self._asked_ns),
+            resolution_mj=source.resolution_mj,
+            refused=dict(refused or {}),
+        )
+        self._outbox.put(Status(self._now(), status))

@@ -1,0 +1,212 @@
+"""Parses the JSON objects of `macmon pipe`, with the names of 0.6 and 0.7 or those of 0.8.
+
+macmon prints each on a line of its own, `jq` over many lines; both are read. Bytes in, samples out at the line feed
+that ends an object. Holds one object.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from hettop.events import Gpu
+from hettop.sources.power.sample import (
+    ESTIMATED,
+    MILLI,
+    ClusterFigures,
+    PowerSample,
+    checked,
+    make_sample,
+    megahertz,
+    milliwatts,
+    share,
+    window_ns,
+)
+
+SOURCE = "macmon"
+LINE_LIMIT = 256 << 10  # of an object; real ones have 500 to 5,000 bytes
+LONGEST_GAP_S = 3600.0  # between two lines; more is a clock that was set, or two captures in one file
+MOST_DIGITS = 20  # of a whole number: 64 bits have no more
+NS_PER_S = 1e9
+_BLANKS = b"\0 \r\t"
+_INDENTATION = b" \t"
+RAIL_KEYS = {
+    "cpu": "cpu_power",
+    "gpu": "gpu_power",
+    "ane": "ane_power",
+    "dram": "ram_power",
+    "combined": "all_power",  # as macmon tells it; its sys_power is the whole machine's and no rail
+}
+_CLUSTER = re.compile(r"([a-z]{1,8}cpu)_(?:usage|freq_mhz|active_ratio|scaled_ratio)")
+
+
+class MacmonParser:
+    """Incremental parser. `lost` counts objects and lines that gave no sample, by reason."""
+
+    source = SOURCE
+
+    def __init__(self) -> None:
+        self.lost: Counter[str] = Counter()
+        self._line = bytearray()
+        self._object = bytearray()  # the lines of an object that has not ended
+        self._overlong = False
+        self._last: datetime | None = None
+
+    def feed(self, data: bytes) -> list[PowerSample]:
+        """The samples that `data` completes."""
+        samples = []
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            self._append(line)
+            samples += self._end_line("unreadable")
+        self._append(rest)
+        return samples
+
+    def finish(self) -> list[PowerSample]:
+        """A last object without its line feed counts if it is complete."""
+        samples = self._end_line("torn")
+        self._drop_object("torn")
+        return samples
+
+    def _append(self, part: bytes) -> None:
+        if self._overlong:
+            return
+        self._line += part
+        if len(self._line) > LINE_LIMIT:
+            self._overlong = True
+            self._line.clear()
+            self.lost["too long"] += 1
+
+    def _end_line(self, fault: str) -> list[PowerSample]:
+        line = bytes(self._line).lstrip(b"\0").rstrip(_BLANKS)
+        self._line.clear()
+        self._overlong = False
+        # jq prints the brackets of an object alone on their lines, and indents all between.
+        if line[:1] not in _INDENTATION and line != b"}":
+            self._drop_object("torn")
+        if not self._object and line != b"{":
+            return self._read(line.strip(_BLANKS), fault)
+        self._object += line
+        if len(self._object) > LINE_LIMIT:
+            self._drop_object("too long")
+        if line != b"}":
+            return []
+        line = bytes(self._object)
+        self._object.clear()
+        return self._read(line, fault)
+
+    def _drop_object(self, reason: str) -> None:
+        if self._object:
+            self.lost[reason] += 1
+            self._object.clear()
+
+    def _read(self, line: bytes, fault: str) -> list[PowerSample]:
+        if not line:
+            return []
+        try:
+            told = _decoded(line)
+        except (ValueError, RecursionError):
+            self.lost[fault] += 1
+            return []
+        if not is_macmon(told):
+            self.lost["foreign"] += 1
+            return []
+        return [self._sample(told)]
+
+    def _sample(self, told: Mapping[str, Any]) -> PowerSample:
+        moment = _moment(told.get("timestamp"))
+        elapsed_ns = _between(self._last, moment)
+        self._last = moment or self._last
+        flags: set[str] = set()
+        names = dict.fromkeys(found[1] for found in map(_CLUSTER.fullmatch, told) if found)
+        clusters = [ClusterFigures(name, *_mhz_and_busy(told, name, flags)) for name in names]
+        mhz, busy = _mhz_and_busy(told, "gpu", flags)
+        mw = {rail: _milliwatts(told.get(key), flags) for rail, key in RAIL_KEYS.items()}
+        return make_sample(
+            SOURCE,
+            elapsed_ns,
+            mw,
+            clusters=clusters,
+            gpu=None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy),
+            flags=flags,
+        )
+
+
+def _decoded(line: bytes) -> Any:
+    """The line as JSON. Raises ValueError, or RecursionError for one that is nested too deep."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        # A number beyond all bounds is no reason to lose the figures beside it.
+        return json.loads(line, parse_int=_whole, parse_constant=_refuse)
+
+
+def _whole(digits: str) -> float:
+    return int(digits) if len(digits) <= MOST_DIGITS else math.inf
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
+
+
+def is_macmon(told: object) -> bool:
+    """Whether a decoded line is one of macmon's."""
+    return isinstance(told, dict) and any(key in told for key in RAIL_KEYS.values())
+
+
+def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[float | None, float | None]:
+    """Frequency and share of time busy.
+
+    0.8 tells both. 0.6 and 0.7 tell `[MHz, ratio]` where the ratio is scaled by frequency: it reads low whenever
+    the clock does, so it is a stand-in and flagged `estimated`. 0.8.1 repeats those names beside its own.
+    """
+    pair = told.get(f"{name}_usage")
+    none = None if pair is None else math.nan
+    old = pair if isinstance(pair, list) and len(pair) == 2 else [none, none]
+    mhz = _figure(told.get(f"{name}_freq_mhz"))
+    busy = checked(share, _figure(told.get(f"{name}_active_ratio")), flags)
+    if busy is None:
+        scaled = told.get(f"{name}_scaled_ratio")
+        busy = checked(share, _figure(old[1] if scaled is None else scaled), flags)
+        if busy is not None:
+            flags.add(ESTIMATED)
+    return checked(megahertz, _figure(old[0]) if mhz is None else mhz, flags), busy
+
+
+def _figure(value: object) -> float | None:
+    """The value as a number: `null`, which stands for no figure, is None; what is no number at all is nan."""
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # more digits than a power has
+        return math.inf
+
+
+def _milliwatts(watts: object, flags: set[str]) -> float | None:
+    figure = _figure(watts)
+    return checked(milliwatts, None if figure is None else figure * MILLI, flags)
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _between(before: datetime | None, now: datetime | None) -> int | None:
+    """macmon does not tell its window: a line's is the time since the line before; the first line's is unknown."""
+    if before is None or now is None or (before.tzinfo is None) != (now.tzinfo is None):
+        return None
+    elapsed_s = (now - before).total_seconds()
+    return window_ns(elapsed_s * NS_PER_S) if elapsed_s <= LONGEST_GAP_S else None

@@ -1,0 +1,206 @@
+"""Parses `powermetrics -f plist`: a stream of XML property lists, NUL between them, with noise in any gap.
+
+Bytes in, samples out at each `</plist>` (the NUL belongs to the *next* document: waiting for it would make every
+figure one interval late). Knows no process and no file; holds at most one document.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from hettop.events import Gpu
+from hettop.sources.power.document import TOP_FREQUENCY, Value, read_document
+from hettop.sources.power.sample import (
+    BATTERY_ONLY,
+    ESTIMATED,
+    MILLI,
+    PARTIAL,
+    SUMMARY,
+    ClusterFigures,
+    PowerSample,
+    busy_of,
+    checked,
+    make_sample,
+    mean,
+    megahertz,
+    milliwatts,
+    window_ns,
+)
+
+SOURCE = "powermetrics"
+DOCUMENT_LIMIT = 4 << 20  # with every process listed a document takes about 2 MB; without, 30 to 150 kB
+HZ_PER_MHZ = 1e6
+NS_PER_S = 1e9
+_START, _END = b"<plist", b"</plist>"
+_OURS = frozenset({"elapsed_ns", "processor", "gpu", "thermal_pressure"})
+# What every document has, whichever samplers were asked for.
+_HEAD = frozenset(
+    {"is_delta", "elapsed_ns", "hw_model", "kern_osversion", "kern_bootargs", "kern_boottime", "timestamp"}
+)
+_Dict = Mapping[str, Value]
+
+
+class PlistParser:
+    """Incremental parser. `lost` counts documents that gave no sample, by reason."""
+
+    source = SOURCE
+
+    def __init__(self, limit: int = DOCUMENT_LIMIT) -> None:
+        self.lost: Counter[str] = Counter()
+        self._limit = limit
+        self._buffer = bytearray()
+        self._searched = 0
+        self._beheaded = False  # the rest of a document that was too long is still to come
+
+    def feed(self, data: bytes) -> list[PowerSample]:
+        """The samples that `data` completes."""
+        self._buffer += data
+        samples = []
+        while (end := self._buffer.find(_END, self._searched)) >= 0:
+            sample = self._sample(bytes(self._buffer[: end + len(_END)]))
+            del self._buffer[: end + len(_END)]
+            self._searched = 0
+            self._beheaded = False
+            if sample is not None:
+                samples.append(sample)
+        self._searched = max(0, len(self._buffer) - len(_END) + 1)
+        self._trim()
+        return samples
+
+    def finish(self) -> list[PowerSample]:
+        """No more bytes come: a document without its end is dropped, for half its figures would be missing."""
+        if self._buffer.find(_START) >= 0:
+            self.lost["torn"] += 1
+        self._buffer.clear()
+        self._searched, self._beheaded = 0, False
+        return []
+
+    def _trim(self) -> None:
+        """Forgets noise before a document, and a document that grows beyond all bounds."""
+        longest_noise = max(0, len(self._buffer) - len(_START) + 1)
+        start = self._buffer.find(_START)
+        surplus = start if start >= 0 else longest_noise
+        if len(self._buffer) - surplus > self._limit:
+            surplus = longest_noise
+            self._beheaded = True
+            self.lost["too long"] += 1
+        del self._buffer[:surplus]
+        self._searched = max(0, self._searched - surplus)
+
+    def _sample(self, piece: bytes) -> PowerSample | None:
+        """The sample in a piece that ends with a document's end. Its XML and DOCTYPE lines are noise like any other."""
+        start = piece.rfind(_START)
+        # A beginning before that one was never ended; an end without any beginning had its head torn off.
+        torn = piece.count(_START, 0, start) if start >= 0 else int(not self._beheaded)
+        if torn:
+            self.lost["torn"] += torn
+        if start < 0:
+            return None
+        if len(piece) - start > self._limit:
+            self.lost["too long"] += 1
+            return None
+        try:
+            root = read_document(piece[start:])
+        except ValueError:
+            self.lost["unreadable"] += 1
+            return None
+        reason = _why_no_sample(root)
+        if reason:
+            self.lost[reason] += 1
+        return None if reason else sample_of(_dict(root))
+
+
+def _why_no_sample(root: Value) -> str:
+    """Why a document is no power sample; empty for one that is."""
+    if not isinstance(root, dict) or not _OURS & root.keys():
+        return "foreign"
+    if root.get("is_delta") is False:  # figures since the system started (--show-initial-usage)
+        return SUMMARY
+    return BATTERY_ONLY if root.keys() - _HEAD == {"battery"} else ""
+
+
+def sample_of(root: _Dict) -> PowerSample:
+    """The sample in one document's root."""
+    flags: set[str] = set()
+    elapsed_ns = checked(window_ns, _number(root, "elapsed_ns"), flags)
+    processor, gpu = _dict(root.get("processor")), _dict(root.get("gpu"))
+    # With the CPU sampler off, the GPU's own section is the only one that tells its energy.
+    told = {**{key: value for key, value in gpu.items() if key.startswith("gpu_")}, **processor}
+    if "package_watts" in told:  # Intel's key, and its unit
+        watts = _number(told, "package_watts")
+        told["package_power"] = None if watts is None else watts * MILLI
+    mw = {rail: _rail(told, rail, elapsed_ns, flags) for rail in ("cpu", "gpu", "ane", "dram", "package")}
+    mw["combined"] = _printed(told, "combined_power", flags)
+    clusters = [_cluster(each, flags) for each in _dicts(processor.get("clusters")) if each.get("name")]
+    thermal = root.get("thermal_pressure")
+    return make_sample(
+        SOURCE,
+        elapsed_ns,
+        mw,
+        clusters=clusters,
+        gpu=_gpu(gpu, flags),
+        thermal=thermal if isinstance(thermal, str) else None,
+        flags=flags,
+    )
+
+
+def _rail(told: _Dict, rail: str, elapsed_ns: int | None, flags: set[str]) -> float | None:
+    """The rail's power as printed; where only its energy in mJ is, mW = mJ / s."""
+    if f"{rail}_power" in told:
+        return _printed(told, f"{rail}_power", flags)
+    energy_mj = _number(told, f"{rail}_energy")
+    if energy_mj is None or elapsed_ns is None:
+        return None
+    power = milliwatts(energy_mj / (elapsed_ns / NS_PER_S))
+    if power is not None:
+        flags.add(ESTIMATED)
+    return power
+
+
+def _printed(told: _Dict, key: str, flags: set[str]) -> float | None:
+    power = milliwatts(_number(told, key))
+    if power is None and key in told:
+        flags.add(PARTIAL)
+    return power
+
+
+def _cluster(cluster: _Dict, flags: set[str]) -> ClusterFigures:
+    hertz = _number(cluster, "freq_hz")
+    busy = mean([_busy(core, flags) for core in _dicts(cluster.get("cpus"))])
+    if busy is None:
+        # The cluster's own ratio is known to be wrong on some chips: second best, and said so.
+        busy = _busy(cluster, flags)
+        if busy is not None:
+            flags.add(ESTIMATED)
+    return ClusterFigures(
+        name=str(cluster["name"]),
+        mhz=checked(megahertz, None if hertz is None else hertz / HZ_PER_MHZ, flags),
+        busy=busy,
+        top_mhz=_number(cluster, TOP_FREQUENCY),
+    )
+
+
+def _gpu(gpu: _Dict, flags: set[str]) -> Gpu | None:
+    """Its `freq_hz` is in MHz, whatever the name says."""
+    mhz = checked(megahertz, _number(gpu, "freq_hz"), flags)
+    busy = _busy(gpu, flags)
+    return None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy)
+
+
+def _busy(part: _Dict, flags: set[str]) -> float | None:
+    down = _number(part, "down_ratio")
+    return checked(lambda idle: busy_of(idle, down), _number(part, "idle_ratio"), flags)
+
+
+def _number(values: _Dict, key: str) -> float | None:
+    value = values.get(key)
+    return value if isinstance(value, float) else None
+
+
+def _dict(value: Value) -> _Dict:
+    return value if isinstance(value, dict) else {}
+
+
+def _dicts(value: Value) -> list[_Dict]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

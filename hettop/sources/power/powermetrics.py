@@ -1,0 +1,212 @@
+"""powermetrics as a source: started through `sudo -n` with a constant command line, read as it prints.
+
+Never asks for a password and never runs as root itself. Knows the words of sudo and powermetrics when they refuse.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+
+from hettop.sources.power import access
+from hettop.sources.power.child import ChildOutput, english
+from hettop.sources.power.machine import Machine
+from hettop.sources.power.plist import PlistParser
+from hettop.sources.power.sample import PARTIAL, POWERMETRICS_STEP_MJ, PowerSample
+from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.text import HEADER
+from hettop.text import clean
+
+MOST_LOST = 10  # documents in a row of which none gave a sample
+MOST_NOISE = 256 << 10  # bytes without a single document
+MOST_EMPTY = 4  # samples in a row without any rail
+PROBE_PATIENCE_S = 5.0
+NS_PER_S = 10**9
+
+_EXPIRED = ("a password is required", "a terminal is required to read the password", "no tty present")
+_NEEDS = f"macOS tells power to root only: {access.SUDO} -v (press p)"
+NO_SUDO_FIX = f"see what `{access.SUDO} -V` says, or use macmon, which needs no password: brew install macmon"
+NO_ANSWER_FIX = f"run `{access.SUDO} -v` in this very terminal and see what it waits for, or use macmon"
+# What they print, in which state that leaves the source, and what to say.
+_REFUSALS: tuple[tuple[str, str, str, str], ...] = (
+    *((words, EXPIRED, access.EXPIRED_REASON, access.EXPIRED_FIX) for words in _EXPIRED),
+    (
+        "must be invoked as the superuser",
+        UNAVAILABLE,
+        "powermetrics was not started as root",
+        "check the sudoers rules",
+    ),
+    (
+        "not in the sudoers file",
+        UNAVAILABLE,
+        "you may not use sudo on this Mac",
+        "ask its administrator, or use macmon",
+    ),
+    ("not allowed to execute", UNAVAILABLE, "sudo does not allow you powermetrics", "hettop doctor --sudoers"),
+    ("sudo cannot be started", UNAVAILABLE, "{words}", NO_SUDO_FIX),
+    ("sudo does not answer", UNAVAILABLE, "sudo does not answer", NO_ANSWER_FIX),
+    ("may not run sudo", UNAVAILABLE, "you may not use sudo on this Mac", "ask its administrator, or use macmon"),
+    (
+        "unrecognized sampler",
+        UNAVAILABLE,
+        "this macOS lacks a sampler: {words}",
+        "please report this, with the version",
+    ),
+    ("command not found", UNAVAILABLE, f"{access.POWERMETRICS} has gone", "it is a part of macOS"),
+    ("No such file or directory", UNAVAILABLE, f"{access.POWERMETRICS} has gone", "it is a part of macOS"),
+)
+
+
+class PowermetricsSource:
+    """The rails, clusters, GPU and thermal pressure of a Mac, every 500 ms."""
+
+    name = "powermetrics"
+    resolution_mj: float | None = POWERMETRICS_STEP_MJ
+    note = ""
+
+    def __init__(self, machine: Machine, in_all: int = access.SAMPLES) -> None:
+        """`in_all`: after how many samples it ends by itself."""
+        self._machine, self._in_all = machine, in_all
+        self._child: ChildOutput | None = None
+        self._stopped = False
+
+    def granted_ns(self, asked_ns: int) -> int | None:  # noqa: ARG002 - the command line is constant
+        return access.INTERVAL_NS
+
+    def probe(self) -> Availability:
+        """Whether it can be started without a question; sudo is asked, and never asks back."""
+        if not self._machine.is_mac:
+            return Availability(False, "macOS only", impossible=True, absent=True)
+        for path in (access.POWERMETRICS, access.SUDO):
+            if self._machine.find(path) is None:
+                return Availability(False, f"there is no {path}", "it is a part of macOS", impossible=True)
+        # A ticket or a rule for everything; else a rule for this very command line.
+        for question in (("true",), ("-l", *access.POWERMETRICS_ARGV)):
+            code, words = self._asked((access.SUDO, "-n", *question))
+            if code == 0:
+                return Availability(True)
+        state, reason, fix = _refusal(words)
+        return Availability(False, _NEEDS, access.EXPIRED_FIX) if state == EXPIRED else Availability(False, reason, fix)
+
+    def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:
+        """Samples of 500 ms, whatever is asked for, until it is stopped; PowerLostError when it ends before."""
+        del interval_ns
+        self._stopped = False
+        try:
+            self._child = ChildOutput(access.COMMAND, self._machine, farewell_s=2 * access.INTERVAL_NS / NS_PER_S)
+        except OSError as error:
+            raise PowerLostError(f"sudo cannot be started: {error.strerror}", NO_SUDO_FIX, state=UNAVAILABLE) from None
+        reading = LiveReading()
+        with closing(self._child.chunks()) as chunks:
+            for chunk in chunks:
+                if self._stopped:
+                    break
+                yield from reading.samples(chunk)
+        if not self._stopped:
+            raise _lost(self._child, reading.n, self._in_all)
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._child is not None:
+            self._child.stop()
+
+    def _asked(self, command: Sequence[str]) -> tuple[int, list[str]]:
+        """Exit code and words of a command that answers at once."""
+        try:
+            process = self._machine.spawn(command, english(self._machine.environment))
+        except OSError as error:
+            return 1, [f"sudo cannot be started: {error.strerror}"]
+        try:
+            _, words = process.communicate(timeout=PROBE_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            _give_up(process)
+            return 1, ["sudo does not answer"]
+        return process.returncode, [clean(line) for line in words.decode("utf-8", "replace").splitlines()]
+
+
+class LiveReading:
+    """What came so far; tells by raising PowerLostError that nothing usable will come."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._parser = PlistParser()
+        self._tail = b""
+        self._seen = 0
+        self._is_plist = False
+        self._empty = 0
+
+    def samples(self, chunk: bytes) -> Iterator[PowerSample]:
+        if not self._is_plist:
+            self._look_at(chunk)
+        for sample in self._parser.feed(chunk):
+            self._parser.lost.clear()
+            self.n += 1
+            self._empty = 0 if any(value is not None for value in sample.mw.values()) else self._empty + 1
+            if self._empty >= MOST_EMPTY:
+                raise _empty(sample)
+            yield sample
+        if sum(self._parser.lost.values()) > MOST_LOST:
+            raise PowerLostError(f"powermetrics prints what cannot be read ({', '.join(self._parser.lost)})")
+
+    def _look_at(self, chunk: bytes) -> None:
+        """Before the first document: whether this is going to be a property list at all."""
+        self._seen += len(chunk)
+        data = self._tail + chunk
+        self._tail = data[1 - len(HEADER) :]  # no mark is longer, and none is read twice
+        self._is_plist = b"<plist" in data
+        if self._is_plist:
+            return
+        if HEADER in data or b"Intel energy model" in data:
+            raise PowerLostError(
+                "powermetrics prints text, as on an Intel Mac; it is read on Apple silicon", state=UNAVAILABLE
+            )
+        if self._seen > MOST_NOISE:
+            raise PowerLostError("powermetrics prints no property list", state=UNAVAILABLE)
+
+
+def _empty(sample: PowerSample) -> PowerLostError:
+    """Why sample after sample has no rail: none was printed, or what was cannot be."""
+    if PARTIAL in sample.flags:
+        words = "powermetrics prints powers that cannot be: negative, no numbers, or beyond 10 kW"
+        return PowerLostError(words, "restart this Mac, or use macmon: brew install macmon", state=UNAVAILABLE)
+    words = "powermetrics tells no power here: a virtual machine has none to tell"
+    return PowerLostError(words, state=UNAVAILABLE)
+
+
+def _lost(child: ChildOutput, n: int, in_all: int) -> PowerLostError:
+    if n >= in_all:
+        return PowerLostError(f"powermetrics has given its {in_all} samples", state=ENDED)
+    state, reason, fix = _refusal(child.last_words)
+    if state == FAILED:
+        how = _how_it_ended(child.exit_code)
+        reason = f"powermetrics {how}" + (f": {reason}" if reason else "" if n else " without a sample")
+    return PowerLostError(clean(reason), fix, state=state)
+
+
+def _how_it_ended(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "closed its output"
+    return f"was killed (signal {-exit_code})" if exit_code < 0 else f"ended (exit {exit_code})"
+
+
+def _refusal(words: Sequence[str]) -> tuple[str, str, str]:
+    """State, reason and fix; FAILED and the last words where these are none that are known."""
+    for line in words:
+        for mark, state, reason, fix in _REFUSALS:
+            if mark.lower() in line.lower():
+                return state, clean(reason.format(words=clean(line, 100))), fix
+    return FAILED, clean(words[-1]) if words else "", ""
+
+
+def _give_up(process: subprocess.Popen[bytes]) -> None:
+    """What runs as root cannot be killed by a user, and is not waited for."""
+    try:
+        process.kill()
+        process.wait(PROBE_PATIENCE_S)
+    except (PermissionError, subprocess.TimeoutExpired):
+        return
+    finally:
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()

@@ -1,0 +1,1 @@
+"""Studies of a model, one folder each: what is measured, its result and its page."""

@@ -1,0 +1,115 @@
+"""What the processes of a co-execution tell each other: lines of text, for a sequence number is all that travels.
+
+Knows neither who speaks nor who listens.
+
+To a worker: its job as JSON, then `+N` (do number N) and `-N` (give N back unless it is begun). From a worker: one
+report as JSON, then `=N START END` (N is done; ns of the monotonic clock) and `<N` (given back).
+To the dispatch: its job as JSON; the end of the stream is the word to end. From it: `Progress` lines, one `Answer`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from hettop.sources.engine.backend import InputOptions
+from hettop.studies.coexec.blocks import BLOCK_NS
+from hettop.studies.coexec.result import Fault, Result
+
+WARMUP = 10
+DEPTH = 64
+"""Numbers that the buffer spans: the fastest unit may do some twenty calls while the slowest does one, twice over."""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What all workers of a co-execution have in common."""
+
+    backend: str
+    model: str
+    function: str | None = None
+    seed: int = 0
+    shapes: dict[str, tuple[int, ...]] = {}
+    values: dict[str, str] = {}
+    hints: dict[str, str] = {}
+    warmup: int = WARMUP
+
+    def inputs(self) -> InputOptions:
+        return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)
+
+
+class WorkerJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker is one unit."""
+
+    unit: str
+    work: Work
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A co-execution to measure for `duration_ns` in all, loading aside, in blocks of `block_ns` at least.
+
+    Without a duration it goes on until the stream of jobs ends.
+    `units` are workers: a unit that is there twice has two, named as `copies` says.
+    """
+
+    units: tuple[str, ...]
+    work: Work
+    duration_ns: int | None
+    block_ns: int = BLOCK_NS
+    depth: int = DEPTH
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="ready"):
+    """A worker can begin; `usual_ns` is the median of its warm-up."""
+
+    usual_ns: int
+    simulated: bool
+    placed: str | None = None
+    note: str = ""
+    qos: str | None = None
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="failed"):
+    """A worker cannot begin, or go on."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+    def fault(self) -> Fault:
+        return Fault(self.kind, self.message, self.hint)
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="progress"):
+    """What is going on, in words, or what is known by now.
+
+    share: how much is done, 0..1; None before it begins, and where there is no end.
+    """
+
+    text: str = ""
+    share: float | None = None
+    result: Result | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="answer"):
+    """One of both."""
+
+    result: Result | None = None
+    failed: Failed | None = None
+
+
+encode = msgspec.json.Encoder().encode
+decode_work = msgspec.json.Decoder(WorkerJob).decode
+decode_job = msgspec.json.Decoder(Job).decode
+decode_report = msgspec.json.Decoder(Ready | Failed).decode
+decode_word = msgspec.json.Decoder(Progress | Answer).decode
+
+
+class Lines:
+    """Cuts what comes in pieces into lines."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that `data` completes, without their line feeds."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        return whole

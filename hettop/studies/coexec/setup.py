@@ -1,0 +1,137 @@
+"""Joins what the user asked for to a co-execution: checks units, names those to take by default, adds power.
+
+Imports no framework; wrong use ends here, with a hint.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from hettop.errors import HettopError
+from hettop.measurement.options import ModelOptions
+from hettop.measurement.power import INTERVALS_A_BLOCK, LivePower, PowerHere
+from hettop.measurement.setup import ALL_UNITS, Setup, prepare
+from hettop.sources.power.machine import this_machine
+from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
+from hettop.studies.coexec.child import coexecute
+from hettop.studies.coexec.messages import Job, Progress, Work
+from hettop.studies.coexec.power import PowerEvent, TogetherPower
+from hettop.studies.coexec.result import NS_PER_S, Energy, Result
+from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
+from hettop.studies.coexec.worker_names import workers_of
+
+POWER_INTERVAL_NS = 500_000_000
+NOT_ASKED = "no power was measured; --power SRC measures it"
+SIMULATED = "the simulated machine knows no power of units that work together"
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Whoever follows: `doing` is called with words and the share that is done, `known` with what is known by now."""
+
+    doing: Callable[[str, float | None], None] = lambda _text, _share: None
+    known: Callable[[Result, Energy], None] = lambda _result, _energy: None
+
+
+def prepare_units(options: ModelOptions, units: tuple[str, ...] | None, cores: int) -> Setup:
+    """What is to be measured; without `units` the backend's own, each kind of processor once.
+
+    A unit that is named twice has two workers. Raises HettopError: as `prepare` does, and `usage` for fewer than two.
+    """
+    setup = prepare(options, units or ("all",), cores)
+    if units is None:
+        setup = prepare(options, usual_units(setup.available), cores)
+    elif ALL_UNITS not in units:
+        setup = replace(setup, units=workers_of(units))
+    if len(setup.units) < FEWEST_UNITS:
+        hint = f"name two or more of {', '.join(setup.available)}: --units {','.join(usual_units(setup.available))}"
+        raise HettopError("usage", "co-execution takes two units at least", hint)
+    return setup
+
+
+def measure(
+    setup: Setup, job: Job, power: str | None, listener: Listener, ending: Collection[int] = ()
+) -> tuple[Result, Energy]:
+    """Runs it. `power` is the name of a source, None for none; `ending` as `coexecute` takes it. Raises HettopError."""
+    if power is None or setup.simulated:
+        unknown = Energy(None, SIMULATED if setup.simulated else NOT_ASKED)
+        return coexecute(job, lambda word: _pass_on(word, listener, lambda _: unknown), ending=ending), unknown
+    live, spent = (
+        LivePower(power, simulated=False, here=PowerHere(this_machine()), now=time.monotonic_ns, origin_ns=0),
+        TogetherPower(),
+    )
+
+    def energy_by_now(result: Result) -> Energy:
+        spent.block(result.together_ns)
+        for event in live.drain(time.monotonic_ns()):
+            spent.take(event)
+        return spent.energy(result.together_per_s)
+
+    try:
+        result = coexecute(job, lambda word: _pass_on(word, listener, energy_by_now), ending=ending)
+        return result, energy_by_now(result)
+    finally:
+        live.close()
+
+
+def _pass_on(word: Progress, listener: Listener, energy_of: Callable[[Result], Energy]) -> None:
+    if word.text:
+        listener.doing(word.text, word.share)
+    if word.result is not None:
+        listener.known(word.result, energy_of(word.result))
+
+
+def make_job(
+    setup: Setup,
+    options: ModelOptions,
+    *,
+    duration_ns: int | None,
+    warmup: int,
+    depth: int,
+    powered: bool,
+    block_ns: int | None = None,
+) -> Job:
+    """`duration_ns` None: until somebody ends it. `block_ns` None: the usual one, longer where power is measured.
+
+    Raises HettopError (`usage`) for a duration that has no room for a round of blocks as long as that.
+    """
+    if block_ns is not None and duration_ns is not None:
+        _check_room(setup.units, block_ns, duration_ns)
+    work = Work(
+        backend=setup.backend,
+        model=options.model,
+        function=setup.function,
+        seed=setup.inputs.seed,
+        shapes=dict(setup.inputs.shapes),
+        values=dict(setup.inputs.values),
+        hints=dict(setup.hints),
+        warmup=warmup,
+    )
+    # A power sample must fall wholly into a block.
+    usual_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS
+    return Job(units=setup.units, work=work, duration_ns=duration_ns, block_ns=block_ns or usual_ns, depth=depth)
+
+
+def _check_room(units: Sequence[str], block_ns: int, duration_ns: int) -> None:
+    """Shorter blocks than were asked for would be another measurement."""
+    blocks = kinds_of(units)
+    needed = blocks * (block_ns + REST_NS)
+    if needed > duration_ns:
+        raise HettopError(
+            "usage",
+            f"blocks of {block_ns / NS_PER_S:g} s do not fit into {duration_ns / NS_PER_S:g} s: "
+            f"a round has {blocks}, and rests between them",
+            f"give it --duration {math.ceil(needed / NS_PER_S)}s, or shorter blocks",
+        )
+
+
+def energy(result: Result, events: Sequence[PowerEvent]) -> Energy:
+    """Mean power of the samples that lie in blocks of all units, by the rate there (sum of rates / sum of powers)."""
+    spent = TogetherPower()
+    spent.block(result.together_ns)
+    for event in events:
+        spent.take(event)
+    return spent.energy(result.together_per_s)

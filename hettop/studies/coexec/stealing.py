@@ -1,0 +1,147 @@
+"""Who works on which number of the stream: workers take the next one, and from each other what has not been begun.
+
+Pure; knows neither processes nor clocks: whoever drives it tells the time. After the co-execution of Wang et al.,
+"Neural Network Inference on Mobile SoCs", section V (one stream, work stealing, a buffer that restores the order).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from hettop.studies.coexec.reorder import ReorderBuffer
+
+AHEAD = 2
+"""Numbers that a quick worker has at once: one it works on, and one to go on with while word of the first travels."""
+
+LONG_CALL_NS = 10_000_000
+"""A worker whose calls take longer has one number alone: word travels in a hundredth of that, and a number that waits
+behind a long call holds up the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Tells `worker` to do `number`, or with `back` to give it back unless it has begun it."""
+
+    worker: str
+    number: int
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A result that left the buffer at `left` (ns); its number was first handed out at `issued`."""
+
+    number: int
+    issued: int
+    left: int
+
+
+def ahead_of(usual_ns: int) -> int:
+    """How many numbers a worker has at once whose calls usually take so long."""
+    return AHEAD if usual_ns <= LONG_CALL_NS else 1
+
+
+class Stealing:
+    """The stream, the numbers that each worker has, and the buffer that restores the order.
+
+    ahead: how many numbers each worker has at once. Only `active` workers are given anything.
+    steals: numbers that went from one worker to another. redone: numbers whose worker died.
+    """
+
+    def __init__(self, ahead: Mapping[str, int], depth: int) -> None:
+        self.buffer = ReorderBuffer(depth)
+        self.active: Collection[str] = ()
+        self.steals = 0
+        self.redone = 0
+        self._ahead = dict(ahead)
+        self._has: dict[str, deque[int]] = {worker: deque() for worker in ahead}
+        self._next = 0
+        self._again: list[int] = []
+        self._asked: set[int] = set()
+        self._issued: dict[int, int] = {}
+
+    @property
+    def drained(self) -> bool:
+        """Whether every number that was handed out has been done."""
+        return not self._issued
+
+    def has(self, worker: str) -> int:
+        """How many numbers the worker has; 0 for one that died."""
+        return len(self._has.get(worker, ()))
+
+    def orders(self, now: int, *, new: bool = True) -> Iterator[Order]:
+        """What to tell whom now: numbers to do, and where a worker has nothing left to take, what to give back.
+
+        With `new` false the stream gives nothing new, so that the workers run dry.
+        """
+        while (worker := self._neediest()) is not None:
+            number = self._take(new)
+            if number is None:
+                yield from self._demands()
+                return
+            self._issued.setdefault(number, now)
+            self._has[worker].append(number)
+            yield Order(worker, number)
+
+    def finished(self, worker: str, number: int, now: int) -> list[Delivered]:
+        """The worker has done the number; what leaves the buffer by that."""
+        self._drop(worker, number)
+        if number not in self._issued:
+            return []
+        left = self.buffer.put(number)
+        return [Delivered(each, self._issued.pop(each), now) for each in left]
+
+    def given_back(self, worker: str, number: int) -> None:
+        """The worker had not begun the number, and will not."""
+        if self._drop(worker, number):
+            self.steals += 1
+            heapq.heappush(self._again, number)
+
+    def died(self, worker: str) -> int:
+        """Its numbers are for the others to do; how many they are."""
+        lost = self._has.pop(worker, deque())
+        for number in lost:
+            self._asked.discard(number)
+            heapq.heappush(self._again, number)
+        self.redone += len(lost)
+        return len(lost)
+
+    def _neediest(self) -> str | None:
+        """The active worker that has least, of those that can take one more."""
+        return min(
+            (worker for worker in self.active if worker in self._has and self.has(worker) < self._ahead[worker]),
+            key=self.has,
+            default=None,
+        )
+
+    def _take(self, new: bool) -> int | None:
+        """What was taken back or lost comes first: the order waits for it."""
+        while self._again:
+            number = heapq.heappop(self._again)
+            if number in self._issued:  # not done by a worker that died before its word of it was heard
+                return number
+        if not new or not self.buffer.admits(self._next):
+            return None
+        self._next += 1
+        return self._next - 1
+
+    def _demands(self) -> Iterator[Order]:
+        """For each worker that has nothing, the oldest number that another one has and has probably not begun."""
+        idle = sum(not self.has(worker) for worker in self.active if worker in self._has)
+        waiting = sorted((number, worker) for worker, numbers in self._has.items() for number in list(numbers)[1:])
+        for number, worker in waiting[: max(0, idle - len(self._asked))]:
+            if number not in self._asked:
+                self._asked.add(number)
+                yield Order(worker, number, back=True)
+
+    def _drop(self, worker: str, number: int) -> bool:
+        """Whether the worker had it."""
+        self._asked.discard(number)
+        numbers = self._has.get(worker)
+        if numbers is None or number not in numbers:
+            return False
+        numbers.remove(number)
+        return True

@@ -1,0 +1,1 @@
+"""Parallel execution at every granularity: within operators, between them, by slices, by inputs."""

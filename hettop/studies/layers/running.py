@@ -1,0 +1,148 @@
+"""Runs a model under ONNX Runtime's profiler, in turns with calls that are not profiled, and tells its layers.
+
+For the measuring process: it holds two sessions of the model, and needs no other process to be quiet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from hettop.errors import HettopError
+from hettop.models.resolve import is_core_ml, model_file
+from hettop.models.translated import translated_file
+from hettop.sources.engine.backend import Clock, Feed, LoadOptions, split_unit
+from hettop.sources.engine.backends.onnx_errors import reason
+from hettop.studies.layers.graph import named_copy, read_layers, read_wiring
+from hettop.studies.layers.job import Job
+from hettop.studies.layers.joining import join
+from hettop.studies.layers.profile import mean_of_the_middle, read_profile
+from hettop.studies.layers.rows import Measured, Roofs
+from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.models.cache import ModelCache
+    from hettop.studies.layers.lineage import Node
+
+MOST_EVENTS = 500_000
+"""ONNX Runtime's profiler keeps a million at most, and each takes half a kilobyte in the file."""
+
+PROFILED = "CPU_ONLY"
+"""A provider fuses what it takes, so that a profile would show it as one layer."""
+
+NS_PER_MS = 1e6
+SILENT = 4  # log severity: what goes wrong comes back as an exception
+
+RoofsOf = Callable[[int], Roofs]
+
+
+def measure(
+    job: Job, cache: ModelCache, clock: Clock, roofs_of: RoofsOf, *, most_events: int = MOST_EVENTS
+) -> Measured:
+    """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError.
+
+    most_events: what a profile may hold; there are fewer runs if they would not fit.
+    """
+    measured = _layers(job, cache, clock, most_events)  # whose sessions are gone by now: the roofs need the memory
+    return replace(measured, roofs=roofs_of(measured.threads)) if job.roofs else measured
+
+
+def _layers(job: Job, cache: ModelCache, clock: Clock, most_events: int) -> Measured:
+    from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
+
+    name, threads = split_unit(job.unit)
+    if name != PROFILED:
+        raise HettopError(
+            "unsupported-unit",
+            f"{job.unit}: layers are profiled on ONNX Runtime's CPU engine",
+            f"use {PROFILED}, or {PROFILED}@N for N threads",
+        )
+    backend = OnnxRuntimeBackend(clock, cache)
+    loaded = backend.load(job.model, name, LoadOptions(threads, job.function))
+    feed = backend.make_inputs(loaded.inputs, job.inputs())
+    file = named_copy(_onnx_file(job, cache), Path(job.folder))
+    profiled = _Profiled(file, threads, Path(job.folder), [port.name for port in loaded.outputs])
+    runs = profiled.affordable(job.runs, job.warmup, most_events)
+    end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)
+    shapes = {port: tuple(array.shape) for port, array in feed.items()}
+    layers, outputs = read_layers(file, shapes)
+    rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
+    fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: more do not fit in a profile"
+    return Measured(
+        unit=job.unit,
+        threads=threads or profiled.added_threads + 1,  # the one that calls works, too
+        rows=rows,
+        end_to_end_ms=end_to_end,
+        runs=runs,
+        unused=unused,
+        notes=tuple(filter(None, (fewer, clean(loaded.note)))),
+        shapes=tuple(f"{clean(port)} {'x'.join(map(str, shape))}" for port, shape in shapes.items()),
+    )
+
+
+class _Profiled:
+    """A session whose calls are profiled, set up as the engine's; it writes down the graph that it made, too."""
+
+    def __init__(self, file: Path, threads: int | None, folder: Path, outputs: list[str]) -> None:
+        import onnxruntime
+
+        options = session_options(threads)
+        options.enable_profiling = True
+        options.profile_file_prefix = str(folder / "profile")
+        optimised = folder / "optimised.onnx"
+        options.optimized_model_filepath = str(optimised)
+        options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
+        before = psutil.Process().num_threads()
+        try:
+            self._session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise HettopError("load", f"the model cannot be profiled: {reason(error)}") from error
+        self.added_threads: int = psutil.Process().num_threads() - before
+        self._outputs = outputs
+        self.wiring: Mapping[str, Node] = read_wiring(optimised)
+
+    def affordable(self, runs: int, warmup: int, most_events: int) -> int:
+        """As many runs as asked for, or as fit in a profile; at least one."""
+        return max(1, min(runs, most_events // max(1, len(self.wiring)) - warmup))
+
+    def call(self, feed: Feed) -> None:
+        self._session.run(self._outputs, feed)
+
+    def finish(self) -> bytes:
+        """The profile."""
+        return Path(self._session.end_profiling()).read_bytes()
+
+
+def session_options(threads: int | None) -> Any:
+    """As the engine's sessions have them: `threads` None is the framework's own number, and none of them spins."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = SILENT
+    options.intra_op_num_threads = threads or 0
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    return options
+
+
+def _in_turns(plain: Callable[[], None], profiled: Callable[[], None], warmup: int, runs: int, clock: Clock) -> float:
+    """Calls both `warmup` and then `runs` times, one after the other; the plain one's mean time in ms."""
+    times = []
+    for turn in range(warmup + runs):
+        begin = clock.now()
+        plain()
+        times.append(clock.now() - begin)
+        profiled()
+        if turn == warmup - 1:
+            times.clear()
+    return mean_of_the_middle(times) / NS_PER_MS
+
+
+def _onnx_file(job: Job, cache: ModelCache) -> Path:
+    path = model_file(job.model, cache)
+    return translated_file(path, job.function, cache) if is_core_ml(path) else path

@@ -1,0 +1,1 @@
+"""The Pareto front of models, variants and units."""

@@ -1,0 +1,1 @@
+"""Partition of a model across units (MOSAIC): cost table, plan, execution."""

@@ -1,0 +1,254 @@
+"""Has an ML Program cut and measured on Core ML's units by processes that may be lost, and makes sense of the answers.
+
+Runs in hettop's own process, which imports no framework: each unit's first load is a process of its own, so that one
+that a framework takes down is told as what the unit cannot hold.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from hettop.errors import HettopError
+from hettop.models.cache import default_cache
+from hettop.models.mil.package import open_package
+from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.resolve import core_ml_file
+from hettop.processes.call import ask_in_folder
+from hettop.processes.child_process import Log
+from hettop.processes.log_warnings import sentences
+from hettop.processes.time_limit import SIGNAL
+from hettop.studies.plan.cutting.child import Hear, heard
+from hettop.studies.plan.cutting.coreml_layers import (
+    Fit,
+    fallbacks,
+    layers_of,
+    megabytes,
+    planned,
+    surveyed,
+    times,
+    tried,
+    untold,
+    without_plan,
+)
+from hettop.studies.plan.cutting.coreml_messages import (
+    PATIENCE_S,
+    Answer,
+    Common,
+    FitJob,
+    Job,
+    MeasureJob,
+    PrepareJob,
+    RunJob,
+    Trial,
+    decode_answer,
+    encode,
+)
+from hettop.studies.plan.cutting.coreml_program import Program
+from hettop.studies.plan.cutting.graph import Part
+from hettop.studies.plan.cutting.messages import Doing, Piece, Subject
+from hettop.studies.plan.cutting.result import Ran, Survey
+from hettop.text import clean
+
+WORKER = (sys.executable, "-X", "faulthandler", "-P", "-m", "hettop.studies.plan.cutting.coreml_worker")
+REFERENCE = "CPU_ONLY"
+REFUSALS = frozenset({"load", "predict", "crashed", "timeout"})
+"""How a unit shows that it cannot hold a model; anything else is about the model, or the machine."""
+
+MOST_REFUSALS = 8
+"""Loads that may fail on one unit before the rest is given up: each may take minutes."""
+
+HUNG = re.compile(r'most recent call first|^ *File ".*", line \d+ in ')
+"""In the last words of a worker whose watch ran out; one that crashed says so, too, but ends by a signal.
+
+Frames as faulthandler writes them, without a comma: of a deep stack the heading is not among the lines kept."""
+
+EXITED = "exited"
+FITTING, MEASURING = 0.4, 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """limits_mb: MB of the largest part that each unit loaded, of those that did not load the whole model."""
+
+    survey: Survey
+    limits_mb: dict[str, float]
+
+
+@dataclass(slots=True)
+class _Unit:
+    name: str
+    fits: list[Fit] = field(default_factory=list)
+    refused: str = ""
+    log_warnings: list[str] = field(default_factory=list)
+
+
+class CoreML:
+    """Asks processes about a subject's model."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        hints: Mapping[str, str],
+        hear: Hear,
+        *,
+        argv: Sequence[str] = WORKER,
+        environment: Mapping[str, str] | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """Raises HettopError: `format`, `input`, `unsupported-op` for a model that cannot be cut."""
+        self._common = Common(subject=subject, hints=dict(hints), patience_s=patience_s)
+        self._hear, self._argv, self._environment = hear, argv, environment
+        if is_default_name(subject.model):
+            self._asked(PrepareJob(common=self._common), 0.0, 0.0)
+        package = open_package(core_ml_file(subject.model, default_cache()))
+        self.program = Program(package, subject.function)
+        _check_cuts(self.program, self._cuttable())
+
+    def survey(self) -> Surveyed:
+        """What the layers and cuts cost by estimate and measurement. Raises HettopError: `load` if no unit holds
+        anything of the model, `plan` if nothing is estimated; as measuring does."""
+        devices = self._common.subject.devices
+        units = [self._fitted(name, index / len(devices)) for index, name in enumerate(devices)]
+        if not any(unit.fits for unit in units):
+            raise HettopError("load", f"no unit holds any of the model: {units[0].name}: {units[0].refused}")
+        fits = [fit for unit in units for fit in unit.fits]
+        if not planned(fits):
+            raise HettopError("plan", f"no plan could be read: {fits[0].plan_lost}", "see hettop doctor")
+        parts = layers_of(self.program, [fit.facts for fit in planned(fits)])
+        _check_cuts(self.program, parts)
+        trials = [
+            Trial(device=index, first=around.first, after=after, last=around.last, nbytes=nbytes)
+            for index, unit in enumerate(units)
+            for after, around, nbytes in tried(self.program, parts, planned(unit.fits))
+        ]
+        pieces = [
+            Piece(first=fit.part.first, last=fit.part.last, device=unit.name) for unit in units for fit in unit.fits
+        ]
+        steps = len(self.program.flow.steps)
+        job = MeasureJob(common=self._common, pieces=tuple(pieces), trials=tuple(trials), steps=steps)
+        answer = self._asked(job, FITTING, MEASURING)
+        timed = iter(answer.piece_ms)
+        for unit in units:
+            unit.fits = [replace(fit, ms=next(timed)) for fit in unit.fits]
+        layers = tuple(
+            surveyed(self.program, parts, [times(self.program, parts, unit.name, unit.fits) for unit in units])
+        )
+        sizes = {Part(each.first, each.last): each.weight_bytes + each.output_bytes for each in layers}
+        limits = {
+            unit.name: max(megabytes(sizes, fit.part) for fit in unit.fits)
+            for unit in units
+            if unit.refused and unit.fits
+        }
+        survey = Survey(
+            layers=layers,
+            end_to_end_ms=tuple(None if unit.refused else unit.fits[0].ms for unit in units),
+            moved=answer.moved,
+            notes=tuple(note for unit in units for note in _notes(unit, limits)),
+            estimated=True,
+        )
+        return Surveyed(survey, limits)
+
+    def run(self, survey: Survey, pieces: Sequence[Piece], hear: Hear | None = None) -> Ran:
+        """Raises HettopError: `load` if no unit holds the whole model; as measuring does."""
+        self._hear = hear or self._hear
+        devices = self._common.subject.devices
+        whole = tuple(unit for unit, ms in zip(devices, survey.end_to_end_ms, strict=True) if ms is not None)
+        if not whole:
+            raise HettopError("load", "no unit holds the whole model: there is nothing to compare the plan with")
+        reference = REFERENCE if REFERENCE in whole else whole[0]
+        job = RunJob(common=self._common, pieces=tuple(pieces), whole=whole, reference=reference)
+        ran = self._asked(job, 0.0, 1.0).ran
+        if ran is None:
+            raise HettopError("crashed", "the measuring process answered nothing")
+        return ran
+
+    def _fitted(self, name: str, share: float) -> _Unit:
+        """What the unit loads: the whole model, or halves of it, and halves of what it does not load of these."""
+        unit = _Unit(name)
+        last = len(self.program.flow.steps) - 1
+        waiting, refusals = [Part(0, last)], 0
+        while waiting and refusals < MOST_REFUSALS:
+            part = waiting.pop(0)
+            whole = part == Part(0, last)
+            job = FitJob(common=self._common, unit=name, first=part.first, last=part.last, whole=whole)
+            try:
+                answer = self._asked(job, share * FITTING, FITTING / len(self._common.subject.devices))
+            except HettopError as error:
+                if error.kind not in REFUSALS:
+                    raise
+                refusals += 1
+                unit.refused = unit.refused or error.message
+                waiting = [*self._halves(part), *waiting]
+            else:
+                unit.log_warnings += answer.log_warnings
+                unit.fits.append(Fit(part, answer.facts, plan_lost=answer.plan_lost))
+        unit.fits.sort(key=lambda fit: fit.part.first)
+        return unit
+
+    def _halves(self, part: Part) -> list[Part]:
+        """Both sides of the cut that parts the weights most evenly; none where there is no cut."""
+        edges = [each.last for each in self._cuttable() if part.first <= each.last < part.last]
+        if not edges:
+            return []
+        whole = self.program.weight_bytes(part)
+        middle = min(edges, key=lambda after: abs(2 * self.program.weight_bytes(Part(part.first, after)) - whole))
+        return [Part(part.first, middle), Part(middle + 1, part.last)]
+
+    def _cuttable(self) -> tuple[Part, ...]:
+        """Layers by their operations alone, before any plan is known: `layers_of` cuts here and nowhere else."""
+        return layers_of(self.program, None)
+
+    def _asked(self, job: Job, begin: float, share: float) -> Answer:
+        doing = ["starting"]
+
+        def hear(line: bytes) -> None:
+            told = heard(line)
+            doing[0] = clean(told.doing)
+            self._hear(Doing(doing=told.doing, share=begin + told.share * share))
+
+        def question(folder: str) -> bytes:
+            return encode(msgspec.structs.replace(job, common=msgspec.structs.replace(job.common, folder=folder)))
+
+        answer, log, status = ask_in_folder(question, self._argv, self._environment, prefix="hettop-slices-", hear=hear)
+        return _understood(answer, log, status, doing[0])
+
+
+def _check_cuts(program: Program, parts: Sequence[Part]) -> None:
+    if len(parts) == 1:
+        name = clean(program.package.name)
+        hint = "hettop bench --units all tells which unit runs it best"
+        raise HettopError("input", f"{name} is one layer: nothing that can cross a cut lies between its steps", hint)
+
+
+def _understood(answer: bytes, log: Log, status: str, doing: str) -> Answer:
+    try:
+        told: Answer = decode_answer(answer)
+    except msgspec.MsgspecError as error:
+        lines = log.lines()
+        if SIGNAL.name in status or (status.startswith(EXITED) and any(map(HUNG.search, lines))):
+            raise HettopError("timeout", f"the measuring process hung {doing}", "see hettop doctor") from error
+        ended = "answered what makes no sense" if answer else status
+        raise HettopError("crashed", f"the measuring process {ended} while {doing}", " · ".join(lines[-2:])) from error
+    if told.failed is not None:
+        raise HettopError(clean(told.failed.kind), clean(told.failed.message), clean(told.failed.hint))
+    return msgspec.structs.replace(told, log_warnings=tuple(sentences(log.warnings.found)))
+
+
+def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:
+    found = []
+    if unit.refused:
+        limit = limits.get(unit.name)
+        held = "it holds no part that was tried" if limit is None else f"its limit is what it did load, {limit:.3g} MB"
+        found.append(f"{unit.name} does not hold the whole model ({unit.refused}): {held}")
+    return [
+        *found,
+        *fallbacks(unit.name, unit.fits),
+        *untold(unit.name, unit.fits),
+        *without_plan(unit.name, unit.fits),
+        *(f"{unit.name}: {warning}" for warning in dict.fromkeys(unit.log_warnings)),
+    ]

@@ -1,0 +1,152 @@
+"""Runs a plan: slices of the model one after another on their devices, in turns with the whole model on each device.
+
+For the measuring process; tells how long each took, and whether both answer the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hettop.models.cache import ModelCache
+from hettop.sources.engine.backend import Clock
+from hettop.studies.layers.profile import mean_of_the_middle
+from hettop.studies.plan.cutting.graph import Part, ends
+from hettop.studies.plan.cutting.messages import Piece, Subject
+from hettop.studies.plan.cutting.model import write
+from hettop.studies.plan.cutting.progress import OPENING, TIMING, Course, Tell, nobody, run_weight
+from hettop.studies.plan.cutting.result import Ran
+from hettop.studies.plan.cutting.survey import NS_PER_MS, Opened, open_subject, session
+from hettop.studies.plan.cutting.turns import both_ways
+
+TOLERANCE = 1e-5
+"""Of the largest element of an output, or of 1: slices fuse other operations than the whole, which rounds otherwise."""
+
+HALF_TOLERANCE = 2.0**-10
+"""Where values are of half precision: its last place. A runtime computes in single precision within what it fuses, and
+a slice ends with a value that is rounded to half."""
+
+HALF = ("float16", "bfloat16")
+
+Run = Callable[[list[str], Mapping[str, Any]], list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    run: Run
+    takes: tuple[str, ...]
+    gives: list[str]
+
+
+def run_plan(
+    subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody
+) -> Ran:
+    """Raises HettopError: as `open_subject` does, and `load`."""
+    course = Course(run_weight(len(subject.devices)), tell)
+    course.begin("cutting the model into the plan's slices", OPENING)
+    opened = open_subject(subject, folder, cache, clock)
+    slices = [_slice(opened, piece, folder) for piece in pieces]
+    whole_file = write(opened.model.extract(_all(opened), opened.types), folder / "whole.onnx")
+    outputs = list(opened.model.flow.outputs)
+    wholes = [session(whole_file, device).run for device in subject.devices]
+    expected = wholes[0](outputs, opened.feed)
+    answered = _chain(slices, opened, clock)[0]
+    half = any(value.dtype.name in HALF for value in opened.values.values())
+    tolerance = HALF_TOLERANCE if half else TOLERANCE
+    difference, same = compare(expected, [answered[name] for name in outputs])
+    course.begin("running the plan in turns with each device alone", TIMING * (1 + len(wholes)))
+    slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, course=course)
+    whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
+    best = int(np.argmin(whole))
+    return Ran(
+        slice_ms=tuple(mean_of_the_middle(times) / NS_PER_MS for times in zip(*slice_times, strict=True)),
+        plan_ms=mean_of_the_middle(plan_times) / NS_PER_MS,
+        whole_ms=tuple(whole),
+        gains=tuple(others[best] / total - 1 for others, total in zip(whole_times, plan_times, strict=True)),
+        difference=difference,
+        equal=same and difference is not None and difference <= tolerance,
+        tolerance=tolerance,
+        runs=subject.runs,
+    )
+
+
+def compare(expected: Sequence[Any], found: Sequence[Any]) -> tuple[float | None, bool]:
+    """The largest difference of any element in units of the largest (or of 1), and whether they can be compared.
+
+    They cannot if shapes differ, or what is no real number is not the same, or infinities and NaN stand elsewhere.
+    """
+    worst = 0.0
+    for one, other in zip(expected, found, strict=True):
+        if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray) or one.shape != other.shape:
+            return None, False
+        if one.dtype.kind not in "fc":
+            if not np.array_equal(one, other):
+                return None, False
+            continue
+        finite = np.isfinite(one)
+        if not np.array_equal(one[~finite], other[~finite], equal_nan=True) or not np.isfinite(other[finite]).all():
+            return None, False
+        if finite.any():
+            a, b = one[finite].astype(np.float64), other[finite].astype(np.float64)
+            worst = max(worst, float(np.abs(a - b).max() / max(1.0, np.abs(a).max())))
+    return worst, True
+
+
+def _all(opened: Opened) -> Part:
+    return Part(0, len(opened.model.flow.steps) - 1)
+
+
+def _slice(opened: Opened, piece: Piece, folder: Path) -> _Loaded:
+    part = Part(piece.first, piece.last)
+    takes, gives = ends(opened.model.flow, part)
+    file = write(opened.model.extract(part, opened.types), folder / f"slice-{piece.first}.onnx")
+    return _Loaded(session(file, piece.device).run, takes, list(gives))
+
+
+def _in_turns(
+    slices: Sequence[_Loaded], wholes: Sequence[Run], opened: Opened, subject: Subject, *, clock: Clock, course: Course
+) -> tuple[list[list[int]], list[int], list[list[int]]]:
+    """By turn, in ns: the time of each slice, of the plan, and of the whole model on each device."""
+    slice_times, plan_times, whole_times = [], [], []
+    outputs = list(opened.model.flow.outputs)
+    turns = subject.warmup + subject.runs
+    for turn in range(turns):
+        course.within(turn / turns)
+        whole = [partial(_timed, run, outputs, opened.feed, clock) for run in wholes]
+        parts, *others = both_ways(turn, [partial(_plan, slices, opened, clock), *whole])
+        if turn >= subject.warmup:
+            slice_times.append(parts[1:])
+            plan_times.append(parts[0])
+            whole_times.append([ns for (ns,) in others])
+    return slice_times, plan_times, whole_times
+
+
+def _chain(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> tuple[dict[str, Any], list[int], int]:
+    """All values that slices gave, the time of each slice, and of all together, in ns."""
+    values: dict[str, Any] = dict(opened.feed)
+    times = []
+    begin = before = clock.now()
+    for each in slices:
+        feed = {name: values[name] for name in each.takes}
+        values.update(zip(each.gives, each.run(each.gives, feed), strict=True))
+        now = clock.now()
+        times.append(now - before)
+        before = now
+    return values, times, before - begin
+
+
+def _plan(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> list[int]:
+    """The time of all slices together, then of each, in ns."""
+    _, parts, total = _chain(slices, opened, clock)
+    return [total, *parts]
+
+
+def _timed(run: Run, outputs: list[str], feed: Mapping[str, Any], clock: Clock) -> list[int]:
+    begin = clock.now()
+    run(outputs, feed)
+    return [clock.now() - begin]

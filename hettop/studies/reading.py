@@ -1,0 +1,46 @@
+"""What a study found, read from the JSON document that its command prints, in the few thousand bytes a line may have.
+
+Knows names of studies; each document is read by a module of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from hettop.errors import HettopError
+from hettop.events import Found
+from hettop.studies.coexec import document as coexec
+from hettop.studies.granularities import document as granularities
+from hettop.studies.layers import document as layers
+from hettop.studies.plan import document as plan
+from hettop.studies.sweep import document as sweep
+from hettop.studies.variants import document as variants
+
+Document = Mapping[str, Any]
+READERS: dict[str, Callable[[Document], Found]] = {
+    "coexec": coexec.found,
+    "granularities": granularities.found,
+    "layers": layers.found,
+    "plan": plan.found,
+    "roofline": layers.found,
+    "sweep": sweep.found,
+    "variants": variants.found,
+}
+"""By the studies' names."""
+
+
+def found_of(name: str, document: Document) -> Found:
+    """The summary of a document that the command of the study called `name` printed.
+
+    Raises HettopError (`study`) for one that is not such a document.
+    """
+    reader = READERS.get(name)
+    if reader is None:
+        raise HettopError("study", f"no study is called {name}", f"there are {', '.join(READERS)}")
+    try:
+        return reader(document)
+    except (KeyError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as error:
+        raise HettopError("study", f"{name} told what cannot be read: {type(error).__name__} {error}") from None

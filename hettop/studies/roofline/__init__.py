@@ -1,0 +1,1 @@
+"""The roofline: what this machine can do, and where each layer lies."""

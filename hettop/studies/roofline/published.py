@@ -1,0 +1,127 @@
+"""Roofs as others published them, and what they allow a model, as a page and as a JSON document.
+
+Pure; every figure is labelled published and has its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hettop import __version__
+from hettop.format import UNKNOWN, short_count, significant, size
+from hettop.report.grid import grid, wrapped
+from hettop.studies.layers.page import MOST_ROWS, NAME, shortened
+from hettop.studies.layers.published import Chip, PublishedRoof, Work, least_ms
+from hettop.studies.layers.rows import FLOPS_PER_MAC
+
+HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MAC/B", "model, least ms", "")
+LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MAC/B", "roof", "bound")
+LEFT = ("device", "of", "", "layer", "op", "bound")
+LABEL = "published, not measured"
+
+
+def published_text(model: str, chip: Chip, chosen: PublishedRoof, work: Sequence[Work], width: int) -> str:
+    """The chip's devices, the layers under the roofs of one, and the sources."""
+    lines = [*wrapped(f"{model} · {chip.name} ({chip.kind}) · {LABEL}", width), ""]
+    rows = [_device(each, work, each is chosen) for each in chip.devices]
+    lines += [*grid(HEADING, rows, left=LEFT, width=width, drop=("of", "")), ""]
+    layers = [_layer(each, chosen) for each in work[:MOST_ROWS]]
+    lines += [*grid(LAYER_HEADING, layers, left=LEFT, width=width, drop=("bytes", "op", "MACs")), ""]
+    for note in _notes(chip, chosen, work):
+        lines += wrapped(note, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def published_document(
+    model: dict[str, Any], chip: Chip, chosen: PublishedRoof, work: Sequence[Work]
+) -> dict[str, Any]:
+    """As `roofline --json` has it, but for `measured`, which is false, and for times, which nobody took."""
+    total = _whole(work)
+    return {
+        "hettop": __version__,
+        "chip": chip.name,
+        "roofs": _roof(chosen),
+        "devices": [{**_roof(each), "model_least_ms": least_ms(each, work)} for each in chip.devices],
+        "layers": [_work(each, chosen) for each in work],
+        "model": {**model, **_work(total, chosen), "name": model["name"], "least_ms": least_ms(chosen, work)},
+        "notes": list(_notes(chip, chosen, work)),
+    }
+
+
+def _roof(roof: PublishedRoof) -> dict[str, Any]:
+    return {
+        "device": roof.device,
+        "gflops": roof.gflops,
+        "gbytes_per_s": roof.gbytes_per_s,
+        "threads": None,
+        "measured": False,
+        "published": True,
+        "precision": roof.precision or None,
+        "ridge": roof.ridge,
+        "source": roof.source,
+        "where": roof.where,
+        "doubt": roof.doubt or None,
+    }
+
+
+def _work(work: Work, roof: PublishedRoof) -> dict[str, Any]:
+    return {
+        "name": work.name,
+        "op": work.op,
+        "ms": None,
+        "macs": work.macs,
+        "bytes": work.nbytes,
+        "oi": work.oi,
+        "bound": roof.bound(work.oi),
+        "gflops": None,
+        "attainable_gflops": roof.attainable(work.oi),
+    }
+
+
+def _whole(work: Sequence[Work]) -> Work:
+    sizes = [each.nbytes for each in work]
+    known = [each for each in sizes if each is not None]
+    return Work("model", "", sum(each.macs for each in work), sum(known) if len(known) == len(sizes) else None)
+
+
+def _device(roof: PublishedRoof, work: Sequence[Work], chosen: bool) -> tuple[str, ...]:
+    ridge = roof.ridge
+    return (
+        roof.device,
+        significant(roof.gflops) + ("?" if roof.doubt and roof.gflops is not None else ""),
+        significant(roof.gbytes_per_s) + ("?" if roof.doubt and roof.gbytes_per_s is not None else ""),
+        roof.precision or UNKNOWN,
+        significant(None if ridge is None else ridge / FLOPS_PER_MAC),
+        significant(least_ms(roof, work)),
+        "layers below" if chosen else "",
+    )
+
+
+def _layer(work: Work, roof: PublishedRoof) -> tuple[str, ...]:
+    return (
+        shortened(work.name, NAME),
+        shortened(work.op, 24),
+        short_count(work.macs),
+        size(work.nbytes),
+        significant(work.oi),
+        significant(roof.attainable(work.oi)),
+        roof.bound(work.oi) or UNKNOWN,
+    )
+
+
+def _notes(chip: Chip, chosen: PublishedRoof, work: Sequence[Work]) -> Iterator[str]:
+    yield (
+        f"{LABEL}: what others say that the devices can do; two FLOP for each MAC; the least time is that of all "
+        "layers with MACs, one after another, under both roofs"
+    )
+    for each in chip.devices:
+        yield f"{each.device}: {each.source}; {each.where}"
+        if each.doubt:
+            yield f"{each.device}: not used as a roof: {each.doubt}"
+    if chosen.ridge is None and not chosen.doubt:
+        yield f"{chosen.device}: without both roofs nothing tells what bounds a layer"
+    if chosen.precision == "fp16":
+        yield "bytes are those of the model as it is; in half precision they are half"
+    if len(work) > MOST_ROWS:
+        yield f"the table ends after {MOST_ROWS} of {len(work)} layers; --json has all"

@@ -1,0 +1,1 @@
+"""Measurements across batch sizes, image sizes or competing loads."""

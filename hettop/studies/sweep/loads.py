@@ -1,0 +1,159 @@
+"""A sweep without anybody watching: each load in turn, units interleaved under it, a rest before the next.
+
+Joins nothing itself; it steers a live feed, looks at what the session has, and tells it in the end as a study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from hettop.app.live import LiveFeed
+from hettop.events import Study
+from hettop.measurement.options import MeasureOptions
+from hettop.measurement.setup import Setup
+from hettop.record.writer import Closed
+from hettop.session.session import Session
+from hettop.sources.load.parts import LoadPart, condition_of
+from hettop.studies.reading import found_of
+from hettop.studies.recording import MOST_ARGUMENTS, without_folders
+from hettop.studies.sweep.page import loads_document
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """`runs` steady samples, or `duration_ns` of steady running, of each unit under each load; `rest_ns` between."""
+
+    loads: tuple[tuple[LoadPart, ...], ...]
+    runs: int | None = None
+    duration_ns: int | None = None
+    rest_ns: int = 0
+
+
+class Stage(Enum):
+    """What a sweep is doing."""
+
+    MEASURING = auto()
+    RESTING = auto()
+    FINISHED = auto()
+
+
+class Sweep:
+    """Pump it until it is `finished`, then close it. `failed_loads` maps loads that could not be had to the reason."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        measure: MeasureOptions,
+        sweep: SweepOptions,
+        arguments: Sequence[str] = (),
+        *,
+        raw_limit: int,
+    ) -> None:
+        """`arguments`: how it was asked for. Raises HettopError as `LiveFeed` does."""
+        self._feed = LiveFeed(setup, measure, rows=setup.units, raw_limit=raw_limit)
+        self._units, self._options, self._arguments = setup.units, sweep, arguments
+        self._index = 0
+        self._stage = Stage.MEASURING
+        self._rest_until = 0
+        self.failed_loads: dict[str, str] = {}
+        self._begin_load()
+
+    @property
+    def session(self) -> Session:
+        return self._feed.session
+
+    @property
+    def finished(self) -> bool:
+        return self._stage is Stage.FINISHED
+
+    @property
+    def resting(self) -> bool:
+        """Whether nothing runs because one load is over and the next has not begun."""
+        return self._stage is Stage.RESTING
+
+    @property
+    def load(self) -> str:
+        """The load that is measured under, or was last."""
+        return condition_of(self._options.loads[min(self._index, len(self._options.loads) - 1)])
+
+    @property
+    def share_done(self) -> float:
+        """Share of all samples, or of all steady time, that was asked for, 0..1."""
+        if self.finished:
+            return 1.0
+        begun = 0.0 if self._stage is Stage.RESTING else self._share_of_load()
+        return (self._index + begun) / len(self._options.loads)
+
+    def pump(self) -> None:
+        self._feed.pump()
+        if self._stage is Stage.RESTING and self._feed.now_ns >= self._rest_until:
+            self._stage = Stage.MEASURING
+            self._begin_load()
+        elif self._stage is Stage.MEASURING:
+            failure = self._feed.load_failure
+            if failure is not None:
+                self._feed.load_failure = None
+                self._give_up_load(failure.message)
+            elif self._share_of_load() >= 1:
+                self._end_load()
+
+    def discard_recording(self) -> None:
+        self._feed.discard_recording()
+
+    def close(self, why: str) -> Closed | None:
+        """End it, with what was found, all samples in, as the last word of its stream."""
+        return self._feed.close(why, lambda: self._study("done" if self.finished else "ended"))
+
+    def _study(self, state: str) -> Study:
+        t = self._feed.now_ns
+        words = [without_folders(word) for word in ("sweep", *self._arguments)][:MOST_ARGUMENTS]
+        found = found_of("sweep", loads_document(self.session, self.failed_loads))
+        return Study(t=t, name="sweep", state=state, elapsed_ns=t, arguments=words, found=found)
+
+    def _begin_load(self) -> None:
+        parts = self._options.loads[self._index]
+        if parts:
+            self._set_load(parts)
+        self._feed.interleave(self._units)
+
+    def _set_load(self, parts: tuple[LoadPart, ...]) -> None:
+        self._feed.set_load(parts)
+        self._feed.notices()  # one that cannot be started is told by an event, too
+
+    def _give_up_load(self, why: str) -> None:
+        self.failed_loads[self.load] = why
+        self._end_load()
+
+    def _end_load(self) -> None:
+        self._index += 1
+        if self._index == len(self._options.loads):
+            self._stage = Stage.FINISHED
+            return
+        if self._options.loads[self._index - 1]:
+            self._set_load(())  # a rest is for the whole machine
+        self._feed.toggle_pause()
+        self._rest_until = self._feed.now_ns + self._options.rest_ns
+        self._stage = Stage.RESTING
+
+    def _share_of_load(self) -> float:
+        return _mean([self._share_of(unit, self.load) for unit in self._units])
+
+    def _share_of(self, unit: str, load: str) -> float:
+        if unit in self._feed.engine.failures:
+            return 1.0
+        there = [c for key, c in self.session.conditions.items() if (key.unit, key.load) == (unit, load)]
+        if self._options.runs is not None:
+            return min(1.0, sum(condition.wall.n for condition in there) / self._options.runs)
+        wanted = self._options.duration_ns or 1
+        return min(1.0, sum(condition.active_ns for condition in there) / wanted)
+
+
+def time_left_ns(elapsed_ns: int, share_done: float) -> int | None:
+    """Time still to go, if the rest takes as long as what is done did; None while nobody can tell."""
+    return None if share_done <= 0 else round(elapsed_ns * (1 - share_done) / share_done)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 1.0

@@ -1,0 +1,1 @@
+"""Precision variants of a model, built and compared."""

@@ -1,0 +1,169 @@
+"""What is in force: the nearest to the user wins, and a slip is named and left out."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hettop.app.settings.example import example
+from hettop.app.settings.resolve import in_force, shown
+from hettop.app.settings.schema import POWER_SOURCES, SETTINGS
+from hettop.app.settings.ui_state import Kept
+from hettop.sources.power.choice import SOURCES
+from hettop.toml import TomlFile
+
+
+def file(text: str) -> TomlFile:
+    return TomlFile(Path("config.toml"), text, tomllib.loads(text))
+
+
+def kept(**choices: Any) -> Kept:
+    return Kept(Path("state.json"), choices)
+
+
+def test_without_anything_all_is_as_hettop_has_it() -> None:
+    force = in_force(None, {})
+    assert {name: value.value for name, value in force.values.items()} == {s.name: s.default for s in SETTINGS}
+    assert {value.source for value in force.values.values()} == {"default"}
+    assert force.faults == ()
+
+
+def test_option_before_environment_before_screen_before_file() -> None:
+    written = file('theme = "a"\n')
+    chosen = kept(theme={"chosen": "b", "over": "a"})
+    environment = {"HETTOP_THEME": "c"}
+    options = {"theme": "d", "fps": None}
+    found = [
+        in_force(written, {}).values["theme"],
+        in_force(written, {}, chosen).values["theme"],
+        in_force(written, environment, chosen).values["theme"],
+        in_force(written, environment, chosen, options).values["theme"],
+    ]
+    assert [(value.value, value.source) for value in found] == [
+        ("a", "file"),
+        ("b", "screen"),
+        ("c", "environment"),
+        ("d", "option"),
+    ]
+    assert [value.where for value in found] == [
+        "config.toml, line 1",
+        "chosen on the screen",
+        "HETTOP_THEME",
+        "--theme",
+    ]
+
+
+def test_a_choice_from_the_screen_gives_way_to_a_file_that_was_edited_since() -> None:
+    chosen = kept(theme={"chosen": "b", "over": "hettop-dark"})
+    assert in_force(None, {}, chosen)["theme"] == "b"
+    assert in_force(file('theme = "a"'), {}, chosen)["theme"] == "a"
+
+
+def test_choices_are_not_taken_where_none_are_to_be_kept() -> None:
+    chosen = kept(theme={"chosen": "b", "over": "hettop-dark"})
+    assert in_force(file("[layout]\nkeep = false"), {}, chosen)["theme"] == "hettop-dark"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("fps = 'fast'", 'line 1: fps must be a number from 0.5 to 30, not "fast"'),
+        ("fps = true", "line 1: fps must be a number"),
+        ("fps = 31", "line 1: fps must be a number from 0.5 to 30, not 31"),
+        ("\nwindow = 7", "line 2: window must be one of 5, 10, 30, 60, not 7"),
+        ("window = true", "line 1: window must be"),
+        ("ascii = 1", "line 1: ascii must be true or false, not 1"),
+        ("widnow = 5", "line 1: there is no setting 'widnow'; did you mean 'window'?"),
+        ("[layout]\nhiden = []", "line 2: there is no setting 'layout.hiden'; did you mean 'layout.hidden'?"),
+        ("[layout]\nhidden = ['sound']", "line 2: layout.hidden must be a list of some of latency, timeline"),
+        ("[layout]\nhidden = 'power'", "line 2: layout.hidden must be a list"),
+        (
+            "[layout]\nhidden = ['latency', 'timeline', 'units', 'events', 'power', 'machine']",
+            "line 2: layout.hidden must be a list of some of latency, timeline, units, events, power, machine, not of",
+        ),
+        ("[layout]\nzoomed = 3", "line 2: layout.zoomed must be one of latency"),
+        ("unit = 'NOPE'", "line 1: unit must be a unit such as CPU_AND_NE, or empty"),
+        ("unit = 'CPU_ONLY@-1'", "line 1: unit must be a unit"),
+        ("power = 'mains'", "line 1: power must be one of powermetrics"),
+        ("theme = ''", "line 1: theme must be a theme's name"),
+        ("theme = 1979-05-27", "line 1: theme must be a theme's name, not a date"),
+        ("[sound]\nvolume = 3", "line 2: there is no setting 'sound.volume'"),
+        ("[sound]\n", "line 1: there is no setting 'sound'"),
+        ("layout = 3", "line 1: there is no setting 'layout'"),
+        ("[[layout]]\nhidden = []", "line 1: there is no setting 'layout'"),
+        ("keys = 3", "line 1: keys must be a table"),
+        ("[keys]\nzoom = 3", "line 2: the key of 'zoom' must be a text such as \"u\", not 3"),
+    ],
+)
+def test_a_slip_is_named_with_its_line_and_left_out(text: str, fault: str) -> None:
+    force = in_force(file(text), {})
+    assert len(force.faults) == 1
+    assert force.faults[0].startswith(f"config.toml, {fault}")
+    assert {value.source for value in force.values.values()} == {"default"}
+    assert force.keys == {}
+
+
+def test_what_is_right_beside_a_slip_is_in_force() -> None:
+    force = in_force(file("fps = 'fast'\nascii = true\n[layout]\nhidden = ['machine', 'power']"), {})
+    assert force["ascii"] is True
+    assert force["layout.hidden"] == ("power", "machine")
+    assert force["fps"] == 4.0
+
+
+def test_the_environment_is_read_as_the_file_would_be() -> None:
+    environment = {
+        "HETTOP_FPS": "10",
+        "HETTOP_ASCII": "yes",
+        "HETTOP_WINDOW": "60",
+        "HETTOP_LAYOUT_HIDDEN": "power, machine",
+        "HETTOP_POWER": "file:x.plist",
+    }
+    force = in_force(None, environment)
+    names = ("fps", "ascii", "window", "layout.hidden", "power")
+    assert [force[name] for name in names] == [10.0, True, 60, ("power", "machine"), "file:x.plist"]
+    assert {force.values[name].where for name in names} == set(environment)
+
+
+@pytest.mark.parametrize("name", ["HETTOP_FPS", "HETTOP_ASCII", "HETTOP_WINDOW", "HETTOP_LAYOUT_HIDDEN"])
+def test_a_slip_in_the_environment_names_the_variable(name: str) -> None:
+    force = in_force(None, {name: "maybe"})
+    assert len(force.faults) == 1
+    assert force.faults[0].startswith(f"{name} must be ")
+
+
+def test_keys_may_be_written_with_and_without_quotes() -> None:
+    force = in_force(file('[keys]\nunit.next = "u"\n"room.load" = "L"'), {})
+    assert {name: value.value for name, value in force.keys.items()} == {"unit.next": "u", "room.load": "L"}
+    assert force.keys["room.load"].where == "config.toml, line 3"
+
+
+def test_a_hostile_value_is_shown_clean() -> None:
+    force = in_force(file('"\\u001b[31m" = 1\ntheme = ["\\u202e"]'), {})
+    assert not any(c in "".join(force.faults) for c in "\x1b\u202e")
+
+
+def test_the_example_sets_nothing_and_says_what_is_so() -> None:
+    text = example([("unit.next", "c", "next unit")])
+    assert tomllib.loads(text) == {}
+    active = "\n".join(
+        line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# [", '# "')) or " = " in line
+    )
+    force = in_force(file(active), {})
+    assert force.faults == ()
+    assert {name: value.value for name, value in force.values.items()} == {s.name: s.default for s in SETTINGS}
+    assert {value.source for value in force.values.values()} == {"file"}
+    assert force.keys["unit.next"].value == "c"
+
+
+def test_the_sources_of_power_are_those_that_there_are() -> None:
+    assert set(POWER_SOURCES) == set(SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(True, "true"), (4.0, "4"), ("a", '"a"'), (("a", "b"), '["a", "b"]'), (None, "a NoneType")]
+)
+def test_values_are_shown_as_they_are_written(value: object, text: str) -> None:
+    assert shown(value) == text

@@ -1,0 +1,49 @@
+"""The sample sessions, replayed into the real screen: what they are and what they hold is on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hettop.app.replay import ReplayFeed
+from hettop.resources import recordings_folder
+from hettop.session.viewing import view
+from hettop.session.views import ViewRequest
+from hettop.tui.app import HettopApp
+from tests.tui.screens import screen_text, settled
+
+RECORDINGS = sorted(recordings_folder().glob("*.jsonl"))
+
+
+def opened_simulated(path: Path) -> bool:
+    feed = ReplayFeed(path)
+    try:
+        return feed.session.simulated
+    finally:
+        feed.close()
+
+
+def test_there_are_real_sessions_and_simulated_ones() -> None:
+    simulated = [opened_simulated(path) for path in RECORDINGS]
+    assert sorted(simulated) == [False, False, True, True]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+async def test_a_sample_session_in_the_middle(path: Path, size: tuple[int, int]) -> None:
+    feed = ReplayFeed(path, at_ns=12 * 10**9)
+    feed.toggle_play()
+    app = HettopApp(lambda: feed, replaying=True, fps=0.001)
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        app.frame()
+        await settled(pilot)
+        text = screen_text(app)
+    assert ("SIMULATED" in text) is feed.session.simulated
+    assert "REPLAY" in text
+    assert all(unit in text for unit in feed.session.units)
+    shown = view(feed.session, ViewRequest(now_ns=feed.now_ns, window_ns=30 * 10**9)).latency
+    assert shown.p50_ms is not None
+    assert f"P50 {shown.p50_ms:.2f}" in text
+    feed.close()

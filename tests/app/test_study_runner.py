@@ -1,0 +1,151 @@
+"""A study's process: what it tells becomes events, and it leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from hettop.app.study_runner import Studies
+from hettop.events import FoundLayers, Study
+from hettop.measurement.options import ModelOptions
+from hettop.studies.kinds import Kind
+from tests.processes.waiting import gone, wait_for
+from tests.sources.load.fakes import ListedGuard
+
+SECOND = 10**9
+LAYER = {"name": "conv1", "op": "Conv", "ms": 2.5, "share": 1.0, "macs": 1_000, "bytes": 500, "bound": "compute"}
+DOCUMENT = {
+    "unit": "CPU_ONLY",
+    "threads": 2,
+    "estimated": False,
+    "total_ms": 2.5,
+    "end_to_end_ms": 2.75,
+    "layers": [{**LAYER, "cache_resident": True}],
+    "by_op": {"Conv": 1.0},
+}
+# Instead of hettop: tells what its first argument says, and waits for the file of the second where it shall.
+STANDIN = f"""
+import json, os, sys, time
+def tell(**line):
+    print(json.dumps(line), flush=True)
+does = sys.argv[1]
+tell(doing="measuring", share=0.25, document=None)
+if does == "hang":
+    time.sleep(1000)
+if does == "fail":
+    print("hettop: no such unit\\nname another\\nline", file=sys.stderr)
+    sys.exit(2)
+if does == "warn and fail":
+    print("warning: ONNX Runtime runs this\\nhint: install it\\nhettop: no such unit\\nname another", file=sys.stderr)
+    sys.exit(2)
+if does == "rubbish":
+    print("no JSON")
+if does == "other":
+    tell(document={{"layers": 5}})
+if does == "long":
+    for _ in range(3):
+        tell(doing="x" * 100_000, share=0.5, document=None)
+if does in ("work", "long"):
+    tell(document=json.loads({json.dumps(DOCUMENT)!r}))
+"""
+
+
+@pytest.fixture
+def guard() -> ListedGuard:
+    return ListedGuard()
+
+
+@pytest.fixture
+def studies(guard: ListedGuard) -> Iterator[Studies]:
+    made = Studies(ModelOptions("m.onnx"), guard, os.environ, (sys.executable, "-c", STANDIN))
+    yield made
+    made.stop(0)
+
+
+def kind(does: str) -> Kind:
+    return Kind("layers", "time by layer", (does,))
+
+
+def ended(studies: Studies, t: int) -> Study:
+    found: list[Study] = []
+
+    def look() -> bool:
+        told = studies.look(t)
+        found.extend([told] if told is not None and told.state != "running" else [])
+        return bool(found)
+
+    wait_for(look, "it ends")
+    return found[0]
+
+
+def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) -> None:
+    began = studies.start(kind("work"), 5)
+    assert (began.state, began.t, began.elapsed_ns, began.arguments) == ("running", 5, 0, ["work"])
+    told = ended(studies, 9)
+    assert (told.state, told.elapsed_ns, told.error) == ("done", 4, None)
+    assert isinstance(told.found, FoundLayers)
+    (layer,) = told.found.layers
+    assert (layer.name, layer.ms, layer.oi, layer.gflops) == ("conv1", 2.5, 2.0, 8e-4)
+    assert guard.pids == []
+    assert studies.look(9) is None, "it ends once"
+
+
+@pytest.mark.parametrize(
+    ("does", "message"),
+    [
+        ("fail", "no such unit"),
+        ("warn and fail", "no such unit"),
+        ("rubbish", "it told what cannot be read"),
+        ("other", "layers told what cannot be read"),
+    ],
+)
+def test_one_that_fails_says_why_in_its_own_words(studies: Studies, does: str, message: str) -> None:
+    studies.start(kind(does), 0)
+    told = ended(studies, 1)
+    assert told.state == "failed"
+    assert told.error is not None
+    assert told.error.message.startswith(message)
+    if does == "fail":
+        assert (told.error.hint, told.error.log) == ("name another", ["line"])
+
+
+def test_one_that_says_nothing_has_no_answer(studies: Studies) -> None:
+    studies.start(kind("nothing"), 0)
+    told = ended(studies, 1)
+    assert told.state == "failed"
+    assert told.error is not None
+    assert told.error.message == "it ended without an answer"
+
+
+def test_how_far_it_is_is_told_at_most_each_second(studies: Studies) -> None:
+    studies.start(kind("hang"), 0)
+    assert studies.look(SECOND - 1) is None
+    told: list[Study] = []
+
+    def look() -> bool:
+        told.extend(filter(None, [studies.look(SECOND)]))
+        return bool(told)
+
+    wait_for(look, "it tells")
+    assert (told[0].state, told[0].doing, told[0].share, told[0].elapsed_ns) == ("running", "measuring", 0.25, SECOND)
+    assert studies.look(SECOND) is None, "it has told nothing new"
+
+
+def test_one_that_tells_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: Studies) -> None:
+    studies.start(kind("long"), 0)
+    assert ended(studies, 1).state == "done"
+
+
+def test_one_that_is_stopped_is_gone(studies: Studies, guard: ListedGuard) -> None:
+    studies.start(kind("hang"), 0)
+    pids = set(guard.pids)
+    assert len(pids) == 1
+    told = studies.stop(7)
+    assert gone(pids)
+    assert told is not None
+    assert (told.state, told.elapsed_ns) == ("ended", 7)
+    assert studies.stop(7) is None

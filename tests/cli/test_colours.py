@@ -1,0 +1,88 @@
+"""What really goes to a terminal: as many colours as it has, and none where none are wanted."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import time
+
+import pytest
+
+from tests.cli.running import HETTOP, PATIENCE_S, plain_environment, read
+from tests.processes.waiting import REPOSITORY
+
+REPLAY = ("replay", str(REPOSITORY / "recordings" / "simulated-m2.jsonl"), "--at", "20s")
+TRUE = re.compile(r"[34]8;2;(\d+);(\d+);(\d+)")
+OF_256 = re.compile(r"[34]8;5;\d+")
+OF_16 = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])[;m]")
+
+
+def written(*arguments: str, **environment: str) -> str:
+    """All that it wrote until its panels stood, and until `q` had ended it."""
+    far, near = pty.openpty()
+    told = plain_environment(COLUMNS="100", LINES="30", **environment)
+    with subprocess.Popen([*HETTOP, *arguments], stdin=near, stdout=near, stderr=near, env=told) as process:
+        os.close(near)
+        shown = b""
+        deadline = time.monotonic() + PATIENCE_S
+        while b"P90" not in shown or b"quit" not in shown:
+            assert time.monotonic() < deadline, shown
+            shown += os.read(far, 65536)
+        os.write(far, b"q")
+        while part := read(far):
+            shown += part
+        assert process.wait(PATIENCE_S) == 0
+    os.close(far)
+    return shown.decode(errors="replace")
+
+
+@pytest.mark.parametrize(
+    ("environment", "has", "lacks"),
+    [
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, [TRUE], [OF_256]),
+        ({"TERM": "xterm-256color"}, [OF_256], [TRUE]),
+        ({"TERM": "xterm-16color"}, [OF_16], [TRUE, OF_256]),
+        ({"TERM": "screen"}, [OF_16], [TRUE, OF_256]),
+    ],
+)
+def test_a_terminal_gets_the_colours_it_has(
+    environment: dict[str, str], has: list[re.Pattern[str]], lacks: list[re.Pattern[str]]
+) -> None:
+    text = written(*REPLAY, **environment)
+    assert all(pattern.search(text) for pattern in has)
+    assert not any(pattern.search(text) for pattern in lacks)
+
+
+@pytest.mark.parametrize(
+    ("theme", "sent"), [("hettop-dark", "96"), ("hettop-light", "34"), ("light", "34"), ("hettop-phosphor", "33")]
+)
+def test_of_sixteen_colours_a_theme_takes_those_it_names(theme: str, sent: str) -> None:
+    text = written(*REPLAY, "--theme", theme, TERM="screen")
+    assert re.search(rf"\x1b\[(?:\d+;)*{sent}[;m]", text)
+
+
+def test_without_colour_there_are_greys_alone() -> None:
+    found = TRUE.findall(written(*REPLAY, NO_COLOR="1", COLORTERM="truecolor"))
+    assert found
+    assert all(len(set(channels)) == 1 for channels in found)
+
+
+def test_an_empty_no_color_says_nothing() -> None:
+    found = TRUE.findall(written(*REPLAY, NO_COLOR="", COLORTERM="truecolor"))
+    assert any(len(set(channels)) > 1 for channels in found)
+
+
+def test_without_colour_the_bands_differ_in_brightness_unless_a_theme_was_named() -> None:
+    mono = {"168;168;168", "212;212;212", "255;255;255"}  # primary, warning and error of hettop-mono
+    usual, named = (
+        {";".join(channels) for channels in TRUE.findall(written(*REPLAY, *theme, NO_COLOR="1", COLORTERM="truecolor"))}
+        for theme in ((), ("--theme", "hettop-dark"))
+    )
+    assert mono <= usual
+    assert not mono <= named
+
+
+def test_with_ascii_there_is_nothing_else() -> None:
+    assert not [char for char in written(*REPLAY, "--ascii") if ord(char) > 126]

@@ -1,0 +1,201 @@
+"""`hettop decide` and `hettop compare` from outside: exit codes, forms, refusals."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hettop.cli.decide import confidence_of_look
+from hettop.measurement.recorded import looks_like_recording
+from tests.analysis.material import stream_of, write
+from tests.analysis.table_4 import TABLE_4
+from tests.cli.running import SIMULATED, assert_refused, called, hettop, one_document
+from tests.report.sessions import failure
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write(tmp_path_factory.mktemp("table") / "table4.jsonl", stream_of(TABLE_4)))
+
+
+def test_a_recording_is_judged(table: str) -> None:
+    done = called("decide", table, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert one_document(done.stdout)["advice"]["real_time"] == "CPU_AND_NE"
+    assert called("decide", table).stdout == one_document(done.stdout)["text"], "and the same seed says the same"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--budget", "1ms@p90"), 0),
+        (("--budget", "0.1ms@p90"), 1),
+        (("--budget", "16ms@p99"), 1),
+        (("--budget", "1ms@p90", "--energy", "5mJ"), 1),
+        (("--energy", "5mJ"), 1),
+        (("--rate", "60"), 1),
+    ],
+)
+def test_the_exit_code_says_whether_some_unit_is_proven_to_meet_all(
+    table: str, options: tuple[str, ...], code: int
+) -> None:
+    done = called("decide", table, *options)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_an_empty_recording_is_valid_and_meets_nothing(tmp_path: Path) -> None:
+    empty = str(write(tmp_path / "empty.jsonl"))
+    assert called("decide", empty).returncode == 0
+    assert called("decide", empty, "--budget", "5ms").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"{}\n", "no hettop header"),
+        (b'{"k":"header","t":0,"format":"hettop","version":[9,0]}\n', "version 9"),
+        (b"\x1f\x8b\x08\x00\x00", "compressed"),
+        (b"\x00\x1b[31m" * 50, "not a hettop recording"),
+    ],
+)
+@pytest.mark.parametrize("command", ["decide", "compare"])
+def test_what_is_no_recording_is_refused_in_words(command: str, content: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(content)
+    files = ("x.jsonl",) * (2 if command == "compare" else 1)
+    assert_refused(called(command, *files, cwd=tmp_path), words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--budget", "soon"), "is no budget"),
+        (("--energy", "5"), "is no energy budget"),
+        (("--rate", "-3"), "is no rate"),
+        (("--load", "cpu:2"), "no samples under load cpu:2"),
+        (("--load", "nonsense"), "is no load"),
+        (("--runs", "5"), "--runs is for measuring"),
+        (("--until-proven",), "--until-proven is for measuring"),
+        (("--record", "r.jsonl"), "--record is for measuring"),
+        (("--rate", "60", "--by", "native"), "response times"),
+        (("--json", "--markdown"), "not allowed with"),
+    ],
+)
+def test_wrong_use_is_refused_in_words(table: str, arguments: tuple[str, ...], words: str) -> None:
+    assert_refused(called("decide", table, *arguments), words)
+
+
+def test_a_model_that_is_not_there_is_refused() -> None:
+    assert_refused(called("decide", "missing.onnx"), "missing.onnx")
+
+
+def test_damaged_lines_are_skipped_and_said(table: str, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.jsonl"
+    lines = Path(table).read_bytes().splitlines(keepends=True)
+    damaged.write_bytes(b"".join([*lines[:2], b"{nonsense\n", *lines[2:]]))
+    done = called("decide", str(damaged), "--json")
+    assert done.returncode == 0
+    assert sum(one_document(done.stdout)["skipped"].values()) == 1
+
+
+def test_markdown_without_names(table: str) -> None:
+    done = called("decide", table, "--markdown", "--anonymize")
+    assert done.returncode == 0
+    assert done.stdout.startswith("### hettop verdict\n")
+    assert "| CPU\\_AND\\_NE | 100 |" in done.stdout
+    assert os.fspath(Path(table).parent) not in done.stdout
+
+
+def test_recordings_are_told_from_models(tmp_path: Path) -> None:
+    (tmp_path / "renamed").write_bytes(b'\xef\xbb\xbf{"k":"header"')
+    (tmp_path / "model.onnx").write_bytes(b"\x08\x07")
+    assert looks_like_recording("anything.jsonl")
+    assert looks_like_recording(str(tmp_path / "renamed"))
+    assert not looks_like_recording(str(tmp_path / "model.onnx"))
+    assert not looks_like_recording(str(tmp_path))
+    assert not looks_like_recording("mobilenetv2")
+
+
+def test_a_model_is_measured_interleaved_and_recorded(tmp_path: Path) -> None:
+    done = hettop(
+        "decide",
+        *SIMULATED[:4],
+        "--runs",
+        "120",
+        "--budget",
+        "100ms@p90",
+        "--json",
+        "--record",
+        "r.jsonl",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    assert document["simulated"] is True
+    assert document["budget"]["met"] == {"CPU_AND_NE": True, "ALL": True}
+    assert [row["n"] for row in document["conditions"]] == [120, 120]
+    again = called("decide", "r.jsonl", "--budget", "100ms@p90", "--json", cwd=tmp_path)
+    assert one_document(again.stdout)["ranks"] == document["ranks"]
+    assert one_document(again.stdout)["budget"] == document["budget"]
+
+
+def test_until_proven_ends_with_the_proof_and_not_at_its_limit() -> None:
+    done = hettop("decide", *SIMULATED[:4], "--until-proven", "--time-limit", "80s", "--budget", "50ms@p90", "--json")
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    assert all(document["budget"]["met"].values())
+    assert 0.9749 < document["budget"]["confidence"] < 1, "each look is surer than 95 %"
+
+
+def test_until_proven_gives_up_at_its_limit() -> None:
+    done = hettop("decide", *SIMULATED[:4], "--until-proven", "--time-limit", "6s", "--budget", "50ms@p99.99")
+    assert done.returncode == 1, done.stderr
+    assert "not proven" in done.stdout
+
+
+def test_errors_of_all_looks_together_stay_below_five_per_cent() -> None:
+    errors = [1 - confidence_of_look(number) for number in range(1, 2000)]
+    assert errors[0] == pytest.approx(0.025)
+    assert sum(errors) <= 0.05 + 1e-12
+
+
+def two(tmp_path: Path, factor: float) -> tuple[str, str]:
+    samples = np.random.default_rng(1).normal(2.0, 0.1, 300)
+    a = write(tmp_path / "a.jsonl", stream_of({"CPU_ONLY": samples, "ALL": samples}))
+    b = write(tmp_path / "b.jsonl", stream_of({"CPU_ONLY": factor * samples, "ALL": samples}))
+    return str(a), str(b)
+
+
+@pytest.mark.parametrize(
+    ("factor", "tolerance", "code"), [(1.0, "5%", 0), (1.5, "5%", 1), (1.5, "0.6", 0), (0.5, "0%", 0)]
+)
+def test_compare_fails_on_a_proven_regression(tmp_path: Path, factor: float, tolerance: str, code: int) -> None:
+    a, b = two(tmp_path, factor)
+    done = called("compare", a, b, "--tolerance", tolerance, "--json")
+    assert (done.returncode, done.stderr) == (code, "")
+    assert one_document(done.stdout)["regressions"] == code
+
+
+def test_compare_reports_to_ci_and_replaces_its_own_reports_only(tmp_path: Path) -> None:
+    a, b = two(tmp_path, 1.5)
+    report = tmp_path / "report.xml"
+    for _ in range(2):
+        assert called("compare", a, b, "--junit", str(report)).returncode == 1
+    assert b'failures="1"' in report.read_bytes()
+    before = Path(b).read_bytes()
+    assert_refused(called("compare", a, b, "--junit", b), "is no earlier report")
+    assert Path(b).read_bytes() == before
+    assert_refused(called("compare", a, b, "--junit", str(tmp_path / "no" / "folder.xml")), "cannot write")
+
+
+def test_compare_says_what_is_missing(tmp_path: Path) -> None:
+    a, _ = two(tmp_path, 1.0)
+    other = str(write(tmp_path / "other.jsonl", stream_of({"CPU_AND_NE": [1.0] * 20})))
+    assert_refused(called("compare", a, other), "no condition in common")
+    assert_refused(called("compare", a, "missing.jsonl"), "missing.jsonl")
+    assert_refused(called("compare", a, a, "--tolerance", "lots"), "is no tolerance")
+    broken = str(write(tmp_path / "broken.jsonl", [failure("CPU_ONLY", "killed"), failure("ALL", "killed")]))
+    assert called("compare", a, broken).returncode == 1

@@ -1,0 +1,77 @@
+"""`hettop doctor` as a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import assert_refused, hettop
+from tests.coreml.bench import Bench
+from tests.processes.waiting import REPOSITORY
+
+
+def test_it_tells_what_works_as_a_page_and_as_json() -> None:
+    page = hettop("doctor")
+    assert page.returncode == 0
+    assert "onnxruntime: CPU_ONLY" in page.stdout
+    document = json.loads(hettop("doctor", "--json").stdout)
+    assert document["measures"] is True
+    assert "power" in document["findings"]
+
+
+def test_an_anonymous_page_names_no_folder() -> None:
+    told = hettop("doctor", TERM="/home/ada/xterm")
+    assert "TERM: /home/ada/xterm" in told.stdout
+    for form in ((), ("--json",)):
+        done = hettop("doctor", "--anonymize", *form, TERM="/home/ada/xterm")
+        assert done.returncode == 0
+        assert "ada" not in done.stdout
+        assert "xterm" in done.stdout
+        assert "onnxruntime: CPU_ONLY" in done.stdout
+
+
+def test_sudoers_rules_allow_one_command_line() -> None:
+    rules = [line for line in hettop("doctor", "--sudoers").stdout.splitlines() if not line.startswith("#")]
+    assert len(rules) == 1
+    assert rules[0].endswith("-n 7200")
+
+
+def test_the_control_of_power_rails_says_why_it_cannot_run_here(tmp_path: Path) -> None:
+    assert_refused(hettop("doctor", "--control"), "runs a model by Core ML: Core ML needs macOS")
+    pytest.importorskip("coremltools", reason="coremltools is not installed")
+    with_core_ml: dict[str, Any] = Bench(tmp_path).environment({"PYTHONPATH": str(REPOSITORY)})
+    assert_refused(hettop("doctor", "--control", "--json", **with_core_ml), "needs power readings: ")
+
+
+@pytest.mark.parametrize("other", ["--sudoers", "--clear-cache"])
+def test_the_control_is_run_by_itself(other: str) -> None:
+    assert_refused(hettop("doctor", "--control", other), "--control cannot be combined with --sudoers or --clear-cache")
+
+
+def test_clearing_the_cache_says_what_it_removed(tmp_path: Path) -> None:
+    places: dict[str, Any] = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
+    assert hettop("inspect", "mobilenetv2:32x32", **places).returncode == 0
+    (dead := tmp_path / "hettop-plan-deadbeef").mkdir(mode=0o700)
+    (dead / "held").touch()  # nobody holds it any more
+    lines = ["removed 1 model, 14.0 MB", "removed 1 scratch folder of killed processes"]
+    assert hettop("doctor", "--clear-cache", **places).stdout.splitlines() == lines
+    assert hettop("doctor", "--clear-cache", **places).stdout == "removed 0 models, 0 B\n"
+
+
+def test_the_usual_backend_is_core_ml_where_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("coremltools", reason="coremltools is not installed")
+    from tests.coreml.models import linear
+
+    package = linear(tmp_path / "linear.mlpackage")
+    usual = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(REPOSITORY)}
+    found = Bench(tmp_path).environment(usual)
+    arguments = ("bench", str(package), "--warmup", "0", "--runs", "3", "--json")
+    on_a_mac = json.loads(hettop(*arguments, "--units", "CPU_ONLY", cwd=tmp_path, **found).stdout)
+    assert [row["backend"] for row in on_a_mac["conditions"]] == ["coreml"]
+    threaded = json.loads(hettop(*arguments, "--units", "CPU_ONLY@1", cwd=tmp_path, **found).stdout)
+    assert [row["backend"] for row in threaded["conditions"]] == ["onnxruntime"]
+    elsewhere = json.loads(hettop(*arguments, "--units", "CPU_ONLY").stdout)
+    assert [row["backend"] for row in elsewhere["conditions"]] == ["onnxruntime"]

@@ -1,0 +1,81 @@
+"""Values of options: how they are written, and what is refused."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import pytest
+
+from hettop.cli.options import duration_ns, make_parser, not_negative, positive, rate
+from hettop.cli.replay import _speed
+from hettop.cli.screen import frames_per_second
+from hettop.errors import HettopError
+
+S = 10**9
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [
+        ("10s", 10 * S),
+        ("10", 10 * S),
+        ("500ms", S // 2),
+        ("1.5s", 3 * S // 2),
+        ("2m", 120 * S),
+        ("2min", 120 * S),
+        ("1h", 3600 * S),
+        (" 3s ", 3 * S),
+    ],
+)
+def test_durations(text: str, nanoseconds: int) -> None:
+    assert duration_ns(text) == nanoseconds
+
+
+@pytest.mark.parametrize(
+    ("text", "per_second"), [("30", 30.0), ("59.94", 59.94), ("60hz", 60.0), ("60Hz", 60.0), ("0.5", 0.5)]
+)
+def test_rates(text: str, per_second: float) -> None:
+    assert rate(text) == per_second
+
+
+@pytest.mark.parametrize(("text", "times"), [("1", 1.0), ("0.25", 0.25), ("4x", 4.0), ("64X", 64.0)])
+def test_speeds(text: str, times: float) -> None:
+    assert _speed(text) == times
+
+
+@pytest.mark.parametrize(
+    ("read", "texts"),
+    [
+        (duration_ns, ["", "0", "0s", "-1s", "1d", "s", "10 s", "1e3", "nan", "inf", "8000h", "1s1s"]),
+        (rate, ["", "0", "-1", "nan", "inf", "fast", "1e7", "1e-9"]),
+        (_speed, ["", "0", "0.1", "65", "nan", "-1", "fast"]),
+        (frames_per_second, ["", "0", "0.4", "31", "nan", "inf", "many"]),
+        (positive, ["", "0", "-3", "1.5", "1e3", "ten", "10000000000", "9" * 5000]),
+        (not_negative, ["", "-1", "1.5", "auto", "9" * 5000]),
+    ],
+)
+def test_what_is_none_of_it_is_refused(read: Callable[[str], object], texts: list[str]) -> None:
+    for text in texts:
+        with pytest.raises((argparse.ArgumentTypeError, ValueError)):
+            read(text)
+
+
+def test_counts() -> None:
+    assert positive("1") == 1
+    assert not_negative("0") == 0
+
+
+def test_complaints_are_short_and_name_the_help() -> None:
+    parser = make_parser("bench", "Measures.", "  hettop bench")
+    with pytest.raises(HettopError) as caught:
+        parser.parse_args(["--unknown"])
+    assert (caught.value.kind, caught.value.hint) == ("usage", "see hettop bench --help")
+    assert "--unknown" in caught.value.message
+
+
+def test_options_cannot_be_cut_short() -> None:
+    parser = make_parser("", "", "")
+    parser.add_argument("--record")
+    with pytest.raises(HettopError, match="--rec"):
+        parser.parse_args(["--rec", "file"])

@@ -1,0 +1,197 @@
+"""`hettop plan` from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hettop.events import FoundPlan, Study
+from tests.cli.running import HETTOP, assert_refused, called, hettop, one_document, plain_environment
+from tests.processes.waiting import wait_for
+from tests.record.stories import read
+from tests.studies.plan.cutting import models
+from tests.studies.plan.slicing.tables import fields
+
+# Two layers that A runs in 7 and 1, B in 3 and 9; a slice costs 1 at each end.
+CASE = fields(2, "AB", e=[[7, 3], [1, 9]], cin=[[1, 1]] * 2, cout=[[1, 1]] * 2)
+
+
+def written(folder: Path, **changed: Any) -> str:
+    path = folder / "costs.json"
+    path.write_text(json.dumps({**CASE, **changed}))
+    return str(path)
+
+
+def test_the_document_is_the_cheapest_plan(tmp_path: Path) -> None:
+    done = called("plan", "--costs", written(tmp_path), "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = one_document(done.stdout)
+    assert (document["plan"], document["cost"], document["objective"]) == ("B_1, A_2", 8.0, "latency")
+    assert document["baselines"] == {"A preferred": 10.0, "B preferred": 14.0, "without communication": 8.0}
+    assert document["planner_ms"] > 0
+
+
+def test_watts_change_the_plan_for_energy(tmp_path: Path) -> None:
+    """B at 10 W: 10 mJ on A against (3 + 2) x 10 + 3."""
+    document = one_document(
+        called("plan", "--costs", written(tmp_path, P=[1, 10]), "--objective", "energy", "--json").stdout
+    )
+    assert (document["plan"], document["cost"], document["unit"]) == ("A_1", 10.0, "mJ")
+    assert document["unit_told"] is True
+
+
+def test_the_page_says_the_same(tmp_path: Path) -> None:
+    done = called("plan", "--costs", written(tmp_path))
+    assert done.stdout.startswith("B_1, A_2\nlatency 8.00 ms\n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"e": [[1, 1], [None, None]]}, "layer 2 runs on no device"),
+        ({"e": [[1, 1]]}, "e has 1 entries for 2 layers"),
+        ({"limit": {"Z\x1b[31m": 3}}, "no device"),
+        ({"unit": "mJ"}, "tells no latency"),
+    ],
+)
+def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, tmp_path: Path) -> None:
+    assert_refused(called("plan", "--costs", written(tmp_path, **changed)), words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--costs", "nowhere.json"), "no file nowhere.json"),
+        (("--costs", "."), "not a regular file"),
+        (("--costs", "x", "--objective", "beauty"), "invalid choice"),
+        (("m.onnx", "--costs", "x"), "exclude each other"),
+        (("--run", "--costs", "x"), "exclude each other"),
+        (("--stream", "--costs", "x"), "--stream and --costs exclude each other"),
+        (("--record", "x.jsonl", "--costs", "x"), "--record and --costs exclude each other"),
+        (("mobilenetv2", "--json", "--stream"), "use one of them"),
+        (("nothing.onnx",), "no model nothing.onnx"),
+        (("mobilenetv2", "--devices", "TPU"), "unknown unit"),
+        (("mobilenetv2", "--backend", "simulated"), "time of each layer"),
+        (("mobilenetv2", "--objective", "energy"), "watts"),
+    ],
+)
+def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str) -> None:
+    assert_refused(called("plan", *arguments), words)
+
+
+def test_a_model_is_measured_planned_and_run_and_its_slices_answer_as_the_whole(tmp_path: Path) -> None:
+    model = models.residual(tmp_path / "m.onnx")
+    (folder := tmp_path / "empty").mkdir()
+    slices = "CPU_ONLY@1_1, CPU_ONLY@2_3"
+    done = hettop("plan", model, "--run", "--slices", slices, "--runs", "5", "--json", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = one_document(done.stdout)
+    assert (document["plan"], document["given"]) == (slices, True)
+    assert document["devices"][:2] == ["CPU_ONLY@1", "CPU_ONLY@2"]
+    assert len(document["layers"]) >= 4
+    run = document["run"]
+    assert run["outputs_equal"] is True
+    assert run["output_difference"] <= 1e-5
+    assert len(run["slices"]) == 2
+    assert all(each["measured_ms"] > 0 and each["predicted_ms"] > 0 for each in run["slices"])
+    assert run["gain_ci"][0] <= run["gain"] <= run["gain_ci"][1]
+    assert list(folder.iterdir()) == []
+
+
+def test_the_best_plan_of_a_model_is_never_dearer_than_a_device_alone(tmp_path: Path) -> None:
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), "--runs", "5", "--json")
+    document = one_document(done.stdout)
+    assert document["cost"] <= min(cost for cost in document["baselines"].values() if cost is not None) + 1e-9
+    assert document["run"] is None
+
+
+def test_a_limit_cuts_a_model_where_it_must(tmp_path: Path) -> None:
+    """Each product holds 16 kB of weights: no slice of 25 kB holds two of them."""
+    options = ("--devices", "CPU_ONLY@1", "--limit", "CPU_ONLY@1=0.025", "--runs", "3", "--run", "--json")
+    document = one_document(hettop("plan", models.residual(tmp_path / "m.onnx"), *options).stdout)
+    assert len(document["slices"]) == 4
+    assert document["run"]["outputs_equal"] is True
+
+
+def test_a_model_that_cannot_be_cut_is_refused(tmp_path: Path) -> None:
+    assert_refused(hettop("plan", models.drawing(tmp_path / "m.onnx"), "--runs", "3"), "draws numbers")
+
+
+def test_a_measured_table_can_be_saved_extended_and_planned_again(tmp_path: Path) -> None:
+    """A device a hundred times as fast that cannot do a softmax takes the rest, whatever was measured."""
+    model, costs, more = models.residual(tmp_path / "m.onnx"), tmp_path / "costs.json", tmp_path / "more.json"
+    more.write_text(
+        json.dumps([{"name": "N^960", "like": "CPU_ONLY@1", "times": 0.01, "cut": [0, 0], "unsupported": ["Softmax"]}])
+    )
+    options = ("--devices", "CPU_ONLY@1", "--describe", str(more), "--save-costs", str(costs), "--runs", "5", "--json")
+    document = one_document(hettop("plan", model, *options).stdout)
+    assert document["described"] == ["N^960"]
+    assert {part["device"] for part in document["slices"]} == {"CPU_ONLY@1", "N^960"}
+    again = one_document(called("plan", "--costs", str(costs), "--json").stdout)
+    assert (again["plan"], again["cost"]) == (document["plan"], pytest.approx(document["cost"]))
+    assert_refused(called("plan", model, "--save-costs", str(costs)), "exists")
+    assert_refused(called("plan", model, "--describe", str(more), "--run"), "only described")
+
+
+DEVICES = ("--devices", "CPU_ONLY@1,CPU_ONLY@2", "--runs", "3", "--warmup", "1")
+
+
+def test_a_stream_tells_how_far_it_is_and_the_plan_before_it_runs(tmp_path: Path) -> None:
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), *DEVICES, "--run", "--stream")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    shares = [line["share"] for line in lines if line["share"] is not None]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1.0
+    documents = [place for place, line in enumerate(lines) if line["document"] is not None]
+    planned, ran = (lines[place]["document"] for place in documents)
+    assert planned["run"] is None
+    assert ran["plan"] == planned["plan"]
+    assert ran["run"]["outputs_equal"] is True
+    told = [line["doing"] for line in lines[: documents[0]]]
+    assert told[1] == "profiling layers on CPU_ONLY@1, device 1 of 2"
+    assert lines[documents[0] + 1]["doing"] == "cutting the model into the plan's slices"
+
+
+def test_a_recording_holds_what_was_found(tmp_path: Path) -> None:
+    path = tmp_path / "plan.jsonl"
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), *DEVICES, "--run", "--json", "--record", str(path))
+    document = one_document(done.stdout)
+    events, _ = read(path)
+    (study,) = [event for event in events if isinstance(event, Study)]
+    assert (study.name, study.state) == ("plan", "done")
+    assert isinstance(study.found, FoundPlan)
+    assert study.found.plan == document["plan"]
+    assert study.found.cost == pytest.approx(document["cost"], rel=1e-5)
+    assert study.found.run is not None
+    page = hettop("report", str(path)).stdout
+    assert "Slicing plan" in page
+    assert document["plan"] in unescape(page.replace("\\", ""))
+    assert_refused(called("plan", "mobilenetv2", *DEVICES, "--record", str(path)), "exists")
+
+
+@pytest.mark.parametrize("command", [("plan", "--run", "--runs", "100000"), ("coexec", "--granularities")])
+def test_sigkill_leaves_no_scratch_folder(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Killed while the measuring process has files open in it."""
+    (scratch := tmp_path / "tmp").mkdir()
+    name, *options = command
+    with subprocess.Popen(
+        [*HETTOP, name, models.residual(tmp_path / "m.onnx"), *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=plain_environment(TMPDIR=str(scratch)),
+        start_new_session=True,
+    ) as process:
+        try:
+            wait_for(lambda: any(scratch.glob("hettop-plan-*/*.onnx")), "it writes the model there")
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    wait_for(lambda: not any(scratch.iterdir()), "nothing is left")

@@ -1,0 +1,181 @@
+"""`hettop verify`, `repair`, `export` and `report`: exit codes, words, files, and nothing uncleaned."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from hettop.cli.export import default_output
+from hettop.record.verify import verify
+from tests.cli.running import assert_refused, called, hettop, one_document
+from tests.export.recordings import everything, hostile, simulated
+from tests.record.stories import record, story
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    return everything(tmp_path).path
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> Path:
+    path = tmp_path / "torn.jsonl"
+    record(tmp_path / "a.jsonl", story(1, 30))
+    path.write_bytes((tmp_path / "a.jsonl").read_bytes()[:20_000])
+    return path
+
+
+def test_verify_says_that_a_recording_is_whole(whole: Path) -> None:
+    done = called("verify", str(whole))
+    assert done.returncode == 0
+    assert ": whole" in done.stdout.splitlines()[0]
+
+
+def test_verify_ends_with_1_on_damage_and_says_how_to_mend_it(torn: Path) -> None:
+    done = called("verify", str(torn))
+    assert done.returncode == 1
+    assert "DAMAGED" in done.stdout
+    assert "unfinished last line" in done.stdout
+    assert "hettop repair" in done.stdout
+
+
+def test_verify_prints_one_document(torn: Path) -> None:
+    done = called("verify", str(torn), "--json")
+    document = one_document(done.stdout)
+    wanted = {"ok", "lines", "samples", "torn_bytes", "bad_lines", "crc_errors", "keyframe_errors", "unknown_kinds"}
+    assert wanted <= set(document)
+    assert document["ok"] is False
+    assert all(set(defect) == {"byte", "what"} for defect in document["defects"])
+
+
+@pytest.mark.parametrize(
+    "command", [("verify",), ("repair", "-o", "out.jsonl"), ("export", "--to", "csv"), ("report",)]
+)
+def test_what_is_no_recording_is_refused_in_words(command: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    assert_refused(called(command[0], "empty.jsonl", *command[1:], cwd=tmp_path), "is empty")
+    assert_refused(called(command[0], "none.jsonl", *command[1:], cwd=tmp_path), "no file")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.jsonl"]
+
+
+def test_repair_writes_a_whole_recording_and_says_what_it_did(torn: Path, tmp_path: Path) -> None:
+    done = called("repair", str(torn), "-o", str(tmp_path / "b.jsonl"))
+    assert done.returncode == 0, done.stderr
+    assert "the unfinished last line had" in done.stdout
+    assert "an end was added" in done.stdout
+    assert verify(tmp_path / "b.jsonl").ok
+    assert_refused(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl")), "exists already")
+    document = one_document(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl"), "--force", "--json").stdout)
+    assert document["end_added"] is True
+
+
+def test_repair_needs_a_name_and_never_takes_the_file_itself(torn: Path) -> None:
+    assert_refused(called("repair", str(torn)), "-o")
+    assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never written to")
+
+
+def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
+    first = whole.read_bytes()
+    joined = tmp_path / "joined.jsonl"
+    joined.write_bytes(first + first)
+    done = called("repair", str(joined), "-o", str(tmp_path / "b.jsonl"))
+    assert f"tail -c +{len(first) + 1}" in done.stdout
+    assert joined.read_bytes()[len(first) :] == first
+
+
+def test_export_writes_beside_the_recording_and_tells_the_names(whole: Path) -> None:
+    done = called("export", str(whole), "--to", "csv")
+    assert done.returncode == 0, done.stderr
+    names = [Path(line).name for line in done.stdout.splitlines()]
+    assert names == ["everything.csv", "everything.power.csv"]
+    assert all((whole.parent / name).exists() for name in names)
+    assert_refused(called("export", str(whole), "--to", "csv"), "exists already")
+    assert called("export", str(whole), "--to", "csv", "--force").returncode == 0
+
+
+def test_export_into_a_pipe_is_one_table_and_nothing_else(whole: Path) -> None:
+    done = hettop("export", str(whole), "--to", "csv", "-o", "-")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 10
+    assert_refused(called("export", str(whole), "--to", "svg", "-o", "-"), "to a file only")
+
+
+def test_the_names_of_exports() -> None:
+    for name in ("a/run.jsonl", "a/run.jsonl.zst", "a/run.zst", "a/run"):
+        assert default_output(Path(name), ".csv") == Path("a/run.csv")
+
+
+def test_export_never_writes_to_the_recording(whole: Path) -> None:
+    before = whole.read_bytes()
+    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never written to")
+    assert whole.read_bytes() == before
+
+
+def test_export_to_zst_keeps_the_original_and_every_command_reads_the_result(whole: Path) -> None:
+    pytest.importorskip("zstandard")
+    assert called("export", str(whole), "--to", "zst").returncode == 0
+    packed = whole.with_name("everything.jsonl.zst")
+    assert whole.exists()
+    for command in (("verify",), ("replay", "--headless", "--json"), ("export", "--to", "html"), ("report",)):
+        done = called(command[0], str(packed), *command[1:])
+        assert done.returncode == 0, done.stderr
+    one, other = (one_document(called("replay", str(p), "--headless", "--json").stdout) for p in (whole, packed))
+    assert one == other
+
+
+def test_the_picture_is_the_screen_at_that_moment(tmp_path: Path) -> None:
+    path = simulated(tmp_path).path
+    for at, shown in (("1500ms", "00:01"), ("13s", "00:13")):
+        out = tmp_path / f"{at}.svg"
+        done = called("export", str(path), "--to", "svg", "--at", at, "--size", "100x30", "-o", str(out))
+        assert done.returncode == 0, done.stderr
+        svg = out.read_text()
+        assert "SIMULATED" in svg
+        assert shown in svg
+        assert "http" not in svg.replace("http://www.w3.org", "").replace("https://www.textualize.io", "")
+        assert stat.S_IMODE(out.stat().st_mode) == 0o600
+
+
+def test_options_of_the_picture_are_for_the_picture(whole: Path) -> None:
+    assert_refused(called("export", str(whole), "--to", "csv", "--at", "5s"), "--to svg")
+    assert_refused(called("export", str(whole), "--to", "svg", "--size", "9x9"), "no size")
+    assert_refused(called("export", str(whole), "--to", "svg", "--theme", "none"), "no theme")
+
+
+def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_path: Path) -> None:
+    other = simulated(tmp_path).path
+    done = called("report", str(whole), str(other))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# SIMULATED: 2 recordings")
+    assert "## Side by side" in done.stdout
+    out = tmp_path / "report.html"
+    assert called("report", str(whole), str(other), "-o", str(out)).returncode == 0
+    assert out.read_text().startswith("<!doctype html>")
+    assert_refused(called("report", str(whole), "-o", str(tmp_path / "report.pdf")), ".md or .html")
+
+
+@pytest.mark.parametrize("command", [("verify",), ("report",), ("verify", "--json")])
+def test_nothing_of_a_hostile_recording_reaches_the_terminal_uncleaned(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = hettop(command[0], str(hostile(tmp_path).path), *command[1:])
+    for text in (done.stdout, done.stderr):
+        assert not {c for c in text if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or c == "\u202e"}
+    assert "onerror" in done.stdout or command[0] == "verify"
+
+
+def test_bench_compresses_its_recording_after_the_close(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    path = tmp_path / "run.jsonl.zst"
+    options = ("--backend", "simulated", "--units", "CPU_AND_NE", "--warmup", "2", "--runs", "80")
+    done = hettop("bench", *options, "--record", str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    assert [found.name for found in tmp_path.iterdir()] == ["run.jsonl.zst"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    live = json.loads(done.stdout)["conditions"][0]
+    again = one_document(called("replay", str(path), "--headless", "--json").stdout)["conditions"][0]
+    assert (again["n"], again["p90_ms"]) == (live["n"], live["p90_ms"])
+    assert_refused(hettop("bench", *options, "--record", str(path)), "exists already")

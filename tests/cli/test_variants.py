@@ -1,0 +1,75 @@
+"""`hettop variants` from outside."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from hettop.cli.variants import _without_idle_force
+from hettop.events import FoundVariants, Study
+from tests.cli.running import assert_refused, called, hettop, one_document
+from tests.record.stories import read
+
+
+def test_variants_are_written_measured_and_compared(tmp_path: Path) -> None:
+    model = ("variants", "mobilenetv2:32x32", "--precisions", "fp16", "--units", "CPU_ONLY@1", "--runs", "12")
+    done = hettop(*model, "--warmup", "1", "--out", "out", "--json", cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "c"))
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    whole, half = document["variants"]
+    assert (whole["precision"], whole["reference"], half["precision"]) == ("fp32", True, "fp16")
+    assert min(whole["statistics"]["n"], half["statistics"]["n"]) >= 12
+    assert half["size_bytes"] < 0.6 * whole["size_bytes"]
+    assert 0 < half["max_abs"] < 0.1
+    assert half["cosine"] > 0.999
+    assert half["compared_with"] == "fp32 on CPU_ONLY@1"
+    assert half["speed"] is not None
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"mobilenetv2-32x32-b1-fp32.onnx", "mobilenetv2-32x32-b1-fp16.onnx"}
+
+
+def test_variants_are_told_as_they_come_and_recorded(tmp_path: Path) -> None:
+    model = ("variants", "mobilenetv2:32x32", "--precisions", "fp16", "--units", "CPU_ONLY@1", "--duration", "1s")
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "c")}
+    done = hettop(*model, "--warmup", "1", "--stream", "--record", "v.jsonl", cwd=tmp_path, **cache)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    told = [line["doing"] for line in lines if line["doing"] is not None]
+    assert told[0] == "writing the model in fp16 …"
+    assert {"fp32 on CPU_ONLY@1", "fp16 on CPU_ONLY@1"} <= set(told)
+    documents = [line["document"] for line in lines if line["document"] is not None]
+    assert len(documents) >= 2
+    assert [each["precision"] for each in documents[-1]["variants"]] == ["fp32", "fp16"]
+    assert documents[-1]["variants"][1]["max_abs"] is not None
+    events, report = read(tmp_path / "v.jsonl")
+    assert not report.skipped
+    (study,) = [event for event in events if isinstance(event, Study)]
+    assert isinstance(study.found, FoundVariants)
+    assert study.found.variants[0].front, "nothing is nearer to itself"
+    assert (tmp_path / "v-fp16-CPU_ONLY@1.jsonl").exists()
+
+
+def test_force_may_be_for_the_copies_alone() -> None:
+    told = [
+        _without_idle_force(argparse.Namespace(force=True, record=record, out=out)).force
+        for record, out in ((None, "out"), ("v.jsonl", "out"), (None, None))
+    ]
+    assert told == [False, True, True], "the last is refused: there is nothing to replace"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--precisions", "fp8"), "unknown precision"),
+        (("--precisions", "palette4", "--backend", "onnxruntime"), "unknown precision"),
+        (("--backend", "simulated"), "one model in one precision"),
+        (("--json", "--stream"), "--json prints when all is done"),
+        (("--force",), "--force replaces a recording"),
+        (("missing.onnx",), "missing.onnx"),
+    ],
+)
+def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    assert_refused(called("variants", *arguments, cwd=tmp_path), words)

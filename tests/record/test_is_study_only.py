@@ -1,0 +1,38 @@
+"""What is told by a recording's first bytes: whether it is of a study alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hettop.events import FoundLayers, Header, Study, encode
+from hettop.record.is_study_only import LARGEST, holds_a_study_alone
+
+HEADER = encode(Header(t=0, format="hettop", version=(1, 0)))
+STUDY = encode(
+    Study(t=5, name="layers", state="done", elapsed_ns=5, found=FoundLayers(unit="A", total_ms=1, end_to_end_ms=1))
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "alone"),
+    [
+        ([HEADER, STUDY, b'{"k":"end","t":5}'], True),
+        ([HEADER, STUDY], True),
+        ([HEADER], False),
+        ([HEADER, b'{"k":"mark","t":1}', STUDY], False),
+        ([HEADER, STUDY, b'{"k":"mark","t":6}', b'{"k":"end","t":6}'], False),
+        ([HEADER, STUDY, b" " * LARGEST], False),
+        ([], False),
+    ],
+)
+def test_a_study_is_alone_between_header_and_end(lines: list[bytes], alone: bool, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    assert holds_a_study_alone(path) is alone
+
+
+def test_what_cannot_be_read_is_no_such_recording(tmp_path: Path) -> None:
+    assert not holds_a_study_alone(tmp_path)
+    assert not holds_a_study_alone(tmp_path / "absent")

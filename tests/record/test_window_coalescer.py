@@ -1,0 +1,183 @@
+"""Gathering makes fewer lines and changes nothing that is said."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hettop import events
+from hettop.events import AnyEvent, Samples
+from hettop.record.window_coalescer import GATHER_NS, Gatherer, later, merge, since, split
+from hettop.session.session import Session
+from tests.record.stories import MS, SECOND, flushes, samples_of, story, window
+
+
+def gathered(told: list[AnyEvent]) -> list[AnyEvent]:
+    gatherer = Gatherer()
+    found: list[AnyEvent] = []
+    now = 0
+    for event in told:
+        for now in range(now, event.t, 100 * MS):  # noqa: B020 - it is looked at ten times a second meanwhile
+            found += gatherer.due(now)
+        found += gatherer.add(event)
+        now = event.t
+    return found + gatherer.flush(max(event.t for event in told))
+
+
+def test_two_flushes_become_one_window_whose_inner_gap_is_exact() -> None:
+    first = window(1_000, [100, 200], gaps=[7, 10])  # starts 1000, 1110; ends at 1310
+    second = window(1_350, [300], gaps=[999])  # its own gap is informative and wrong; it started 40 after the end
+    [merged] = merge([first, second], t=5_000)
+    assert merged.gap_ns.tolist() == [7, 10, 40]
+    assert merged.lat_ns.tolist() == [100, 200, 300]
+    assert (merged.t0, merged.n, merged.t) == (1_000, 3, 5_000)
+    assert merged.starts_ns().tolist() == [1_000, 1_110, 1_350]
+
+
+columns = st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**8)), min_size=1, max_size=20)
+
+
+@given(st.lists(st.tuples(columns, st.integers(0, 10**9)), min_size=1, max_size=8))
+def test_starts_and_latencies_after_merging_are_exactly_those_before(
+    parts: list[tuple[list[tuple[int, int]], int]],
+) -> None:
+    windows = []
+    clock = 0
+    for pairs, pause in parts:
+        made = window(clock + pause, [lat for _, lat in pairs], gaps=[gap for gap, _ in pairs])
+        windows.append(made)
+        clock = made.t
+    assert samples_of(merge(windows, clock)) == samples_of(windows)
+
+
+@given(columns.filter(lambda pairs: len(pairs) > 1), st.integers(0, 10**9))
+def test_the_halves_of_a_window_hold_its_samples(pairs: list[tuple[int, int]], t0: int) -> None:
+    whole = window(t0, [lat for _, lat in pairs], gaps=[gap for gap, _ in pairs])
+    assert samples_of([*split(whole)]) == samples_of([whole])
+
+
+def test_windows_whose_clocks_run_backwards_stay_apart() -> None:
+    late, early = window(5_000, [10, 10]), window(1_000, [10, 10])
+    assert samples_of(merge([late, early], 9_000)) == samples_of([late, early])
+
+
+@given(st.integers(0, 5_000))
+def test_cutting_at_an_origin_keeps_the_samples_that_started_after_it(origin: int) -> None:
+    whole = window(1_000, [500, 600, 700], gaps=[0, 50, 60], native=[1, 2, 3])  # starts 1000, 1550, 2210
+    kept = since(whole, origin)
+    starts = [start for start in (1_000, 1_550, 2_210) if start >= origin]
+    assert (kept.starts_ns().tolist() if kept else []) == starts
+    if kept is not None and kept.native_ns is not None:
+        assert kept.native_ns.tolist() == [1, 2, 3][3 - len(starts) :]
+
+
+def test_a_window_spans_at_most_a_second_of_flushes() -> None:
+    lines = gathered([*flushes(1, 10.0)])
+    assert 10 <= len(lines) <= 12
+    for line in lines:
+        assert isinstance(line, Samples)
+        assert line.t - line.t0 <= SECOND
+
+
+def test_no_sample_waits_longer_than_the_limit_once_time_is_told() -> None:
+    gatherer = Gatherer()
+    assert gatherer.add(window(0, [5 * MS])) == []
+    assert gatherer.due(GATHER_NS - 1) == []
+    assert [event.t for event in gatherer.due(GATHER_NS)] == [GATHER_NS]
+
+
+def test_a_window_never_exceeds_the_limit_of_samples() -> None:
+    big = [window(index * 10**8, [5_000] * 9_000, gaps=[0] * 9_000) for index in range(3)]
+    assert [event.n for event in gathered([*big]) if isinstance(event, Samples)] == [18_000, 9_000]
+
+
+def test_units_that_alternate_are_gathered_each_for_itself() -> None:
+    told = [window(index * 10 * MS, [5 * MS], unit="AB"[index % 2]) for index in range(10)]
+    found = gathered([*told])
+    assert [(event.unit, event.n) for event in found if isinstance(event, Samples)] == [("A", 5), ("B", 5)]
+
+
+def test_a_change_of_phase_or_condition_begins_a_new_window() -> None:
+    told = [
+        window(0, [5], phase="first"),
+        window(10, [5], phase="steady"),
+        window(20, [5], phase="steady"),
+        window(30, [5], condition="cpu:1"),
+        window(40, [5], condition="cpu:1", thermal="fair"),
+        window(50, [5], condition="cpu:1", thermal="fair", native=[4]),
+    ]
+    assert [event.n for event in gathered([*told]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
+
+
+def test_what_changes_the_state_ends_all_windows_before_it_and_readings_do_not() -> None:
+    told: list[AnyEvent] = [
+        window(0, [5], unit="A"),
+        window(10, [5], unit="B"),
+        events.Power(t=20, source="s", elapsed_ns=1),
+        events.Control(t=30, action="pause"),
+    ]
+    found = gathered(told)
+    assert [type(event).__name__ for event in found] == ["Power", "Samples", "Samples", "Control"]
+    assert [event.t for event in found] == [20, 30, 30, 30]
+
+
+def test_usage_is_summed_per_unit_and_frames_together() -> None:
+    told: list[AnyEvent] = [
+        events.Usage(t=1, unit="A", minor_faults=3, voluntary_switches=1),
+        events.Usage(t=2, unit="B", major_faults=1),
+        events.Usage(t=3, unit="A", minor_faults=4, collections=2),
+        events.Frame(t=4, redraws=1, total_ns=100, worst_ns=100),
+        events.Frame(t=5, redraws=2, total_ns=300, worst_ns=250),
+    ]
+    first, second, frame = gathered(told)
+    assert msgspec.to_builtins(first) == {
+        "k": "usage", "t": 5, "unit": "A", "minor_faults": 7, "voluntary_switches": 1, "collections": 2
+    }  # fmt: skip
+    assert isinstance(second, events.Usage)
+    assert second.major_faults == 1
+    assert isinstance(frame, events.Frame)
+    assert (frame.redraws, frame.total_ns, frame.worst_ns) == (3, 400, 250)
+
+
+@settings(deadline=None)  # the first example imports what the others have
+@given(st.integers(0, 50))
+def test_folding_what_was_gathered_gives_the_same_state(seed: int) -> None:
+    told = list(story(seed, 20.0))
+    live, later = Session(raw_limit=0), Session(raw_limit=0)
+    for event in told:
+        live.fold(event)
+    for event in gathered(told):
+        later.fold(event)
+    t = told[-1].t
+    assert events.encode(live.keyframe(t, 0)) == events.encode(later.keyframe(t, 0))
+
+
+def test_times_of_commit_never_decrease() -> None:
+    found = gathered(list(story(3, 30.0)))
+    assert np.all(np.diff([event.t for event in found]) >= 0)
+
+
+def test_stretches_that_an_engine_was_charged_in_are_joined_where_they_are_alike() -> None:
+    told = [
+        events.Usage(t=100 * MS, unit="A", minor_faults=1, spans=[(0, 50, events.FAULTED_MINOR)]),
+        events.Usage(t=150 * MS, unit="A", minor_faults=2, spans=[(50, 100, events.FAULTED_MINOR)]),
+        events.Usage(t=200 * MS, unit="A", involuntary_switches=1, spans=[(100, 150, events.SWITCHED)]),
+        events.Usage(t=300 * MS, unit="A", involuntary_switches=1, spans=[(200, 250, events.SWITCHED)]),
+    ]
+    (line,) = gathered([*told])
+    assert isinstance(line, events.Usage)
+    assert line.spans == [(0, 100, events.FAULTED_MINOR), (100, 150, events.SWITCHED), (200, 250, events.SWITCHED)]
+
+
+def test_a_recording_begun_in_mid_session_counts_stretches_from_its_own_origin() -> None:
+    usage = events.Usage(t=3 * SECOND, unit="A", spans=[(100, 150, 1), (950, 1_050, 4), (2_000, 2_050, 8)])
+    shifted = later(usage, SECOND)
+    assert isinstance(shifted, events.Usage)
+    assert shifted.spans == [(0, 50, 4), (1_000, 1_050, 8)]
+    frame = events.Frame(t=3 * SECOND, redraws=1, total_ns=1, worst_ns=1, spans=[(1_500, 1_520)])
+    moved = later(frame, SECOND)
+    assert isinstance(moved, events.Frame)
+    assert moved.spans == [(500, 520)]
+    assert later(usage, 0) is usage

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hettop import events
+from hettop.processes.reaper import Reaper
+from hettop.sources.engine.supervisor import Engine
+from tests.processes.waiting import environment, gone
+from tests.sources.engine.faulty import NAME as FAULTY
+from tests.sources.engine.sessions import ORIGIN_NS, Session, Start
+
+
+@pytest.fixture
+def reaper() -> Iterator[Reaper]:
+    made = Reaper()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def start(reaper: Reaper) -> Iterator[Start]:
+    """Makes engines that are closed, and found to leave nothing behind, at the end of the test."""
+    made: list[Session] = []
+
+    def begin(*units: str, model: str = "", backend: str = FAULTY, **options: Any) -> Session:
+        engine = Engine(
+            model,
+            backend,
+            units or ["CPU_ONLY"],
+            reaper=reaper,
+            origin_ns=ORIGIN_NS,
+            **{"environment": environment(), "warmup": 2, **options},
+        )
+        made.append(Session(engine))
+        return made[-1]
+
+    yield begin
+    for session in made:
+        session.drain()
+        session.engine.close()
+        session.drain()
+        pids = {e.pid for e in session.events if isinstance(e, events.Engine) and e.pid is not None}
+        assert gone(pids)

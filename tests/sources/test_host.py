@@ -1,0 +1,159 @@
+"""The machine, described for the header, and looked at now and then."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hettop import __version__, events
+from hettop.sources.host import (
+    INTERVAL_NS,
+    LOW_POWER,
+    ROSETTA,
+    HostSource,
+    Run,
+    chip_name,
+    describe_host,
+    machine_model,
+)
+from hettop.text import clean
+from tests.streams import S
+
+
+def test_the_machine_is_described_as_far_as_it_tells() -> None:
+    host = describe_host()
+    assert host.hettop == __version__
+    assert host.cores == os.cpu_count()
+    assert host.chip
+    assert host.os
+    assert host.memory_mb is not None
+    assert host.memory_mb > 100
+    assert "numpy" in host.frameworks
+    assert host.power_mode is None, "unknown is not made up"
+
+
+def test_what_the_machine_calls_itself_is_clean_and_can_be_recorded() -> None:
+    host = describe_host()
+    for text in (host.chip, host.os, *host.frameworks.values()):
+        assert text == clean(text or "")
+    opening = events.Header(t=0, format=events.FORMAT, version=events.VERSION, host=host)
+    read = events.decode(events.encode(opening))
+    assert isinstance(read, events.Header)
+    assert read.host == host
+
+
+def test_it_is_looked_at_every_five_seconds_and_not_before() -> None:
+    source = HostSource()
+    moments = [0, S, INTERVAL_NS - 1, INTERVAL_NS, INTERVAL_NS + 1, 2 * INTERVAL_NS - 1, 2 * INTERVAL_NS]
+    told = [event.t for moment in moments for event in source.drain(moment)]
+    assert told == [INTERVAL_NS, 2 * INTERVAL_NS], "the first look only begins the first interval"
+
+
+def test_what_it_tells_can_be_read_back() -> None:
+    source = HostSource()
+    source.drain(0)
+    (event,) = source.drain(INTERVAL_NS)
+    assert len(event.cpu_percent) == os.cpu_count()
+    assert all(0 <= percent <= 100 for percent in event.cpu_percent)
+    assert event.memory_percent is not None
+    assert 0 < event.memory_percent <= 100
+    read = events.decode(events.encode(event))
+    assert isinstance(read, events.HostLoad)
+    assert read.cpu_percent == event.cpu_percent
+
+
+def test_after_a_long_sleep_it_does_not_catch_up() -> None:
+    source = HostSource()
+    source.drain(0)
+    assert len(source.drain(100 * INTERVAL_NS)) == 1
+    assert source.drain(100 * INTERVAL_NS + S) == []
+
+
+def no_command(command: Sequence[str]) -> str:
+    raise FileNotFoundError(command[0])
+
+
+def test_a_mac_is_asked_for_the_name_of_its_chip() -> None:
+    asked: list[Sequence[str]] = []
+
+    def sysctl(command: Sequence[str]) -> str:
+        asked.append(command)
+        return "Apple M2 Pro\n"
+
+    assert chip_name("darwin", Path("/nowhere"), sysctl) == "Apple M2 Pro"
+    assert asked == [["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]]
+
+
+def test_a_mac_has_a_model_and_other_systems_none() -> None:
+    told = mac({"hw.model": "Mac14,2\n"})
+    assert machine_model("darwin", told) == "Mac14,2"
+    assert machine_model("linux", told) is None
+    assert machine_model("darwin", no_command) is None
+    assert machine_model("darwin", mac({})) is None
+
+
+def test_linux_tells_its_chip_in_a_file(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast \x1b[31mOne\nmodel name\t: other\n")
+    assert chip_name("linux", cpuinfo, no_command) == "Fast \ufffd[31mOne"
+
+
+@pytest.mark.parametrize("system", ["darwin", "linux"])
+def test_a_machine_that_does_not_tell_has_at_least_an_architecture(system: str) -> None:
+    assert chip_name(system, Path("/nowhere"), no_command) == (platform.processor() or platform.machine())
+
+
+PMSET = """System-wide power settings:
+Currently in use:
+ standby              1
+ Sleep On Power Button 1
+ womp                 1
+ {setting}
+ displaysleep         10
+"""
+
+
+def mac(printed: dict[str, str]) -> Run:
+    """A Mac whose commands print what is told for their last word."""
+
+    def run(command: Sequence[str]) -> str:
+        return printed.get(command[-1], "")
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("setting", "mode"),
+    [
+        ("lowpowermode         1", "low power"),
+        ("lowpowermode         0", "normal"),
+        ("powermode            1", "low power"),
+        ("powermode            2", "high power"),
+        ("highpowermode        1", "high power"),
+        ("hibernatemode        1", None),
+    ],
+)
+def test_a_mac_tells_its_power_mode(setting: str, mode: str | None) -> None:
+    host = describe_host("darwin", mac({"-g": PMSET.format(setting=setting)}))
+    assert host.power_mode == mode
+    assert [warning for warning in host.warnings if "low power mode" in warning] == [LOW_POWER] * (mode == "low power")
+
+
+def test_a_python_translated_by_rosetta_is_warned_of() -> None:
+    assert describe_host("darwin", mac({"sysctl.proc_translated": "1\n"})).warnings == [ROSETTA]
+    assert describe_host("darwin", mac({"sysctl.proc_translated": "0\n"})).warnings == []
+    assert describe_host("darwin", mac({})).warnings == []
+
+
+def test_a_mac_without_these_commands_has_nothing_to_tell() -> None:
+    host = describe_host("darwin", no_command)
+    assert (host.power_mode, host.warnings) == (None, [])
+
+
+def test_elsewhere_no_mac_is_asked() -> None:
+    host = describe_host("linux", mac({"-g": PMSET.format(setting="lowpowermode 1"), "sysctl.proc_translated": "1"}))
+    assert (host.power_mode, host.warnings) == (None, [])

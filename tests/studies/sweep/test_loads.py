@@ -1,0 +1,116 @@
+"""A sweep over loads on the simulated machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from hettop.app.live import LiveFeed
+from hettop.events import End, FoundSweep, Study
+from hettop.measurement.options import MeasureOptions, ModelOptions
+from hettop.measurement.setup import prepare
+from hettop.session.session import RAW_LIMIT, Session
+from hettop.session.statistics import Statistics, statistics
+from hettop.sources.load.parts import parse_load
+from hettop.studies.sweep.loads import Sweep, SweepOptions, time_left_ns
+from tests.processes.waiting import wait_for
+from tests.record.stories import read
+
+
+def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("CPU_AND_NE", "ALL"), 2)
+    file = tmp_path / "sweep.jsonl"
+    loads = tuple(parse_load(text) for text in ("none", "cpu:4", "gpu:1"))
+    options = SweepOptions(loads=loads, runs=40, rest_ns=30_000_000)
+    measure = MeasureOptions(warmup=0, interleave=True, record=str(file))
+    sweep = Sweep(setup, measure, options, ("/home/me/net.onnx", "--runs", "40"), raw_limit=RAW_LIMIT)
+    shares = []
+
+    def finished() -> bool:
+        sweep.pump()
+        shares.append(sweep.share_done)
+        return sweep.finished
+
+    wait_for(finished, "the sweep is finished")
+    sweep.close("done")
+    counts = {(key.unit, key.load): condition.wall.n for key, condition in sweep.session.conditions.items()}
+    assert set(counts) == {(unit, load) for unit in ("CPU_AND_NE", "ALL") for load in ("none", "cpu:4", "gpu:1")}
+    assert min(counts.values()) >= 40
+    assert shares == sorted(shares)
+    assert (shares[-1], sweep.failed_loads) == (1.0, {})
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    told = [line["condition"] for line in lines if line["k"] == "load"]
+    assert told == ["cpu:4", "none", "gpu:1"], "rests are without load"
+    assert sum(line["k"] == "control" and line["action"] == "pause" for line in lines) == 2
+    (study,) = [line for line in lines if line["k"] == "study"]
+    assert (study["state"], study["arguments"]) == ("done", ["sweep", "net.onnx", "--runs", "40"])
+    assert len(study["found"]["points"]) == 6
+    assert_told_last_and_as_measured(sweep, file)
+
+
+def test_broken_off_it_tells_what_there_is_as_ended(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    file = tmp_path / "sweep.jsonl"
+    options = SweepOptions(loads=(parse_load("none"), parse_load("cpu:4")), runs=10**6)
+    measure = MeasureOptions(warmup=0, interleave=True, record=str(file))
+    sweep = Sweep(setup, measure, options, raw_limit=RAW_LIMIT)
+
+    def some() -> bool:
+        sweep.pump()
+        return sweep.session.samples > 0
+
+    wait_for(some, "there are samples")
+    assert not sweep.resting
+    sweep.close("interrupted")
+    (study,) = [line for line in map(json.loads, file.read_text().splitlines()) if line["k"] == "study"]
+    assert (study["state"], len(study["found"]["points"])) == ("ended", 1)
+    assert_told_last_and_as_measured(sweep, file)
+
+
+def assert_told_last_and_as_measured(sweep: Sweep, file: Path) -> None:
+    """The last samples of the engines arrive while they end: what was found has them, as the recording has."""
+    written, report = read(file)
+    assert not report.skipped
+    study, end = written[-2:]
+    assert isinstance(study, Study), "nothing is measured, and nothing told but the end, after it"
+    assert isinstance(study.found, FoundSweep)
+    assert isinstance(end, End)
+    replayed = Session(RAW_LIMIT)
+    for event in written:
+        replayed.fold(event)
+    told = {(point.unit, point.load): (point.n, point.p90_ms, point.mean_ms) for point in study.found.points}
+    for session in (sweep.session, replayed):
+        rows = sorted(statistics(session), key=lambda row: row.n)  # of thermal states that with most samples is told
+        assert told == {(row.unit, row.load): (row.n, rounded(row.p90_ms), rounded(row.mean_ms)) for row in rows}
+    assert gathered(replayed) == gathered(sweep.session), "to the last digit"
+
+
+def gathered(session: Session) -> list[Statistics]:
+    """A file gathers windows of a second: causes of spikes may be told later there, a shift looked for elsewhere."""
+    return [msgspec.structs.replace(row, spike_causes=None, drift=None) for row in statistics(session)]
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def test_a_recording_whose_last_word_fails_has_its_end_all_the_same(tmp_path: Path) -> None:
+    setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
+    file = tmp_path / "s.jsonl"
+    feed = LiveFeed(setup, MeasureOptions(power="none", record=str(file)), rows=setup.units, raw_limit=RAW_LIMIT)
+
+    def fails() -> Study:
+        raise ValueError("nothing to tell")
+
+    with pytest.raises(ValueError, match="nothing to tell"):
+        feed.close("done", fails)
+    assert json.loads(file.read_text().splitlines()[-1])["k"] == "end"
+
+
+def test_time_left_is_told_once_something_is_done() -> None:
+    assert time_left_ns(10, 0.0) is None
+    assert time_left_ns(10, 0.25) == 30
+    assert time_left_ns(10, 1.0) == 0
