@@ -11,7 +11,8 @@ from typing import Any
 
 from benchmarks.plan import Plan
 from benchmarks.rows import PERCENT, Row, Unit, at_least, for_comparison, worst_at_most
-from hettop.sources.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import Job, Work

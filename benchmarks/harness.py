@@ -16,9 +16,11 @@ import numpy as np
 from benchmarks.plan import Plan
 from benchmarks.rows import Row, Unit, at_most
 from hettop.events import NO_LOAD
-from hettop.sources.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
+from hettop.processes.serve import widen_pipe
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import Outlet, widen_pipe
+from hettop.sources.engine.frame_writer import Outlet
 from hettop.sources.engine.frames import FrameReader, SampleFrame
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.sources.engine.job import Limits, Stop

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hettop.sources.engine.child import environment_for_child
+from hettop.processes.child_process import environment_for_child
 
 ASKER = (sys.executable, "-P", "-m", "hettop.sources.engine.coreml.devices_child")
 PATIENCE_S = 20.0

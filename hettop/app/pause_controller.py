@@ -21,9 +21,9 @@ from hettop.measurement.measurement import Measurement, wall_clock
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.power import PowerHere
 from hettop.measurement.setup import Setup
+from hettop.processes.child_process import environment_for_child
 from hettop.record.writer import Closed
 from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.child import environment_for_child
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
 from hettop.tui.feed import Notice, StudyOffer

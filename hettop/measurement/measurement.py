@@ -24,12 +24,12 @@ from hettop.measurement.session_header import make_header
 from hettop.measurement.setup import Setup
 from hettop.measurement.validated_rails import remember_session
 from hettop.measurement.warmup import WarmUps
+from hettop.processes.child_process import environment_for_child
 from hettop.processes.reaper import Reaper
 from hettop.record.limits import form_fault
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.child import environment_for_child
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.sleep_inhibitor import Awake
 from hettop.sources.engine.supervisor import Engine

@@ -15,6 +15,7 @@ from hettop.events.limits import TEXT_LIMIT
 from hettop.measurement.options import ModelOptions
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
     TRANSLATED,
@@ -24,7 +25,7 @@ from hettop.models.resolve import (
     resolve,
 )
 from hettop.session.tokens import TokensPerCall
-from hettop.sources.engine.backend import Backend, Clock, InputOptions, split_unit, units_on_request
+from hettop.sources.engine.backend import Backend, Clock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.clock import RealClock

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,3 +61,16 @@ def my_places() -> Places:
     with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
         home = find_home()
     return find_places(os.environ, home, mac=sys.platform == "darwin")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file of the user's in one step, so that nobody ever reads half of it. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".state-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

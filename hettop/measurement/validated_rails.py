@@ -16,10 +16,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from hettop.app.settings.ui_state import write_atomically
 from hettop.events import split_row
 from hettop.measurement.recorder import rfc3339
-from hettop.measurement.user_files import my_places
+from hettop.measurement.user_files import my_places, write_atomically
 from hettop.models.compiled import SYSTEM_VERSION, system_build
 from hettop.session.rails import MAY_USE, Rail
 from hettop.session.session import Session

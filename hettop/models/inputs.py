@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.errors import HettopError
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.models.shapes import check_names, check_shape, choose_shapes
-from hettop.sources.engine.backend import Feed, InputOptions, Port
 from hettop.text import clean
 
 Array = npt.NDArray[np.generic]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hettop.models.mil.ports import Port as Described
-from hettop.sources.engine.backend import Port
+from hettop.models.ports import Port
 
 
 def package_port(port: Described) -> Port:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from hettop.errors import HettopError
-from hettop.sources.engine.backend import Port
+from hettop.models.ports import Port
 from hettop.text import clean
 
 Shape = tuple[int, ...]

@@ -11,10 +11,9 @@ import selectors
 from collections.abc import Callable, Mapping, Sequence
 
 from hettop.errors import HettopError
-from hettop.processes.child_process import Log, Process
+from hettop.processes.child_process import Log, Process, environment_for_child
 from hettop.processes.reaper import Reaper
 from hettop.processes.scratch import scratch_folder
-from hettop.sources.engine.child import environment_for_child
 
 READ_BYTES = 1 << 16
 COLLECT_S = 1.0

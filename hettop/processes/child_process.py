@@ -11,8 +11,10 @@ import signal
 import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
+import hettop
 from hettop.processes.log_warnings import LogWarnings
 from hettop.processes.nserror import flatten
 from hettop.processes.time_limit import SIGNAL
@@ -179,3 +181,20 @@ def describe_status(status: int) -> str:
         return f"killed by {signal.Signals(-status).name}"
     except ValueError:
         return f"killed by signal {-status}"
+
+
+NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")
+"""ONNX Runtime, from 1.29 on, uploads what it runs: a thread, a data base and a connection in the process measured.
+Only this variable, set before it is imported, keeps it from beginning; its API comes too late."""
+
+
+def environment_for_child(inherited: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which a child finds this very hettop, installed or run from its source folder."""
+    environment = dict(inherited)
+    root = Path(hettop.__file__).resolve().parent.parent
+    # An installed package is found anyway, and site-packages on PYTHONPATH could shadow the standard library.
+    if root.name not in {"site-packages", "dist-packages"}:
+        earlier = environment.get("PYTHONPATH")
+        environment["PYTHONPATH"] = f"{root}{os.pathsep}{earlier}" if earlier else str(root)
+    environment.setdefault(*NO_TELEMETRY)
+    return environment

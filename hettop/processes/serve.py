@@ -5,14 +5,16 @@ Knows neither the job nor the answer: bytes both.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
 from typing import NoReturn
 
 from hettop.processes.qos import set_worker_qos
-from hettop.sources.engine.frame_writer import begin_child
 
 Tell = Callable[[bytes], None]
 """Says one line on the way to the answer: no line end may be in it."""
@@ -47,3 +49,39 @@ def answer_telling(answer: Callable[[bytes, Tell], bytes]) -> NoReturn:
 def _end_with_parent() -> None:
     sys.stdin.buffer.read()
     os._exit(1)
+
+
+# Half a minute of samples at 2,000/s that the kernel holds for a stalled reader; 64 KiB is the usual size.
+PIPE_BYTES = 1 << 20
+
+
+def begin_child(*ignored: signal.Signals) -> int:
+    """Set up the signals of a child process, then take its stdout; returns what `take_stdout` does.
+
+    The terminal sends SIGINT to the whole group, and others send more signals to it (`ignored`): hettop decides what
+    they mean for its children. SIGALRM ends the child (`time_limit`), also where hettop was started with it ignored.
+    """
+    for number in (signal.SIGINT, *ignored):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGALRM})
+    return take_stdout()
+
+
+def take_stdout() -> int:
+    """Takes stdout for a protocol and points fd 1 at the log, so that nothing printed can get into it.
+
+    Returns the descriptor that leads where stdout led.
+    """
+    out = os.dup(1)
+    os.dup2(2, 1)
+    for fd in (out, 2):
+        widen_pipe(fd)
+    return out
+
+
+def widen_pipe(fd: int) -> None:
+    """Lets the pipe hold more, where the system can and the user's quota allows."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)

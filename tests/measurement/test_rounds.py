@@ -13,9 +13,10 @@ from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Candidate, Rounds, Trial, ran_out_of_memory, recorded_as
 from hettop.measurement.setup import Setup
 from hettop.measurement.trials import samples_of, statistics_of
+from hettop.models.ports import InputOptions
 from hettop.models.resolve import ResolvedModel
 from hettop.session.session import RAW_LIMIT
-from hettop.sources.engine.backend import Clock, InputOptions
+from hettop.sources.engine.backend import Clock
 from tests.processes.waiting import wait_for
 from tests.sources.engine import faulty
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hettop.errors import HettopError
 from hettop.models.inputs import make_inputs, parse_shape, parse_value
-from hettop.sources.engine.backend import InputOptions, Port
+from hettop.models.ports import InputOptions, Port
 
 IMAGE = Port("image", "float32", (1, 3, 4, 6))
 DYNAMIC = Port("x", "float32", ("batch", 3, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hettop.models.mil.ports import Port as Described
 from hettop.models.package_ports import described, package_port
-from hettop.sources.engine.backend import Port
+from hettop.models.ports import Port
 
 
 def test_a_fixed_port_has_its_shape_and_no_proposal() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.errors import HettopError
+from hettop.models.ports import Port
 from hettop.models.shapes import accepts, choose_shapes
-from hettop.sources.engine.backend import Port
 
 RANGED = Port("x", "float32", (None, 4, None), usual=(3, 4, 1), ranges=((2, 8), (4, 4), (1, None)))
 LISTED = Port("x", "float32", (1, None), usual=(1, 16), choices=((1, 8), (1, 16)))

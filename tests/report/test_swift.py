@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
+from hettop.models.ports import CORE_ML_UNITS
 from hettop.report.swift import SWIFT_UNITS, python_snippet, swift_snippet
-from hettop.sources.engine.backend import CORE_ML_UNITS
 
 
 def test_the_neural_engine_in_swift() -> None:

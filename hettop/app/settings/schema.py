@@ -105,7 +105,8 @@ def _panel_or_none(value: Any) -> str:
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
-    from hettop.sources.engine.backend import CORE_ML_UNITS, split_unit
+    from hettop.models.ports import CORE_ML_UNITS
+    from hettop.sources.engine.backend import split_unit
 
     unit = _text(value)
     if split_unit(unit)[0] not in CORE_ML_UNITS:

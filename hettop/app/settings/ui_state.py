@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hettop.app.settings.schema import BY_NAME
+from hettop.measurement.user_files import write_atomically
 
 KEPT = ("theme", "layout.hidden", "layout.zoomed")
 _INTRODUCED = "introduced"
@@ -80,16 +79,3 @@ def read_kept(path: Path) -> Kept:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file of the user's in one step, so that nobody ever reads half of it. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".state-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hettop.models.inspection.summary import Totals
-from hettop.sources.engine.backend import CORE_ML_UNITS, Port
+from hettop.models.ports import CORE_ML_UNITS, Port
 from hettop.text import clean
 
 

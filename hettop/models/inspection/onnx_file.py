@@ -11,7 +11,7 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.models.inspection.graph import UNKNOWN, Tensor
-from hettop.sources.engine.backend import Port
+from hettop.models.ports import Port
 from hettop.text import clean
 
 LARGEST_FILE = (1 << 31) - 1

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hettop.format import UNKNOWN, count, percent, short_count, significant, size
 from hettop.models.inspection.inspection import PLACEMENT_NOTE, Inspection, notes_of
 from hettop.models.inspection.summary import Totals
-from hettop.sources.engine.backend import Port
+from hettop.models.ports import Port
 from hettop.text import clean
 
 WIDTH = 100

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hettop.errors import HettopError
+from hettop.models.ports import Port
 from hettop.models.shapes import Shape, accepts, choose_shapes
-from hettop.sources.engine.backend import Port
 from hettop.text import clean
 
 CHANNELS = (1, 3, 4)

@@ -6,13 +6,10 @@ Knows the protocol but not why a unit runs; never waits for the process, except 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import hettop
 from hettop.processes.child_process import Log, Process
 from hettop.processes.pipe_reader import Collector
 from hettop.processes.reaper import Reaper
@@ -21,11 +18,6 @@ from hettop.sources.engine.job import AnyCommand, Job, encode
 
 WORKER = ("-X", "faulthandler", "-P", "-m", "hettop.sources.engine.worker")
 """`-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one."""
-
-
-NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")
-"""ONNX Runtime, from 1.29 on, uploads what it runs: a thread, a data base and a connection in the process measured.
-Only this variable, set before it is imported, keeps it from beginning; its API comes too late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +110,3 @@ class Child:
                 self._unsent[0] = self._unsent[0][written:]
                 if not self._unsent[0]:
                     self._unsent.popleft()
-
-
-def environment_for_child(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which a child finds this very hettop, installed or run from its source folder."""
-    environment = dict(inherited)
-    root = Path(hettop.__file__).resolve().parent.parent
-    # An installed package is found anyway, and site-packages on PYTHONPATH could shadow the standard library.
-    if root.name not in {"site-packages", "dist-packages"}:
-        earlier = environment.get("PYTHONPATH")
-        environment["PYTHONPATH"] = f"{root}{os.pathsep}{earlier}" if earlier else str(root)
-    environment.setdefault(*NO_TELEMETRY)
-    return environment

@@ -6,17 +6,12 @@ Knows of a frame how many samples it holds and no more: what finds no room is co
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import select
-import signal
 import time
 from collections import deque
 
 from hettop.sources.engine.frames import LostReport, encode_report
-
-# Half a minute of samples at 2,000/s that the kernel holds for a stalled reader; 64 KiB is the usual size.
-PIPE_BYTES = 1 << 20
 
 
 class Outlet:
@@ -95,35 +90,3 @@ class Outlet:
                 self._waiting[0] = head[written:]
             else:
                 self._waiting.popleft()
-
-
-def begin_child(*ignored: signal.Signals) -> int:
-    """Set up the signals of a child process, then take its stdout; returns what `take_stdout` does.
-
-    The terminal sends SIGINT to the whole group, and others send more signals to it (`ignored`): hettop decides what
-    they mean for its children. SIGALRM ends the child (`time_limit`), also where hettop was started with it ignored.
-    """
-    for number in (signal.SIGINT, *ignored):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGALRM})
-    return take_stdout()
-
-
-def take_stdout() -> int:
-    """Takes stdout for a protocol and points fd 1 at the log, so that nothing printed can get into it.
-
-    Returns the descriptor that leads where stdout led.
-    """
-    out = os.dup(1)
-    os.dup2(2, 1)
-    for fd in (out, 2):
-        widen_pipe(fd)
-    return out
-
-
-def widen_pipe(fd: int) -> None:
-    """Lets the pipe hold more, where the system can and the user's quota allows."""
-    if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)

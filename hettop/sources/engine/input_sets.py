@@ -10,7 +10,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from hettop.sources.engine.backend import Backend, Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
+from hettop.sources.engine.backend import Backend
 from hettop.sources.engine.published import VALUES_LIMIT, OutputSet, thin
 
 EXTRA_NS = 10**9

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from hettop.events import NO_LOAD
-from hettop.sources.engine.backend import InputOptions
+from hettop.models.ports import InputOptions
 
 MIB = 1 << 20
 

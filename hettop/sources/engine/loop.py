@@ -10,7 +10,8 @@ from collections.abc import Callable
 from itertools import repeat
 
 from hettop.events import WINDOW_LIMIT
-from hettop.sources.engine.backend import Backend, Feed
+from hettop.models.ports import Feed
+from hettop.sources.engine.backend import Backend
 from hettop.sources.engine.frames import RetireReport, StateReport, UsageReport
 from hettop.sources.engine.pacing import Pace
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window

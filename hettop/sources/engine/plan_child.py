@@ -14,9 +14,9 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.processes.framework_errors import named_reason
+from hettop.processes.serve import begin_child
 from hettop.processes.time_limit import time_limit
 from hettop.sources.engine.backends import devices_here, plan_reader
-from hettop.sources.engine.frame_writer import begin_child
 from hettop.sources.engine.placement import ACCELERATORS, OpFacts, make_plan
 from hettop.text import clean
 

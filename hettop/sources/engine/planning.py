@@ -16,11 +16,10 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.processes.call import ask_process
-from hettop.processes.child_process import Log, Process
+from hettop.processes.child_process import Log, Process, environment_for_child
 from hettop.processes.reaper import Reaper
 from hettop.processes.time_limit import SIGNAL
 from hettop.sources.engine.backends import PlanReader, plan_reader
-from hettop.sources.engine.child import environment_for_child
 from hettop.sources.engine.placement import OpFacts
 from hettop.sources.engine.plan_child import PlanFacts, PlanJob, encode_job, no_plan
 

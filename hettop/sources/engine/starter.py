@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from hettop.events import split_row
+from hettop.processes.child_process import environment_for_child
 from hettop.processes.pipe_reader import Collector
 from hettop.processes.reaper import Reaper
-from hettop.sources.engine.child import WORKER, Child, environment_for_child
+from hettop.sources.engine.child import WORKER, Child
 from hettop.sources.engine.job import Job, Limits
 from hettop.sources.engine.plan_child import PlanJob
 from hettop.sources.engine.planning import PLANNER, PlanProcess

@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 
 from hettop.events import Failure, split_row
+from hettop.models.ports import InputOptions
 from hettop.processes.pipe_reader import UNREAD_BYTES, Collector
 from hettop.processes.reaper import Reaper
 from hettop.sources.engine import job as jobs
-from hettop.sources.engine.backend import Clock, InputOptions
+from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.backends import has_plans
 from hettop.sources.engine.child import Child
 from hettop.sources.engine.clock import RealClock

@@ -14,13 +14,15 @@ from functools import partial
 from typing import BinaryIO
 
 from hettop.errors import HettopError
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.processes.framework_errors import named_reason
 from hettop.processes.qos import set_worker_qos
+from hettop.processes.serve import begin_child
 from hettop.sources.engine import job as jobs
-from hettop.sources.engine.backend import Backend, Feed, InputOptions, Loaded, LoadOptions, Port, Renewing, split_unit
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, Renewing, split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import Outlet, begin_child
+from hettop.sources.engine.frame_writer import Outlet
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.sources.engine.input_sets import Asked, ask

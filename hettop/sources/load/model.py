@@ -31,7 +31,8 @@ def why_no_model(what: str, units: Mapping[str, str | None]) -> str | None:
 
 def model_work(what: str) -> Callable[[], None]:
     """Loads the competing model; each call of what is returned runs it once. Raises HettopError as the backend does."""
-    from hettop.sources.engine.backend import InputOptions, LoadOptions
+    from hettop.models.ports import InputOptions
+    from hettop.sources.engine.backend import LoadOptions
     from hettop.sources.engine.backends import create
 
     backend = create("coreml", RealClock())

@@ -15,9 +15,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.processes.child_process import Log, Process
+from hettop.processes.child_process import Log, Process, environment_for_child
 from hettop.processes.reaper import Reaper
-from hettop.sources.engine.child import environment_for_child
 from hettop.studies.coexec.messages import Answer, Job, Lines, Progress, decode_word, encode
 from hettop.studies.coexec.result import NOTHING_YET, Result
 from hettop.text import clean

@@ -11,8 +11,8 @@ import signal
 
 from hettop.errors import HettopError
 from hettop.processes.reaper import Reaper
+from hettop.processes.serve import begin_child
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import begin_child
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.studies.coexec.coexec_run import Course
 from hettop.studies.coexec.crew import READ_BYTES, ProcessCrew

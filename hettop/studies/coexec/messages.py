@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.sources.engine.backend import InputOptions
+from hettop.models.ports import InputOptions
 from hettop.studies.coexec.blocks import BLOCK_NS
 from hettop.studies.coexec.result import Fault, Result
 

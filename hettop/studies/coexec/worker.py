@@ -13,12 +13,13 @@ import statistics
 from collections import deque
 
 from hettop.errors import HettopError
+from hettop.models.ports import Feed
 from hettop.processes.framework_errors import named_reason
 from hettop.processes.qos import set_worker_qos
-from hettop.sources.engine.backend import Backend, Clock, Feed, LoadOptions, split_unit
+from hettop.processes.serve import begin_child
+from hettop.sources.engine.backend import Backend, Clock, LoadOptions, split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import begin_child
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.studies.coexec.messages import Failed, Lines, Ready, WorkerJob, decode_work, encode
 

@@ -14,8 +14,8 @@ from hettop.errors import HettopError
 from hettop.events import NO_LOAD
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND, MOST_THREADS, Setup, prepare
+from hettop.processes.child_process import environment_for_child
 from hettop.processes.reaper import Reaper
-from hettop.sources.engine.child import environment_for_child
 from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import ProcessLoad, unavailable
 from hettop.studies.plan.cutting.child import compare_in_child

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.sources.engine.backend import InputOptions
+from hettop.models.ports import InputOptions
 from hettop.studies.layers.rows import Measured
 
 WARMUP, RUNS = 10, 50

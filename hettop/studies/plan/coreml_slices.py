@@ -13,7 +13,8 @@ import numpy as np
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import Setup, prepare, usual_backend
-from hettop.sources.engine.backend import CORE_ML_UNITS, split_unit
+from hettop.models.ports import CORE_ML_UNITS
+from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
 from hettop.studies.plan.cutting.costs import Costs
 from hettop.studies.plan.cutting.result import Survey

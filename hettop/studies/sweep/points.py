@@ -16,9 +16,10 @@ from hettop.measurement.options import ModelOptions
 from hettop.measurement.rounds import Candidate
 from hettop.measurement.setup import DEFAULT_BACKEND, Make, Setup, prepare
 from hettop.models.mobilenetv2 import Variant, is_default_name, parse_variant
+from hettop.models.ports import Port
 from hettop.models.resolve import COMPILED_SUFFIX, is_core_ml, resolve
 from hettop.models.shapes import Shape, choose_shapes
-from hettop.sources.engine.backend import Port, split_unit
+from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import UNIT as CPU_UNIT
 from hettop.sources.engine.batching import Scale, scaled, usual_batch

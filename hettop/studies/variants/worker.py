@@ -55,7 +55,7 @@ def _feeds(job: Job, sets: int) -> Iterator[Mapping[str, Any]]:
     """Inputs of the seeds that follow the measured ones': what is compared was not calibrated with."""
     from hettop.models.inputs import make_inputs
     from hettop.models.inspection.onnx_file import onnx_ports, open_onnx
-    from hettop.sources.engine.backend import InputOptions
+    from hettop.models.ports import InputOptions
     from hettop.sources.engine.job import INPUT_SETS
 
     ports = onnx_ports(open_onnx(Path(job.source)))[0]

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from hettop.models.inputs import make_inputs
-from hettop.sources.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.placement import OpFacts
 
 NAME = "tests.sources.engine.answering:AnsweringBackend"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from hettop.sources.engine.backend import Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.frames import AnyFrame, AnyReport, FrameReader, SampleFrame
 from hettop.sources.engine.job import AnyCommand, Limits, Stop
 from hettop.sources.engine.worker_state import Doing, Orders

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hettop.errors import HettopError
-from hettop.sources.engine.backend import CORE_ML_UNITS, Clock, Feed, InputOptions, Loaded, LoadOptions, Port
+from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 
 NAME = "tests.sources.engine.faulty:FaultyBackend"
 CALL_NS = 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.errors import HettopError
-from hettop.sources.engine.backend import Port
+from hettop.models.ports import Port
 from hettop.sources.engine.batching import Scale, scaled, usual_batch
 
 FREE = Port("image", "float32", ("n", 3, "h", "w"))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hettop.sources.engine.child import environment_for_child
+from hettop.processes.child_process import environment_for_child
 
 
 def test_onnx_runtime_uploads_nothing_from_a_process_that_is_measured(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hettop.sources.engine.backend import Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.input_sets import Asked, ask
 from tests.sources.engine.fakes import MS, FakeBackend, FakeClock
 

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from hettop import events
-from hettop.sources.engine.backend import InputOptions
+from hettop.models.ports import InputOptions
 from hettop.sources.engine.watchdog import Timeouts
 from tests.processes.waiting import gone
 from tests.sources.engine.answering import NAME as ANSWERING

@@ -19,7 +19,7 @@ from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import system_build
 from hettop.models.content import content_sha256
-from hettop.sources.engine.backend import Feed
+from hettop.models.ports import Feed
 from hettop.sources.engine.backends.onnx_errors import reason
 from hettop.text import clean
 

@@ -19,19 +19,11 @@ from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
 from hettop.models.inputs import make_inputs
 from hettop.models.package_ports import described
+from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
 from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
 from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.processes.scratch import scratch_folder
-from hettop.sources.engine.backend import (
-    CORE_ML_UNITS,
-    Clock,
-    Feed,
-    InputOptions,
-    Loaded,
-    LoadOptions,
-    Port,
-    split_unit,
-)
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, split_unit
 from hettop.sources.engine.backends import onnx_core_ml
 from hettop.sources.engine.backends.onnx_core_ml import FATAL
 from hettop.sources.engine.backends.onnx_errors import load_error, reason

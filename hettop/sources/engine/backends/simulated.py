@@ -13,16 +13,8 @@ import numpy as np
 
 from hettop.errors import HettopError
 from hettop.models.inputs import make_inputs
-from hettop.sources.engine.backend import (
-    CORE_ML_UNITS,
-    Clock,
-    Feed,
-    InputOptions,
-    Loaded,
-    LoadOptions,
-    Port,
-    split_unit,
-)
+from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, split_unit
 from hettop.sources.engine.backends import m2_profile as m2
 from hettop.sources.engine.clock import NS_PER_S, VirtualClock
 

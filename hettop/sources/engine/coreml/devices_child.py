@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 
+from hettop.processes.serve import take_stdout
 from hettop.sources.engine.coreml.framework import Framework
-from hettop.sources.engine.frame_writer import take_stdout
 
 
 def main() -> None:

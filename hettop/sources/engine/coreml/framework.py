@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from hettop.errors import HettopError
+from hettop.models.ports import CORE_ML_UNITS
 from hettop.processes.framework_errors import full_disk, reason
-from hettop.sources.engine.backend import CORE_ML_UNITS
 from hettop.text import clean
 
 DEVICES = {

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.errors import HettopError
-from hettop.sources.engine.backend import Feed, Port
+from hettop.models.ports import Feed, Port
 from hettop.text import clean
 
 Array = npt.NDArray[Any]

@@ -18,8 +18,9 @@ from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.mil.package import open_package
+from hettop.models.ports import Feed
 from hettop.models.resolve import core_ml_file
-from hettop.sources.engine.backend import Clock, Feed, Loaded, LoadOptions
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.backends import PlanReader
 from hettop.sources.engine.backends.coreml import CoreMLBackend
 from hettop.sources.engine.coreml.values import NativeFeed

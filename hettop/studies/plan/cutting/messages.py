@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.sources.engine.backend import InputOptions
+from hettop.models.ports import InputOptions
 from hettop.studies.plan.cutting.result import Compared, Ran, Survey
 
 WARMUP, RUNS = 10, 50

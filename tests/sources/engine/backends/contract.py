@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from hettop.errors import HettopError
+from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions
 from hettop.sources.engine import backends
-from hettop.sources.engine.backend import CORE_ML_UNITS, Backend, Feed, InputOptions, Loaded, LoadOptions
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
 
 

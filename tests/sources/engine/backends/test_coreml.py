@@ -16,7 +16,8 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
-from hettop.sources.engine.backend import Feed, InputOptions, Loaded, LoadOptions
+from hettop.models.ports import Feed, InputOptions
+from hettop.sources.engine.backend import Loaded, LoadOptions
 from hettop.sources.engine.backends.coreml import CoreMLBackend
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 from hettop.sources.engine.clock import RealClock

@@ -15,8 +15,9 @@ from onnx import helper, numpy_helper
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
+from hettop.models.ports import InputOptions
 from hettop.processes.scratch import remove_forgotten
-from hettop.sources.engine.backend import InputOptions, Loaded, LoadOptions
+from hettop.sources.engine.backend import Loaded, LoadOptions
 from hettop.sources.engine.backends import onnx_core_ml
 from hettop.sources.engine.backends.onnx_core_ml import Share, compiled_folder, placed
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend

@@ -12,7 +12,8 @@ from onnx import helper, numpy_helper
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
-from hettop.sources.engine.backend import Backend, InputOptions, Loaded, LoadOptions
+from hettop.models.ports import InputOptions
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions
 from hettop.sources.engine.backends.onnx_errors import load_error
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend, thread_units
 from hettop.sources.engine.clock import RealClock

@@ -12,7 +12,8 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
-from hettop.sources.engine.backend import InputOptions, Loaded, LoadOptions, Port
+from hettop.models.ports import InputOptions, Port
+from hettop.sources.engine.backend import Loaded, LoadOptions
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 from hettop.sources.engine.clock import RealClock
 from tests.models.mil.programs import convert, ct, mb, mil, program, spec, types

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hettop.sources.engine.backend import CORE_ML_UNITS, Backend, InputOptions, LoadOptions
+from hettop.models.ports import CORE_ML_UNITS, InputOptions
+from hettop.sources.engine.backend import Backend, LoadOptions
 from hettop.sources.engine.backends import m2_profile
 from hettop.sources.engine.backends.simulated import M2Latencies, SimulatedBackend, slowdown
 from hettop.stats.modes import find_modes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hettop.errors import HettopError
 from hettop.models.inputs import make_inputs
-from hettop.sources.engine.backend import InputOptions, Port
+from hettop.models.ports import InputOptions, Port
 from hettop.sources.engine.coreml.values import NativeFeed, check_kinds, native_value, output_array
 
 
