@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hettop.version import __version__
+
 if TYPE_CHECKING:
     from hettop.record.opened import Recording, open_recording
 
-__version__ = "0.2.0.dev0"
 __all__ = ["Recording", "__version__", "open_recording"]
 
 

@@ -12,10 +12,10 @@ import signal
 import sys
 from types import FrameType
 
-from hettop import __version__
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE, exit_code_of
 from hettop.text import clean
+from hettop.version import __version__
 
 DEBUG_VARIABLE = "HETTOP_DEBUG"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 
-from hettop import __version__
 from hettop.cli.main import COMMANDS
 from hettop.cli.parsers import LIVE, Option, options_of, parser_of
 from hettop.cli.topics import TOPICS, page
+from hettop.version import __version__
 
 _WIDTH = 78
 _HEADING = "hettop \\- watch the latency of a model live, on every compute unit, and decide by the whole distribution"

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import hettop
 from hettop.processes.log_warnings import LogWarnings
 from hettop.processes.nserror import flatten
 from hettop.processes.time_limit import SIGNAL
@@ -191,7 +190,7 @@ Only this variable, set before it is imported, keeps it from beginning; its API 
 def environment_for_child(inherited: Mapping[str, str]) -> dict[str, str]:
     """The environment in which a child finds this very hettop, installed or run from its source folder."""
     environment = dict(inherited)
-    root = Path(hettop.__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     # An installed package is found anyway, and site-packages on PYTHONPATH could shadow the standard library.
     if root.name not in {"site-packages", "dist-packages"}:
         earlier = environment.get("PYTHONPATH")

@@ -10,7 +10,6 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from xml.etree import ElementTree
 
-from hettop import __version__
 from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
 from hettop.analysis.environment_diff import Circumstance
 from hettop.analysis.fairness import Difference
@@ -18,6 +17,7 @@ from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
 from hettop.report.grid import grid, wrapped
 from hettop.text import clean
+from hettop.version import __version__
 
 HEADING = ("unit", "load", "n of A", "n of B", "", "A", "B", "change", "95 % of the difference", "so it is")
 _LEFT = ("unit", "load", "", "so it is")

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hettop import __version__, events
+from hettop import events
 from hettop.report.beside import beside_document
 from hettop.report.protocol import protocol_document
 from hettop.report.studies.words import studies_document
@@ -19,6 +19,7 @@ from hettop.report.tokens import tokens_document
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from hettop.version import __version__
 
 
 def session_document(session: Session, skipped: dict[str, int] | None = None) -> dict[str, Any]:

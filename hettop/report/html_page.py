@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from html import escape
 
-from hettop import __version__
 from hettop.report.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table
 from hettop.text import clean
+from hettop.version import __version__
 
 TEXT_LIMIT = 400
 MARK = "SIMULATED"

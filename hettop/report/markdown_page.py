@@ -5,10 +5,10 @@ Knows pages, not sessions; what Markdown or HTML would take for markup is escape
 
 from __future__ import annotations
 
-from hettop import __version__
 from hettop.report.grid import escaped, markdown
 from hettop.report.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table
 from hettop.text import clean
+from hettop.version import __version__
 
 TEXT_LIMIT = 400
 MARK = "SIMULATED"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hettop import __version__
 from hettop.events import NO_LOAD, Header
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
 from hettop.report.beside import GAP_HEADING, beside_notes, gap_rows
@@ -25,6 +24,7 @@ from hettop.report.studies import study_sections
 from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
+from hettop.version import __version__
 
 LATENCY = ("unit", "load", "thermal", "n", "mean", "std", "min", "P50", "P90", "95 % of P90", "P99", "P99.9", "max")
 PACE = (

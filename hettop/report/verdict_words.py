@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hettop import __version__
 from hettop.analysis.budget import Judgement
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
@@ -23,6 +22,7 @@ from hettop.session.details import REFERENCE
 from hettop.session.session import Session
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.text import clean
+from hettop.version import __version__
 
 HEADING = (
     "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load", "first",

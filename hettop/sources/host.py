@@ -14,9 +14,10 @@ from pathlib import Path
 
 import psutil
 
-from hettop import __version__, events
+from hettop import events
 from hettop.macos import macos_version
 from hettop.text import clean
+from hettop.version import __version__
 
 INTERVAL_NS = 5 * 10**9  # slow enough to cost neither cycles nor bytes, fast enough to explain a minute of samples
 FRAMEWORKS = ("onnxruntime", "coremltools", "numpy")

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from hettop import __version__
 from hettop.format import milliseconds, per_second, percent, significant
 from hettop.report.grid import columns_shown, grid, wrapped
 from hettop.session.granularity_findings import NOT_PROVEN, SINGLE, what_runs
 from hettop.studies.plan.cutting.result import Compared, Granularity
 from hettop.text import clean
+from hettop.version import __version__
 
 HEADING = ("granularity", "P50 ms", "P90 ms", "rate", "against single", "by round", "runs")
 LEFT = ("granularity", "runs")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hettop import __version__
 from hettop.format import UNKNOWN, percent, short_count, significant, size
 from hettop.report.grid import grid, wrapped
 from hettop.studies.layers.rows import FLOPS_PER_MAC, Kernel, LayerRow, Measured, Roofs
+from hettop.version import __version__
 
 HEADING = ("layer", "op", "ms", "share", "", "MACs", "bytes", "MAC/B", "bound", "cache", "with", "device", "fallback")
 LEFT = ("layer", "op", "", "bound", "cache", "with", "device", "fallback")

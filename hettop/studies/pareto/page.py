@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from hettop import __version__
 from hettop.analysis.pareto import ACCURACY, LATENCY, SIZE, THROUGHPUT, Choice, Objective, Standing
 from hettop.format import significant, size
 from hettop.report.grid import grid, wrapped
 from hettop.report.points_plot import MARGIN, Series, points_plot
+from hettop.version import __version__
 
 MOST_ROWS = 200
 LONGEST_LABEL, SHORTEST_LABEL = 200, 12

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hettop import __version__
 from hettop.format import UNKNOWN, count, percent, significant
 from hettop.report.grid import grid, wrapped
 from hettop.studies.plan.slicing.costs import UNITS, CostTable
 from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
 from hettop.text import clean
+from hettop.version import __version__
 
 SLICES_HEADING = ("slice", "layers", "device", "execution", "entry", "exit", "cost")
 BASELINES_HEADING = ("instead of the plan", "cost", "the plan saves")

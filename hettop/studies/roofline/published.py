@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hettop import __version__
 from hettop.format import UNKNOWN, short_count, significant, size
 from hettop.report.grid import grid, wrapped
 from hettop.studies.layers.page import MOST_ROWS, NAME, shortened
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, least_ms
 from hettop.studies.layers.rows import FLOPS_PER_MAC
+from hettop.version import __version__
 
 HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MAC/B", "model, least ms", "")
 LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MAC/B", "roof", "bound")
