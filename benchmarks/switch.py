@@ -19,6 +19,7 @@ from benchmarks.recordings import units_that_ran, windows_of
 from benchmarks.rows import MS_OF_NS, Row, at_most, worst_at_most
 from benchmarks.terminal import Terminal
 from hettop.app.live import LiveFeed
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.sources.engine.clock import RealClock
@@ -89,12 +90,14 @@ def _by_call(plan: Plan, model: str, switches: int) -> list[float]:
     recording = plan.folder / "switch-call.jsonl"
     setup = prepare(ModelOptions(model), ("all",), os.cpu_count() or 1)
     clock = FixedOrigin()
-    feed = LiveFeed(setup, MeasureOptions(record=str(recording)), rows=setup.units, raw_limit=0, clock=clock)
+    feed = LiveFeed(
+        Measurement(setup, MeasureOptions(record=str(recording)), rows=setup.units, raw_limit=0, clock=clock)
+    )
     rng = random.Random(2)
     called = []
     try:
         feed.switch(FIRST_UNIT)
-        feed.engine.preload(setup.units)
+        feed.measurement.engine.preload(setup.units)
         _pump(feed, 3.0, until_loaded=len(setup.units))
         for number in range(switches):
             called.append(clock.now() - clock.origin)
@@ -116,7 +119,7 @@ def _pump(feed: LiveFeed, seconds: float, until_loaded: int = 0) -> None:
 
 
 def _loaded(feed: LiveFeed) -> int:
-    return sum(state in ("running", "paused") for state in feed.engine.states.values())
+    return sum(state in ("running", "paused") for state in feed.measurement.engine.states.values())
 
 
 def _to_first_sample(recording: Path, moments: list[int]) -> list[float]:

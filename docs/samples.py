@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.app.live import LiveFeed
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.sources.load.parts import parse_load
@@ -138,7 +139,7 @@ def record(sample: Sample) -> None:
     model = ModelOptions(backend=sample.backend)
     setup = prepare(model, sample.units, os.cpu_count() or 1)
     options = MeasureOptions(rate_hz=sample.rate_hz, record=str(FOLDER / sample.name), force=True)
-    feed = LiveFeed(setup, options, rows=setup.units, raw_limit=0, model=model)
+    feed = LiveFeed(Measurement(setup, options, rows=setup.units, raw_limit=0), model)
     try:
         for moment, step in sample.steps:
             while feed.now_ns < moment * 1e9:

@@ -34,3 +34,7 @@ def test_a_part_without_a_place_in_the_layers_is_refused() -> None:
     """A new part would otherwise be free to be imported from both sides of the stream."""
     (layers,) = [contract for contract in contracts().values() if contract["type"] == "layers"]
     assert layers["exhaustive"]
+
+
+def test_no_import_is_excepted() -> None:
+    assert [name for name, contract in contracts().items() if "ignore_imports" in contract] == []

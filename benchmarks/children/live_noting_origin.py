@@ -14,6 +14,7 @@ from pathlib import Path
 from hettop.app.live import LiveFeed
 from hettop.cli.closing import Endings
 from hettop.cli.screen import ScreenOptions, show
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.sources.engine.clock import RealClock
@@ -56,7 +57,7 @@ def main() -> int:
     setup = prepare(ModelOptions(model), ("all",), os.cpu_count() or 1)
     rows = (unit, *(other for other in setup.units if other != unit))
     clock = NotingClock(Path(origin))
-    feed = StoppableFeed(setup, MeasureOptions(record=recording), rows=rows, raw_limit=0, clock=clock)
+    feed = StoppableFeed(Measurement(setup, MeasureOptions(record=recording), rows=rows, raw_limit=0, clock=clock))
     with Endings() as endings:
         try:
             feed.switch(unit)

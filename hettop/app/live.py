@@ -7,28 +7,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from threading import Thread
 
 from hettop import events
 from hettop.analysis.advice import Adviser
-from hettop.app.pause_controller import Resting
+from hettop.app.pause_controller import PauseController
 from hettop.app.recording_path import places_to_record, unused
 from hettop.app.verdict_cache import Judge
 from hettop.errors import HettopError
 from hettop.measurement.imports import import_beside
-from hettop.measurement.measurement import wall_clock
-from hettop.measurement.options import MeasureOptions, ModelOptions, metrics_address
-from hettop.measurement.power import PowerHere
-from hettop.measurement.setup import Setup
+from hettop.measurement.measurement import Measurement
+from hettop.measurement.options import ModelOptions, metrics_address
 from hettop.record.writer import Closed
-from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.watchdog import Timeouts
+from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart
 from hettop.sources.load.source import unavailable
 from hettop.sources.power.access import access_command, explanation, root_warning
-from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, VerdictPage
+from hettop.studies.kinds import USUAL, Together
+from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 
 # Twice as many workers as cores slow everything down; more of them say nothing new.
 WORKERS_A_CORE = 2
@@ -42,47 +39,39 @@ NEEDED_BY_THE_FOLD, NEEDED_BY_THE_ADVISER = "numpy.ma", "scipy.special"
 DIALS = ("cpu", "memory", "gpu", "ane")
 
 
-class LiveFeed(Resting):
-    """Offers the screen `live` controls; its parameters are those of a measurement."""
+class LiveFeed:
+    """What the screen shows of `measurement`, and what it can be told.
 
-    def __init__(
-        self,
-        setup: Setup,
-        options: MeasureOptions,
-        *,
-        rows: Sequence[str],
-        raw_limit: int,
-        clock: Clock | None = None,
-        wall: Callable[[], datetime] = wall_clock,
-        timeouts: Timeouts | None = None,
-        model: ModelOptions | None = None,
-        here: PowerHere | None = None,
-    ) -> None:
-        """`model`: how the user named it, for studies of it; None: there are none."""
+    model: how the user named it, for studies of it; None: there are none. together: how units are to co-execute.
+    """
+
+    def __init__(self, measurement: Measurement, model: ModelOptions | None = None, together: Together = USUAL) -> None:
+        self.measurement = measurement
+        setup, options = measurement.setup, measurement.options
+        self._notices: list[Notice] = []
+        self._pauses = PauseController(measurement, self._notices.append, model, together)
         self._judge = Judge()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
         # Where loads can run does not change while this runs, and finding out costs too much for every frame.
         self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
-        super().__init__(
-            setup,
-            options,
-            rows=rows,
-            raw_limit=raw_limit,
-            clock=clock,
-            wall=wall,
-            timeouts=timeouts,
-            model=model,
-            here=here,
-        )
         import_beside(NEEDED_BY_THE_FOLD)
         self._importing: Thread | None = None
         if (warning := root_warning(os.geteuid(), sys.platform)) is not None and not setup.simulated:
-            self._notices.append(Notice(warning, "warning"))
+            self.warn(warning)
         if options.prometheus is not None:
             self._notices.append(Notice(f"metrics at {metrics_address(options.prometheus)}"))
-        header = self._session.header
-        self._notices += [Notice(text, "warning") for text in (header.host.warnings if header else [])]
+        header = self.session.header
+        for text in header.host.warnings if header else []:
+            self.warn(text)
+
+    @property
+    def session(self) -> Session:
+        return self.measurement.session
+
+    @property
+    def now_ns(self) -> int:
+        return self.measurement.now_ns
 
     @property
     def live(self) -> LiveFeed:
@@ -93,9 +82,17 @@ class LiveFeed(Resting):
         return None
 
     def pump(self) -> None:
-        super().pump()
-        t = self.now_ns
-        self._advise(t)
+        self.measurement.pump()
+        self._pauses.tick()
+        self._advise(self.now_ns)
+
+    def drew_frame(self, duration_ns: int) -> None:
+        self.measurement.drew_frame(duration_ns)
+
+    def close(self, why: str = "closed") -> Closed | None:
+        """End everything; returns what became of the recording. May be called twice."""
+        self._pauses.stop()
+        return self.measurement.close(why)
 
     def _advise(self, t: int) -> None:
         """Looks whether another unit does better now, and puts what it finds into the stream."""
@@ -103,23 +100,23 @@ class LiveFeed(Resting):
             return
         self._advised_next_at = t + ADVISED_EVERY_NS
         if self._importing is None:
-            if len({key.unit for key in self._session.conditions}) < 2:  # nothing to compare yet
+            if len({key.unit for key in self.session.conditions}) < 2:  # nothing to compare yet
                 return
             self._importing = import_beside(NEEDED_BY_THE_ADVISER)
         if self._importing.is_alive():
             return
-        if (found := self._adviser.look(self._session, t)) is not None:
-            self._commit(found)
+        if (found := self._adviser.look(self.session, t)) is not None:
+            self.measurement.commit(found)
 
     def recording_status(self) -> RecordingStatus | None:
-        writer = self._recorder.writer
+        writer = self.measurement.recorder.writer
         return None if writer is None else RecordingStatus(writer.path, writer.size_bytes, writer.fault)
 
     def replay_status(self) -> ReplayStatus | None:
         return None
 
     def verdict(self, width: int) -> VerdictPage:
-        return self._judge.page(self._session, self.now_ns, width, still=False)
+        return self._judge.page(self.session, self.now_ns, width, still=False)
 
     def warn(self, text: str) -> None:
         """Have this told on the screen, once."""
@@ -132,50 +129,57 @@ class LiveFeed(Resting):
     # --- the controls ---------------------------------------------------------------------------------------------
 
     def switch(self, unit: str) -> None:
-        self._end_study_for("inference")
-        self._forget_baseline()
-        self._engine.switch(unit)
-        self._steer("switch", units=[unit], mode="paced" if self._options.rate_hz else "single", paused=False)
-
-    def begin_inference(self) -> None:
-        self.switch(self._setup.units[0])
+        self._pauses.make_way()
+        self.measurement.switch(unit)
 
     def interleave(self, units: Sequence[str] | None = None) -> None:
         """Run these units (default: all that this session measures) in blocks, in turn."""
-        self._end_study_for("inference")
-        self._forget_baseline()
-        chosen = list(units or self._setup.units)
-        self._engine.interleave(chosen)
-        self._steer("interleave", units=chosen, mode="interleave", paused=False)
+        self._pauses.make_way()
+        self.measurement.interleave(units)
+
+    def toggle_pause(self) -> None:
+        self._pauses.toggle_pause()
+
+    def take_baseline(self) -> None:
+        self._pauses.take_baseline()
+
+    def studies(self) -> tuple[StudyOffer, ...]:
+        return self._pauses.studies()
+
+    def study(self, name: str) -> None:
+        self._pauses.study(name)
+
+    def end_study(self) -> None:
+        self._pauses.end_study()
 
     def power_access(self) -> AccessRequest:
         """The command that gives access to powermetrics.
 
         Raises HettopError (`usage`) where it would change nothing, and without a terminal.
         """
-        if not self._power.could_ask:
-            status = self._power.status
+        if not self.measurement.power.could_ask:
+            status = self.measurement.power.status
             raise HettopError("usage", "asking for access would change nothing here", status.reason if status else "")
         on_terminal = sys.stdin is not None and sys.stdin.isatty()
         return AccessRequest(tuple(access_command(on_terminal=on_terminal)), explanation())
 
     def retry_power(self) -> None:
         """Look for a source again, now that access was given."""
-        self._power.retry()
+        self.measurement.power.retry()
 
     def reset(self) -> None:
         self.pump()
-        self._steer("reset")
+        self.measurement.run_control("reset")
 
     def mark(self, text: str) -> None:
-        self._commit(events.Mark(t=self.now_ns, text=text[: events.TEXT_LIMIT]))
+        self.measurement.commit(events.Mark(t=self.now_ns, text=text[: events.TEXT_LIMIT]))
 
     def restart(self, unit: str) -> None:
-        self._engine.restart(unit)
+        self.measurement.engine.restart(unit)
 
     def loads(self) -> tuple[LoadDial, ...]:
         """A dial for each kind of load, with the reason where this machine has none of it."""
-        there = {part.what: part for part in self._load.parts}
+        there = {part.what: part for part in self.measurement.load.parts}
         return tuple(
             LoadDial(
                 what=what,
@@ -189,7 +193,7 @@ class LiveFeed(Resting):
 
     def change_load(self, what: str, level: int, duty_percent: int) -> None:
         """Have `level` workers of one kind, 0 for none; the other kinds stay."""
-        others = tuple(part for part in self._load.parts if part.what != what)
+        others = tuple(part for part in self.measurement.load.parts if part.what != what)
         wanted = (LoadPart(what, level, duty_percent),) if level else ()
         self.set_load(tuple(sorted(others + wanted)))
 
@@ -197,27 +201,27 @@ class LiveFeed(Resting):
         self.set_load(())
 
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
-        self._end_study_for("competing load")
+        self._pauses.make_way("competing load")
         try:
-            self._load.set(parts)
+            self.measurement.load.set(parts)
         except HettopError as error:
             self._notices.append(Notice(f"{error.message}. {error.hint}", "error"))
 
     def toggle_recording(self) -> None:
-        if self._recorder.writer is None:
+        if self.measurement.recorder.writer is None:
             self._start_recording()
             return
-        closed = self._recorder.stop("stopped by the user", self.now_ns)
+        closed = self.measurement.recorder.stop("stopped by the user", self.now_ns)
         if closed is not None:
             self._notices.append(recording_notice(closed))
 
     def _start_recording(self) -> None:
-        name = f"hettop-{self._wall().astimezone():%Y%m%d-%H%M%S}.jsonl"
+        name = f"hettop-{self.measurement.wall().astimezone():%Y%m%d-%H%M%S}.jsonl"
         refusals = []
         for folder in places_to_record():
             path = unused(folder / name)
             try:
-                self._recorder.start(path, self.now_ns)
+                self.measurement.recorder.start(path, self.now_ns)
             except HettopError as error:
                 refusals.append(error.message)
                 continue

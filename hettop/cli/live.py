@@ -29,6 +29,7 @@ from hettop.text import clean
 if TYPE_CHECKING:
     from hettop.app.live import LiveFeed
     from hettop.events import Failure
+    from hettop.measurement.measurement import Measurement
     from hettop.measurement.setup import Setup
     from hettop.record.writer import Closed
     from hettop.studies.kinds import Together
@@ -121,19 +122,21 @@ def _on_screen(
     units: tuple[str, ...] | None,
     together: Together | None = None,
 ) -> int:
+    from hettop.app.live import LiveFeed
     from hettop.cli.closing import Endings, undisturbed
     from hettop.cli.measuring import is_incomplete
     from hettop.cli.screen import show
     from hettop.exits import EXIT_FAILED
     from hettop.processes.qos import set_screen_qos
+    from hettop.studies.kinds import USUAL
 
     set_screen_qos()  # this thread draws; what is measured goes first
     opened: list[LiveFeed] = []
 
     def begin() -> LiveFeed:
-        opened.append(_measurement(arguments, model, units, arguments.power or screen.power))
+        measurement = _measurement(arguments, model, units, arguments.power or screen.power)
+        opened.append(LiveFeed(measurement, model, together or USUAL))
         if together is not None:
-            opened[0].together = together
             opened[0].study("coexec")
             return opened[0]
         _first_units(opened[0], interleave=arguments.demo and units is None, usual=None if units else screen.unit)
@@ -159,7 +162,7 @@ def _on_screen(
 
 def all_failed(feed: LiveFeed) -> dict[str, Failure]:
     """Why each unit failed that was started, if all of them did and nothing was measured; else nothing."""
-    session, states = feed.session, feed.engine.states
+    session, states = feed.session, feed.measurement.engine.states
     if not states or session.conditions or any(state != "failed" for state in states.values()):
         return {}
     found = {unit: session.units[unit].error for unit in states if unit in session.units}
@@ -181,9 +184,9 @@ def _code_of(failures: Mapping[str, Failure]) -> int:
 
 def _measurement(
     arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None, power: str | None
-) -> LiveFeed:
-    """A feed with a row for every unit of this machine, the first of which is to run first."""
-    from hettop.app.live import LiveFeed
+) -> Measurement:
+    """A measurement with a row for every unit of this machine, the first of which is to run first."""
+    from hettop.measurement.measurement import Measurement
     from hettop.measurement.setup import prepare
 
     setup = prepare(model, units, os.cpu_count() or 1)
@@ -200,7 +203,7 @@ def _measurement(
         prometheus=arguments.prometheus,
         force=arguments.force,
     )
-    return LiveFeed(setup, measure, rows=setup.units, raw_limit=0, model=model)
+    return Measurement(setup, measure, rows=setup.units, raw_limit=0)
 
 
 def _with_other(setup: Setup, model: ModelOptions, against: str | None) -> Setup:

@@ -1,6 +1,6 @@
 """A measurement without a screen: runs the units one after another, or interleaved, until each has enough.
 
-Joins nothing itself; it steers a live feed.
+Joins nothing itself; it controls a measurement.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from hettop.app.live import LiveFeed
 from hettop.events import Failure
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.power import PowerHere
 from hettop.measurement.setup import Setup
@@ -36,7 +36,7 @@ class Headless:
 
     def __init__(self, setup: Setup, options: MeasureOptions, *, raw_limit: int, here: PowerHere | None = None) -> None:
         """`here`: the machine whose power is measured; None is this one."""
-        self._feed = LiveFeed(setup, options, rows=setup.units, raw_limit=raw_limit, here=here)
+        self._measurement = Measurement(setup, options, rows=setup.units, raw_limit=raw_limit, here=here)
         self._waiting: deque[str] = deque()
         self._running: tuple[str, ...] = setup.units
         self._interleave = options.interleave
@@ -45,7 +45,7 @@ class Headless:
 
     @property
     def session(self) -> Session:
-        return self._feed.session
+        return self._measurement.session
 
     @property
     def finished(self) -> bool:
@@ -54,7 +54,7 @@ class Headless:
     @property
     def load_failure(self) -> Failure | None:
         """Why the load that was asked for is not there: what is measured without it answers another question."""
-        return self._feed.load_failure
+        return self._measurement.load_failure
 
     @property
     def fewest_turns(self) -> Turns | None:
@@ -75,34 +75,34 @@ class Headless:
         return Turns(unit, self.session.units[unit].turns, length, by_power)
 
     def pump(self) -> None:
-        self._feed.pump()
-        self._power_block_ns = max(self._power_block_ns, self._feed.power.shortest_block_ns or 0)
+        self._measurement.pump()
+        self._power_block_ns = max(self._power_block_ns, self._measurement.power.shortest_block_ns or 0)
         if not self._begun:
             self._begin_in_time()
         elif self._waiting and self._have_enough():
             self._next()
 
     def discard_recording(self) -> None:
-        self._feed.discard_recording()
+        self._measurement.discard_recording()
 
     def close(self, why: str) -> Closed | None:
-        return self._feed.close(why)
+        return self._measurement.close(why)
 
     def _begin_in_time(self) -> None:
         """Begin once it is known whether there is power: it tells the thermal state that samples are labelled with."""
-        if not self._feed.power.settled and self._feed.now_ns < LONGEST_WAIT_NS:
+        if not self._measurement.power.settled and self._measurement.now_ns < LONGEST_WAIT_NS:
             return
         self._begun = True
         if self._interleave:
-            self._feed.interleave(self._running)
+            self._measurement.interleave(self._running)
         else:
             self._waiting.extend(self._running)
             self._next()
 
     def _have_enough(self) -> bool:
-        engine = self._feed.engine
+        engine = self._measurement.engine
         return all(unit in engine.done or unit in engine.failures for unit in self._running)
 
     def _next(self) -> None:
         self._running = (self._waiting.popleft(),)
-        self._feed.switch(*self._running)
+        self._measurement.switch(*self._running)

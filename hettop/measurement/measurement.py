@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -26,7 +27,6 @@ from hettop.measurement.validated_rails import remember_session
 from hettop.measurement.warmup import WarmUps
 from hettop.processes.child_process import environment_for_child
 from hettop.processes.reaper import Reaper
-from hettop.record.limits import form_fault
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.sources.engine.backend import Clock
@@ -36,17 +36,12 @@ from hettop.sources.engine.supervisor import Engine
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.sources.host import HostSource
 from hettop.sources.load.canary_source import CanarySource
-from hettop.sources.load.parts import LoadPart, parse_load
+from hettop.sources.load.parts import parse_load
 from hettop.sources.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
 from hettop.sources.power.choice import NOT_ASKED_FOR
-from hettop.text import clean
 
 if TYPE_CHECKING:
     from hettop.measurement.metrics import Metrics
-
-
-FromEngine = events.Engine | events.Samples | events.Usage | events.Plan | events.Outputs
-FROM_ENGINES = (events.Engine, events.Samples, events.Usage, events.Plan, events.Outputs)
 
 
 class Source(Protocol):
@@ -66,11 +61,13 @@ def _serving(port: int) -> Metrics:
 
 
 class Measurement:
-    """Runs units and folds what all sources publish.
+    """Runs units, folds what all sources publish, and records it.
 
     rows: the units that have a row from the start; the others appear when they are first run.
     here: the machine whose power is measured; None is this one.
+    control: what runs now, as the stream was last told.
     load_failure: why the load that was asked for is not there.
+    power_listener: called with each event of the power source before it is folded.
     """
 
     def __init__(
@@ -85,86 +82,86 @@ class Measurement:
         timeouts: Timeouts | None = None,
         here: PowerHere | None = None,
     ) -> None:
-        """Raises HettopError, and leaves nothing behind, if load, power source or recording cannot be had."""
+        """Raises HettopError, or OSError where no process can be started, and leaves nothing behind then."""
         parts = parse_load(options.load)
         why = unavailable(parts) if not setup.simulated else None
         if why is not None:
             raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
-        self._setup, self._options, self._wall = setup, options, wall
+        self.setup, self.options, self.wall = setup, options, wall
         self._clock = clock or RealClock()
-        self._origin = self._clock.now()
-        self._session = Session(raw_limit)
-        self._recorder = Recorder(self._session, wall)
-        self._control = events.Control(t=0, action="start", rate_hz=options.rate_hz)
+        self.origin_ns = self._clock.now()
+        self.session = Session(raw_limit)
+        self.recorder = Recorder(self.session, wall)
+        self.control = events.Control(t=0, action="start", rate_hz=options.rate_hz)
         self.load_failure: events.Failure | None = None
+        self.power_listener: Callable[[events.Power | events.PowerStatus], None] | None = None
         header = make_header(setup, options, wall())
-        self._session.fold(header)
+        self.session.fold(header)
         here = here or power_here(header.host.chip)
         self._rails = here.rails
-        self._power = LivePower(
-            options.power,
-            simulated=setup.simulated,
+        with ExitStack() as started:
+            self._start_power(here, started)
+            self._start_outputs(started)
+            self._start_processes(timeouts or Timeouts(), started)
+            for unit in rows:
+                self.commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
+            if parts:
+                self.load.set(parts)
+            started.pop_all()  # from here on `close` ends them, in an order of its own
+
+    def _start_power(self, here: PowerHere, started: ExitStack) -> None:
+        self.power = LivePower(
+            self.options.power,
+            simulated=self.setup.simulated,
             here=here,
             now=self._clock.now,
-            origin_ns=self._origin,
-            why_none=options.why_no_power or NOT_ASKED_FOR,
+            origin_ns=self.origin_ns,
+            why_none=self.options.why_no_power or NOT_ASKED_FOR,
         )
-        self._metrics: Metrics | None = None
-        self._begin_telling()
-        self._start(timeouts)
-        for unit in rows:
-            self._commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
-        if parts:
-            self._begin_load(parts)
+        started.callback(self.power.close)
 
-    def _begin_telling(self) -> None:
+    def _start_outputs(self, started: ExitStack) -> None:
         """The recording, and the metrics for whoever asks for them."""
-        try:
-            if self._options.prometheus is not None:
-                self._metrics = _serving(self._options.prometheus)
-            if self._options.record is not None:
-                self._recorder.start(Path(self._options.record), 0, force=self._options.force)
-        except HettopError:
-            self._power.close()
-            if self._metrics is not None:
-                self._metrics.close()
-            raise
+        self._metrics: Metrics | None = None
+        if self.options.prometheus is not None:
+            self._metrics = _serving(self.options.prometheus)
+            started.callback(self._metrics.close)
+        if self.options.record is not None:
+            self.recorder.start(Path(self.options.record), 0, force=self.options.force)
+            started.callback(self.recorder.discard)
 
-    def _start(self, timeouts: Timeouts | None) -> None:
-        """The processes; from here on `close` ends them all."""
-        simulated, environment = self._setup.simulated, environment_for_child(os.environ)
-        self._reaper = Reaper()
+    def _start_processes(self, timeouts: Timeouts, started: ExitStack) -> None:
+        simulated, environment = self.setup.simulated, environment_for_child(os.environ)
+        self.reaper = Reaper()
+        started.callback(self.reaper.close)
         self._awake = Awake()
-        self._engine = self._make_engine(timeouts or Timeouts())
-        self._warmups = WarmUps(self._engine.end_warmup) if self._options.until_steady else None
-        self._load: CompetingLoad = (
-            SimulatedLoad(self._engine.set_load)
+        started.callback(self._awake.close)
+        self.engine = self._make_engine(timeouts)
+        started.callback(self.engine.close)
+        self._warmups = WarmUps(self.engine.end_warmup) if self.options.until_steady else None
+        self.load: CompetingLoad = (
+            SimulatedLoad(self.engine.set_load)
             if simulated
-            else ProcessLoad(self._reaper, self._engine.set_load, environment)
+            else ProcessLoad(self.reaper, self.engine.set_load, environment)
         )
+        started.callback(self.load.close)
         # A simulated machine has no screen that could stutter.
-        wanted = self._options.canary and not simulated
-        self._canary = CanarySource(self._reaper, environment) if wanted else None
+        wanted = self.options.canary and not simulated
+        self._canary = CanarySource(self.reaper, environment) if wanted else None
         self._frames = FrameTimes()
-        self._sources: list[Source] = [self._power, self._load, self._engine, HostSource(), self._frames]
+        self._sources: list[Source] = [self.power, self.load, self.engine, HostSource(), self._frames]
         if self._canary is not None:
+            started.callback(self._canary.close)
             self._sources.append(self._canary)
 
-    def _begin_load(self, parts: tuple[LoadPart, ...]) -> None:
-        try:
-            self._load.set(parts)
-        except HettopError:
-            self.close("no load")
-            raise
-
     def _make_engine(self, timeouts: Timeouts) -> Engine:
-        setup, options = self._setup, self._options
+        setup, options = self.setup, self.options
         return Engine(
             model=setup.model.source,
             backend=setup.backend,
             units=setup.units,
             clock=self._clock,
-            origin_ns=self._origin,
+            origin_ns=self.origin_ns,
             inputs=setup.inputs,
             function=setup.function,
             hints=setup.hints,
@@ -176,36 +173,24 @@ class Measurement:
             rate_hz=options.rate_hz,
             rest_ns=options.rest_ns,
             timeouts=timeouts,
-            reaper=self._reaper,
+            reaper=self.reaper,
         )
 
     @property
-    def session(self) -> Session:
-        return self._session
-
-    @property
-    def engine(self) -> Engine:
-        return self._engine
-
-    @property
-    def power(self) -> LivePower:
-        return self._power
-
-    @property
     def now_ns(self) -> int:
-        return self._clock.now() - self._origin
+        return self._clock.now() - self.origin_ns
 
     def pump(self) -> None:
-        """Take in what all sources have."""
+        """Fold and record what all sources have."""
         t = self.now_ns
         for source in self._sources:
             for event in source.drain(t):
-                self._take_in(event)
+                self._receive(event)
         if self._warmups is not None:
-            self._warmups.watch(self._session, t)
-        self._recorder.tick(t)
+            self._warmups.watch(self.session, t)
+        self.recorder.tick(t)
         if self._metrics is not None:
-            self._metrics.answer(self._session)
+            self._metrics.answer(self.session)
 
     def drew_frame(self, duration_ns: int) -> None:
         self._frames.add(duration_ns, self.now_ns)
@@ -217,57 +202,73 @@ class Measurement:
         runs any more, which working it out could disturb.
         """
         # The load outlasts the inference, whose last samples are labelled with it.
-        self._engine.close()
-        self._power.close()
+        self.engine.close()
+        self.power.close()
         self.pump()
-        remember_session(self._session, self._rails, self._wall())
+        remember_session(self.session, self._rails, self.wall())
         self._awake.close()
-        self._load.close()
+        self.load.close()
         if self._canary is not None:
             self._canary.close()
         try:
             if last_word is not None:
-                self._commit(last_word())
+                self.commit(last_word())
         finally:
-            closed = self._recorder.stop(why, self.now_ns)
-            self._reaper.close()
+            closed = self.recorder.stop(why, self.now_ns)
+            self.reaper.close()
             if self._metrics is not None:
                 self._metrics.close()
         return closed
 
+    # -- what to run ---------------------------------------------------------------------------------------------
+
+    def switch(self, unit: str) -> None:
+        """Run this unit alone."""
+        self.engine.switch(unit)
+        self.run_control("switch", units=[unit], mode="paced" if self.options.rate_hz else "single", paused=False)
+
+    def interleave(self, units: Sequence[str] | None = None) -> None:
+        """Run these units (default: all that this session measures) in blocks, in turn."""
+        chosen = list(units or self.setup.units)
+        self.engine.interleave(chosen)
+        self.run_control("interleave", units=chosen, mode="interleave", paused=False)
+
+    def pause(self, action: str = "pause") -> None:
+        self.engine.pause()
+        self.run_control(action, paused=True)
+
+    def resume(self) -> None:
+        self.engine.resume()
+        self.run_control("resume", paused=False)
+
+    def run_control(self, action: str, **change: object) -> None:
+        """Tell the stream what runs from now on: `change` has the fields of `Control` that differ."""
+        fields = {name: getattr(self.control, name) for name in ("units", "mode", "paused", "rate_hz", "limit_ns")}
+        self.control = events.Control(t=self.now_ns, action=action, **{**fields, **change})
+        self.commit(self.control)
+        if self.control.paused:
+            self.power.told_rest(self.session.load)
+
     def discard_recording(self) -> None:
         """End the recording without a trace; an earlier one that it was to replace stays."""
-        self._recorder.discard()
+        self.recorder.discard()
 
-    def _take_in(self, event: AnyEvent) -> None:
+    def _receive(self, event: AnyEvent) -> None:
         match event:
             case events.Samples():
-                if not self._control.paused:  # the last samples before a pause arrive after it
-                    self._power.told_samples(event)
-                if self._session.thermal is not None:
-                    event = msgspec.structs.replace(event, thermal=self._session.thermal)
+                if not self.control.paused:  # the last samples before a pause arrive after it
+                    self.power.told_samples(event)
+                if self.session.thermal is not None:
+                    event = msgspec.structs.replace(event, thermal=self.session.thermal)
             case events.Load(state="failed"):
                 self.load_failure = event.error
             case events.PowerStatus():
-                self._engine.set_shortest_block(self._power.shortest_block_ns)
-        self._commit(event)
+                self.engine.set_shortest_block(self.power.shortest_block_ns)
+        if self.power_listener is not None and isinstance(event, events.Power | events.PowerStatus):
+            self.power_listener(event)
+        self.commit(event)
 
-    def _commit(self, event: AnyEvent) -> None:
-        # Looked at first: the fold is changed in place, and must not have taken in the half of a window.
-        if isinstance(event, events.Samples) and (fault := form_fault(event)) is not None:
-            event = _refused(event, fault)
-        try:
-            self._session.fold(event)
-        except (ValueError, ArithmeticError, LookupError) as error:
-            if not isinstance(event, FROM_ENGINES):
-                raise  # made by ourselves: our own mistake
-            event = _refused(event, str(error))
-            self._session.fold(event)
-        self._recorder.write(event)
-
-
-def _refused(event: FromEngine, why: str) -> events.Dropped:
-    """What an engine process told, or what a framework in it did, must not end the session with the other units."""
-    n = event.n if isinstance(event, events.Samples) else 0
-    words = clean(f"{type(event).__name__.lower()} that cannot be taken in: {why}")
-    return events.Dropped(t=event.t, n=n, why=words[: events.TEXT_LIMIT], unit=event.unit)
+    def commit(self, event: AnyEvent) -> None:
+        """Fold and record an event."""
+        self.session.fold(event)
+        self.recorder.write(event)

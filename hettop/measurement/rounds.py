@@ -1,6 +1,6 @@
 """Measures several candidates (models, or one model in several shapes) in turns, one unit after another.
 
-Joins nothing itself: each candidate has a live feed of its own, and no two of them ever run at once.
+Joins nothing itself: each candidate has a measurement of its own, and no two of them ever run at once.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hettop.app.live import LiveFeed
 from hettop.errors import HettopError
 from hettop.events import Failure
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup
 from hettop.record.writer import Closed
@@ -53,7 +53,7 @@ class Trial:
 
     candidate: Candidate
     unit: str
-    feed: LiveFeed | None = None
+    measurement: Measurement | None = None
     error: Failure | None = None
     answers: OutputsFrame | None = None
     closed: Closed | None = None
@@ -63,7 +63,7 @@ class Trial:
 
     @property
     def session(self) -> Session | None:
-        return None if self.feed is None else self.feed.session
+        return None if self.measurement is None else self.measurement.session
 
     @property
     def steady(self) -> tuple[int, int]:
@@ -73,8 +73,8 @@ class Trial:
 
     def begin_turn(self) -> None:
         self._began = self.steady
-        if self.feed is not None:
-            self.feed.switch(self.unit)
+        if self.measurement is not None:
+            self.measurement.switch(self.unit)
 
     def had_turn(self, runs: int | None, duration_ns: int | None) -> bool:
         """Whether its turn has been long enough."""
@@ -91,7 +91,7 @@ class Trial:
     @property
     def busy(self) -> bool:
         """Whether its process may be working."""
-        return self.feed is not None and self.feed.engine.states.get(self.unit) in BUSY
+        return self.measurement is not None and self.measurement.engine.states.get(self.unit) in BUSY
 
 
 class Rounds:
@@ -145,8 +145,8 @@ class Rounds:
 
     def pump(self) -> None:
         for trial in self._here():
-            if trial.feed is not None:
-                trial.feed.pump()
+            if trial.measurement is not None:
+                trial.measurement.pump()
         running = self._running
         if running is None:
             self._begin_turn()
@@ -155,8 +155,8 @@ class Rounds:
         elif self._settling:
             if not running.busy:
                 self._end_turn(running)
-        elif running.had_turn(self._measure.runs, self._measure.duration_ns) and running.feed is not None:
-            running.feed.toggle_pause()
+        elif running.had_turn(self._measure.runs, self._measure.duration_ns) and running.measurement is not None:
+            running.measurement.pause()
             self._settling = True
 
     def close(self, why: str) -> None:
@@ -183,7 +183,7 @@ class Rounds:
             return
         trial = self._running = self._waiting.popleft()
         self._settling = False
-        if trial.feed is None:
+        if trial.measurement is None:
             self._start(trial)
         if not trial.over:
             trial.begin_turn()
@@ -193,23 +193,25 @@ class Rounds:
         setup = replace(trial.candidate.setup, units=(trial.unit,))
         measure = replace(self._measure, record=recorded_as(self._measure.record, trial.candidate.name, trial.unit))
         try:
-            trial.feed = LiveFeed(setup, measure, rows=setup.units, raw_limit=self._raw_limit, timeouts=self._timeouts)
+            trial.measurement = Measurement(
+                setup, measure, rows=setup.units, raw_limit=self._raw_limit, timeouts=self._timeouts
+            )
         except HettopError as error:
             if error.kind in ("io", "usage"):  # a recording that cannot be written is asked for wrongly
                 raise
             self._fail(trial, Failure(kind=error.kind, message=clean(error.message), hint=clean(error.hint)))
 
     def _is_over(self, trial: Trial) -> bool:
-        assert trial.feed is not None  # noqa: S101 (it has its turn)
-        failure = trial.feed.engine.failures.get(trial.unit)
+        assert trial.measurement is not None  # noqa: S101 (it has its turn)
+        failure = trial.measurement.engine.failures.get(trial.unit)
         if failure is not None:
             self._fail(trial, failure)
-        return trial.over or trial.unit in trial.feed.engine.done
+        return trial.over or trial.unit in trial.measurement.engine.done
 
     def _end_turn(self, trial: Trial) -> None:
         self._running = None
-        if trial.feed is not None:
-            trial.answers = trial.feed.engine.answers.get(trial.unit)
+        if trial.measurement is not None:
+            trial.answers = trial.measurement.engine.answers.get(trial.unit)
         if trial.over or self._is_over(trial):
             self._close(trial, "done")
         else:
@@ -220,18 +222,18 @@ class Rounds:
         if not ran_out_of_memory(failure):
             return
         for other in [each for each in self._waiting if each.candidate.work > trial.candidate.work]:
-            if other.feed is None:
+            if other.measurement is None:
                 message = f"not tried: {trial.candidate.name} ran out of memory"
                 other.error, other.over = Failure(kind="memory", message=message), True
                 self._waiting.remove(other)
 
     def _close(self, trial: Trial, why: str) -> None:
         trial.over = True
-        if trial.feed is None or trial.ended:
+        if trial.measurement is None or trial.ended:
             return
         trial.ended = True
-        trial.answers = trial.feed.engine.answers.get(trial.unit)
-        trial.closed = trial.feed.close(why)
+        trial.answers = trial.measurement.engine.answers.get(trial.unit)
+        trial.closed = trial.measurement.close(why)
 
 
 def recorded_as(record: str | None, candidate: str, unit: str) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hettop.measurement.options import ModelOptions
+from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
 
 COEXEC = "coexec"
@@ -51,12 +52,22 @@ def coexecution(units: Sequence[str], how: Together = USUAL) -> tuple[Kind, ...]
     return (Kind(COEXEC, f"{' + '.join(chosen)} on one stream, with work stealing", arguments, chosen),)
 
 
-def kinds(unit: str, units: Sequence[str], how: Together = USUAL) -> tuple[Kind, ...]:
-    """What can be asked of a model that runs on these units; `unit` is the one that is looked at."""
+def kinds(unit: str, units: Sequence[str], how: Together = USUAL, backend: str | None = None) -> tuple[Kind, ...]:
+    """What can be asked of a model that runs on these units; `unit` is the one that is looked at.
+
+    backend: as the user chose it, None where any will do: granularities can be compared on the default one alone.
+    """
     pair = ",".join(units[:2])
     together = (
         *coexecution(units, how),
         Kind("plan", "which layers on which of two units, and what that gains", ("plan", "--devices", pair, "--run")),
+    )
+    granularities = (
+        Kind(
+            "granularities",
+            "parallel within operators, between them, by sub-graph, by task",
+            ("coexec", "--granularities"),
+        ),
     )
     return (
         Kind("layers", "time by layer, and the share of each type of operation", ("layers", "--unit", unit)),
@@ -66,11 +77,7 @@ def kinds(unit: str, units: Sequence[str], how: Together = USUAL) -> tuple[Kind,
         ),
         Kind("variants", "fp32, fp16, int8: speed, size, output difference", ("variants", "--units", unit)),
         *(together if len(units) > 1 else ()),
-        Kind(
-            "granularities",
-            "parallel within operators, between them, by sub-graph, by task",
-            ("coexec", "--granularities"),
-        ),
+        *(granularities if backend in (None, DEFAULT_BACKEND) else ()),
     )
 
 

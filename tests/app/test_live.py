@@ -13,6 +13,7 @@ import pytest
 from hettop import events
 from hettop.app.live import LiveFeed, recording_notice
 from hettop.errors import HettopError
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.record.writer import Closed
@@ -28,7 +29,7 @@ WALL = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveFeed]:
     monkeypatch.chdir(tmp_path)
     setup = prepare(ModelOptions(backend="simulated"), ("CPU_AND_NE", "ALL"), 2)
-    feed = LiveFeed(setup, MeasureOptions(warmup=0), rows=setup.units, raw_limit=0, wall=lambda: WALL)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(warmup=0), rows=setup.units, raw_limit=0, wall=lambda: WALL))
     yield feed
     feed.close()
 
@@ -63,7 +64,7 @@ def test_every_unit_has_a_row_before_it_has_run(feed: LiveFeed) -> None:
 
 def test_what_to_know_of_the_setup_is_on_the_screen_and_in_the_header() -> None:
     setup = replace(prepare(ModelOptions(backend="simulated"), None, 2), warnings=("Core ML was passed over",))
-    feed = LiveFeed(setup, MeasureOptions(), rows=setup.units, raw_limit=0, wall=lambda: WALL)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(), rows=setup.units, raw_limit=0, wall=lambda: WALL))
     try:
         assert Notice("Core ML was passed over", "warning") in feed.notices()
         assert feed.session.header is not None
@@ -189,7 +190,7 @@ def test_redraws_end_up_in_the_stream(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), None, 2)
     file = tmp_path / "r.jsonl"
     clock = FakeClock()
-    feed = LiveFeed(setup, MeasureOptions(record=str(file)), rows=(), raw_limit=0, clock=clock)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(record=str(file)), rows=(), raw_limit=0, clock=clock))
     feed.drew_frame(7_000_000)
     clock.pass_time(6 * S)
     feed.pump()
@@ -226,7 +227,7 @@ def kinds_recorded(path: Path) -> set[str]:
 def test_the_canary_reports_into_the_stream_of_a_real_machine(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="onnxruntime"), ("CPU_ONLY",), 2)
     path = tmp_path / "canary.jsonl"
-    feed = LiveFeed(setup, MeasureOptions(canary=True, record=str(path)), rows=setup.units, raw_limit=0)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(canary=True, record=str(path)), rows=setup.units, raw_limit=0))
     try:
         pumped(feed, lambda: "canary" in kinds_recorded(path), "the canary has reported")
     finally:
@@ -236,7 +237,9 @@ def test_the_canary_reports_into_the_stream_of_a_real_machine(tmp_path: Path) ->
 def test_a_simulated_machine_has_no_canary(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
     path = tmp_path / "simulated.jsonl"
-    feed = LiveFeed(setup, MeasureOptions(canary=True, warmup=0, record=str(path)), rows=setup.units, raw_limit=0)
+    feed = LiveFeed(
+        Measurement(setup, MeasureOptions(canary=True, warmup=0, record=str(path)), rows=setup.units, raw_limit=0)
+    )
     feed.switch("ALL")
     pumped(feed, lambda: feed.now_ns > 2 * S, "two seconds have passed")
     feed.close()
@@ -259,7 +262,7 @@ def test_a_simulated_machine_tells_its_power_and_a_baseline_rests_inference_and_
 
 def test_a_baseline_needs_power(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
-    feed = LiveFeed(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0))
     try:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         feed.take_baseline()
@@ -297,9 +300,8 @@ def test_a_baseline_that_is_broken_off_leaves_inference_as_it_found_it(feed: Liv
 @pytest.fixture
 def studying(tmp_path: Path) -> Iterator[LiveFeed]:
     setup = prepare(ModelOptions("mobilenetv2:32x32", backend="onnxruntime"), ("CPU_ONLY@1",), 2)
-    feed = LiveFeed(
-        setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0, model=ModelOptions("mobilenetv2")
-    )
+    measurement = Measurement(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0)
+    feed = LiveFeed(measurement, ModelOptions("mobilenetv2"))
     yield feed
     feed.close()
 
@@ -312,6 +314,14 @@ def test_inference_rests_during_a_study_and_goes_on_after_it(studying: LiveFeed)
     studying.end_study()
     assert not control(studying).paused
     assert [study.state for study in studying.session.studies.all] == ["ended"]
+
+
+def test_a_study_begun_on_a_variant_is_of_its_unit(studying: LiveFeed) -> None:
+    studying.measurement.run_control("switch", units=["CPU_ONLY@1~b"], mode="single", paused=True)
+    studying.study("layers")
+    running = studying.session.studies.running
+    assert running is not None
+    assert running.arguments == ["layers", "--unit", "CPU_ONLY@1"]
 
 
 @pytest.mark.parametrize("meanwhile", ["space", "switch", "interleave", "load"])
@@ -357,7 +367,7 @@ def test_an_unknown_source_of_power_is_refused_and_leaves_no_file(tmp_path: Path
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
     path = tmp_path / "none.jsonl"
     with pytest.raises(HettopError, match="simulated power"):
-        LiveFeed(setup, MeasureOptions(power="rapl", record=str(path)), rows=setup.units, raw_limit=0)
+        LiveFeed(Measurement(setup, MeasureOptions(power="rapl", record=str(path)), rows=setup.units, raw_limit=0))
     assert not path.exists()
 
 
@@ -368,7 +378,7 @@ def test_a_simulated_machine_has_no_access_to_give(feed: LiveFeed) -> None:
 
 def test_where_nothing_would_change_the_sources_reason_is_the_hint() -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
-    feed = LiveFeed(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0))
     try:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         with pytest.raises(HettopError) as caught:

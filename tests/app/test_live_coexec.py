@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -15,6 +14,7 @@ import pytest
 from hettop import events
 from hettop.app.live import LiveFeed
 from hettop.events import FoundCoexec, Study
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.session.session import Session
@@ -32,8 +32,7 @@ PAIR = ["CPU_ONLY", "CPU_AND_NE"]
 def feed(tmp_path: Path) -> Iterator[LiveFeed]:
     setup = prepare(MODEL, ("CPU_AND_NE", "CPU_ONLY"), 2)
     options = MeasureOptions(warmup=0, record=str(tmp_path / "r.jsonl"))
-    feed = LiveFeed(setup, options, rows=setup.units, raw_limit=0, model=MODEL)
-    feed.together = Together(tuple(PAIR))
+    feed = LiveFeed(Measurement(setup, options, rows=setup.units, raw_limit=0), MODEL, Together(tuple(PAIR)))
     yield feed
     feed.close()
 
@@ -170,7 +169,7 @@ class Watts:
 def on_two_threads(power: str) -> Iterator[LiveFeed]:
     model = ModelOptions(model="mobilenetv2:32x32", backend="onnxruntime")
     setup = prepare(model, ("CPU_ONLY@1", "CPU_ONLY@2"), 2)
-    feed = LiveFeed(setup, MeasureOptions(power=power), rows=setup.units, raw_limit=0, model=model)
+    feed = LiveFeed(Measurement(setup, MeasureOptions(power=power), rows=setup.units, raw_limit=0), model)
     try:
         yield feed
     finally:
@@ -180,7 +179,7 @@ def on_two_threads(power: str) -> Iterator[LiveFeed]:
 def test_power_of_the_session_in_blocks_of_all_gives_energy() -> None:
     """5 W by so many inferences a second."""
     with on_two_threads("none") as feed:
-        feed._sources.append(Watts())
+        feed.measurement._sources.append(Watts())
         feed.study("coexec")
         pumped(feed, lambda: found(feed.session).energy_mj is not None, "power falls into a block of all")
         told = found(feed.session)
@@ -210,8 +209,8 @@ def test_after_a_pause_it_stays_paused(feed: LiveFeed) -> None:
 
 
 def test_one_that_fails_says_why_and_gives_the_mode_back(feed: LiveFeed) -> None:
+    feed = LiveFeed(feed.measurement, MODEL, Together(tuple(PAIR), ("--depth", "nothing")))
     feed.switch("CPU_ONLY")
-    feed.together = replace(feed.together, options=("--depth", "nothing"))
     feed.study("coexec")
     pumped(feed, lambda: study(feed.session).state == "failed", "it fails")
     assert control(feed.session).mode == "single"

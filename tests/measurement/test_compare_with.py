@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hettop.app.live import LiveFeed
 from hettop.errors import HettopError
 from hettop.measurement.compare_with import prepare_against, with_closed_loop, with_other_model
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.session.viewing import view
@@ -54,7 +54,7 @@ def test_a_simulated_model_is_not_held_against_a_real_one() -> None:
 def test_two_real_models_live_beside_each_other_and_the_screen_compares_them() -> None:
     options = ModelOptions(model=SMALL)
     setup = prepare_against(prepare(options, ("CPU_ONLY@1",), 2), options, "mobilenetv2:96x96", 2)
-    feed = LiveFeed(
+    feed = Measurement(
         setup,
         MeasureOptions(warmup=2, power="none"),
         rows=setup.units,

@@ -32,3 +32,10 @@ def test_units_co_execute_as_the_user_wants_in_blocks_that_power_fits_into() -> 
     assert kind.together == ("CPU_ONLY@1", "CPU_ONLY@1")
     assert coexecution(("CPU_ONLY", "ALL")) == (), "one kind of processor has nobody to help it"
     assert coexecution(("CPU_ONLY", "CPU_ONLY@1", "CPU_ONLY@2"))[0].together == ("CPU_ONLY@1", "CPU_ONLY@2")
+
+
+def test_granularities_are_offered_where_they_can_be_compared() -> None:
+    units = ("CPU_ONLY", "ALL")
+    assert "granularities" in {kind.name for kind in kinds("ALL", units, backend="onnxruntime")}
+    assert "granularities" in {kind.name for kind in kinds("ALL", units)}, "any backend will do"
+    assert "granularities" not in {kind.name for kind in kinds("ALL", units, backend="coreml")}

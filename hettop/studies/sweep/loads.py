@@ -1,16 +1,18 @@
 """A sweep without anybody watching: each load in turn, units interleaved under it, a rest before the next.
 
-Joins nothing itself; it steers a live feed, looks at what the session has, and tells it in the end as a study.
+Joins nothing itself; it controls a measurement, looks at what the session has, and tells it in the end as a study.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from hettop.app.live import LiveFeed
+from hettop.errors import HettopError
 from hettop.events import Study
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup
 from hettop.record.writer import Closed
@@ -51,8 +53,8 @@ class Sweep:
         *,
         raw_limit: int,
     ) -> None:
-        """`arguments`: how it was asked for. Raises HettopError as `LiveFeed` does."""
-        self._feed = LiveFeed(setup, measure, rows=setup.units, raw_limit=raw_limit)
+        """`arguments`: how it was asked for. Raises HettopError as `Measurement` does."""
+        self._measurement = Measurement(setup, measure, rows=setup.units, raw_limit=raw_limit)
         self._units, self._options, self._arguments = setup.units, sweep, arguments
         self._index = 0
         self._stage = Stage.MEASURING
@@ -62,7 +64,7 @@ class Sweep:
 
     @property
     def session(self) -> Session:
-        return self._feed.session
+        return self._measurement.session
 
     @property
     def finished(self) -> bool:
@@ -87,27 +89,27 @@ class Sweep:
         return (self._index + begun) / len(self._options.loads)
 
     def pump(self) -> None:
-        self._feed.pump()
-        if self._stage is Stage.RESTING and self._feed.now_ns >= self._rest_until:
+        self._measurement.pump()
+        if self._stage is Stage.RESTING and self._measurement.now_ns >= self._rest_until:
             self._stage = Stage.MEASURING
             self._begin_load()
         elif self._stage is Stage.MEASURING:
-            failure = self._feed.load_failure
+            failure = self._measurement.load_failure
             if failure is not None:
-                self._feed.load_failure = None
+                self._measurement.load_failure = None
                 self._give_up_load(failure.message)
             elif self._share_of_load() >= 1:
                 self._end_load()
 
     def discard_recording(self) -> None:
-        self._feed.discard_recording()
+        self._measurement.discard_recording()
 
     def close(self, why: str) -> Closed | None:
         """End it, with what was found, all samples in, as the last word of its stream."""
-        return self._feed.close(why, lambda: self._study("done" if self.finished else "ended"))
+        return self._measurement.close(why, lambda: self._study("done" if self.finished else "ended"))
 
     def _study(self, state: str) -> Study:
-        t = self._feed.now_ns
+        t = self._measurement.now_ns
         words = [without_folders(word) for word in ("sweep", *self._arguments)][:MOST_ARGUMENTS]
         found = found_of("sweep", loads_document(self.session, self.failed_loads))
         return Study(t=t, name="sweep", state=state, elapsed_ns=t, arguments=words, found=found)
@@ -116,11 +118,11 @@ class Sweep:
         parts = self._options.loads[self._index]
         if parts:
             self._set_load(parts)
-        self._feed.interleave(self._units)
+        self._measurement.interleave(self._units)
 
     def _set_load(self, parts: tuple[LoadPart, ...]) -> None:
-        self._feed.set_load(parts)
-        self._feed.notices()  # one that cannot be started is told by an event, too
+        with contextlib.suppress(HettopError):  # one that cannot be started is in the stream, too
+            self._measurement.load.set(parts)
 
     def _give_up_load(self, why: str) -> None:
         self.failed_loads[self.load] = why
@@ -133,15 +135,15 @@ class Sweep:
             return
         if self._options.loads[self._index - 1]:
             self._set_load(())  # a rest is for the whole machine
-        self._feed.toggle_pause()
-        self._rest_until = self._feed.now_ns + self._options.rest_ns
+        self._measurement.pause()
+        self._rest_until = self._measurement.now_ns + self._options.rest_ns
         self._stage = Stage.RESTING
 
     def _share_of_load(self) -> float:
         return _mean([self._share_of(unit, self.load) for unit in self._units])
 
     def _share_of(self, unit: str, load: str) -> float:
-        if unit in self._feed.engine.failures:
+        if unit in self._measurement.engine.failures:
             return 1.0
         there = [c for key, c in self.session.conditions.items() if (key.unit, key.load) == (unit, load)]
         if self._options.runs is not None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hettop.app.live import LiveFeed
 from hettop.events import End, FoundSweep, Study
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.session.session import RAW_LIMIT, Session
@@ -100,13 +100,14 @@ def rounded(value: float | None) -> float | None:
 def test_a_recording_whose_last_word_fails_has_its_end_all_the_same(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
     file = tmp_path / "s.jsonl"
-    feed = LiveFeed(setup, MeasureOptions(power="none", record=str(file)), rows=setup.units, raw_limit=RAW_LIMIT)
+    options = MeasureOptions(power="none", record=str(file))
+    measurement = Measurement(setup, options, rows=setup.units, raw_limit=RAW_LIMIT)
 
     def fails() -> Study:
         raise ValueError("nothing to tell")
 
     with pytest.raises(ValueError, match="nothing to tell"):
-        feed.close("done", fails)
+        measurement.close("done", fails)
     assert json.loads(file.read_text().splitlines()[-1])["k"] == "end"
 
 
