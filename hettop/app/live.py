@@ -14,7 +14,7 @@ from hettop import events
 from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
 from hettop.app.recording_path import places_to_record, unused
-from hettop.app.verdict_cache import Judge
+from hettop.app.verdict_cache import VerdictCache
 from hettop.errors import HettopError
 from hettop.measurement.imports import import_beside
 from hettop.measurement.measurement import Measurement
@@ -50,7 +50,7 @@ class LiveFeed:
         setup, options = measurement.setup, measurement.options
         self._notices: list[Notice] = []
         self._pauses = PauseController(measurement, self._notices.append, model, together)
-        self._judge = Judge()
+        self._verdicts = VerdictCache()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
         # Where loads can run does not change while this runs, and finding out costs too much for every frame.
@@ -115,8 +115,8 @@ class LiveFeed:
     def replay_status(self) -> ReplayStatus | None:
         return None
 
-    def verdict(self, width: int) -> VerdictPage:
-        return self._judge.page(self.session, self.now_ns, width, still=False)
+    def verdict(self, width: int) -> VerdictPage | None:
+        return self._verdicts.page(self.session, self.now_ns, width, still=False)
 
     def warn(self, text: str) -> None:
         """Have this told on the screen, once."""

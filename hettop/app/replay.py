@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hettop.app.replay_selection import Selecting
-from hettop.app.verdict_cache import Judge
+from hettop.app.verdict_cache import VerdictCache
 from hettop.format import UNKNOWN, milliseconds
 from hettop.record.player import Player
 from hettop.session.session import Session
@@ -32,7 +32,7 @@ class ReplayFeed:
         self._playing = True
         self._notices: list[Notice] = []
         self._played_from: int | None = None  # the moment asked for stands until it is first shown
-        self._judge = Judge()
+        self._verdicts = VerdictCache()
         self._overview = self._player.overview()
         self._selecting = Selecting(self._player)
         self._player.seek(at_ns)
@@ -103,8 +103,8 @@ class ReplayFeed:
     def overview(self, columns: int) -> tuple[Band | None, ...]:
         return self._overview.bands(columns)
 
-    def verdict(self, width: int) -> VerdictPage:
-        return self._judge.page(self._player.session, self._player.position_ns, width, still=not self._playing)
+    def verdict(self, width: int) -> VerdictPage | None:
+        return self._verdicts.page(self._player.session, self._player.position_ns, width, still=not self._playing)
 
     def notices(self) -> list[Notice]:
         found, self._notices = self._notices, []

@@ -5,6 +5,9 @@ Works on what a session on a screen still has: sums of all samples, and the samp
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from hettop.errors import HettopError
@@ -24,23 +27,54 @@ RECENT = (
 )
 
 
-class Judge:
-    """Judges a session when it is asked and its last verdict is old."""
+Work = Callable[[], None]
 
-    def __init__(self) -> None:
+
+def on_thread(work: Work) -> None:
+    """Do it beside whatever the caller goes on with."""
+    Thread(target=work, name="hettop-verdict", daemon=True).start()
+
+
+class VerdictCache:
+    """The last verdict on a session, judged anew when it is asked for and old.
+
+    `start` has work done, by default on a thread: the first verdict takes half a second, and the caller's thread also
+    draws and records. What is judged is a copy, for the session goes on meanwhile.
+    """
+
+    def __init__(self, start: Callable[[Work], None] = on_thread) -> None:
+        self._start = start
         self._page: VerdictPage | None = None
         self._asked: object = None
+        self._working = False
+        self._fault: Exception | None = None
 
-    def page(self, session: Session, now_ns: int, width: int, *, still: bool) -> VerdictPage:
-        """The verdict in words, its table in `width` cells. `still`: nothing moves, so judge this very moment."""
+    def page(self, session: Session, now_ns: int, width: int, *, still: bool) -> VerdictPage | None:
+        """The latest verdict in words, its table in `width` cells; None until there is one.
+
+        still: nothing moves, so a verdict is only of use if it is of this very moment. Raises what judging raised.
+        """
+        if self._fault is not None:
+            raise self._fault
         asked = (width, session.load)
-        page = self._page
-        if page is not None and asked == self._asked:
-            age = abs(now_ns - page.judged_ns)
-            if age == 0 or (age < JUDGED_EVERY_NS and not still):
-                return page
-        self._page, self._asked = _page(session, now_ns, width), asked
+        if not self._working and not self._is_fresh(asked, now_ns, still):
+            self._working, self._asked = True, asked
+            copied = copy.deepcopy(session)
+            self._start(lambda: self._judge(copied, now_ns, width))
         return self._page
+
+    def _is_fresh(self, asked: object, now_ns: int, still: bool) -> bool:
+        if self._page is None or asked != self._asked:
+            return False
+        age = abs(now_ns - self._page.judged_ns)
+        return age == 0 or (age < JUDGED_EVERY_NS and not still)
+
+    def _judge(self, session: Session, now_ns: int, width: int) -> None:
+        try:
+            self._page = _page(session, now_ns, width)
+        except Exception as fault:  # noqa: BLE001 - whoever asks next raises it
+            self._fault = fault
+        self._working = False
 
 
 def question_of(session: Session) -> Question:

@@ -191,8 +191,11 @@ class Feed(Protocol):
 
     def replay_status(self) -> ReplayStatus | None: ...
 
-    def verdict(self, width: int) -> VerdictPage:
-        """Which unit to use by what the session holds, judged every few seconds; tables in `width` cells."""
+    def verdict(self, width: int) -> VerdictPage | None:
+        """Which unit to use by what the session holds, judged every few seconds; tables in `width` cells.
+
+        None until it is judged for the first time, which takes a moment.
+        """
         ...
 
     def notices(self) -> list[Notice]:

@@ -13,6 +13,7 @@ from hettop.tui.rooms.room import Room
 
 _PURPOSE = 13
 _INKS = {"avoid": "error"}
+_JUDGING = "Judging what was measured so far …"
 _NOTHING = "Nothing was measured under this load yet. i runs all units in turn: then they can be compared fairly."
 
 
@@ -32,7 +33,7 @@ class VerdictRoom(Room):
     def rows(self, picture: Picture, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
         page = picture.verdict
         if page is None:
-            return []
+            return _sentences([_JUDGING], width, "muted")
         if not page.advice and not page.failures:
             return _sentences([_NOTHING], width, "text")
         return verdict_lines(page, width)
