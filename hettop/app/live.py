@@ -5,20 +5,24 @@ What is measured, and how sources meet the stream, is known by `measurement`; th
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import sys
+import tempfile
+import threading
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Thread
 
 from hettop import events
 from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
-from hettop.app.recording_path import places_to_record, unused
 from hettop.app.verdict_cache import VerdictCache
 from hettop.errors import HettopError
-from hettop.measurement.imports import import_beside
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
+from hettop.models.cache import find_home
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart
@@ -241,3 +245,30 @@ def recording_notice(closed: Closed) -> Notice:
     if closed.fault:
         return Notice(f"{text}: {closed.fault}", "error")
     return Notice(text, "warning" if missing else "information")
+
+
+def import_beside(*names: str) -> threading.Thread:
+    """Start importing these modules, one after another, on a thread of their own; a missing one is somebody else's."""
+
+    def work() -> None:
+        for name in names:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+    thread = threading.Thread(target=work, name="hettop-imports", daemon=True)
+    thread.start()
+    return thread
+
+
+def unused(path: Path) -> Path:
+    """`path`, with a number if there is such a file already: two recordings may begin in one second."""
+    names = (path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 100)))
+    return next((name for name in names if not name.exists()), path)
+
+
+def places_to_record() -> list[Path]:
+    """Here, at home, or where temporary files go: the first that can be written."""
+    places = [Path(), Path(tempfile.gettempdir())]
+    with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
+        places.insert(1, find_home())
+    return places

@@ -6,19 +6,22 @@ What was paused goes on by itself when what it was paused for is over, if it ran
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import Enum, auto
+from typing import Any
 
 import msgspec
 
 from hettop import events
-from hettop.app.study_power import StudyPower
 from hettop.app.study_runner import Studies
 from hettop.errors import HettopError
+from hettop.events import FoundCoexec, Power, PowerStatus, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import environment_for_child
+from hettop.studies.coexec.document import together_ns, with_energy
+from hettop.studies.coexec.power import TogetherPower
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
 from hettop.tui.feed import Notice, StudyOffer
 
@@ -221,3 +224,27 @@ class PauseController:
         row = next(iter(self._measurement.control.units), setup.units[0])
         unit, _variant = events.split_row(row)  # a study is of the model as it was named, not of its variants
         return kinds(unit, setup.available, how, self._backend)
+
+
+class StudyPower:
+    """Completes what a co-execution tells by the power of the blocks in which all worked.
+
+    status: what the source said of itself before. origin_ns: of the session, on the machine's monotonic clock.
+    """
+
+    def __init__(self, status: PowerStatus | None, origin_ns: int) -> None:
+        self._spent = TogetherPower()
+        self._origin_ns = origin_ns
+        if status is not None:
+            self.take(status)
+
+    def take(self, event: Power | PowerStatus) -> None:
+        self._spent.take(event, self._origin_ns)
+
+    def completed(self, told: Study, document: Mapping[str, Any] | None) -> Study:
+        """The same with its energy, or with the reason why there is none."""
+        if not isinstance(told.found, FoundCoexec) or document is None:
+            return told
+        self._spent.block(together_ns(document))
+        energy = self._spent.energy(told.found.together_per_s)
+        return msgspec.structs.replace(told, found=with_energy(told.found, energy))

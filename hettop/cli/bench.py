@@ -73,8 +73,7 @@ def run(argv: list[str]) -> int:
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
-    from hettop.measurement.compare_with import prepare_against, with_closed_loop
-    from hettop.measurement.setup import prepare
+    from hettop.measurement.setup import prepare, prepare_against, with_closed_loop
 
     options, cores = model_options(arguments), os.cpu_count() or 1
     units = tuple(unit.strip() for unit in arguments.units.split(","))

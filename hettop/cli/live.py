@@ -210,7 +210,7 @@ def _with_other(setup: Setup, model: ModelOptions, against: str | None) -> Setup
     """With the rows of another model beside those of the first, if there is one."""
     if against is None:
         return setup
-    from hettop.measurement.compare_with import prepare_against
+    from hettop.measurement.setup import prepare_against
 
     return prepare_against(setup, model, against, os.cpu_count() or 1)
 

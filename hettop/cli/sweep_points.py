@@ -111,7 +111,7 @@ class PointSweep:
 
     def _result(self, trial: Trial, *, modes: bool) -> PointResult:
         from hettop.analysis.sweeps import PointResult, judged
-        from hettop.measurement.trials import samples_of, statistics_of
+        from hettop.measurement.rounds import samples_of, statistics_of
 
         point = next(point for point in self.points if point.candidate is trial.candidate)
         statistics, samples = statistics_of(trial, self.setup.backend, modes=modes), samples_of(trial)

@@ -114,7 +114,7 @@ def results_of(
 ) -> list[VariantResult]:
     """What was measured, unit by unit, with differences to the model as it is on the CPU, or on the first unit."""
     from hettop.analysis.variants import VariantResult
-    from hettop.measurement.trials import samples_of, statistics_of
+    from hettop.measurement.rounds import samples_of, statistics_of
     from hettop.studies.variants.setup import compared
 
     by_name = {variant.candidate.name: variant for variant in variants}

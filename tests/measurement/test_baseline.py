@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.events import Baseline, Power
-from hettop.measurement.baseline import ENOUGH, PATIENCE_NS, SETTLE_NS, BaselineRun
+from hettop.measurement.power import ENOUGH, PATIENCE_NS, SETTLE_NS, BaselineRun
 
 HALF_SECOND = 500_000_000
 

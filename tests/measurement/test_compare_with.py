@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from hettop.errors import HettopError
-from hettop.measurement.compare_with import prepare_against, with_closed_loop, with_other_model
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
-from hettop.measurement.setup import prepare
+from hettop.measurement.setup import prepare, prepare_against, with_closed_loop, with_other_model
 from hettop.session.viewing import view
 from hettop.session.views import ViewRequest
 from tests.processes.waiting import wait_for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.measurement.frames import FrameTimes
+from hettop.measurement.measurement import FrameTimes
 from tests.streams import MS, S
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from hettop.measurement.imports import import_beside
+from hettop.app.live import import_beside
 
 
 def test_they_are_there_once_the_thread_is_done_and_missing_ones_hold_up_nothing() -> None:
@@ -16,7 +16,7 @@ def test_they_are_there_once_the_thread_is_done_and_missing_ones_hold_up_nothing
 
 def test_an_import_that_hangs_does_not_keep_a_program_from_ending() -> None:
     code = (
-        "import sys, types, time; from hettop.measurement.imports import import_beside\n"
+        "import sys, types, time; from hettop.app.live import import_beside\n"
         "class Slow:\n"
         "    def find_spec(self, name, *_):\n"
         "        time.sleep(600 if name == 'slow' else 0)\n"

@@ -10,9 +10,16 @@ import pytest
 from hettop.errors import HettopError
 from hettop.events import Failure
 from hettop.measurement.options import MeasureOptions
-from hettop.measurement.rounds import Candidate, Rounds, Trial, ran_out_of_memory, recorded_as
+from hettop.measurement.rounds import (
+    Candidate,
+    Rounds,
+    Trial,
+    ran_out_of_memory,
+    recorded_as,
+    samples_of,
+    statistics_of,
+)
 from hettop.measurement.setup import Setup
-from hettop.measurement.trials import samples_of, statistics_of
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import ResolvedModel
 from hettop.session.session import RAW_LIMIT

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hettop.app.study_power import StudyPower
+from hettop.app.pause_controller import StudyPower
 from hettop.errors import HettopError
 from hettop.events import FoundCoexec, Power, PowerStatus, Study
 from hettop.studies.coexec.page import coexec_document
