@@ -155,8 +155,7 @@ def test_recordings_are_named_after_the_time_and_never_overwrite_each_other(feed
         status = feed.recording_status()
         assert status is not None
         assert status.fault is None
-        before = feed.session.samples
-        pumped(feed, lambda before=before: feed.session.samples > before + 10, "it records")  # type: ignore[misc]
+        pumped(feed, lambda path=Path(status.path): "samples" in kinds_recorded(path), "it records")  # type: ignore[misc]
         feed.toggle_recording()
         assert feed.recording_status() is None
     local = f"hettop-{WALL.astimezone():%Y%m%d-%H%M%S}"
