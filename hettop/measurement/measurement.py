@@ -80,8 +80,12 @@ class Measurement:
         wall: Callable[[], datetime] = wall_clock,
         timeouts: Timeouts | None = None,
         here: PowerHere | None = None,
+        reaper: Reaper | None = None,
     ) -> None:
-        """Raises HettopError, or OSError where no process can be started, and leaves nothing behind then."""
+        """`reaper`: one that several measurements share and whoever made it closes; None: one of its own.
+
+        Raises HettopError, or OSError where no process can be started, and leaves nothing behind then.
+        """
         parts = parse_load(options.load)
         why = unavailable(parts) if not setup.simulated else None
         if why is not None:
@@ -101,6 +105,10 @@ class Measurement:
         with ExitStack() as started:
             self._start_power(here, started)
             self._start_outputs(started)
+            self.reaper = reaper or Reaper()
+            self._own_reaper = None if reaper else self.reaper
+            if self._own_reaper is not None:
+                started.callback(self._own_reaper.close)
             self._start_processes(timeouts or Timeouts(), started)
             for unit in rows:
                 self.commit(events.Engine(t=0, unit=unit, state="stopped", backend=setup.backend))
@@ -131,8 +139,6 @@ class Measurement:
 
     def _start_processes(self, timeouts: Timeouts, started: ExitStack) -> None:
         simulated, environment = self.setup.simulated, environment_for_child(os.environ)
-        self.reaper = Reaper()
-        started.callback(self.reaper.close)
         self._awake = Awake()
         started.callback(self._awake.close)
         self.engine = self._make_engine(timeouts)
@@ -214,7 +220,8 @@ class Measurement:
                 self.commit(last_word())
         finally:
             closed = self.recorder.stop(why, self.now_ns)
-            self.reaper.close()
+            if self._own_reaper is not None:
+                self._own_reaper.close()
             if self._metrics is not None:
                 self._metrics.close()
         return closed

@@ -19,6 +19,7 @@ from hettop.events import NO_LOAD, Failure
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup
+from hettop.processes.reaper import Reaper
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
@@ -123,6 +124,7 @@ class Rounds:
         ]
         if not measure.force:
             _check_free(recorded_as(measure.record, trial.candidate.name, trial.unit) for trial in self.trials)
+        self._reaper = Reaper()
         self._units = deque(units)
         self._waiting: deque[Trial] = deque()
         self._running: Trial | None = None
@@ -171,6 +173,7 @@ class Rounds:
         self._units.clear()
         self._waiting.clear()
         self._running = None
+        self._reaper.close()
 
     def _here(self) -> list[Trial]:
         waiting = list(self._waiting)
@@ -199,7 +202,12 @@ class Rounds:
         measure = replace(self._measure, record=recorded_as(self._measure.record, trial.candidate.name, trial.unit))
         try:
             trial.measurement = Measurement(
-                setup, measure, rows=setup.units, raw_limit=self._raw_limit, timeouts=self._timeouts
+                setup,
+                measure,
+                rows=setup.units,
+                raw_limit=self._raw_limit,
+                timeouts=self._timeouts,
+                reaper=self._reaper,
             )
         except HettopError as error:
             if error.kind in ("io", "usage"):  # a recording that cannot be written is asked for wrongly

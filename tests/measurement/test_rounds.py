@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hettop.errors import HettopError
@@ -183,3 +184,20 @@ def test_each_trial_has_a_recording_of_its_own() -> None:
     assert recorded_as("out/s.jsonl.zst", "448x448 b4", "CPU_ONLY@2") == str(
         Path("out/s-448x448-b4-CPU_ONLY@2.jsonl.zst")
     )
+
+
+def test_all_candidates_share_one_reaper() -> None:
+    """Each was a process of its own beside each engine."""
+    options = MeasureOptions(warmup=0, runs=60, power="none")
+    before = len(psutil.Process().children())
+    rounds = Rounds([candidate("a"), candidate("b"), candidate("c")], ("CPU_ONLY",), options, raw_limit=0)
+
+    def all_are_loaded() -> bool:
+        rounds.pump()
+        return all(trial.steady[0] for trial in rounds.trials)
+
+    try:
+        wait_for(all_are_loaded, "each had a turn")
+        assert len(psutil.Process().children()) == before + 3 + 1
+    finally:
+        rounds.close("done")
