@@ -176,7 +176,6 @@ def measure_and_print(
     setup: Setup, options: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
-    from hettop.cli.closing import undisturbed
     from hettop.cli.measuring import (
         LONGER,
         after_recording,
@@ -186,6 +185,7 @@ def measure_and_print(
         say_turns,
     )
     from hettop.cli.progress import Progress, width_of
+    from hettop.cli.signals import stop_signals_ignored
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.measurement.headless import Headless
     from hettop.session.session import RAW_LIMIT
@@ -202,7 +202,7 @@ def measure_and_print(
 
     outcome = measure(headless, show, progress.clear)
     closed = outcome.closed
-    with undisturbed():  # the result is what the wait was for, however impatient the signals
+    with stop_signals_ignored():  # the result is what the wait was for, however impatient the signals
         print_session(headless.session, as_json)
         if closed is not None:
             say_recorded(closed)

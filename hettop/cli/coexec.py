@@ -73,15 +73,15 @@ def _refuse_mixtures(arguments: argparse.Namespace) -> None:
 def _coexecute(argv: list[str], arguments: argparse.Namespace) -> int:
     if arguments.live:
         return _on_screen(arguments)
-    from hettop.cli.ending import ending
     from hettop.cli.layers import model_title
+    from hettop.cli.signals import stop_descriptors
     from hettop.exits import EXIT_INTERRUPTED
     from hettop.studies.coexec.page import coexec_document, coexec_text
     from hettop.studies.coexec.setup import Listener, measure
 
     with (
         Answer("coexec", ["coexec", *argv], arguments) as answer,
-        ending(sys.stdin if arguments.until_ended else None) as ends,
+        stop_descriptors(sys.stdin if arguments.until_ended else None) as ends,
     ):
         setup, job = _prepared(arguments)
         answer.begin(setup)

@@ -138,7 +138,6 @@ def _loads_in(session: Session) -> str:
 def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int:
     from hettop.analysis.unit_samples import in_order_of
     from hettop.cli.bench import say_recorded
-    from hettop.cli.closing import undisturbed
     from hettop.cli.measuring import (
         MORE_RUNS,
         after_recording,
@@ -148,6 +147,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         say_turns,
     )
     from hettop.cli.progress import Progress, width_of
+    from hettop.cli.signals import stop_signals_ignored
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.measurement.headless import Headless
     from hettop.measurement.setup import prepare
@@ -166,7 +166,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         return looks.enough(time.monotonic_ns())
 
     outcome = measure(headless, enough, progress.clear)
-    with undisturbed():
+    with stop_signals_ignored():
         found = _verdict(headless.session, looks.question, in_order_of(headless.session))
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:

@@ -61,9 +61,9 @@ def measure_and_keep(
 ) -> int:
     """The exit code: 0 if some rail could be tried, 3 if none, 130 when interrupted, which keeps and prints nothing."""
     from hettop.app.rail_control import check_rails, keep
-    from hettop.cli.closing import undisturbed
     from hettop.cli.measuring import measure
     from hettop.cli.progress import Progress, width_of
+    from hettop.cli.signals import stop_signals_ignored
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
@@ -75,7 +75,7 @@ def measure_and_keep(
     if measure(headless, show, progress.clear).interrupted:
         return EXIT_INTERRUPTED
     checked = check_rails(headless.session, setup.absent)
-    with undisturbed():
+    with stop_signals_ignored():
         keep(checked, headless.session, rails, datetime.now(UTC))
         _print(checked, headless.session, rails, as_json=as_json, hidden=hidden)
     return 0 if any(each.validated is not None for each in checked) else EXIT_FAILED

@@ -121,9 +121,9 @@ def _on_screen(
     units: tuple[str, ...] | None,
     together: Together | None = None,
 ) -> int:
-    from hettop.cli.closing import Endings, undisturbed
     from hettop.cli.measuring import is_incomplete
     from hettop.cli.screen import show
+    from hettop.cli.signals import ScreenSignals, stop_signals_ignored
     from hettop.exits import EXIT_FAILED
     from hettop.processes.qos import set_screen_qos
 
@@ -140,15 +140,15 @@ def _on_screen(
         return opened[0]
 
     failures: dict[str, Failure] = {}
-    with Endings() as endings:
+    with ScreenSignals() as signals:
         screen = screen_options(arguments)
         if together is not None:
             screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
         try:
-            code = show(begin, screen, endings=endings)
+            code = show(begin, screen, signals=signals)
             failures = {unit: why for feed in opened for unit, why in all_failed(feed).items()}
         finally:
-            with undisturbed():
+            with stop_signals_ignored():
                 closed = [feed.close("quit") for feed in opened]
         for recording in closed:
             _say_recorded(recording)

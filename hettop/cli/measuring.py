@@ -55,7 +55,7 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
 
     Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.
     """
-    from hettop.cli.closing import undisturbed
+    from hettop.cli.signals import stop_signals_ignored
 
     interrupted = False
     wrong: HettopError | None = None
@@ -69,7 +69,7 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
         interrupted = True
     finally:
         wrong = wrong_use(measurement.session)
-        with undisturbed():
+        with stop_signals_ignored():
             if wrong is not None:
                 measurement.discard_recording()
             closed = measurement.close("interrupted" if interrupted else "done")

@@ -13,7 +13,7 @@ from typing import TextIO
 import msgspec
 
 from hettop import events
-from hettop.cli.closing import undisturbed
+from hettop.cli.signals import stop_signals_ignored
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from hettop.report.document import to_json
 from hettop.session.power_summary import without_keys
@@ -88,9 +88,9 @@ def measure(
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        with undisturbed():
+        with stop_signals_ignored():
             feed.close()
-    with undisturbed():
+    with stop_signals_ignored():
         printer.end()
         return EXIT_INTERRUPTED if interrupted else _exit_code(printer.gathered, err)
 

@@ -81,8 +81,8 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
 
 
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
-    from hettop.cli.closing import Endings
     from hettop.cli.screen import show
+    from hettop.cli.signals import ScreenSignals
     from hettop.record.is_study_only import holds_a_study_alone
 
     opened: list[ReplayFeed] = []
@@ -96,12 +96,12 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
             opened[0].to_end()
         return opened[0]
 
-    with Endings() as endings:
+    with ScreenSignals() as signals:
         screen = screen_options(arguments)
         if alone:
             screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
         try:
-            return show(begin, screen, endings=endings, replaying=True)
+            return show(begin, screen, signals=signals, replaying=True)
         finally:
             for feed in opened:
                 feed.close()

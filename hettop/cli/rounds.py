@@ -61,7 +61,7 @@ class Followed:
 
 def run_rounds(rounds: Rounds, each_time: Callable[[], None]) -> bool:
     """Pump until all is measured or a signal comes; close it in good order. Returns whether it was interrupted."""
-    from hettop.cli.closing import undisturbed
+    from hettop.cli.signals import stop_signals_ignored
 
     interrupted = False
     try:
@@ -72,7 +72,7 @@ def run_rounds(rounds: Rounds, each_time: Callable[[], None]) -> bool:
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        with undisturbed():
+        with stop_signals_ignored():
             rounds.close("interrupted" if interrupted else "done")
     return interrupted
 

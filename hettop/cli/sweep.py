@@ -140,9 +140,9 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
     from hettop.cli.bench import say_recorded
-    from hettop.cli.closing import undisturbed
     from hettop.cli.measuring import after_recording, measure, print_header_warnings, say_power
     from hettop.cli.rounds import INTERRUPTED
+    from hettop.cli.signals import stop_signals_ignored
     from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
     from hettop.studies.sweep.page import loads_document
 
@@ -153,7 +153,7 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, str
     line = _Line(sweep, time.monotonic_ns())
     show = _Followed(sweep, answer, known, time.monotonic_ns).show if streamed else line.show
     outcome = measure(sweep, show, line.clear)
-    with undisturbed():
+    with stop_signals_ignored():
         notes = [INTERRUPTED] if outcome.interrupted else []
         answer.give(
             lambda: loads_document(sweep.session, sweep.failed_loads, notes), lambda width: _text(sweep, notes, width)

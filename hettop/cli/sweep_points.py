@@ -121,15 +121,15 @@ class PointSweep:
 
 
 def _measure(sweep: PointSweep, answer: Answer, *, streamed: bool) -> int:
-    from hettop.cli.closing import undisturbed
     from hettop.cli.measuring import after_recording
     from hettop.cli.rounds import INTERRUPTED, exit_code, follow, say_recordings
+    from hettop.cli.signals import stop_signals_ignored
 
     def so_far() -> dict[str, Any]:
         return sweep.document(sweep.results_so_far(), [], certain=False)
 
     interrupted = follow(sweep.rounds, answer, so_far, streamed=streamed)
-    with undisturbed():
+    with stop_signals_ignored():
         results, notes = sweep.results(), [INTERRUPTED] if interrupted else []
         answer.give(
             lambda: sweep.document(results, notes, certain=True),

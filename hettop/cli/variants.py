@@ -84,8 +84,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answer, *, streamed: bool) -> int:
-    from hettop.cli.closing import undisturbed
     from hettop.cli.rounds import INTERRUPTED, exit_code, follow, heading, say_recordings
+    from hettop.cli.signals import stop_signals_ignored
     from hettop.studies.variants.page import variants_document, variants_text
 
     def so_far() -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answ
         }
 
     interrupted = follow(rounds, answer, so_far, streamed=streamed)
-    with undisturbed():
+    with stop_signals_ignored():
         results, notes = results_of(setup, variants, rounds.trials), [INTERRUPTED] if interrupted else []
         title, head = heading(setup, rounds.trials)
         answer.give(

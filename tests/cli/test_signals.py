@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
 import termios
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from hettop.cli.closing import ENDING, undisturbed
+from hettop.cli.signals import SAME_S, STOP_SIGNALS, stop_descriptors, stop_signals_ignored
 from tests.cli.running import plain_environment
 from tests.processes.waiting import wait_for
 
 
-@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_an_impatient_signal_does_not_cut_the_closing_short(number: signal.Signals) -> None:
-    with undisturbed():
+    with stop_signals_ignored():
         os.kill(os.getpid(), number)
     # Reached: with its usual handler the signal would have ended this process, or raised KeyboardInterrupt.
 
 
 def test_afterwards_signals_do_what_they_did() -> None:
-    before = [signal.getsignal(number) for number in ENDING]
-    with pytest.raises(ZeroDivisionError), undisturbed():
+    before = [signal.getsignal(number) for number in STOP_SIGNALS]
+    with pytest.raises(ZeroDivisionError), stop_signals_ignored():
         _ = 1 / 0
-    assert [signal.getsignal(number) for number in ENDING] == before
+    assert [signal.getsignal(number) for number in STOP_SIGNALS] == before
 
 
 def run_in_terminal(*signals: tuple[float, signal.Signals]) -> tuple[int, bytes, bool]:
@@ -111,3 +115,67 @@ def test_a_terminal_that_vanishes_without_a_word_ends_hettop() -> None:
         assert process.wait(60) == 128 + signal.SIGHUP
     finally:
         process.kill()
+
+
+class Moments:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    yield
+    assert {number: signal.getsignal(number) for number in STOP_SIGNALS} == before
+
+
+def has_ended(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0]) and os.read(descriptor, 1) == b""
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_a_signal_ends_the_descriptor_and_raises_nothing(number: signal.Signals) -> None:
+    with stop_descriptors() as (descriptor,):
+        assert not has_ended(descriptor)
+        os.kill(os.getpid(), number)
+        assert has_ended(descriptor)
+
+
+def test_signals_close_to_each_other_are_one_and_a_later_one_interrupts() -> None:
+    clock = Moments()
+    with stop_descriptors(clock=clock) as (descriptor,):
+        os.kill(os.getpid(), signal.SIGTERM)
+        clock.now += SAME_S / 2
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert has_ended(descriptor)
+        clock.now += SAME_S
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_descriptors() as (descriptor,):
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not has_ended(descriptor)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_standard_input_ends_it_only_where_it_is_a_pipe() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as piped, Path(os.devnull).open() as nothing:
+        with stop_descriptors(piped) as descriptors:
+            assert descriptors[1:] == [reading]
+            os.close(writing)
+            assert has_ended(descriptors[1])
+        for other in (nothing, io.StringIO(), None):
+            with stop_descriptors(other) as descriptors:
+                assert len(descriptors) == 1
