@@ -11,8 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from hettop.cli.main import COMMANDS
-from hettop.cli.parsers import LIVE, options_of, parser_of
+from hettop.cli.commands import COMMANDS, LIVE, options_of, parser_of
 from tests.cli.running import hettop
 
 REPOSITORY = Path(__file__).parents[1]

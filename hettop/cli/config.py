@@ -7,34 +7,23 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hettop.cli.options import make_parser
-from hettop.cli.screen import add_screen_options
+from hettop.app.settings.example import example
+from hettop.app.settings.load import NO_COLOUR, Mine, my_settings, screen_keymap, with_theme
+from hettop.app.settings.resolve import Value, shown
+from hettop.cli.screen import has_theme, whole_name
 from hettop.errors import HettopError
+from hettop.exits import EXIT_WRONG_USE
+from hettop.measurement.user_files import my_places
 from hettop.text import clean
+from hettop.tui.keymap import Keymap
+from hettop.tui.keys import KEYS
 
-if TYPE_CHECKING:
-    from hettop.app.settings.load import Mine
-    from hettop.app.settings.resolve import Value
-    from hettop.tui.keymap import Keymap
-
-SUMMARY = "Tell where hettop's settings lie, which are in force, and where each value came from."
-EXAMPLE = """\
-  hettop config
-  hettop config --init            write an example, all in comments; nothing is overwritten
-  hettop config --theme hettop-light --json
-  hettop config --forget          forget what was chosen on the screen, such as hidden panels"""
-NOTES = """\
-A value is taken from the option, else from an environment variable such as HETTOP_THEME, else from a choice made on
-the screen, else from the config file, else it is hettop's own. A choice made on the screen holds until the file says
-something else than it did then. Settings are about the screen: commands that measure without one read none of them.
-Exit codes: 0 all is well, 2 something in the file or the environment is wrong; it is named, and left out."""
 EXAMPLE_KEYS = ("unit.next", "room.load", "freeze")
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     if arguments.init:
         return _init()
     if arguments.forget:
@@ -42,23 +31,7 @@ def run(argv: list[str]) -> int:
     return _tell(arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("config", SUMMARY, EXAMPLE, NOTES)
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    choice.add_argument("--init", action="store_true", help="write a commented example where the config file belongs")
-    choice.add_argument("--forget", action="store_true", help="forget what was chosen on the screen")
-    parser.add_argument("--power", metavar="SRC", help="as with hettop itself, to see what it would override")
-    parser.add_argument("--unit", metavar="U", help="the same")
-    add_screen_options(parser)
-    return parser
-
-
 def _init() -> int:
-    from hettop.app.settings.example import example
-    from hettop.measurement.user_files import my_places
-    from hettop.tui.keys import KEYS
-
     path = my_places().config
     if path is None:
         raise HettopError("usage", "this user has no home for a config file", "export HETTOP_CONFIG=/some/config.toml")
@@ -76,8 +49,6 @@ def _init() -> int:
 
 
 def _forget() -> int:
-    from hettop.app.settings.load import my_settings
-
     kept = my_settings().kept
     if kept is not None:
         try:
@@ -89,10 +60,6 @@ def _forget() -> int:
 
 
 def _tell(arguments: argparse.Namespace) -> int:
-    from hettop.app.settings.load import my_settings, screen_keymap, with_theme
-    from hettop.cli.screen import has_theme, whole_name
-    from hettop.exits import EXIT_WRONG_USE
-
     arguments.theme = whole_name(arguments.theme)
     options = {name: getattr(arguments, name) for name in ("theme", "fps", "ascii", "power", "unit")}
     mine, no_theme = with_theme(my_settings(options), has_theme)
@@ -123,8 +90,6 @@ def _document(mine: Mine, keymap: Keymap, faults: list[str]) -> dict[str, Any]:
 
 
 def _notes(mine: Mine, keymap: Keymap) -> list[str]:
-    from hettop.app.settings.load import NO_COLOUR
-
     without_hues = mine.force.values["theme"].where == NO_COLOUR
     told = f"{NO_COLOUR} is set, so the usual theme gives way to one without hues; one that you name does not"
     return [*([told] if without_hues else []), *keymap.notes]
@@ -140,8 +105,6 @@ def _file(path: Path | None) -> dict[str, Any]:
 
 
 def _page(mine: Mine, keymap: Keymap, faults: list[str]) -> str:
-    from hettop.app.settings.resolve import shown
-
     lines = []
     words = {"config": "config file", "themes": "own themes", "state": "chosen on the screen"}
     for name, path in _files(mine):

@@ -8,18 +8,26 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hettop.app.doctor import Finding
+from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
+from hettop.app.terminal import Terminal
+from hettop.cli.measuring import measure
+from hettop.cli.progress import Progress, width_of
+from hettop.cli.signals import stop_signals_ignored
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
+from hettop.measurement.headless import Headless
+from hettop.measurement.options import MeasureOptions
+from hettop.measurement.power import PowerHere, power_here
+from hettop.measurement.setup import Setup
+from hettop.measurement.validated_rails import ValidatedRails
+from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.doctor import WIDTH, doctor_page
+from hettop.report.document import to_json
+from hettop.session.session import Session
+from hettop.sources.host import describe_host
 from hettop.text import clean
-
-if TYPE_CHECKING:
-    from hettop.app.rail_control import Checked
-    from hettop.measurement.headless import Headless
-    from hettop.measurement.options import MeasureOptions
-    from hettop.measurement.power import PowerHere
-    from hettop.measurement.setup import Setup
-    from hettop.measurement.validated_rails import ValidatedRails
-    from hettop.session.session import Session
 
 
 def run_control(
@@ -36,12 +44,6 @@ def run_control(
 
     Raises HettopError (exit 2) where there is no Core ML or no source of power.
     """
-    from hettop.app.rail_control import MODEL, control_options, prepare_control
-    from hettop.measurement.headless import Headless
-    from hettop.measurement.power import power_here
-    from hettop.measurement.validated_rails import ValidatedRails
-    from hettop.sources.host import describe_host
-
     here, options = here or power_here(describe_host().chip), options or control_options()
     setup = prepare_control(here.machine, model or MODEL)
     # The session neither reads nor writes what is remembered: the control decides by what it measures itself.
@@ -60,12 +62,6 @@ def measure_and_keep(
     hidden: Sequence[str] | None = None,
 ) -> int:
     """The exit code: 0 if some rail could be tried, 3 if none, 130 when interrupted, which keeps and prints nothing."""
-    from hettop.app.rail_control import check_rails, keep
-    from hettop.cli.measuring import measure
-    from hettop.cli.progress import Progress, width_of
-    from hettop.cli.signals import stop_signals_ignored
-    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-
     progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
 
     def show() -> bool:
@@ -89,9 +85,6 @@ def _print(
     as_json: bool,
     hidden: Sequence[str] | None,
 ) -> None:
-    from hettop.report.anonymize import anonymous, anonymous_document
-    from hettop.report.document import to_json
-
     document = control_document(checked, session, rails)
     if as_json:
         sys.stdout.write(to_json(document if hidden is None else anonymous_document(document, hidden)) + "\n")
@@ -124,10 +117,6 @@ def control_document(checked: Sequence[Checked], session: Session, rails: Valida
 
 
 def _page(checked: Sequence[Checked], document: dict[str, Any]) -> str:
-    from hettop.app.doctor import Finding
-    from hettop.app.terminal import Terminal
-    from hettop.report.doctor import WIDTH, doctor_page
-
     what = f"power rails, by {document['source'] or 'no source'}, while {document['model']} ran"
     findings = [Finding(f"{each.rail.upper()} rail", each.validated, each.words) for each in checked]
     kept = ", ".join(rail.upper() for rail in document["remembered"])

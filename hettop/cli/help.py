@@ -7,36 +7,26 @@ import difflib
 import shutil
 import sys
 
-from hettop.cli.main import COMMANDS, help_page
-from hettop.cli.options import make_parser
+from hettop.cli.commands import COMMANDS, parser_of
+from hettop.cli.main import help_page
+from hettop.cli.manual import manual
+from hettop.cli.topics import TOPICS, page, topic_list
 from hettop.errors import HettopError
 from hettop.text import clean
+from hettop.tui.charts.glyphs import to_ascii
 
-SUMMARY = "Explain a topic, or print a command's own help."
-EXAMPLE = """\
-  hettop help                    all commands and topics
-  hettop help percentiles
-  hettop help bench              as hettop bench --help
-  hettop help --man > hettop.1   the manual page"""
 WIDEST = 100
 
 
-def run(argv: list[str]) -> int:
-    from hettop.cli.topics import TOPICS, page
-
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     topic = arguments.topic
     if arguments.man:
-        from hettop.cli.manual import manual
-
         _print(manual())
     elif topic is None:
-        _print(f"{help_page()}\n{_listed()}")
+        _print(f"{help_page()}\n{topic_list()}")
     elif topic in TOPICS:
         _print(page(topic, min(WIDEST, max(40, shutil.get_terminal_size((WIDEST, 24)).columns))))
     elif topic in COMMANDS:
-        from hettop.cli.parsers import parser_of
-
         _print(parser_of(topic).format_help())
     else:
         near = difflib.get_close_matches(topic, [*TOPICS, *COMMANDS], 1)
@@ -45,23 +35,7 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("help", SUMMARY, EXAMPLE, _listed())
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("topic", nargs="?", metavar="TOPIC", help="a topic or a command")
-    choice.add_argument("--man", action="store_true", help="print the manual page, in troff")
-    return parser
-
-
-def _listed() -> str:
-    from hettop.cli.topics import TOPICS
-
-    return "topics:\n" + "".join(f"  {name:<12} {topic.summary}\n" for name, topic in TOPICS.items())
-
-
 def _print(text: str) -> None:
-    from hettop.tui.charts.glyphs import to_ascii
-
     if not (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf"):
         text = "\n".join(map(to_ascii, text.split("\n")))
     sys.stdout.write(text)

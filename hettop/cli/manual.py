@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from hettop.cli.main import COMMANDS
-from hettop.cli.parsers import LIVE, Option, options_of, parser_of
+from hettop.cli.commands import COMMANDS, LIVE, Option, options_of, parser_of
 from hettop.cli.topics import TOPICS, page
 from hettop.version import __version__
 

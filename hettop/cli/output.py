@@ -8,22 +8,25 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
+from typing import Any, Protocol, Self, TextIO
 
-from hettop.errors import HettopError
+from hettop.cli.measuring import print_warnings
+from hettop.cli.progress import one_line
+from hettop.measurement.arguments import check_result_options
+from hettop.measurement.setup import Setup
+from hettop.report.document import to_json, to_json_line
+from hettop.report.grid import wrapped
+from hettop.report.studies.words import HEADLINES
+from hettop.studies.reading import found_of
+from hettop.studies.recording import StudyRecording, header_of
 from hettop.text import clean
-
-if TYPE_CHECKING:
-    from hettop.measurement.setup import Setup
-    from hettop.studies.recording import StudyRecording
 
 TABLES_ALONE = ("layers", "roofline", "sweep", "variants")
 LONGEST = 400  # characters of a sentence
-STREAM_HELP = "print JSON lines meanwhile: what is going on, how much is done, all that is known; the last is whole"
 
 
 class Telling(Protocol):
@@ -42,8 +45,6 @@ class OneLine:
     """A line on stderr that is wiped by the next, where somebody watches."""
 
     def __init__(self) -> None:
-        from hettop.cli.progress import one_line
-
         self._say = one_line()
 
     def doing(self, text: str, share: float | None = None) -> None:
@@ -67,26 +68,8 @@ class JsonLines:
         self._write({"doing": None, "share": None, "document": document})
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        from hettop.report.document import to_json_line
-
         self._stream.write(to_json_line(line) + "\n")
         self._stream.flush()
-
-
-def add_result_options(parser: argparse.ArgumentParser) -> None:
-    """`--json`, `--stream`, and `--record` with `--force`."""
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    parser.add_argument("--stream", action="store_true", help=STREAM_HELP)
-    parser.add_argument("--record", metavar="FILE", help="keep it as a recording, for hettop report and hettop replay")
-    parser.add_argument("--force", action="store_true", help="replace FILE")
-
-
-def check_result_options(arguments: argparse.Namespace) -> None:
-    """Raises HettopError (`usage`) for two kinds of output, and for `--force` without a file."""
-    if arguments.as_json and arguments.stream:
-        raise HettopError("usage", "--json prints when all is done, --stream meanwhile", "use one of them")
-    if arguments.force and arguments.record is None:
-        raise HettopError("usage", "--force replaces a recording, and none is written", "add --record FILE")
 
 
 def telling(arguments: argparse.Namespace) -> Telling:
@@ -99,13 +82,13 @@ class Answer:
     Use it as a context: what is begun in it is wiped, and a recording that got no answer is gone.
     """
 
-    def __init__(self, name: str, command: Sequence[str], arguments: argparse.Namespace) -> None:
-        """`name` of the study, and the command that makes it, as it was given.
+    def __init__(self, name: str, arguments: argparse.Namespace) -> None:
+        """`name` of the study.
 
         Raises HettopError (`usage`) for options that contradict each other.
         """
         check_result_options(arguments)
-        self._name, self._command, self._arguments = name, command, arguments
+        self._name, self._arguments = name, arguments
         self._telling = telling(arguments)
         self._recording: StudyRecording | None = None
 
@@ -121,15 +104,11 @@ class Answer:
 
     def begin(self, setup: Setup) -> None:
         """Print warnings, and make the recording that was asked for. Raises HettopError (`io`, `missing`, `usage`)."""
-        from hettop.cli.measuring import print_warnings
-
         self._telling.doing("")
         print_warnings(setup.warnings)
         if self._arguments.record is not None:
-            from hettop.studies.recording import StudyRecording, header_of
-
             path, force = Path(self._arguments.record), self._arguments.force
-            self._recording = StudyRecording(path, header_of(setup), self._name, self._command, force=force)
+            self._recording = StudyRecording(path, header_of(setup), self._name, self._arguments.command, force=force)
 
     def doing(self, text: str, share: float | None = None) -> None:
         self._telling.doing(text, share)
@@ -153,8 +132,6 @@ class Answer:
         if self._arguments.stream:
             self._telling.known(document())
         elif self._arguments.as_json:
-            from hettop.report.document import to_json
-
             sys.stdout.write(to_json(document()) + "\n")
         else:
             width = shutil.get_terminal_size((100, 24)).columns
@@ -166,9 +143,5 @@ class Answer:
         """The sentences that the screen and a report begin with, for pages that are tables alone."""
         if self._name not in TABLES_ALONE:
             return []
-        from hettop.report.grid import wrapped
-        from hettop.report.studies.words import HEADLINES
-        from hettop.studies.reading import found_of
-
         sentences = HEADLINES[self._name](found_of(self._name, document()))
         return [*(row for each in sentences for row in wrapped(clean(each, LONGEST), width)), ""]

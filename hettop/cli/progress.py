@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from hettop.format import clock
 from hettop.measurement.options import MeasureOptions
 from hettop.session.session import Session
 from hettop.session.unit import Unit
+from hettop.studies.sweep.loads import time_left_ns
 
 BAR_WIDTH = 24
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
@@ -83,9 +85,6 @@ def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -
 
 def progress_line(share_done: float, load: str, elapsed_ns: int, *, what: str = "load ") -> str:
     """A bar, the share done, the time left if one can tell, and the load (or whatever it is) in turn."""
-    from hettop.format import clock
-    from hettop.studies.sweep.loads import time_left_ns
-
     filled = round(share_done * BAR_WIDTH)
     left = time_left_ns(elapsed_ns, share_done)
     remaining = "" if left is None else f"  {clock(left)} left"

@@ -9,18 +9,24 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hettop.cli.bench import say_recorded
+from hettop.cli.output import Answer
+from hettop.cli.progress import progress_line, width_of
+from hettop.cli.signals import stop_signals_ignored
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
+from hettop.measurement.options import MeasureOptions
+from hettop.measurement.rounds import Candidate, Rounds, Trial
+from hettop.measurement.setup import Setup
+from hettop.record.pack import SUFFIX, plain_path
+from hettop.report.document import session_document
+from hettop.report.verdict_words import provenance
+from hettop.session.session import RAW_LIMIT
+from hettop.session.statistics import Statistics
 from hettop.text import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hettop.cli.output import Answer
-    from hettop.measurement.rounds import Candidate, Rounds, Trial
-    from hettop.measurement.setup import Setup
-    from hettop.session.statistics import Statistics
 
 INTERRUPTED = "interrupted: there are fewer samples than were asked for"
 PUMP_EVERY_S = 0.02
@@ -61,8 +67,6 @@ class Followed:
 
 def run_rounds(rounds: Rounds, each_time: Callable[[], None]) -> bool:
     """Pump until all is measured or a signal comes; close it in good order. Returns whether it was interrupted."""
-    from hettop.cli.signals import stop_signals_ignored
-
     interrupted = False
     try:
         while not rounds.finished:
@@ -81,8 +85,6 @@ class Bar:
     """A bar, the share done and the time left in one line, on a terminal's stderr."""
 
     def __init__(self, rounds: Rounds) -> None:
-        from hettop.cli.progress import width_of
-
         self._rounds, self._began_ns = rounds, time.monotonic_ns()
         self._width = width_of(sys.stderr, os.environ.get("TERM", ""))
 
@@ -92,8 +94,6 @@ class Bar:
             sys.stderr.flush()
 
     def _line(self) -> str:
-        from hettop.cli.progress import progress_line
-
         elapsed = time.monotonic_ns() - self._began_ns
         return progress_line(self._rounds.share_done, clean(self._rounds.doing, 60), elapsed, what="")
 
@@ -107,10 +107,6 @@ def make_rounds(
     candidates: Sequence[Candidate], units: Sequence[str], arguments: argparse.Namespace, runs: int
 ) -> Rounds:
     """All candidates on all units, measured as the options say; `runs` of each where they say nothing."""
-    from hettop.measurement.options import MeasureOptions
-    from hettop.measurement.rounds import Rounds
-    from hettop.session.session import RAW_LIMIT
-
     measure = MeasureOptions(
         warmup=arguments.warmup,
         runs=arguments.runs if arguments.runs or arguments.duration else runs,
@@ -124,8 +120,6 @@ def make_rounds(
 
 def study_options(arguments: argparse.Namespace) -> argparse.Namespace:
     """The options of the answer: what was found is never compressed, as the samples beside it may be."""
-    from hettop.record.pack import SUFFIX, plain_path
-
     record = arguments.record
     if record is not None and Path(record).suffix == SUFFIX:
         record = str(plain_path(Path(record)))
@@ -134,9 +128,6 @@ def study_options(arguments: argparse.Namespace) -> argparse.Namespace:
 
 def heading(setup: Setup, trials: Sequence[Trial]) -> tuple[str, dict[str, Any]]:
     """A title, and the head of a document: host and model, called as what all candidates were made of."""
-    from hettop.report.document import session_document
-    from hettop.report.verdict_words import provenance
-
     model, name = setup.model, setup.model.name
     session = next((trial.session for trial in trials if trial.session is not None), None)
     if session is None:
@@ -148,8 +139,6 @@ def heading(setup: Setup, trials: Sequence[Trial]) -> tuple[str, dict[str, Any]]
 
 
 def say_recordings(trials: Sequence[Trial]) -> None:
-    from hettop.cli.bench import say_recorded
-
     for trial in trials:
         if trial.closed is not None:
             say_recorded(trial.closed)
@@ -157,8 +146,6 @@ def say_recordings(trials: Sequence[Trial]) -> None:
 
 def exit_code(rows: Sequence[Statistics], interrupted: bool) -> int:
     """0 if something was measured; else the reasons are told, each once."""
-    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-
     if interrupted:
         return EXIT_INTERRUPTED
     if any(row.n for row in rows):

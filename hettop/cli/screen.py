@@ -117,6 +117,13 @@ def check_theme(name: str) -> None:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
 
 
+def on_terminal() -> bool:
+    """Whether there is a person at both ends, at a terminal or at a page."""
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # as what --serve starts is told
+        return True
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def has_sixteen_colours() -> bool:
     """Whether the terminal has no more than 16 colours, as Textual will take it."""
     from rich.console import Console

@@ -6,68 +6,49 @@ import argparse
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from hettop.cli.options import (
-    add_model_options,
-    add_power_option,
-    duration_ns,
-    make_parser,
-    model_options,
-    not_negative,
-    positive,
-)
-from hettop.cli.output import Answer, add_result_options, check_result_options
+from hettop.cli.bench import say_recorded
+from hettop.cli.measuring import after_recording, measure, print_header_warnings, say_power
+from hettop.cli.output import Answer
+from hettop.cli.parsers.studies import DEFAULT_LOADS
+from hettop.cli.progress import progress_line, width_of
+from hettop.cli.rounds import INTERRUPTED
+from hettop.cli.signals import stop_signals_ignored
+from hettop.cli.sweep_points import run_points
 from hettop.errors import HettopError
-from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
+from hettop.measurement.arguments import (
+    check_result_options,
+    model_options,
+)
+from hettop.measurement.options import MeasureOptions
+from hettop.measurement.setup import Setup, prepare
+from hettop.report.conditions import conditions_text
+from hettop.report.grid import wrapped
+from hettop.report.verdict_words import provenance
+from hettop.session.session import RAW_LIMIT
+from hettop.sources.load.parts import LoadPart, parse_load
+from hettop.sources.load.source import unavailable
+from hettop.studies.sweep.loads import Sweep, SweepOptions
+from hettop.studies.sweep.page import loads_document
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from hettop.measurement.setup import Setup
-    from hettop.sources.load.parts import LoadPart
-    from hettop.studies.sweep.loads import Sweep, SweepOptions
-
-SUMMARY = "Measure a model over batches, image sizes or competing loads, on some units, and tell what each does."
-EXAMPLE = """\
-  hettop sweep --batch 1,2,4,8,16,32 --units CPU_ONLY     rate and time by batch, the knee, the best batch
-  hettop sweep model.onnx --size 224,320,448 --budget 30ms@p90
-  hettop sweep --loads none,cpu:1,cpu:2,memory:1     units interleaved, each load in turn, with rests
-  hettop sweep model.onnx --units CPU_ONLY@1,CPU_ONLY@2 --loads none,cpu:1+memory:1 --duration 10s
-  hettop sweep --backend simulated --loads none,cpu:4,gpu:1 --record m2-loads.jsonl --json"""
-NOTES = """\
-Batches and sizes: points take turns on each unit, one unit after another, with inputs that are really so large; a
-file needs dynamic axes for that, MobileNetV2 is built for each point. A point that fails is a row with the reason; what
-is more work than a point that ran out of memory is not tried. docs/SWEEPS.md tells of the knee and the fit.
-Loads: a comma parts loads, a plus joins them. Samples taken before a load is confirmed count for none. Between loads
-nothing runs for --rest. --runs and --duration count steady samples, or steady time, of each unit at each point or under
-each load. --record s.jsonl keeps what was found, for a sweep over loads with its samples; those of points are recorded
-beside it, such as s-b4-CPU_ONLY.jsonl. Quantiles are numpy's linear (type 7). Exit codes: 0 measured, 2 wrong use, 3
-everything failed while running, 130 interrupted (what was measured is printed)."""
-DEFAULT_LOADS = "none,cpu:1,memory:1"
 DEFAULT_RUNS = 100
-DEFAULT_REST_NS = 2 * 10**9
 MOST_LOADS = 64
 TOLD_EVERY_NS = 500_000_000
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None or arguments.size is not None:
         if arguments.loads is not None:
             raise HettopError("usage", "one sweep is over loads, or over batches and sizes", "make it two")
         if arguments.power is not None:
             raise HettopError("usage", "--power is for a sweep over loads", "turns of points are too short for it")
-        from hettop.cli.sweep_points import run_points
-
-        return run_points(argv, arguments)
+        return run_points(arguments)
     if arguments.budget is not None:
         raise HettopError("usage", "--budget is for a sweep over batches or sizes", "hettop decide judges loads")
-    from hettop.measurement.setup import prepare
-    from hettop.session.session import RAW_LIMIT
-    from hettop.studies.sweep.loads import Sweep, SweepOptions
-
     check_result_options(arguments)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = SweepOptions(
@@ -86,40 +67,14 @@ def run(argv: list[str]) -> int:
         record=arguments.record,
         force=arguments.force,
     )
-    sweep = Sweep(setup, measure, options, argv, raw_limit=RAW_LIMIT)
+    sweep = Sweep(setup, measure, options, arguments.command[1:], raw_limit=RAW_LIMIT)
     # What it found joins the recording of its samples: there is none for the answer to begin.
-    with Answer("sweep", ["sweep", *argv], arguments) as answer:
+    with Answer("sweep", arguments) as answer:
         return _sweep(sweep, measure, answer, streamed=arguments.stream)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("sweep", SUMMARY, EXAMPLE, NOTES)
-    add_model_options(parser)
-    parser.add_argument("--units", default="all", metavar="U,V", help="units to measure, or all (the default)")
-    parser.add_argument("--batch", metavar="1,2,4", help="batches: items a call")
-    parser.add_argument("--size", metavar="224,320", help="sizes of images, in pixels: height and width, or HxW")
-    parser.add_argument("--budget", metavar="16ms@p90", help="with --batch or --size: the most items/s within it")
-    parser.add_argument("--loads", metavar="L,M", help=f"competing loads, one after another ({DEFAULT_LOADS})")
-    parser.add_argument("--rest", type=_rest, default=DEFAULT_REST_NS, metavar="2s", help="pause between loads (2s)")
-    parser.add_argument(
-        "--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls that do not count (10)"
-    )
-    limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and point or load (100)")
-    limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and point or load")
-    add_power_option(parser, "with --loads: ")
-    add_result_options(parser)
-    return parser
-
-
-def _rest(text: str) -> int:
-    return 0 if text.strip() in ("0", "0s") else duration_ns(text)
 
 
 def _loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
     """The loads of a comma list, each once, in the order given. Raises HettopError (`usage`)."""
-    from hettop.sources.load.parts import parse_load
-
     loads = tuple(dict.fromkeys(parse_load(part.strip()) for part in text.split(",")))
     if len(loads) > MOST_LOADS:
         raise HettopError("usage", f"{len(loads)} loads are too many", f"give {MOST_LOADS} at most")
@@ -128,8 +83,6 @@ def _loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
 
 def _check_loads(setup: Setup, options: SweepOptions) -> None:
     """Refuses loads that this machine cannot run before anything starts: a sweep may take hours."""
-    from hettop.sources.load.source import unavailable
-
     if setup.simulated:
         return
     for parts in options.loads:
@@ -139,13 +92,6 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
-    from hettop.cli.bench import say_recorded
-    from hettop.cli.measuring import after_recording, measure, print_header_warnings, say_power
-    from hettop.cli.rounds import INTERRUPTED
-    from hettop.cli.signals import stop_signals_ignored
-    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-    from hettop.studies.sweep.page import loads_document
-
     def known() -> dict[str, Any]:
         return loads_document(sweep.session, sweep.failed_loads)
 
@@ -176,10 +122,6 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, str
 
 
 def _text(sweep: Sweep, notes: list[str], width: int) -> str:
-    from hettop.report.conditions import conditions_text
-    from hettop.report.grid import wrapped
-    from hettop.report.verdict_words import provenance
-
     title = wrapped(" · ".join(provenance(sweep.session)), width)
     page = conditions_text(sweep.session, sweep.failed_loads, width)
     return "\n".join([*title, "", ""]) + page + "".join(f"{note}\n" for note in notes)
@@ -211,15 +153,11 @@ class _Line:
     """How far the sweep is and how long it will take, on a terminal's stderr."""
 
     def __init__(self, sweep: Sweep, began_ns: int) -> None:
-        from hettop.cli.progress import width_of
-
         self._sweep, self._began_ns = sweep, began_ns
         self._width = width_of(sys.stderr, os.environ.get("TERM", ""))
 
     def show(self) -> bool:
         if self._width:
-            from hettop.cli.progress import progress_line
-
             shown = progress_line(self._sweep.share_done, self._sweep.load, time.monotonic_ns() - self._began_ns)
             sys.stderr.write(f"\r\x1b[K{shown[: self._width - 1]}")
             sys.stderr.flush()

@@ -8,18 +8,21 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hettop.cli.options import model_options
+from hettop.analysis.budget import Budget, parse_budget
+from hettop.analysis.sweeps import PointResult, judged
+from hettop.cli.measuring import after_recording
 from hettop.cli.output import Answer
+from hettop.cli.rounds import INTERRUPTED, exit_code, follow, heading, make_rounds, say_recordings, study_options
+from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
-
-if TYPE_CHECKING:
-    from hettop.analysis.budget import Budget
-    from hettop.analysis.sweeps import PointResult
-    from hettop.measurement.rounds import Rounds, Trial
-    from hettop.measurement.setup import Setup
-    from hettop.studies.sweep.points import Point
+from hettop.measurement.arguments import model_options
+from hettop.measurement.rounds import Rounds, Trial
+from hettop.measurement.setup import Setup
+from hettop.measurement.trials import samples_of, statistics_of
+from hettop.studies.sweep.page import sweep_document, sweep_text
+from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
 
 MOST_POINTS = 64
 LARGEST = 65_536
@@ -34,19 +37,15 @@ hint: hettop doctor shows the sizes of its caches and how to clear them
 _SIZE = re.compile(r"(?P<height>[1-9][0-9]{0,4})(?:[x×](?P<width>[1-9][0-9]{0,4}))?")
 
 
-def run_points(argv: Sequence[str], arguments: argparse.Namespace) -> int:
+def run_points(arguments: argparse.Namespace) -> int:
     """Measure every point on every unit; a point that fails is a row with the reason."""
-    from hettop.analysis.budget import parse_budget
-    from hettop.cli.rounds import make_rounds, study_options
-    from hettop.studies.sweep.points import core_ml_compilations, make_points
-
     batches, sizes = parse_batches(arguments.batch), parse_sizes(arguments.size)
     if max(1, len(batches)) * max(1, len(sizes)) > MOST_POINTS:
         raise HettopError("usage", "a sweep of so many points", f"{MOST_POINTS} at most")
     budget = parse_budget(arguments.budget, None)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = model_options(arguments)
-    with Answer("sweep", ["sweep", *argv], study_options(arguments)) as answer:
+    with Answer("sweep", study_options(arguments)) as answer:
         answer.doing("preparing the points …")
         setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
         if (count := core_ml_compilations(setup, points)) >= COMPILATIONS_TO_WARN_OF:
@@ -96,23 +95,14 @@ class PointSweep:
         return [self._result(trial, modes=False) for trial in begun]
 
     def document(self, results: Sequence[PointResult], notes: Sequence[str], *, certain: bool) -> dict[str, Any]:
-        from hettop.cli.rounds import heading
-        from hettop.studies.sweep.page import sweep_document
-
         _, head = heading(self.setup, self.rounds.trials)
         return {**head, **sweep_document(results, self.budget, notes, certain=certain)}
 
     def text(self, results: Sequence[PointResult], notes: Sequence[str], width: int) -> str:
-        from hettop.cli.rounds import heading
-        from hettop.studies.sweep.page import sweep_text
-
         title, _ = heading(self.setup, self.rounds.trials)
         return sweep_text(title, results, self.budget, width, notes)
 
     def _result(self, trial: Trial, *, modes: bool) -> PointResult:
-        from hettop.analysis.sweeps import PointResult, judged
-        from hettop.measurement.trials import samples_of, statistics_of
-
         point = next(point for point in self.points if point.candidate is trial.candidate)
         statistics, samples = statistics_of(trial, self.setup.backend, modes=modes), samples_of(trial)
         name = point.candidate.name or "as it is"
@@ -121,10 +111,6 @@ class PointSweep:
 
 
 def _measure(sweep: PointSweep, answer: Answer, *, streamed: bool) -> int:
-    from hettop.cli.measuring import after_recording
-    from hettop.cli.rounds import INTERRUPTED, exit_code, follow, say_recordings
-    from hettop.cli.signals import stop_signals_ignored
-
     def so_far() -> dict[str, Any]:
         return sweep.document(sweep.results_so_far(), [], certain=False)
 

@@ -98,3 +98,8 @@ TOPICS: Mapping[str, Topic] = {
     "config": Topic("the config file, environment variables, what is kept", _config),
     "codes": Topic("exit codes, and what to look at when something is wrong", _written(CODES)),
 }
+
+
+def topic_list() -> str:
+    """All topics with what they are about, a line each."""
+    return "topics:\n" + "".join(f"  {name:<12} {topic.summary}\n" for name, topic in TOPICS.items())

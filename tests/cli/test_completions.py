@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hettop.app.settings.schema import POWER_SOURCES
+from hettop.cli.commands import Option, all_options
 from hettop.cli.completions import SHELLS, VALUES, takes_file, values_of
-from hettop.cli.parsers import Option, all_options
 from hettop.resources import themes_folder
 from hettop.tui.themes import load_themes
 from tests.cli.running import PATIENCE_S, called, read

@@ -1,4 +1,4 @@
-"""Options that several commands share, parsed into plain values; wrong use is answered in a line or two.
+"""Command-line options that several commands share, in plain argparse.
 
 Imports nothing heavy: `hettop --help` must answer at once.
 """
@@ -6,10 +6,7 @@ Imports nothing heavy: `hettop --help` must answer at once.
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import sys
-from typing import NoReturn
 
 from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_MODEL, ModelOptions
@@ -20,25 +17,15 @@ _SECONDS = {"ms": 1e-3, None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0
 MOST_DIGITS = 20
 LONGEST_S = 7 * 24 * 3600
 LOWEST_PORT, HIGHEST_PORT = 1024, 65_535  # below, ports are the system's
+_STREAM_HELP = "print JSON lines meanwhile: what is going on, how much is done, all that is known; the last is whole"
+STAGE = "@FUNCTION|NAME=1,128"
 LOWEST_RATE_HZ = 1e-3  # one arrival in a quarter of an hour
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints fit in two lines instead of a page of usage."""
-
-    def error(self, message: str) -> NoReturn:
-        raise HettopError("usage", message, f"see {self.prog} --help")
-
-
-def make_parser(command: str, summary: str, example: str, notes: str = "") -> Parser:
-    """A parser for `hettop COMMAND` whose help begins with what it does and examples, and ends with `notes`."""
-    return Parser(
-        prog=f"hettop {command}".strip(),
-        description=f"{summary}\n\nexamples:\n{example}",
-        epilog=notes,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def describe(parser: argparse.ArgumentParser, summary: str, examples: str, notes: str = "") -> None:
+    """Let the help of `parser` begin with a summary and examples, and end with `notes`."""
+    parser.description = f"{summary}\n\nexamples:\n{examples}"
+    parser.epilog = notes
 
 
 def duration_ns(text: str) -> int:
@@ -182,8 +169,35 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
     )
 
 
-def on_terminal() -> bool:
-    """Whether there is a person at both ends, at a terminal or at a page."""
-    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # as what --serve starts is told
-        return True
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+def add_token_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--prefill",
+        action="append",
+        default=[],
+        metavar=STAGE,
+        help="of a token-by-token model: the function that takes in a prompt, or the shape of an input; UNIT~prefill",
+    )
+    parser.add_argument(
+        "--decode", action="append", default=[], metavar=STAGE, help="and what goes on from there, token by token; UNIT"
+    )
+    parser.add_argument(
+        "--tokens",
+        metavar="PREFILL,DECODE",
+        help="tokens of a sequence in a call of each (by the axis in which their shapes differ)",
+    )
+
+
+def add_result_options(parser: argparse.ArgumentParser) -> None:
+    """`--json`, `--stream`, and `--record` with `--force`."""
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+    parser.add_argument("--stream", action="store_true", help=_STREAM_HELP)
+    parser.add_argument("--record", metavar="FILE", help="keep it as a recording, for hettop report and hettop replay")
+    parser.add_argument("--force", action="store_true", help="replace FILE")
+
+
+def check_result_options(arguments: argparse.Namespace) -> None:
+    """Raises HettopError (`usage`) for two kinds of output, and for `--force` without a file."""
+    if arguments.as_json and arguments.stream:
+        raise HettopError("usage", "--json prints when all is done, --stream meanwhile", "use one of them")
+    if arguments.force and arguments.record is None:
+        raise HettopError("usage", "--force replaces a recording, and none is written", "add --record FILE")
