@@ -18,7 +18,7 @@ from hettop.cli.measuring import (
     say_turns,
 )
 from hettop.cli.parsers.measuring import AUTO_WARMUP
-from hettop.cli.progress import Progress, width_of
+from hettop.cli.progress import completed, progress_line, unit_states
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
@@ -105,14 +105,14 @@ def measure_and_print(
     setup: Setup, options: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
-    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    progress = progress_line()
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
     if options.prometheus is not None:
         sys.stderr.write(f"metrics at {metrics_address(options.prometheus)}\n")
 
     def show() -> bool:
-        progress.show(headless.session, options, setup.units)
+        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
         return False
 
     outcome = measure(headless, show, progress.clear)

@@ -8,7 +8,7 @@ import sys
 
 from hettop.cli.layers import model_document, model_title
 from hettop.cli.live import co_execute
-from hettop.cli.output import Answer
+from hettop.cli.output import StudyOutput
 from hettop.cli.parsers.studies import COEXEC_DEPTH
 from hettop.cli.signals import stop_descriptors
 from hettop.errors import HettopError
@@ -47,18 +47,18 @@ def _coexecute(arguments: argparse.Namespace) -> int:
     if arguments.live:
         return _on_screen(arguments)
     with (
-        Answer("coexec", arguments) as answer,
+        StudyOutput("coexec", arguments) as output,
         stop_descriptors(sys.stdin if arguments.until_ended else None) as ends,
     ):
         setup, job = _prepared(arguments)
-        answer.begin(setup)
+        output.begin(setup)
         model = {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None}
         listener = Listener(
-            answer.doing,
-            lambda some, energy: answer.known(lambda: coexec_document(model, setup.backend, some, energy)),
+            output.progress.show,
+            lambda some, energy: output.progress.partial(lambda: coexec_document(model, setup.backend, some, energy)),
         )
         result, energy = measure(setup, job, arguments.power, listener, ends)
-        answer.give(
+        output.finish(
             lambda: coexec_document(model, setup.backend, result, energy),
             lambda width: coexec_text(model_title(setup), setup.backend, result, energy, width),
         )
@@ -103,9 +103,9 @@ def _named(arguments: argparse.Namespace) -> tuple[str, ...] | None:
 def _compare(arguments: argparse.Namespace) -> int:
     loads = parse_loads(arguments.loads or "none")
     threads = arguments.threads or max(FEWEST_THREADS, os.cpu_count() or 1)
-    with Answer("granularities", arguments) as answer:
+    with StudyOutput("granularities", arguments) as output:
         setup = prepare_model(model_options(arguments), threads)
-        answer.begin(setup)
+        output.begin(setup)
         model = model_document(setup)
         found, interrupted = compare_under(
             setup,
@@ -114,10 +114,10 @@ def _compare(arguments: argparse.Namespace) -> int:
             threads=threads,
             duration_ns=arguments.duration,
             warmup=arguments.warmup,
-            say=answer.doing,
-            known=lambda some: answer.known(lambda: granularities_document(model, threads, told(some))),
+            say=output.progress.show,
+            known=lambda some: output.progress.partial(lambda: granularities_document(model, threads, told(some))),
         )
-        answer.give(
+        output.finish(
             lambda: granularities_document(model, threads, told(found), interrupted=interrupted),
             lambda width: granularities_text(model_title(setup), threads, told(found), width, interrupted=interrupted),
         )

@@ -25,7 +25,7 @@ from hettop.cli.measuring import (
     say_turns,
 )
 from hettop.cli.names import names_here
-from hettop.cli.progress import Progress, width_of
+from hettop.cli.progress import completed, progress_line, unit_states
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
@@ -106,11 +106,11 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     question = replace(question, load=question.load or "none")
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
-    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    progress = progress_line()
     looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
 
     def enough() -> bool:
-        progress.show(headless.session, options, setup.units)
+        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
         return looks.enough(time.monotonic_ns())
 
     outcome = measure(headless, enough, progress.clear)

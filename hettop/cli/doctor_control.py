@@ -14,7 +14,7 @@ from hettop.app.doctor import Finding
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
 from hettop.app.terminal import Terminal
 from hettop.cli.measuring import measure
-from hettop.cli.progress import Progress, width_of
+from hettop.cli.progress import completed, progress_line, unit_states
 from hettop.cli.signals import stop_signals_ignored
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.headless import Headless
@@ -62,10 +62,10 @@ def measure_and_keep(
     hidden: Sequence[str] | None = None,
 ) -> int:
     """The exit code: 0 if some rail could be tried, 3 if none, 130 when interrupted, which keeps and prints nothing."""
-    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    progress = progress_line()
 
     def show() -> bool:
-        progress.show(headless.session, options, setup.units)
+        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
         return False
 
     if measure(headless, show, progress.clear).interrupted:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hettop.cli.output import Answer
+from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.measurement.arguments import model_options
 from hettop.measurement.recorded import looks_like_recording
@@ -28,13 +28,13 @@ PROFILED_BACKENDS = (None, BACKEND)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with Answer("layers", arguments) as answer:
+    with StudyOutput("layers", arguments) as output:
         if looks_like_recording(arguments.model):
             title, model, measured = _of_recording(arguments)
         else:
-            setup, measured = measure(arguments, answer)
+            setup, measured = measure(arguments, output)
             title, model = model_title(setup), model_document(setup)
-        answer.give(lambda: layers_document(model, measured), lambda width: layers_text(title, measured, width))
+        output.finish(lambda: layers_document(model, measured), lambda width: layers_text(title, measured, width))
     return 0
 
 
@@ -44,7 +44,7 @@ def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], M
     return layers_of_recording(Path(arguments.model), arguments.unit)
 
 
-def measure(arguments: argparse.Namespace, answer: Answer) -> tuple[Setup, Measured]:
+def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, Measured]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
     backend = _backend(arguments.backend)
     setup = prepare(replace(model_options(arguments), backend=backend), (arguments.unit,), os.cpu_count() or 1)
@@ -64,9 +64,9 @@ def measure(arguments: argparse.Namespace, answer: Answer) -> tuple[Setup, Measu
         backend=backend,
         hints=dict(setup.hints),
     )
-    answer.begin(setup)
+    output.begin(setup)
     what = "measuring layers, then the roofs for three seconds …" if job.roofs else "timing calls of the whole model …"
-    answer.doing(what)
+    output.progress.show(what)
     return setup, measure_in_child(job)
 
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from hettop.cli.layers import model_document, model_title
-from hettop.cli.output import Answer
+from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.measurement.arguments import model_options
 from hettop.measurement.options import DEFAULT_MODEL
@@ -64,20 +64,20 @@ def _plan_model(arguments: argparse.Namespace) -> int:
     if arguments.save_costs is not None and Path(arguments.save_costs).exists():  # said before anything is measured
         raise _exists(arguments.save_costs)
     named = None if arguments.devices is None else tuple(each.strip() for each in arguments.devices.split(","))
-    with Answer("plan", arguments) as answer:
+    with StudyOutput("plan", arguments) as output:
         setup = prepare_devices(model_options(arguments), named, os.cpu_count() or 1)
-        answer.begin(setup)
+        output.begin(setup)
         model = model_document(setup)
         sliced = make_plan(
             setup,
             arguments.model,
             _options(arguments),
-            answer.doing,
-            lambda planned: answer.known(lambda: sliced_document(model, planned)),
+            output.progress.show,
+            lambda planned: output.progress.partial(lambda: sliced_document(model, planned)),
         )
         if arguments.save_costs is not None:
             _save(Path(arguments.save_costs), written_costs(sliced.costs.table))
-        answer.give(
+        output.finish(
             lambda: sliced_document(model, sliced), lambda width: sliced_text(model_title(setup), sliced, width)
         )
     return NOT_EQUAL if sliced.ran is not None and not sliced.ran.equal else 0

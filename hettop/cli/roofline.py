@@ -14,7 +14,7 @@ from hettop.cli.layers import (
     model_title,
     read_work,
 )
-from hettop.cli.output import Answer
+from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.report.document import to_json
 from hettop.studies.layers.page import roofline_document
@@ -33,12 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.backend not in PROFILED_BACKENDS:
         hint = "leave out --backend: Core ML files are translated"
         raise HettopError("usage", f"only {BACKEND} is measured under its roofs", hint)
-    with Answer("roofline", arguments) as answer:
-        setup, measured = measure(arguments, answer)
+    with StudyOutput("roofline", arguments) as output:
+        setup, measured = measure(arguments, output)
         roofs = measured.roofs
         if roofs is None:
             raise HettopError("crashed", "the measuring process told no roofs")
-        answer.give(
+        output.finish(
             lambda: roofline_document(model_document(setup), measured, roofs),
             lambda width: roofline_text(model_title(setup), measured, roofs, width),
         )

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from hettop.cli.bench import say_recorded
 from hettop.cli.measuring import after_recording, measure, print_header_warnings, say_power
-from hettop.cli.output import Answer
+from hettop.cli.output import StudyOutput
 from hettop.cli.parsers.studies import DEFAULT_LOADS
-from hettop.cli.progress import progress_line, width_of
+from hettop.cli.progress import ProgressStream
 from hettop.cli.rounds import INTERRUPTED
 from hettop.cli.signals import stop_signals_ignored
 from hettop.cli.sweep_points import run_points
@@ -37,7 +35,6 @@ from hettop.text import clean
 
 DEFAULT_RUNS = 100
 MOST_LOADS = 64
-TOLD_EVERY_NS = 500_000_000
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,9 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
         force=arguments.force,
     )
     sweep = Sweep(setup, measure, options, arguments.command[1:], raw_limit=RAW_LIMIT)
-    # What it found joins the recording of its samples: there is none for the answer to begin.
-    with Answer("sweep", arguments) as answer:
-        return _sweep(sweep, measure, answer, streamed=arguments.stream)
+    # What it found joins the recording of its samples: there is none for the output to begin.
+    with StudyOutput("sweep", arguments) as output:
+        return _sweep(sweep, measure, output)
 
 
 def _loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
@@ -91,17 +88,21 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
             raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
 
 
-def _sweep(sweep: Sweep, measure_options: MeasureOptions, answer: Answer, *, streamed: bool) -> int:
+def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -> int:
     def known() -> dict[str, Any]:
         return loads_document(sweep.session, sweep.failed_loads)
 
     print_header_warnings(sweep.session)
-    line = _Line(sweep, time.monotonic_ns())
-    show = _Followed(sweep, answer, known, time.monotonic_ns).show if streamed else line.show
-    outcome = measure(sweep, show, line.clear)
+    progress = ProgressStream(output.progress, known, partial_every_ns=0)
+
+    def show() -> bool:
+        progress.poll(f"load {sweep.load}", sweep.share_done, idle=sweep.resting)
+        return False
+
+    outcome = measure(sweep, show, output.progress.clear)
     with stop_signals_ignored():
         notes = [INTERRUPTED] if outcome.interrupted else []
-        answer.give(
+        output.finish(
             lambda: loads_document(sweep.session, sweep.failed_loads, notes), lambda width: _text(sweep, notes, width)
         )
         sys.stdout.flush()
@@ -125,45 +126,3 @@ def _text(sweep: Sweep, notes: list[str], width: int) -> str:
     title = wrapped(" · ".join(provenance(sweep.session)), width)
     page = conditions_text(sweep.session, sweep.failed_loads, width)
     return "\n".join([*title, "", ""]) + page + "".join(f"{note}\n" for note in notes)
-
-
-class _Followed:
-    """Tells whoever follows how far it is, and between loads what is known by then: nothing runs there."""
-
-    def __init__(
-        self, sweep: Sweep, answer: Answer, known: Callable[[], Mapping[str, Any]], now: Callable[[], int]
-    ) -> None:
-        self._sweep, self._answer, self._known, self._now = sweep, answer, known, now
-        self._told_at: int | None = None
-        self._resting = False
-
-    def show(self) -> bool:
-        now = self._now()
-        knows = self._sweep.resting and not self._resting
-        self._resting = self._sweep.resting
-        if knows:
-            self._answer.known(self._known)
-        if knows or self._told_at is None or now - self._told_at >= TOLD_EVERY_NS:
-            self._told_at = now
-            self._answer.doing(f"load {self._sweep.load}", self._sweep.share_done)
-        return False
-
-
-class _Line:
-    """How far the sweep is and how long it will take, on a terminal's stderr."""
-
-    def __init__(self, sweep: Sweep, began_ns: int) -> None:
-        self._sweep, self._began_ns = sweep, began_ns
-        self._width = width_of(sys.stderr, os.environ.get("TERM", ""))
-
-    def show(self) -> bool:
-        if self._width:
-            shown = progress_line(self._sweep.share_done, self._sweep.load, time.monotonic_ns() - self._began_ns)
-            sys.stderr.write(f"\r\x1b[K{shown[: self._width - 1]}")
-            sys.stderr.flush()
-        return False
-
-    def clear(self) -> None:
-        if self._width:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()

@@ -13,8 +13,16 @@ from typing import Any
 from hettop.analysis.budget import Budget, parse_budget
 from hettop.analysis.sweeps import PointResult, judged
 from hettop.cli.measuring import after_recording
-from hettop.cli.output import Answer
-from hettop.cli.rounds import INTERRUPTED, exit_code, follow, heading, make_rounds, say_recordings, study_options
+from hettop.cli.output import StudyOutput
+from hettop.cli.rounds import (
+    INTERRUPTED,
+    exit_code,
+    heading,
+    make_rounds,
+    measure_rounds,
+    say_recordings,
+    study_options,
+)
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.measurement.arguments import model_options
@@ -45,15 +53,15 @@ def run_points(arguments: argparse.Namespace) -> int:
     budget = parse_budget(arguments.budget, None)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = model_options(arguments)
-    with Answer("sweep", study_options(arguments)) as answer:
-        answer.doing("preparing the points …")
+    with StudyOutput("sweep", study_options(arguments)) as output:
+        output.progress.show("preparing the points …")
         setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
         if (count := core_ml_compilations(setup, points)) >= COMPILATIONS_TO_WARN_OF:
-            answer.doing("")
+            output.progress.clear()
             sys.stderr.write(COMPILATION_WARNING.format(count=count))
-        answer.begin(setup)
+        output.begin(setup)
         rounds = make_rounds([point.candidate for point in points], setup.units, arguments, DEFAULT_RUNS)
-        return _measure(PointSweep(setup, points, rounds, budget), answer, streamed=arguments.stream)
+        return _measure(PointSweep(setup, points, rounds, budget), output)
 
 
 def parse_batches(text: str | None) -> list[int]:
@@ -110,14 +118,14 @@ class PointSweep:
         return replace(result, judgement=judged(result, self.budget))
 
 
-def _measure(sweep: PointSweep, answer: Answer, *, streamed: bool) -> int:
+def _measure(sweep: PointSweep, output: StudyOutput) -> int:
     def so_far() -> dict[str, Any]:
         return sweep.document(sweep.results_so_far(), [], certain=False)
 
-    interrupted = follow(sweep.rounds, answer, so_far, streamed=streamed)
+    interrupted = measure_rounds(sweep.rounds, output, so_far)
     with stop_signals_ignored():
         results, notes = sweep.results(), [INTERRUPTED] if interrupted else []
-        answer.give(
+        output.finish(
             lambda: sweep.document(results, notes, certain=True),
             lambda width: sweep.text(results, notes, width),
             interrupted=interrupted,

@@ -9,8 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from hettop.analysis.variants import VariantResult
-from hettop.cli.output import Answer
-from hettop.cli.rounds import INTERRUPTED, exit_code, follow, heading, make_rounds, say_recordings, study_options
+from hettop.cli.output import StudyOutput
+from hettop.cli.rounds import (
+    INTERRUPTED,
+    exit_code,
+    heading,
+    make_rounds,
+    measure_rounds,
+    say_recordings,
+    study_options,
+)
 from hettop.cli.signals import stop_signals_ignored
 from hettop.measurement.arguments import (
     model_options,
@@ -29,21 +37,21 @@ DEFAULT_RUNS = 200
 def run(arguments: argparse.Namespace) -> int:
     precisions = list(dict.fromkeys(part.strip() for part in arguments.precisions.split(",")))
     units = tuple(unit.strip() for unit in arguments.units.split(","))
-    with Answer("variants", _without_idle_force(study_options(arguments))) as answer:
+    with StudyOutput("variants", _without_idle_force(study_options(arguments))) as output:
 
         def write(job: Job) -> None:
-            answer.doing(f"writing the model in {job.precision} …")
+            output.progress.show(f"writing the model in {job.precision} …")
             write_in_child(job)
 
         cores, cache = os.cpu_count() or 1, default_cache()
         setup, variants = make_variants(model_options(arguments), units, cores, precisions, cache, write=write)
-        answer.begin(setup)
+        output.begin(setup)
         if arguments.out is not None:
             copies = copy_to(Path(arguments.out), file_stem(setup.model), variants, force=arguments.force)
-            answer.doing("")
+            output.progress.clear()
             sys.stderr.write("".join(f"wrote {path}\n" for path in copies))
         rounds = make_rounds([each.candidate for each in variants], setup.units, arguments, DEFAULT_RUNS)
-        return _measure(setup, variants, rounds, answer, streamed=arguments.stream)
+        return _measure(setup, variants, rounds, output)
 
 
 def _without_idle_force(arguments: argparse.Namespace) -> argparse.Namespace:
@@ -52,7 +60,7 @@ def _without_idle_force(arguments: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(arguments), "force": force})
 
 
-def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answer, *, streamed: bool) -> int:
+def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: StudyOutput) -> int:
     def so_far() -> dict[str, Any]:
         begun = [trial for trial in rounds.trials if trial.error is not None or trial.steady[0]]
         return {
@@ -60,11 +68,11 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, answer: Answ
             **variants_document(results_of(setup, variants, begun, modes=False), quick=True),
         }
 
-    interrupted = follow(rounds, answer, so_far, streamed=streamed)
+    interrupted = measure_rounds(rounds, output, so_far)
     with stop_signals_ignored():
         results, notes = results_of(setup, variants, rounds.trials), [INTERRUPTED] if interrupted else []
         title, head = heading(setup, rounds.trials)
-        answer.give(
+        output.finish(
             lambda: {**head, **variants_document(results, notes)},
             lambda width: variants_text(title, results, width, notes),
             interrupted=interrupted,
