@@ -1,6 +1,6 @@
 """Rewrites files in place without names of users and machines, paths and ids.
 
-`python -m hettop.cli.anonymize FILE…`, for docs/mac-check.sh, whose archive is sent to other people.
+`python -m hettop.cli.anonymize FILE…`, for packaging/mac-check.sh, whose archive is sent to other people.
 """
 
 from __future__ import annotations

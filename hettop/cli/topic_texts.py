@@ -40,7 +40,7 @@ the JSON quantiles are exact up to 100,000 samples a condition; beyond that, and
 
 Below these numbers one slow call more or less would move the figure. The interval beside P90 is made of order
 statistics and holds for samples that do not hang on each other; `hettop decide` corrects for those that do. An
-average says nothing of a stutter: look at P99 and at the slowest call. More: docs/STATISTICS.md.
+average says nothing of a stutter: look at P99 and at the slowest call. More: docs/method/statistics.md.
 """
 
 SPIKES = """
@@ -76,7 +76,7 @@ A rail that nobody reads is n/a, never 0 W. The sum is CPU+GPU+ANE, an estimate,
 scale is absolute, up to the highest value seen.
 
 Energy an inference is power over the time that samples overlapped, shared among them; gross, and net once `b`
-has taken an idle baseline. How much of the time power covered stands beside it. More: docs/POWER.md.
+has taken an idle baseline. How much of the time power covered stands beside it. More: docs/method/power.md.
 
 A reading of 0 is evidence only if the rail is known to count on this Mac: some systems report 0 under load.
 `hettop doctor --control` checks that and remembers it.
@@ -93,7 +93,7 @@ decide. A unit whose answers are wrong is never advised. Pairs that a handful of
   hettop decide session.jsonl --budget 16ms@p99
   hettop decide model.onnx --rate 60 --until-proven
 
-Exit code 1 says that no unit is proven to meet the budget. More: docs/VERDICT.md.
+Exit code 1 says that no unit is proven to meet the budget. More: docs/method/verdict.md.
 """
 
 RECORDINGS = """
@@ -108,7 +108,7 @@ the table and the JSON of a replay come from the same fold, so they cannot disag
   hettop compare before.jsonl after.jsonl
 
 After kill -9 at most the last second is missing. Nothing is overwritten without --force. A recording names the
-machine and the model's file, but no user. More: docs/FORMAT.md.
+machine and the model's file, but no user. More: docs/reference/format.md.
 """
 
 THEMES = """

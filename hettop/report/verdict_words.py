@@ -274,7 +274,7 @@ def fact_lines(verdict: Verdict, session: Session) -> Iterator[str]:
 def method_line() -> str:
     return (
         f"times in ms; quantiles as numpy's linear (type 7); {percent(CONFIDENCE)} intervals allow for samples that "
-        "depend on each other (docs/VERDICT.md)"
+        "depend on each other (docs/method/verdict.md)"
     )
 
 

@@ -30,7 +30,7 @@ _SWEEP_EXAMPLES = """\
 _SWEEP_NOTES = """\
 Batches and sizes: points take turns on each unit, one unit after another, with inputs that are really so large; a
 file needs dynamic axes for that, MobileNetV2 is built for each point. A point that fails is a row with the reason; what
-is more work than a point that ran out of memory is not tried. docs/SWEEPS.md tells of the knee and the fit.
+is more work than a point that ran out of memory is not tried. See docs/method/sweeps.md.
 Loads: a comma parts loads, a plus joins them. Samples taken before a load is confirmed count for none. Between loads
 nothing runs for --rest. --runs and --duration count steady samples, or steady time, of each unit at each point or under
 each load. --record s.jsonl keeps what was found, for a sweep over loads with its samples; those of points are recorded
@@ -73,7 +73,7 @@ _VARIANTS_NOTES = """\
 ONNX models: fp16, int8 (static, calibrated on made-up inputs) and int8-dynamic, by ONNX Runtime's own tools. Core ML
 packages: int8 (linear) and palette8, palette6, palette4 (k-means) of the weights, by coremltools. The model as it is
 comes first and is what the others are held against. --record v.jsonl keeps what was found; the samples of each are
-recorded beside it, such as v-int8-CPU_ONLY.jsonl. docs/VARIANTS.md tells more. Exit codes: 0 measured, 2 wrong use, 3
+recorded beside it, such as v-int8-CPU_ONLY.jsonl. See docs/method/variants.md. Exit codes: 0 measured, 2 wrong use, 3
 everything failed while running, 130 interrupted (what was measured is printed)."""
 
 
@@ -118,7 +118,7 @@ _LAYERS_NOTES = """\
 Times are those of ONNX Runtime's profiler, means of the middle half of the calls. A layer is what the runtime runs: an
 operation of the model with those fused into it, called after the one that does the work. Bytes are weights, inputs and
 outputs, each moved once. Bound is compute or memory by the ridge of roofs that are measured here, which takes three
-seconds. docs/LAYERS.md tells more. Units of Core ML have no times by layer: its plan only estimates shares, which is
+seconds. See docs/method/layers.md. Units of Core ML have no times by layer: its plan only estimates shares, which is
 what --backend coreml and recordings tell, labelled estimated."""
 
 
@@ -143,7 +143,7 @@ Roofs are the best of matrix products and convolutions, and of streams over arra
 turns through ONNX Runtime with the unit's number of threads. Intensities are theoretical: MACs by the bytes of weights,
 inputs and outputs, each moved once. GFLOP/s count two FLOP for each MAC. A layer is bound by compute if its
 intensity is beyond the ridge, where both roofs meet. With --chip the roofs are those that papers give for a chip, each
-with its source and labelled published: nothing is measured then. docs/LAYERS.md tells more."""
+with its source and labelled published: nothing is measured then. See docs/method/layers.md."""
 
 
 def add_roofline_arguments(parser: argparse.ArgumentParser) -> None:
@@ -180,7 +180,7 @@ Optional: "unit": "ms" or "mJ"; "P": watts by device, or by layer and device, wh
 energy. Without both, the costs are taken to be in the objective's unit. A device N^960 is N at 960 MHz. N_1, G_9 is a
 plan: layers 1 to 8 on N, from 9 on G. Exit code 2 if no plan is finite; the layer in the way is named.
 With a MODEL the costs are measured: each layer on each device, and what it takes to cut between layers. --run runs the
-plan in turns with the whole model on each device; exit code 1 if the outputs differ. docs/SLICING.md tells more."""
+plan in turns with the whole model on each device; exit code 1 if the outputs differ. See docs/method/slicing.md."""
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
@@ -283,7 +283,7 @@ Energy needs --power, and then blocks of 2 s. --until-ended goes on until Ctrl-C
 where that is a pipe; then it prints what was measured, exit code 0. --stream prints all that is known after each round,
 --live opens the live view with it running: there Enter ends it, and starts it again (y from the panels leads to it).
 --granularities compares ways to run one model in parallel on the threads of one processor: each operator on all of
-them, operators side by side, slices as a pipeline, inputs side by side. docs/COEXEC.md tells more. Exit codes:
+them, operators side by side, slices as a pipeline, inputs side by side. See docs/method/coexec.md. Exit codes:
 0 measured, 2 wrong use, 3 nothing was measured (ended while it loads, too), 130 interrupted (what was measured is
 printed)."""
 
