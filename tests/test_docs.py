@@ -90,8 +90,8 @@ def test_the_tutorial_and_every_question_have_a_picture(page: Path) -> None:
 
 def slug(heading: str) -> str:
     """The anchor that GitHub gives a heading."""
-    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
-    return kept.replace(" ", "-")
+    ui_state = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
+    return ui_state.replace(" ", "-")
 
 
 def anchors(page: Path) -> set[str]:
@@ -142,11 +142,11 @@ def test_the_example_of_settings_is_one() -> None:
     import tomllib
 
     from hettop.app.settings.load import screen_keymap
-    from hettop.app.settings.resolve import in_force
+    from hettop.app.settings.resolve import resolve_settings
     from hettop.toml import TomlFile
 
     text = (DOCS / "guide/screen.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
-    force = in_force(TomlFile(Path("config.toml"), text, tomllib.loads(text)), {})
-    assert force.faults == ()
-    assert {value.source for value in force.values.values()} == {"file"}
-    assert screen_keymap(force.keys).faults == {}
+    settings = resolve_settings(TomlFile(Path("config.toml"), text, tomllib.loads(text)), {})
+    assert settings.faults == ()
+    assert {value.source for value in settings.values.values()} == {"file"}
+    assert screen_keymap(settings.keys).faults == {}

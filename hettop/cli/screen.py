@@ -68,22 +68,22 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
     that is only told.
     """
-    from hettop.app.settings.load import USUAL_THEME, my_settings, preferences, with_theme
+    from hettop.app.settings.load import USUAL_THEME, load_settings, preferences, with_theme
 
     arguments.theme = whole_name(arguments.theme)
-    mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
+    user = load_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
     if arguments.theme is not None:
         check_theme(arguments.theme)
-    mine, faults = with_theme(mine, has_theme)
-    theme = mine.force.values["theme"]
-    told = preferences(mine)
+    user, faults = with_theme(user, has_theme)
+    theme = user.settings.values["theme"]
+    told = preferences(user)
     return ScreenOptions(
         None if theme == USUAL_THEME else theme.value,
-        mine.force["fps"],
-        mine.force["ascii"],
+        user.settings["fps"],
+        user.settings["ascii"],
         replace(told, notices=(*told.notices, *faults)),
-        power=mine.power,
-        unit=mine.force["unit"] or None,
+        power=user.power,
+        unit=user.settings["unit"] or None,
     )
 
 
@@ -107,11 +107,11 @@ def check_theme(name: str) -> None:
     """Raises HettopError (`usage`) for a theme that there is not."""
     from textual.theme import BUILTIN_THEMES
 
-    from hettop.measurement.user_files import my_places
+    from hettop.measurement.user_files import user_places
     from hettop.resources import themes_folder
     from hettop.tui.themes import load_themes
 
-    folders = [themes_folder(), *filter(None, [my_places().themes])]
+    folders = [themes_folder(), *filter(None, [user_places().themes])]
     ours = [theme.name for theme in load_themes(folders)[0]]
     if name not in ours and name not in BUILTIN_THEMES:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
