@@ -115,7 +115,7 @@ def _on_screen(
     with ScreenSignals() as signals:
         screen = screen_options(arguments)
         if together is not None:
-            screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
+            screen = replace(screen, preferences=replace(screen.preferences, screen="studies"))
         try:
             code = show(begin, screen, signals=signals)
             failures = {unit: why for feed in opened for unit, why in all_failed(feed).items()}

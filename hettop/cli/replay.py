@@ -69,7 +69,7 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     with ScreenSignals() as signals:
         screen = screen_options(arguments)
         if alone:
-            screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
+            screen = replace(screen, preferences=replace(screen.preferences, screen="studies"))
         try:
             return show(begin, screen, signals=signals, replaying=True)
         finally:

@@ -6,15 +6,15 @@ from functools import partial
 
 from hettop.errors import HettopError
 from hettop.format import NS_PER_SECOND
-from hettop.tui.actions.steering import Steering, words
+from hettop.tui.actions.controls import Controls, words
 from hettop.tui.constants import WINDOWS_S
 from hettop.tui.dialogs import MomentScreen
 from hettop.tui.moments import moment_of
 from hettop.tui.panels.scrub import ScrubBar
-from hettop.tui.rooms.spikes import SpikesRoom
+from hettop.tui.screens.spikes import SpikesScreen
 
 
-class Replaying(Steering):
+class Replaying(Controls):
     """What is done to a replay."""
 
     def action_seek(self, direction: int) -> None:
@@ -30,7 +30,7 @@ class Replaying(Steering):
 
     def _seek(self, position_ns: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.seek, max(0, position_ns)))
+            self.send(partial(self.replay.seek, max(0, position_ns)))
 
     def action_go_to(self) -> None:
         self.push_screen(MomentScreen(), self._go_to)
@@ -46,23 +46,23 @@ class Replaying(Steering):
 
     def action_step_window(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.step_window, direction))
+            self.send(partial(self.replay.step_window, direction))
 
     def action_next_mark(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.next_mark, direction))
+            self.send(partial(self.replay.next_mark, direction))
 
-    def on_spikes_room_pointed(self, message: SpikesRoom.Pointed) -> None:
+    def on_spikes_screen_pointed(self, message: SpikesScreen.Pointed) -> None:
         """Show a spike where it happened: go there in a replay, else mark it on the timeline if that reaches so far."""
         self.pointed_ns = message.end_ns
-        if isinstance(self.screen, SpikesRoom):
+        if isinstance(self.screen, SpikesScreen):
             self.pop_screen()
         status = self.replay_status
         if status is None:
             self._show_pointed(message.end_ns)
             return
         if status.playing and self.replay is not None:
-            self.tell(self.replay.toggle_play)
+            self.send(self.replay.toggle_play)
         # What was measured stands in the recording up to a second later.
         self._seek(message.end_ns + NS_PER_SECOND)
 
@@ -78,19 +78,19 @@ class Replaying(Steering):
 
     def action_next_spike(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.next_spike, direction))
+            self.send(partial(self.replay.next_spike, direction))
 
     def action_select(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.select, direction))
+            self.send(partial(self.replay.select, direction))
 
     def action_toggle_loop(self) -> None:
         if self.replay is not None:
-            self.tell(self.replay.toggle_loop)
+            self.send(self.replay.toggle_loop)
 
     def action_change_speed(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.change_speed, direction))
+            self.send(partial(self.replay.change_speed, direction))
 
     def on_scrub_bar_sought(self, message: ScrubBar.Sought) -> None:
         self._seek(message.position_ns)

@@ -17,8 +17,8 @@ from hettop.tui.charts.bands import draw_bands
 from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, fit, line, runs, width_of
 from hettop.tui.feed import ReplayStatus
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.selection import selection_line
-from hettop.tui.picture import Picture
 
 OVERVIEW_LINES = 3
 _CHANGES = {"control": glyphs.CONTROL, "load": glyphs.LOAD}
@@ -51,8 +51,8 @@ class ScrubBar(Chart):
             return 0
         return max(0, track_width(self.status, self.size.width))
 
-    def show(self, picture: Picture) -> None:
-        self.status, self.bands = picture.replay, picture.bands
+    def show(self, frame_state: FrameState) -> None:
+        self.status, self.bands = frame_state.replay, frame_state.bands
         self.set_class(self.status is not None and self.status.selection is not None, "-selecting")
         self.redraw()
 

@@ -6,8 +6,8 @@ from hettop.format import count, milliseconds, seconds
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, line
 from hettop.tui.charts.timeline import draw_timeline, slot_columns
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
-from hettop.tui.picture import Picture
 
 
 class TimelinePanel(Panel):
@@ -20,8 +20,8 @@ class TimelinePanel(Panel):
         """How many slots there is room for."""
         return slot_columns(inner_size(self.size.width, self.size.height)[0])
 
-    def title(self, picture: Picture) -> Line:
-        view = picture.session.timeline
+    def title(self, frame_state: FrameState) -> Line:
+        view = frame_state.session.timeline
         spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
         if view.spikes is None:
             spikes = "too few samples for spikes"
@@ -40,5 +40,5 @@ class TimelinePanel(Panel):
             fence,
         )
 
-    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
-        return draw_timeline(picture.session.timeline, width, height)
+    def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        return draw_timeline(frame_state.session.timeline, width, height)

@@ -1,6 +1,6 @@
-"""A room: a whole screen that stands over the panels, entered by a key and left by the same, `q` or Escape.
+"""A screen over the panels, opened by a key and left by the same, `q` or Escape.
 
-What it shows is a list of lines made of a picture, as panels are; measuring and recording go on behind it.
+Its content is a list of lines made of a frame state, as in panels; measuring and recording go on behind it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, fit, line, text_of
 from hettop.tui.feed import LiveControls
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.panel import framed, inner_size
-from hettop.tui.picture import Picture
 
 _WHEEL_LINES = 3
 BEFORE_HEADING = 2  # cells of the frame
@@ -30,11 +30,11 @@ _CLICKED = {"Esc": "escape", "Enter": "enter"}
 CHOSEN_TAB = ("[", "]")
 """What stands around the tab that is shown, where the others have blanks: it must not hang on colour alone."""
 
-Steer = Callable[[Callable[[LiveControls], None]], None]
+RunControl = Callable[[Callable[[LiveControls], None]], None]
 
 
-class Room(Screen[None]):
-    """Give it a picture by `show`; it draws `heading`, `rows` and `hints` of it, scrolled where they do not fit.
+class PageScreen(Screen[None]):
+    """Give it a frame state by `show`; it draws `heading`, `rows` and `hints` of it, scrolled where they do not fit.
 
     steer: uses a control of the measurement and has what came of it drawn; does nothing in a replay.
 
@@ -50,21 +50,21 @@ class Room(Screen[None]):
         Binding("end", "edge(1)", "To the bottom", id="room.bottom"),
     ]
     DEFAULT_CSS = """
-    Room { layout: vertical; background: $background; overflow: hidden; }
-    Room Header, Room RoomHints { height: 1; width: 100%; background: $surface; }
-    Room RoomPage { height: 1fr; width: 100%; }
+    PageScreen { layout: vertical; background: $background; overflow: hidden; }
+    PageScreen Header, PageScreen ScreenHints { height: 1; width: 100%; background: $surface; }
+    PageScreen ScreenPage { height: 1fr; width: 100%; }
     """
 
     class Entered(Message):
         """The room is on the screen and wants a picture."""
 
-    def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__()
-        self.steer = steer
-        self.picture: Picture | None = None
+        self.run_control = run_control
+        self.frame_state: FrameState | None = None
         self._header = Header(ascii=ascii)
-        self._page = RoomPage(self, ascii=ascii)
-        self._hints = RoomHints(self, ascii=ascii)
+        self._page = ScreenPage(self, ascii=ascii)
+        self._hints = ScreenHints(self, ascii=ascii)
 
     def compose(self) -> ComposeResult:
         yield self._header
@@ -76,35 +76,35 @@ class Room(Screen[None]):
         """Cells a line of the content has."""
         return inner_size(self._page.size.width, self._page.size.height)[0]
 
-    def show(self, picture: Picture) -> None:
+    def show(self, frame_state: FrameState) -> None:
         """Draw this picture from now on."""
-        self.picture = picture
-        self._header.show(picture)
+        self.frame_state = frame_state
+        self._header.show(frame_state)
         self._page.redraw()
         self._hints.redraw()
 
-    def heading(self, picture: Picture) -> Line:
+    def heading(self, frame_state: FrameState) -> Line:
         """What stands in the upper edge."""
         raise NotImplementedError
 
-    def foot(self, picture: Picture) -> Line:  # noqa: ARG002 - for rooms that have something to say there
+    def foot(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - for rooms that have something to say there
         """What stands in the lower edge."""
         return ()
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         """The whole content in lines of `width` cells; more than `height` of them are scrolled."""
         raise NotImplementedError
 
-    def hints(self, picture: Picture) -> list[tuple[str, str]]:  # noqa: ARG002 - for rooms with keys of their own
+    def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:  # noqa: ARG002 - for rooms with keys of their own
         """Keys of the room beside those that all have, and what they do in a word."""
         return []
 
     @property
     def told_keys(self) -> list[tuple[str, str]]:
         """The keys that do something in the room now, and what they do in a word."""
-        if self.picture is None:
+        if self.frame_state is None:
             return []
-        own = self.hints(self.picture)
+        own = self.hints(self.frame_state)
         moves = any(key == _ARROWS for key, _ in own)
         return [("Esc", "back"), *own, *([] if moves else [(_ARROWS, "scroll")])]
 
@@ -155,10 +155,10 @@ class Room(Screen[None]):
         self.post_message(self.Entered())
 
 
-class RoomPage(Chart):
+class ScreenPage(Chart):
     """The frame of a room and the part of its content that is in sight."""
 
-    def __init__(self, room: Room, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(self, room: PageScreen, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="room", ascii=ascii)
         self._room = room
         self._top = 0
@@ -183,22 +183,22 @@ class RoomPage(Chart):
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        picture = self._room.picture
-        if picture is None:
+        frame_state = self._room.frame_state
+        if frame_state is None:
             return []
         inside = inner_size(width, height)
-        content = self._room.rows(picture, *inside)
+        content = self._room.rows(frame_state, *inside)
         self._lowest = max(0, len(content) - inside[1])
         self._top = self._in_sight(inside[1])
         shown = content[self._top : self._top + inside[1]]
         below = len(content) - self._top - len(shown)
         scrolled = f" {glyphs.UP_DOWN} {self._top} above, {below} below" if self._top or below else ""
-        foot = line((scrolled, "muted"), *self._room.foot(picture))
-        return framed(self._heading(picture), shown, foot, picture, (width, height), focus=True)
+        foot = line((scrolled, "muted"), *self._room.foot(frame_state))
+        return framed(self._heading(frame_state), shown, foot, frame_state, (width, height), focus=True)
 
-    def _heading(self, picture: Picture) -> Line:
+    def _heading(self, frame_state: FrameState) -> Line:
         """A room that begins with words has a space before them, as a panel has; tabs bring their own."""
-        words = self._room.heading(picture)
+        words = self._room.heading(frame_state)
         return words if text_of(words).startswith((" ", CHOSEN_TAB[0])) else line((" ", "text"), *words)
 
     def _in_sight(self, height: int) -> int:
@@ -225,15 +225,15 @@ class RoomPage(Chart):
             self._room.point(self._top + event.y - edge)
 
     def on_resize(self) -> None:
-        self._room.post_message(Room.Entered())
+        self._room.post_message(PageScreen.Entered())
 
 
-class RoomHints(Chart):
+class ScreenHints(Chart):
     """The bottom line of a room: its keys; a click on one presses it."""
 
     ALLOW_SELECT = False
 
-    def __init__(self, room: Room, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+    def __init__(self, room: PageScreen, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="room-hints", ascii=ascii)
         self._room = room
 

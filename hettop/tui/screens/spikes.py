@@ -14,8 +14,8 @@ from hettop.session.spikes_view import CauseRow, SpikeRow, SpikesView
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, runs, wrapped
-from hettop.tui.picture import Picture
-from hettop.tui.rooms.room import Room, Steer
+from hettop.tui.frame_state import FrameState
+from hettop.tui.screens.page_screen import PageScreen, RunControl
 
 _WIDE = 100
 _LEAST_LISTED = 8
@@ -31,7 +31,7 @@ _UNIT, _SHORT_UNIT = 14, 7
 _SMALLEST_P = 1e-4
 
 
-class SpikesRoom(Room):
+class SpikesScreen(PageScreen):
     """↑ ↓ walk through the list, Enter goes to that moment (in a replay) or marks it on the timeline."""
 
     NAME = "spikes"
@@ -43,14 +43,14 @@ class SpikesRoom(Room):
             super().__init__()
             self.end_ns = end_ns
 
-    def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
-        super().__init__(steer, ascii=ascii)
+    def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(run_control, ascii=ascii)
         self._at_ns: int | None = None  # the spike under the cursor; None: the newest, whichever that is
         self._first = 0
         self._listed = 0  # lines of the list, its heading included
 
-    def heading(self, picture: Picture) -> Line:
-        view = picture.session.spikes
+    def heading(self, frame_state: FrameState) -> Line:
+        view = frame_state.session.spikes
         if view is None:
             return line(("spikes", "title"))
         under = "" if view.load == "none" else f" under {clean(view.load, 24)}"
@@ -62,15 +62,15 @@ class SpikesRoom(Room):
             ("" if view.fence_ms is None else f" · fence {milliseconds(view.fence_ms)} ms", "muted"),
         )
 
-    def hints(self, picture: Picture) -> list[tuple[str, str]]:
-        view = picture.session.spikes
+    def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
+        view = frame_state.session.spikes
         if view is None or not view.rows:
             return []
-        return [("Enter", "go there" if picture.replay is not None else "show on the timeline"), ("c", "unit")]
+        return [("Enter", "go there" if frame_state.replay is not None else "show on the timeline"), ("c", "unit")]
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         """Just as many lines as there is room for: the list scrolls by itself, the table stays."""
-        view = picture.session.spikes
+        view = frame_state.session.spikes
         if view is None:
             return []
         table = cause_lines(view, width, height - _LEAST_LISTED - 1)
@@ -81,7 +81,7 @@ class SpikesRoom(Room):
         return shown[:height]
 
     def scroll(self, direction: int) -> None:
-        view = self.picture.session.spikes if self.picture is not None else None
+        view = self.frame_state.session.spikes if self.frame_state is not None else None
         if view is None or not view.rows:
             return
         at = self._cursor(view) + direction
@@ -93,7 +93,7 @@ class SpikesRoom(Room):
 
     def point(self, row: int) -> None:
         """A click puts the cursor on a spike, a second one goes there."""
-        view = self.picture.session.spikes if self.picture is not None else None
+        view = self.frame_state.session.spikes if self.frame_state is not None else None
         at = self._first + row - 1  # the first line is the heading
         if view is None or not row or at >= min(len(view.rows), self._first + self._listed - 1):
             return
@@ -108,13 +108,13 @@ class SpikesRoom(Room):
 
     def action_edge(self, direction: int) -> None:
         """To the newest, which the cursor then follows, or to the oldest."""
-        view = self.picture.session.spikes if self.picture is not None else None
+        view = self.frame_state.session.spikes if self.frame_state is not None else None
         if view is not None and view.rows:
             self._at_ns = None if direction < 0 else view.rows[-1].end_ns
             self.redraw()
 
     def choose(self) -> None:
-        view = self.picture.session.spikes if self.picture is not None else None
+        view = self.frame_state.session.spikes if self.frame_state is not None else None
         if view is not None and view.rows:
             self.post_message(self.Pointed(view.rows[self._cursor(view)].end_ns))
 

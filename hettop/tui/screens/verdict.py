@@ -8,29 +8,29 @@ from hettop.format import clock
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
 from hettop.tui.feed import VerdictPage
-from hettop.tui.picture import Picture
-from hettop.tui.rooms.room import Room
+from hettop.tui.frame_state import FrameState
+from hettop.tui.screens.page_screen import PageScreen
 
 _PURPOSE = 13
 _INKS = {"avoid": "error"}
 _NOTHING = "Nothing was measured under this load yet. i runs all units in turn: then they can be compared fairly."
 
 
-class VerdictRoom(Room):
+class VerdictScreen(PageScreen):
     """Advice first, then warnings, the table, the ranks and budgets, and the code to copy."""
 
     NAME: ClassVar[str] = "verdict"
 
-    def heading(self, picture: Picture) -> Line:
-        page = picture.verdict
+    def heading(self, frame_state: FrameState) -> Line:
+        page = frame_state.verdict
         judged = f" · judged at {clock(page.judged_ns, 1)}" if page is not None else ""
         return line(("verdict", "title"), (judged, "muted"))
 
-    def hints(self, picture: Picture) -> list[tuple[str, str]]:
-        return [("i", "all units in turn"), ("l", "load")] if picture.replay is None else [("l", "loads")]
+    def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
+        return [("i", "all units in turn"), ("l", "load")] if frame_state.replay is None else [("l", "loads")]
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
-        page = picture.verdict
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
+        page = frame_state.verdict
         if page is None:
             return []
         if not page.advice and not page.failures:

@@ -14,7 +14,7 @@ from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyOffer,
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class FrameState:
     """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
 
     `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay;

@@ -10,7 +10,7 @@ from textual.events import Key
 from hettop.session.conditions_view import ConditionRow
 from hettop.tui.charts.lines import text_of
 from hettop.tui.feed import LoadDial
-from hettop.tui.rooms.load import condition_lines
+from hettop.tui.screens.load import condition_lines
 from tests.tui.fakes import LIVE, REPLAY, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 

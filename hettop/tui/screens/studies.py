@@ -10,8 +10,8 @@ from hettop.format import clock, percent
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, fit, line, width_of, wrapped
-from hettop.tui.picture import Picture
-from hettop.tui.rooms.room import CHOSEN_TAB, Room, Steer
+from hettop.tui.frame_state import FrameState
+from hettop.tui.screens.page_screen import CHOSEN_TAB, PageScreen, RunControl
 from hettop.tui.studies import answer
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MARKS = {"running": glyphs.RECORD, "done": glyphs.DONE, "failed": glyphs.FAILED
 _INKS = {"running": "accent", "done": "good", "failed": "error", "ended": "muted"}
 
 
-class StudiesRoom(Room):
+class StudiesScreen(PageScreen):
     """← → choose a study, Enter runs it or ends the one that runs, ↑ ↓ move its answer."""
 
     NAME: ClassVar[str] = "studies"
@@ -36,61 +36,64 @@ class StudiesRoom(Room):
         Binding("right", "turn(1)", "Next study", id="studies.next"),
     ]
 
-    def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
-        super().__init__(steer, ascii=ascii)
+    def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(run_control, ascii=ascii)
         self.chosen: str | None = None
         self._questions: dict[int, str] = {}  # by the rows that they stand in
 
-    def heading(self, picture: Picture) -> Line:
+    def heading(self, frame_state: FrameState) -> Line:
         """A tab for each study, with a mark of what became of it."""
-        names, chosen = _names(picture), self._chosen(picture)
+        names, chosen = _names(frame_state), self._chosen(frame_state)
         if not names:
             return line(("inside the model", "title"))
-        studies = {study.name: study for study in picture.session.studies}
+        studies = {study.name: study for study in frame_state.session.studies}
         return tuple(span for name in names for span in _tab(name, studies.get(name), chosen=name == chosen))
 
-    def foot(self, picture: Picture) -> Line:
-        running = _running(picture)
+    def foot(self, frame_state: FrameState) -> Line:
+        running = _running(frame_state)
         if running is None:
             return ()
-        return _progress(running, picture.session.header.elapsed_ns)
+        return _progress(running, frame_state.session.header.elapsed_ns)
 
-    def hints(self, picture: Picture) -> list[tuple[str, str]]:
-        turn = [("←→", "study")] if len(_names(picture)) > 1 else []
-        if not picture.offers:
+    def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
+        turn = [("←→", "study")] if len(_names(frame_state)) > 1 else []
+        if not frame_state.offers:
             return turn
-        running = _running(picture)
+        running = _running(frame_state)
         if running is None:
-            return turn if _is_loaded(picture) else [*turn, ("Enter", "run it")]
-        return [*turn, ("Enter", "end it" if running.name == self._chosen(picture) else f"end {running.name}, run it")]
+            return turn if _is_loaded(frame_state) else [*turn, ("Enter", "run it")]
+        return [
+            *turn,
+            ("Enter", "end it" if running.name == self._chosen(frame_state) else f"end {running.name}, run it"),
+        ]
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
-        chosen = self._chosen(picture)
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        chosen = self._chosen(frame_state)
         if chosen is None:
-            why = _REPLAY if picture.replay is not None else _SIMULATED
+            why = _REPLAY if frame_state.replay is not None else _SIMULATED
             return _paragraph(why, width)
-        study = next((study for study in picture.session.studies if study.name == chosen), None)
-        words = next((offer.words for offer in picture.offers if offer.name == chosen), "")
-        head = _status(study, words, picture.session.header.elapsed_ns, width)
+        study = next((study for study in frame_state.session.studies if study.name == chosen), None)
+        words = next((offer.words for offer in frame_state.offers if offer.name == chosen), "")
+        head = _status(study, words, frame_state.session.header.elapsed_ns, width)
         if study is None or study.found is None:
-            told = _paragraph(_LOADED, width, "warning") if _is_loaded(picture) else _paragraph(_REST, width)
-            rest = [*told, ()] if picture.offers and _running(picture) is None else []
+            told = _paragraph(_LOADED, width, "warning") if _is_loaded(frame_state) else _paragraph(_REST, width)
+            rest = [*told, ()] if frame_state.offers and _running(frame_state) is None else []
             above = [*head, *rest]
-            self._questions = {len(above) + i: offer.name for i, offer in enumerate(picture.offers)}
-            return [*above, *_questions(picture, chosen, width)]
+            self._questions = {len(above) + i: offer.name for i, offer in enumerate(frame_state.offers)}
+            return [*above, *_questions(frame_state, chosen, width)]
         self._questions = {}
         return [*head, *answer(study, width, max(1, height - len(head)))]
 
     def choose(self) -> None:
-        picture = self.picture
-        if picture is None or not picture.offers:
+        frame_state = self.frame_state
+        if frame_state is None or not frame_state.offers:
             return
-        name, running = self._chosen(picture), _running(picture)
+        name, running = self._chosen(frame_state), _running(frame_state)
         if running is not None and running.name == name:
-            self.steer(lambda live: live.end_study())
+            self.run_control(lambda live: live.end_study())
             return
-        if name in [offer.name for offer in picture.offers]:
-            self.steer(lambda live: live.study(name))
+        if name in [offer.name for offer in frame_state.offers]:
+            self.run_control(lambda live: live.study(name))
 
     def point(self, row: int) -> None:
         """Of the questions, the one that was clicked."""
@@ -99,10 +102,10 @@ class StudiesRoom(Room):
 
     def point_heading(self, column: int) -> None:
         """The tab that was clicked."""
-        if self.picture is None:
+        if self.frame_state is None:
             return
-        studies = {study.name: study for study in self.picture.session.studies}
-        for name in _names(self.picture):
+        studies = {study.name: study for study in self.frame_state.session.studies}
+        for name in _names(self.frame_state):
             column -= width_of(_tab(name, studies.get(name), chosen=False))
             if column < 0:
                 self._turn_to(name)
@@ -114,33 +117,33 @@ class StudiesRoom(Room):
 
     def action_turn(self, direction: int) -> None:
         """The study beside the one that is shown."""
-        names = _names(self.picture) if self.picture is not None else []
-        if self.picture is None or not names:
+        names = _names(self.frame_state) if self.frame_state is not None else []
+        if self.frame_state is None or not names:
             return
-        at = names.index(self._chosen(self.picture) or names[0])
+        at = names.index(self._chosen(self.frame_state) or names[0])
         self._turn_to(names[(at + direction) % len(names)])
 
-    def _chosen(self, picture: Picture) -> str | None:
+    def _chosen(self, frame_state: FrameState) -> str | None:
         """Until another is chosen, the first, or the one that runs: it stays when that ends."""
-        names, running = _names(picture), _running(picture)
+        names, running = _names(frame_state), _running(frame_state)
         if self.chosen not in names and running is not None:
             self.chosen = running.name
         return self.chosen if self.chosen in names else next(iter(names), None)
 
 
-def _names(picture: Picture) -> list[str]:
+def _names(frame_state: FrameState) -> list[str]:
     """The studies that can be run, and those that were."""
-    offered = [offer.name for offer in picture.offers]
-    return [*offered, *(study.name for study in picture.session.studies if study.name not in offered)]
+    offered = [offer.name for offer in frame_state.offers]
+    return [*offered, *(study.name for study in frame_state.session.studies if study.name not in offered)]
 
 
-def _is_loaded(picture: Picture) -> bool:
-    return picture.session.header.load != "none"
+def _is_loaded(frame_state: FrameState) -> bool:
+    return frame_state.session.header.load != "none"
 
 
-def _running(picture: Picture) -> Study | None:
+def _running(frame_state: FrameState) -> Study | None:
     """The study that runs; in a replay nothing does any more."""
-    return next((study for study in picture.session.studies if study.state == "running"), None)
+    return next((study for study in frame_state.session.studies if study.state == "running"), None)
 
 
 def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
@@ -172,11 +175,11 @@ def _became(study: Study, now_ns: int, width: int) -> list[Line]:
     return _paragraph(f"{ended} at {clock(study.t)}, after {clock(study.elapsed_ns)}", width)
 
 
-def _questions(picture: Picture, chosen: str, width: int) -> list[Line]:
+def _questions(frame_state: FrameState, chosen: str, width: int) -> list[Line]:
     """What each study finds out."""
-    widest = max((len(offer.name) for offer in picture.offers), default=0)
+    widest = max((len(offer.name) for offer in frame_state.offers), default=0)
     rows = []
-    for offer in picture.offers:
+    for offer in frame_state.offers:
         cursor, ink = (f"{glyphs.VIEWED} ", "active") if offer.name == chosen else ("  ", "strong")
         rows.append(fit(line((f"{cursor}{offer.name:<{widest + 2}}", ink), (offer.words, "muted")), width))
     return rows

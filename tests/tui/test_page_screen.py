@@ -6,21 +6,21 @@ from textual.pilot import Pilot
 
 from hettop.tui.app import HettopApp
 from hettop.tui.charts.lines import Line, line
-from hettop.tui.picture import Picture
-from hettop.tui.rooms import ROOMS
-from hettop.tui.rooms.room import Room
+from hettop.tui.frame_state import FrameState
+from hettop.tui.screens import SCREENS
+from hettop.tui.screens.page_screen import PageScreen
 from tests.tui.fakes import PAUSED, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
-from tests.tui.test_spikes_room import VIEW
+from tests.tui.test_spikes_screen import VIEW
 
 
-class Numbers(Room):
+class Numbers(PageScreen):
     """A hundred lines with their numbers."""
 
-    def heading(self, picture: Picture) -> Line:
-        return line((f"numbers of {picture.session.header.model}", "title"))
+    def heading(self, frame_state: FrameState) -> Line:
+        return line((f"numbers of {frame_state.session.header.model}", "title"))
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         return [line((f"line {i}", "text")) for i in range(100)]
 
 
@@ -40,7 +40,7 @@ class Choosing(Numbers):
 
 async def test_a_room_stands_over_the_panels_and_says_what_the_header_says() -> None:
     async with running(FakeFeed(PAUSED), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Numbers(app.steer))
+        await app.push_screen(Numbers(app.run_control))
         await settled(pilot)
         text = screen_text(app)
         assert "numbers of mobilenetv2" in text
@@ -52,7 +52,7 @@ async def test_a_room_stands_over_the_panels_and_says_what_the_header_says() -> 
 async def test_q_and_escape_leave_the_room_and_not_the_program() -> None:
     for key in ("q", "escape"):
         async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-            await app.push_screen(Numbers(app.steer))
+            await app.push_screen(Numbers(app.run_control))
             await settled(pilot)
             await pilot.press(key)
             await settled(pilot)
@@ -62,7 +62,7 @@ async def test_q_and_escape_leave_the_room_and_not_the_program() -> None:
 
 async def test_what_does_not_fit_is_scrolled_and_counted() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Numbers(app.steer))
+        await app.push_screen(Numbers(app.run_control))
         await settled(pilot)
         assert "0 above, 80 below" in screen_text(app)  # 24 lines less header, hints and two of the frame
         await pilot.press("down", "down", "pagedown")
@@ -79,7 +79,7 @@ async def test_what_does_not_fit_is_scrolled_and_counted() -> None:
 
 async def test_home_and_end_go_to_the_top_and_to_the_bottom() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Numbers(app.steer))
+        await app.push_screen(Numbers(app.run_control))
         await settled(pilot)
         await pilot.press("end")
         await settled(pilot)
@@ -96,7 +96,7 @@ async def test_home_and_end_go_to_the_top_and_to_the_bottom() -> None:
 async def test_in_a_room_of_a_replay_they_do_not_seek() -> None:
     feed = FakeFeed(replay=REPLAY)
     async with running(feed, size=(80, 24)) as (app, pilot):
-        await app.push_screen(Numbers(app.steer))
+        await app.push_screen(Numbers(app.run_control))
         await settled(pilot)
         await pilot.press("end", "home")
         await settled(pilot)
@@ -108,7 +108,7 @@ async def test_in_a_room_of_a_replay_they_do_not_seek() -> None:
 
 async def test_the_cursor_is_kept_in_sight() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
-        await app.push_screen(Choosing(app.steer))
+        await app.push_screen(Choosing(app.run_control))
         await settled(pilot)
         await pilot.press(*["down"] * 25)
         await settled(pilot)
@@ -120,24 +120,24 @@ async def test_the_cursor_is_kept_in_sight() -> None:
 async def test_keys_of_the_measurement_work_in_a_room() -> None:
     feed = FakeFeed()
     async with running(feed) as (app, pilot):
-        await app.push_screen(Numbers(app.steer))
+        await app.push_screen(Numbers(app.run_control))
         await settled(pilot)
         await pilot.press("space", "i")
     assert feed.told.calls == [("toggle_pause",), ("interleave",)]
 
 
 async def test_a_rooms_key_enters_it_and_leaves_it_again() -> None:
-    ROOMS["numbers"] = Numbers
+    SCREENS["numbers"] = Numbers
     try:
         async with running(FakeFeed()) as (app, pilot):
             app.action_room("numbers")
             await settled(pilot)
-            assert app.room is not None
+            assert app.page_screen is not None
             app.action_room("numbers")
             await settled(pilot)
-            assert app.room is None
+            assert app.page_screen is None
     finally:
-        del ROOMS["numbers"]
+        del SCREENS["numbers"]
 
 
 async def test_escape_closes_details_then_the_zoom() -> None:
@@ -168,7 +168,7 @@ async def test_a_click_on_a_dial_chooses_it_and_one_on_a_hint_presses_its_key() 
         await click_on(app, pilot, "no load")
         await click_on(app, pilot, "←→ level")
         await click_on(app, pilot, "Esc back")
-        assert app.room is None
+        assert app.page_screen is None
     assert feed.told.calls == [("change_load", "memory", 1, 100), ("end_load",)]  # less than none there is not
 
 
@@ -189,9 +189,9 @@ async def test_a_click_puts_the_cursor_on_a_spike_and_a_second_one_goes_there() 
 
 async def test_a_tick_that_comes_after_the_screens_have_gone_draws_nothing() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, _):
-        drawn = app.picture
+        drawn = app.frame_state
     assert app.screen_stack == []
     app.frame()
     app.draw()
-    assert app.room is None
-    assert app.picture is drawn
+    assert app.page_screen is None
+    assert app.frame_state is drawn

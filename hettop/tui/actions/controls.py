@@ -17,15 +17,15 @@ from hettop.text import clean
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.driver import TerminalDriver
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
+from hettop.tui.frame_state import FrameState
 from hettop.tui.keymap import with_keymap
 from hettop.tui.keys import KEYS, applicable
-from hettop.tui.picture import Picture
 from hettop.tui.preferences import Preferences
 
 _NEEDS = {key.action: key.needs for key in KEYS if key.needs}
 
 
-class Steering(App[None]):
+class Controls(App[None]):
     """An app with a feed. Its state is how the user looks at the session: window, unit, freeze."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Steering(App[None]):
         self.feed: Feed | None = None
         self.ascii_only = ascii
         self.set_class(ascii, "-ascii")  # for what Textual draws itself
-        self.picture: Picture | None = None
+        self.frame_state: FrameState | None = None
         self.preferences = preferences or Preferences()
         self.replaying = replaying
         self.window_s = self.preferences.window_s
@@ -91,13 +91,13 @@ class Steering(App[None]):
         needs = _NEEDS.get(written)
         return needs is None or getattr(self, needs) is not None
 
-    def steer(self, change: Callable[[LiveControls], None]) -> None:
+    def run_control(self, change: Callable[[LiveControls], None]) -> None:
         """Use a control of the live measurement; in a replay there is none."""
         live = self.live
         if live is not None:
-            self.tell(lambda: change(live))
+            self.send(lambda: change(live))
 
-    def tell(self, control: Callable[[], None]) -> None:
+    def send(self, control: Callable[[], None]) -> None:
         """Use a control and draw what came of it; what it cannot do becomes a toast."""
         try:
             control()

@@ -14,8 +14,8 @@ from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
 from hettop.tui.feed import LoadDial
-from hettop.tui.picture import Picture
-from hettop.tui.rooms.room import Room, Steer
+from hettop.tui.frame_state import FrameState
+from hettop.tui.screens.page_screen import PageScreen, RunControl
 
 DUTIES = (100, 75, 50, 25, 10)
 _BAR = 12
@@ -50,7 +50,7 @@ _COLUMNS = (
 )
 
 
-class LoadRoom(Room):
+class LoadScreen(PageScreen):
     """↑ ↓ choose a kind, ← → set how much of it, `d` how much of the time, `0` ends all load."""
 
     NAME = "load"
@@ -61,26 +61,26 @@ class LoadRoom(Room):
         Binding("0", "end", "No load", id="load.end"),
     ]
 
-    def __init__(self, steer: Steer, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
-        super().__init__(steer, ascii=ascii)
+    def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(run_control, ascii=ascii)
         self._at = 0
 
-    def heading(self, picture: Picture) -> Line:
-        load = clean(picture.session.header.load)
+    def heading(self, frame_state: FrameState) -> Line:
+        load = clean(frame_state.session.header.load)
         return line(("competing load", "title"), (" · in force: ", "muted"), (load, "accent"))
 
-    def hints(self, picture: Picture) -> list[tuple[str, str]]:
-        if not picture.loads:
+    def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
+        if not frame_state.loads:
             return []
         return [("↑↓", "kind"), ("←→", "level"), ("d", "duty cycle"), ("0", "no load"), ("c", "unit")]
 
-    def rows(self, picture: Picture, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
         rows: list[Line] = []
-        for i, dial in enumerate(picture.loads):
+        for i, dial in enumerate(frame_state.loads):
             rows.append(dial_line(dial, width, chosen=i == self._at))
-        if picture.loads:
-            rows += [(), *_said(picture, width), ()]
-        return [*rows, *condition_lines(picture.session.conditions, width)]
+        if frame_state.loads:
+            rows += [(), *_said(frame_state, width), ()]
+        return [*rows, *condition_lines(frame_state.session.conditions, width)]
 
     def scroll(self, direction: int) -> None:
         """Moves the cursor among the dials; beyond the last one, the table is scrolled, and back before it moves."""
@@ -96,7 +96,7 @@ class LoadRoom(Room):
         super().action_edge(direction)
 
     def point(self, row: int) -> None:
-        if self.picture is not None and row < len(self.picture.loads):
+        if self.frame_state is not None and row < len(self.frame_state.loads):
             self._at = row
             self.redraw()
 
@@ -112,24 +112,24 @@ class LoadRoom(Room):
             self._ask(dial, dial.level, lower[0] if lower else DUTIES[0])
 
     def action_end(self) -> None:
-        if self.picture is not None and self.picture.loads:
-            self.steer(lambda live: live.end_load())
+        if self.frame_state is not None and self.frame_state.loads:
+            self.run_control(lambda live: live.end_load())
 
     @property
     def _dials(self) -> int:
-        return len(self.picture.loads) if self.picture is not None else 0
+        return len(self.frame_state.loads) if self.frame_state is not None else 0
 
     @property
     def _dial(self) -> LoadDial | None:
-        if self.picture is None or self._at >= len(self.picture.loads):
+        if self.frame_state is None or self._at >= len(self.frame_state.loads):
             return None
-        return self.picture.loads[self._at]
+        return self.frame_state.loads[self._at]
 
     def _ask(self, dial: LoadDial, level: int, duty_percent: int) -> None:
         if dial.reason is not None:
             self.app.notify(f"no {dial.what} load here: {clean(dial.reason)}", severity="warning", markup=False)
         elif (level, duty_percent) != (dial.level, dial.duty_percent):
-            self.steer(lambda live: live.change_load(dial.what, level, duty_percent))
+            self.run_control(lambda live: live.change_load(dial.what, level, duty_percent))
 
 
 def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
@@ -154,9 +154,9 @@ def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
     )
 
 
-def _said(picture: Picture, width: int) -> list[Line]:
+def _said(frame_state: FrameState, width: int) -> list[Line]:
     """The last thing that happened to the load: that it is on its way, confirmed or has failed."""
-    said = [entry for entry in picture.session.log if entry.kind == "load"]
+    said = [entry for entry in frame_state.session.log if entry.kind == "load"]
     if not said:
         text = "Samples count for a load from the moment when all of its workers are at work."
         return [fit(line((part, "muted")), width) for part in wrapped(text, width)]

@@ -9,7 +9,7 @@ import pytest
 from hettop.session.spikes_view import CauseRow, SpikeRow, SpikesView
 from hettop.tui.charts.lines import text_of
 from hettop.tui.charts.timeline import draw_timeline
-from hettop.tui.rooms.spikes import cause_lines, spike_lines
+from hettop.tui.screens.spikes import cause_lines, spike_lines
 from tests.tui.fakes import HOSTILE, LIVE, REPLAY, SECOND, TIMELINE, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -65,7 +65,7 @@ async def test_enter_goes_to_the_spike_in_a_replay_and_stops_there() -> None:
         await settled(pilot)
         await pilot.press("down", "down", "enter")
         await settled(pilot)
-        assert app.room is None
+        assert app.page_screen is None
         assert feed.requests[-1].pointed_ns == 78 * SECOND
     # A second later: by then what was measured is written.
     assert feed.told.calls == [("toggle_play",), ("seek", 79 * SECOND)]
@@ -80,7 +80,7 @@ async def test_enter_marks_it_on_the_timeline_in_a_live_view_and_lengthens_the_w
         await settled(pilot)
         assert feed.requests[-1].pointed_ns == 44 * SECOND
         assert feed.requests[-1].window_ns == 60 * SECOND
-        assert app.room is None
+        assert app.page_screen is None
     assert feed.told.calls == []
 
 
