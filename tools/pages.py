@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hettop.cli.manual import manual
+from hettop.cli.help import manual
 from hettop.tui.keymap import shown_key
 from hettop.tui.keys import GROUPS, KEYS
 from hettop.tui.scopes import scopes

@@ -15,6 +15,7 @@ import numpy as np
 from hettop.analysis.budget import parse_budget, parse_energy
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
+from hettop.cli.anonymize import names_here
 from hettop.cli.bench import say_recorded
 from hettop.cli.measuring import (
     MORE_RUNS,
@@ -24,7 +25,6 @@ from hettop.cli.measuring import (
     say_power,
     say_turns,
 )
-from hettop.cli.names import names_here
 from hettop.cli.progress import completed, progress_line, unit_states
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError

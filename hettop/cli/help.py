@@ -1,19 +1,20 @@
-"""`hettop help`: short pages on topics, a command's own help, the manual page."""
+"""`hettop help`: short pages on topics, a command's own help, the manual page in troff."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shutil
 import sys
 
-from hettop.cli.commands import COMMANDS, parser_of
+from hettop.cli.commands import COMMANDS, LIVE, Option, options_of, parser_of
 from hettop.cli.main import help_page
-from hettop.cli.manual import manual
 from hettop.cli.topics import TOPICS, page, topic_list
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.tui.charts.glyphs import to_ascii
+from hettop.version import __version__
 
 WIDEST = 100
 
@@ -39,3 +40,50 @@ def _print(text: str) -> None:
     if not (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf"):
         text = "\n".join(map(to_ascii, text.split("\n")))
     sys.stdout.write(text)
+
+
+_WIDTH = 78
+_HEADING = "hettop \\- watch the latency of a model live, on every compute unit, and decide by the whole distribution"
+
+
+def manual() -> str:
+    """The whole page."""
+    lines = [f'.TH HETTOP 1 "" "hettop {__version__}" "User Commands"', ".SH NAME", _HEADING, ".SH SYNOPSIS"]
+    lines += [".B hettop", "[MODEL] [options]", ".br", ".B hettop", "COMMAND [options]"]
+    lines += [".SH DESCRIPTION", *_description(parser_of(LIVE)), ".SH OPTIONS", *_options(options_of(LIVE))]
+    lines.append(".SH COMMANDS")
+    for command in COMMANDS:
+        parser = parser_of(command)
+        lines += [f".SS {command}", *_description(parser), *_options(options_of(command))]
+        if parser.epilog:
+            lines += [".PP", *_text(parser.epilog)]
+    for name in TOPICS:
+        body = page(name, _WIDTH).split("\n\n", 1)[1]
+        lines += [f'.SH "{name.upper()}"', ".nf", *_text(body, keep=True), ".fi"]
+    return "\n".join(lines) + "\n"
+
+
+def _description(parser: argparse.ArgumentParser) -> list[str]:
+    words, _, examples = (parser.description or "").partition("\n\nexamples:\n")
+    shown = [".PP", ".nf", *_text(examples, keep=True), ".fi"] if examples else []
+    return [*_text(words), *shown]
+
+
+def _options(options: list[Option]) -> list[str]:
+    lines = []
+    for option in options:
+        takes = option.takes or ("{" + ",".join(option.choices) + "}" if option.choices else "")
+        name = ", ".join(f"\\fB{_escaped(flag)}\\fR" for flag in option.flags)
+        lines += [".TP", f"{name} \\fI{_escaped(takes)}\\fR".strip() if takes else name, *_text(option.words)]
+    return lines
+
+
+def _text(text: str, *, keep: bool = False) -> list[str]:
+    """Lines of text that troff takes for text; parted at empty lines, unless they are kept as they stand."""
+    lines = [re.sub(r"^(?=[.'])", r"\\&", _escaped(line.rstrip())) for line in text.strip("\n").split("\n")]
+    return lines if keep else [line or ".PP" for line in lines]
+
+
+def _escaped(text: str) -> str:
+    plain = text.replace("\\", "\\e").replace("-", "\\-")
+    return "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in plain)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.export.formats import Files
-from hettop.export.telling import tell
+from hettop.export.html import tell
 from hettop.record.opened import open_recording
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page

@@ -14,7 +14,7 @@ from hettop.analysis.conditions import Cell, EstimationError, contention, estima
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.grid import grid, wrapped
-from hettop.report.power_notes import power_notes
+from hettop.report.notes import power_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.text import clean

@@ -8,7 +8,7 @@ import pytest
 
 from hettop.session.spikes_view import CauseRow, SpikeRow, SpikesView
 from hettop.tui.charts.lines import text_of
-from hettop.tui.charts.timeline import draw_timeline
+from hettop.tui.panels.timeline import draw_timeline
 from hettop.tui.screens.spikes import cause_lines, spike_lines
 from tests.tui.fakes import HOSTILE, LIVE, REPLAY, SECOND, TIMELINE, FakeFeed
 from tests.tui.screens import running, screen_text, settled

@@ -1,4 +1,4 @@
-"""What is to be said of power, and of what it shows of placement, wherever a result is printed: the same sentences.
+"""Notes below a result: on power and placement, on a drift of the level, on a clock that became slower.
 
 Pure; whatever came from a file is cleaned here.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hettop.events import NO_LOAD
-from hettop.format import UNKNOWN
+from hettop.format import NS_PER_SECOND, UNKNOWN, clock, count, milliseconds, percent
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics
+from hettop.stats.clock import has_lost
 from hettop.text import clean
 
 CORE_ML = "coreml"
@@ -56,3 +57,30 @@ def _overlap_notes(session: Session) -> list[str]:
 def name(row: Statistics) -> str:
     """The unit, with its load where there is one."""
     return clean(row.unit, 30) if row.load == NO_LOAD else f"{clean(row.unit, 30)} under {clean(row.load, 30)}"
+
+
+def drift_notes(rows: Sequence[Statistics]) -> list[str]:
+    """A sentence for each condition whose level has moved; nothing for the others."""
+    return [_note(row, row.drift) for row in rows if row.drift is not None]
+
+
+def _note(row: Statistics, drift: dict[str, float]) -> str:
+    name = clean(row.unit, 30) + ("" if row.load == NO_LOAD else f" under {clean(row.load, 30)}")
+    change = percent(drift["after_ms"] / drift["before_ms"] - 1, signed=True)
+    moved = f"{milliseconds(drift['before_ms'])} → {milliseconds(drift['after_ms'])} ms ({change})"
+    since = f"sample {count(round(drift['from_sample']))}, {clock(round(drift['from_s'] * NS_PER_SECOND))}"
+    return f"{name} drifted: median {moved} from {since} on, {milliseconds(drift['now_ms'])} ms at the end"
+
+
+def clock_notes(session: Session) -> list[str]:
+    """A sentence if the clock was slower at the end of something measured than at its beginning; else nothing."""
+    worst = session.canary.worst
+    if worst is None or not has_lost(worst[1]):
+        return []
+    situation, loss = worst
+    units = ", ".join(clean(unit, 30) for unit in situation.units) or "nothing"
+    load = "" if situation.load == NO_LOAD else f" under {clean(situation.load, 40)}"
+    return [
+        f"this machine's clock is {percent(loss)} slower than when the session began to measure {units}{load}: the "
+        "canary's fixed work takes that much longer, so part of what changed may be the machine's doing"
+    ]
