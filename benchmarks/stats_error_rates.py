@@ -1,6 +1,6 @@
 """Error rates of hettop's statistics on data whose truth is known: how often they warn falsely, and miss.
 
-Run: python benchmarks/stats_error_rates.py [--seeds 200]. Prints a Markdown table; docs/STATISTICS.md holds one.
+Run: python benchmarks/stats_error_rates.py [--seeds 200]. Prints a Markdown table; docs/method/statistics.md holds one.
 """
 
 from __future__ import annotations

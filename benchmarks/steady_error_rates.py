@@ -1,6 +1,6 @@
 """Error rates of the end of a warm-up and of the warning of a slower clock, on data whose truth is known.
 
-Run: python benchmarks/steady_error_rates.py [--seeds 200]. Prints Markdown tables; docs/STATISTICS.md holds them.
+Run: python benchmarks/steady_error_rates.py [--seeds 200]. Prints the tables of docs/method/statistics.md.
 """
 
 from __future__ import annotations

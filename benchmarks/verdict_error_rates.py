@@ -1,6 +1,6 @@
 """Error rates of the verdict and of comparisons on correlated data whose truth is known.
 
-Run: python benchmarks/verdict_error_rates.py [--seeds 200]. Prints a Markdown table; docs/VERDICT.md holds one.
+Run: python benchmarks/verdict_error_rates.py [--seeds 200]. Prints a Markdown table; docs/method/verdict.md holds one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """hettop: a terminal live profiler for on-device inference.
 
-For programs: `hettop.open_recording(path)` gives a recording as numpy arrays (docs/API.md).
+For programs: `hettop.open_recording(path)` gives a recording as numpy arrays (docs/reference/api.md).
 """
 
 from __future__ import annotations

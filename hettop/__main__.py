@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import MutableMapping
 
+from hettop.version import __version__
+
 NARROWEST, WIDEST = 20, 1000
 """Columns: fewer hold no sentence, more are no screen; a screen of a million is only memory."""
 LOWEST, HIGHEST = 5, 1000
@@ -18,9 +20,13 @@ def main(argv: list[str] | None = None) -> int:
     _replace_closed_streams()
     _print_anything()
     forget_odd_sizes(os.environ)
-    from hettop.cli.main import run
+    if arguments in (["--version"], ["-V"]):  # before the commands' options are imported
+        sys.stdout.write(f"hettop {__version__}\n")
+        code = 0
+    else:
+        from hettop.cli.main import run
 
-    code = run(arguments)
+        code = run(arguments)
     _flush_or_discard()
     return code
 

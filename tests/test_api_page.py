@@ -1,4 +1,4 @@
-"""The example on docs/API.md runs, and says what is so."""
+"""The example on docs/reference/api.md runs, and says what is so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import hettop
 
 REPOSITORY = Path(__file__).parents[1]
-PAGE = (REPOSITORY / "docs" / "API.md").read_text()
+PAGE = (REPOSITORY / "docs/reference/api.md").read_text()
 
 
 def test_its_example_runs() -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from hettop.cli.main import COMMANDS
-from hettop.cli.parsers import LIVE, options_of, parser_of
+import tools.pages
+from hettop.cli.commands import COMMANDS, LIVE, options_of, parser_of
 from tests.cli.running import hettop
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
-OWN = [DOCS / "TUTORIAL.md", DOCS / "SCREEN.md", *sorted((DOCS / "questions").glob("*.md"))]
+OWN = [DOCS / "guide/tutorial.md", DOCS / "guide/screen.md", *sorted((DOCS / "guide/questions").glob("*.md"))]
 PAGES = [*REPOSITORY.glob("*.md"), *sorted(DOCS.rglob("*.md")), *(REPOSITORY / "recordings").glob("*.md")]
 CHECKED = "<!-- checked -->\n```sh\n"
 DRAWN = "──"  # boxes and arrows, no command
@@ -92,8 +90,8 @@ def test_the_tutorial_and_every_question_have_a_picture(page: Path) -> None:
 
 def slug(heading: str) -> str:
     """The anchor that GitHub gives a heading."""
-    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
-    return kept.replace(" ", "-")
+    ui_state = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
+    return ui_state.replace(" ", "-")
 
 
 def anchors(page: Path) -> set[str]:
@@ -114,30 +112,41 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{name_of(page)} links to {link}"
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_pages", DOCS / "pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+MENTIONED = re.compile(r"(?<![\w/.-])(?:docs|packaging|tools)/[\w/.-]*\w")
+TEXTS = [
+    *PAGES,
+    *(path for folder in ("hettop", "tests", "benchmarks", "tools") for path in (REPOSITORY / folder).rglob("*.py")),
+    *(REPOSITORY / "packaging").iterdir(),
+    *(REPOSITORY / path for path in (".ci/run", ".github/workflows/ci.yml", "pyproject.toml")),
+]
 
 
-@pytest.mark.parametrize("name", ["KEYS.md", "hettop.1"])
-def test_generated_pages_are_up_to_date(name: str) -> None:
-    made: str = generator().PAGES[name]()
-    assert (DOCS / name).read_text(encoding="utf-8") == made, "run: python docs/pages.py"
+def test_every_path_of_docs_and_tools_that_is_mentioned_exists() -> None:
+    """In pages, messages and comments alike; the changelog tells of what was where."""
+    missing = {
+        f"{name_of(text)}: {path}"
+        for text in TEXTS
+        if text.name != "CHANGELOG.md"
+        for path in MENTIONED.findall(text.read_text(encoding="utf-8"))
+        if not (REPOSITORY / path).exists()
+    }
+    assert missing == set()
+
+
+@pytest.mark.parametrize("page", tools.pages.PAGES)
+def test_generated_pages_are_up_to_date(page: str) -> None:
+    assert (REPOSITORY / page).read_text(encoding="utf-8") == tools.pages.PAGES[page](), "run: python tools/pages.py"
 
 
 def test_the_example_of_settings_is_one() -> None:
     import tomllib
 
     from hettop.app.settings.load import screen_keymap
-    from hettop.app.settings.resolve import in_force
+    from hettop.app.settings.resolve import resolve_settings
     from hettop.toml import TomlFile
 
-    text = (DOCS / "SCREEN.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
-    force = in_force(TomlFile(Path("config.toml"), text, tomllib.loads(text)), {})
-    assert force.faults == ()
-    assert {value.source for value in force.values.values()} == {"file"}
-    assert screen_keymap(force.keys).faults == {}
+    text = (DOCS / "guide/screen.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    settings = resolve_settings(TomlFile(Path("config.toml"), text, tomllib.loads(text)), {})
+    assert settings.faults == ()
+    assert {value.source for value in settings.values.values()} == {"file"}
+    assert screen_keymap(settings.keys).faults == {}

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from html import unescape
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
+from tools.pictures import PICTURES, Picture
+
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pictures_of_the_docs", DOCS / "pictures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-PICTURES = load().PICTURES
 
 
 def said(svg: str) -> list[str]:
@@ -35,9 +20,9 @@ def said(svg: str) -> list[str]:
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.path)
-def test_a_picture_shows_what_the_recording_shows_now(picture: Any) -> None:
+def test_a_picture_shows_what_the_recording_shows_now(picture: Picture) -> None:
     there = (DOCS / picture.path).read_text(encoding="utf-8")
-    assert said(picture.draw()) == said(there), "make them again: python docs/pictures.py"
+    assert said(picture.draw()) == said(there), "make them again: python tools/pictures.py"
 
 
 def test_every_picture_is_made_by_the_command_and_is_shown_somewhere() -> None:

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from hettop.app.live import LiveFeed
-from hettop.cli.closing import Endings
 from hettop.cli.screen import ScreenOptions, show
+from hettop.cli.signals import ScreenSignals
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
@@ -58,11 +58,11 @@ def main() -> int:
     rows = (unit, *(other for other in setup.units if other != unit))
     clock = NotingClock(Path(origin))
     feed = StoppableFeed(Measurement(setup, MeasureOptions(record=recording), rows=rows, raw_limit=0, clock=clock))
-    with Endings() as endings:
+    with ScreenSignals() as signals:
         try:
             feed.switch(unit)
             usual = ScreenOptions(theme=None, fps=USUAL_FPS, ascii_only=False, preferences=Preferences())
-            return show(lambda: feed, usual, endings=endings)
+            return show(lambda: feed, usual, signals=signals)
         finally:
             feed.close("quit")
 

@@ -1,6 +1,6 @@
 """Units in order, by four figures; what is advised by them; and how sure the order is.
 
-Pure; formulas are those of docs/VERDICT.md.
+Pure; formulas are those of docs/method/verdict.md.
 """
 
 from __future__ import annotations

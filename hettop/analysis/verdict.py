@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
 from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
 from hettop.analysis.few_samples import FewSamples, decided_by_few
-from hettop.analysis.flips import Flip, flips
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
@@ -283,3 +283,35 @@ def _mean_over(rows: Sequence[Statistics], values: Sequence[float | None]) -> fl
     if not known or len(known) < len(values) or not total:
         return None
     return sum(row.n * value for row, value in zip(rows, known, strict=True)) / total
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """Under `load` the unit `faster` has the lower mean, by `difference_ms`; under the verdict's load `slower` has.
+
+    `proven` when both differences exclude 0 with 95 % confidence.
+    """
+
+    load: str
+    faster: str
+    slower: str
+    difference_ms: float
+    proven: bool
+
+
+def flips(
+    main: Sequence[Measured], others: Mapping[str, Sequence[Measured]], rng: np.random.Generator
+) -> tuple[Flip, ...]:
+    """Every pair of units whose order under one of the other loads is not that of `main`."""
+    resampled = Resampled(main, rng)
+    found = []
+    for load, units in others.items():
+        there = {unit.unit: unit.mean_ms for unit in units}
+        resampled_there = Resampled(units, rng)
+        ranked = sorted((unit for unit in main if unit.unit in there), key=lambda unit: unit.mean_ms)
+        for better, worse in combinations(ranked, 2):
+            if better.mean_ms < worse.mean_ms and there[worse.unit] < there[better.unit]:
+                now = resampled_there.difference(worse.unit, better.unit)
+                proven = now.proven and resampled.difference(better.unit, worse.unit).proven
+                found.append(Flip(load, worse.unit, better.unit, now.difference_ms, proven))
+    return tuple(found)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hettop.app.replay import ReplayFeed
-from hettop.measurement.user_files import my_places
+from hettop.measurement.user_files import user_places
 from hettop.record.is_study_only import holds_a_study_alone
 from hettop.tui.app import HettopApp
 from hettop.tui.preferences import Preferences
@@ -39,8 +39,8 @@ async def _drawn(
         feed.to_end()
         if at_ns is not None:
             feed.seek(at_ns)
-        room = "studies" if holds_a_study_alone(recording) else ""
-        own = Preferences(theme_folder=my_places().themes, room=room)
+        screen = "studies" if holds_a_study_alone(recording) else ""
+        own = Preferences(theme_folder=user_places().themes, screen=screen)
         app = HettopApp(lambda: feed, replaying=True, theme=theme, preferences=own)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()

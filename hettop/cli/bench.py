@@ -8,63 +8,41 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hettop.cli.options import (
-    add_against_option,
-    add_measure_options,
-    add_metrics_option,
-    add_model_options,
-    duration_ns,
-    make_parser,
-    model_options,
-    not_negative,
-    positive,
-    rest,
-    wants_canary,
+from hettop.cli.measuring import (
+    LONGER,
+    after_recording,
+    measure,
+    print_header_warnings,
+    say_power,
+    say_turns,
 )
-from hettop.cli.token_options import about_tokens, add_token_options, token_setup
+from hettop.cli.parsers.measuring import AUTO_WARMUP
+from hettop.cli.progress import completed, progress_line, unit_states
+from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
-from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, metrics_address
-from hettop.measurement.protocols import PROTOCOLS, under_protocol
+from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
+from hettop.measurement.arguments import model_options, wants_canary
+from hettop.measurement.headless import Headless
+from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOptions, metrics_address
+from hettop.measurement.protocols import under_protocol
+from hettop.measurement.setup import Setup, prepare, prepare_against, with_closed_loop
+from hettop.measurement.tokens import parse_stage, parse_tokens, prepare_tokens
+from hettop.record.writer import Closed
+from hettop.report.document import session_document, to_json
+from hettop.report.table import session_table
+from hettop.report.threshold import Threshold, check_measured, parse_threshold
+from hettop.session.session import RAW_LIMIT, Session
+from hettop.session.statistics import statistics
+from hettop.sources.load.parts import condition_of, parse_load
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from hettop.measurement.setup import Setup
-    from hettop.record.writer import Closed
-    from hettop.report.threshold import Threshold
-    from hettop.session.session import Session
-
-SUMMARY = "Measure a model on some or all units of this machine, without a screen."
-EXAMPLE = """\
-  hettop bench                                       100 samples on every unit of this machine
-  hettop bench model.onnx --units CPU_ONLY@1,CPU_ONLY@2 --interleave --duration 10s
-  hettop bench --runs 700 --assert 'CPU_ONLY.p99<30ms' --json
-  hettop bench --rate 30 --closed-too                what pacing and idle time do to latency
-  hettop bench a.onnx --against b.onnx --units CPU_ONLY  which is faster, by how much, how sure
-  hettop bench Llm.mlpackage --prefill @prefill --decode @decode --duration 10s    tokens a second
-  hettop bench --protocol embench --rest 500ms --json
-  hettop bench --backend simulated --record m2.jsonl"""
-NOTES = """\
-Only steady samples count: the first call and the warm-up are kept apart. Quantiles are numpy's linear (type 7), std is
-the population's; P99 is not shown below 662 samples. JSON statistics are exact up to 100,000 samples a condition,
-beyond that within 0.5 %. Exit codes: 0 measured, 1 a threshold failed, 2 wrong use, 3 everything failed while running,
-or the load or the recording did, 130 interrupted (what was measured is printed). Power is measured with --duration, or
-where --power names a source: a hundred runs are over before the second power sample, and blocks long enough for power
-leave nothing to interleave; where that happens, a line on stderr says so. A protocol is a set of defaults that options
-override; which, the result and the recording say. MLPerf itself asks for 10 minutes: --protocol mlperf
---duration 10m."""
 DEFAULT_RUNS = 100
-AUTO = "auto"
 TOO_SHORT = ("not measured by runs, which are over too soon, unless --power names a source", "bench --duration 10s")
 NO_LOAD = "none"
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
-    from hettop.report.threshold import check_measured, parse_threshold
-    from hettop.sources.load.parts import condition_of, parse_load
-
+def run(arguments: argparse.Namespace) -> int:
     thresholds = [parse_threshold(text) for text in arguments.thresholds]
     measure = _how_to_measure(arguments)
     setup = _what_to_measure(arguments)
@@ -73,8 +51,6 @@ def run(argv: list[str]) -> int:
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
-    from hettop.measurement.setup import prepare, prepare_against, with_closed_loop
-
     options, cores = model_options(arguments), os.cpu_count() or 1
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     if about_tokens(arguments):
@@ -95,8 +71,8 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
         force=arguments.force,
     )
     told = {
-        "warmup": LONGEST_WARMUP if arguments.warmup == AUTO else arguments.warmup,
-        "until_steady": True if arguments.warmup == AUTO else None,
+        "warmup": LONGEST_WARMUP if arguments.warmup == AUTO_WARMUP else arguments.warmup,
+        "until_steady": True if arguments.warmup == AUTO_WARMUP else None,
         "runs": arguments.runs,
         "duration_ns": arguments.duration,
         "rest_ns": arguments.rest,
@@ -124,84 +100,23 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     return replace(options, power=arguments.power)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("bench", SUMMARY, EXAMPLE, NOTES)
-    add_model_options(parser)
-    parser.add_argument("--units", default="all", metavar="U,V", help="units to measure, or all (the default)")
-    parser.add_argument(
-        "--warmup",
-        type=_warmup,
-        metavar="N|auto",
-        help="calls after the first that do not count (10); auto: until the unit is steady, 1,000 or 20 s at most",
-    )
-    limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit (100)")
-    limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit")
-    parser.add_argument("--rest", type=rest, metavar="2s", help="a rest before each sample (none)")
-    parser.add_argument(
-        "--protocol",
-        choices=sorted(PROTOCOLS),
-        help="as published: m2 (10 + 100), embench (10 + 50 with rests; minimum), mlperf (60 s; P90 by early stopping)",
-    )
-    parser.add_argument(
-        "--interleave", action="store_true", help="run the units in blocks, in turn, not one after another"
-    )
-    add_against_option(parser)
-    add_token_options(parser)
-    add_measure_options(parser)
-    parser.add_argument(
-        "--closed-too",
-        action="store_true",
-        help="with --rate: each unit in a closed loop too, in turns: UNIT~closed",
-    )
-    add_metrics_option(parser)
-    parser.add_argument(
-        "--assert",
-        dest="thresholds",
-        action="append",
-        default=[],
-        metavar="'UNIT.p90<30ms'",
-        help="fail (exit 1) unless this holds; may be given several times",
-    )
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    return parser
-
-
-def _warmup(text: str) -> int | str:
-    return AUTO if text == AUTO else not_negative(text)
-
-
 def measure_and_print(
     setup: Setup, options: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
 ) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
-    from hettop.cli.closing import undisturbed
-    from hettop.cli.measuring import (
-        LONGER,
-        after_recording,
-        measure,
-        print_header_warnings,
-        say_power,
-        say_turns,
-    )
-    from hettop.cli.progress import Progress, width_of
-    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-    from hettop.measurement.headless import Headless
-    from hettop.session.session import RAW_LIMIT
-
-    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    progress = progress_line()
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
     if options.prometheus is not None:
         sys.stderr.write(f"metrics at {metrics_address(options.prometheus)}\n")
 
     def show() -> bool:
-        progress.show(headless.session, options, setup.units)
+        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
         return False
 
     outcome = measure(headless, show, progress.clear)
     closed = outcome.closed
-    with undisturbed():  # the result is what the wait was for, however impatient the signals
+    with stop_signals_ignored():  # the result is what the wait was for, however impatient the signals
         print_session(headless.session, as_json)
         if closed is not None:
             say_recorded(closed)
@@ -219,9 +134,6 @@ def measure_and_print(
 
 def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
     """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
-    from hettop.report.document import session_document, to_json
-    from hettop.report.table import session_table
-
     if as_json:
         sys.stdout.write(to_json(session_document(session, skipped)) + "\n")
     else:
@@ -243,9 +155,6 @@ def say_recorded(closed: Closed) -> None:
 
 def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
     """0 if some unit was measured and all thresholds hold."""
-    from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD
-    from hettop.session.statistics import statistics
-
     rows = statistics(session)
     if not any(row.n for row in rows):
         for row in rows:
@@ -256,3 +165,30 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
     for why in broken:
         sys.stderr.write(f"threshold failed: {why}\n")
     return EXIT_FAILED_THRESHOLD if broken else 0
+
+
+def about_tokens(arguments: argparse.Namespace) -> bool:
+    """Whether prefill and decode are to be measured. Raises HettopError (`usage`) where one of both is missing."""
+    told = {"--prefill": arguments.prefill, "--decode": arguments.decode}
+    missing = [name for name, texts in told.items() if not texts]
+    if len(missing) == 2 and arguments.tokens is None:
+        return False
+    if missing:
+        raise HettopError(
+            "usage",
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+            "write --prefill @prefill --decode @decode, or --prefill tokens=1,128 --decode tokens=1,1",
+        )
+    return True
+
+
+def token_setup(arguments: argparse.Namespace, options: ModelOptions, units: tuple[str, ...], cores: int) -> Setup:
+    """The units with prefill beside decode. Raises HettopError as `prepare_tokens` does."""
+    return prepare_tokens(
+        options,
+        units,
+        cores,
+        prefill=parse_stage(arguments.prefill, "--prefill"),
+        decode=parse_stage(arguments.decode, "--decode"),
+        tokens=None if arguments.tokens is None else parse_tokens(arguments.tokens),
+    )

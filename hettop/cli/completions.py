@@ -7,17 +7,8 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 
-from hettop.cli.main import COMMANDS
-from hettop.cli.options import make_parser
-from hettop.cli.parsers import LIVE, Option, all_options
+from hettop.cli.commands import COMMANDS, LIVE, Option, all_options
 from hettop.cli.topics import TOPICS
-
-SUMMARY = "Print what a shell needs to complete hettop's commands, options and their values."
-EXAMPLE = """\
-  hettop completions bash > ~/.local/share/bash-completion/completions/hettop
-  hettop completions zsh > ~/.zfunc/_hettop       with ~/.zfunc in fpath
-  hettop completions fish > ~/.config/fish/completions/hettop.fish"""
-NOTES = "Made from the options of this very version: print it anew after an update."
 
 _FILES = re.compile(r"FILE|MODEL|RECORDING|OUT|PATH|DIR")
 """Placeholders in whose place a file may stand; the two of a comparison are files, too."""
@@ -44,16 +35,10 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 Commands = Mapping[str, list[Option]]
 
 
-def run(argv: list[str]) -> int:
-    shell = _parser().parse_args(argv).shell
+def run(arguments: argparse.Namespace) -> int:
+    shell = arguments.shell
     sys.stdout.write(SHELLS[shell](dict(all_options())))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("completions", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("shell", choices=sorted(SHELLS), help="the shell")
-    return parser
 
 
 def values_of(option: Option) -> tuple[str, ...]:
@@ -122,7 +107,9 @@ def _positional_values(options: list[Option]) -> tuple[str, ...]:
 
 
 def _zsh(commands: Commands) -> str:
-    described = "\n".join(f"        {_quoted(f'{name}:{_zsh_words(words)}')}" for name, words in COMMANDS.items())
+    described = "\n".join(
+        f"        {_quoted(f'{name}:{_zsh_words(command.summary)}')}" for name, command in COMMANDS.items()
+    )
     cases = [
         f"        {command}) _arguments -s {' '.join(map(_zsh_spec, options))} ;;"
         for command, options in commands.items()
@@ -183,7 +170,10 @@ def _fish(commands: Commands) -> str:
         f"set -l commands {' '.join(COMMANDS)}",
     ]
     none_yet = "not __fish_seen_subcommand_from $commands"
-    lines += [f'complete -c hettop -n "{none_yet}" -a {name} -d {_quoted(words)}' for name, words in COMMANDS.items()]
+    lines += [
+        f'complete -c hettop -n "{none_yet}" -a {name} -d {_quoted(command.summary)}'
+        for name, command in COMMANDS.items()
+    ]
     for command, options in commands.items():
         where = none_yet if command == LIVE else f"__fish_seen_subcommand_from {command}"
         lines += [line for option in options for line in _fish_lines(option, where)]

@@ -6,67 +6,42 @@ import argparse
 import json
 import os
 import sys
+import textwrap
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hettop.cli.options import make_parser
-from hettop.cli.screen import add_screen_options
+from hettop.app.settings.load import NO_COLOUR, UserSettings, load_settings, screen_keymap, with_theme
+from hettop.app.settings.resolve import Value, shown
+from hettop.app.settings.schema import SETTINGS, Setting
+from hettop.cli.screen import has_theme, whole_name
 from hettop.errors import HettopError
+from hettop.exits import EXIT_WRONG_USE
+from hettop.measurement.user_files import user_places
 from hettop.text import clean
+from hettop.tui.keymap import Keymap
+from hettop.tui.keys import KEYS
 
-if TYPE_CHECKING:
-    from hettop.app.settings.load import Mine
-    from hettop.app.settings.resolve import Value
-    from hettop.tui.keymap import Keymap
-
-SUMMARY = "Tell where hettop's settings lie, which are in force, and where each value came from."
-EXAMPLE = """\
-  hettop config
-  hettop config --init            write an example, all in comments; nothing is overwritten
-  hettop config --theme hettop-light --json
-  hettop config --forget          forget what was chosen on the screen, such as hidden panels"""
-NOTES = """\
-A value is taken from the option, else from an environment variable such as HETTOP_THEME, else from a choice made on
-the screen, else from the config file, else it is hettop's own. A choice made on the screen holds until the file says
-something else than it did then. Settings are about the screen: commands that measure without one read none of them.
-Exit codes: 0 all is well, 2 something in the file or the environment is wrong; it is named, and left out."""
 EXAMPLE_KEYS = ("unit.next", "room.load", "freeze")
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     if arguments.init:
         return _init()
     if arguments.forget:
         return _forget()
-    return _tell(arguments)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("config", SUMMARY, EXAMPLE, NOTES)
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    choice.add_argument("--init", action="store_true", help="write a commented example where the config file belongs")
-    choice.add_argument("--forget", action="store_true", help="forget what was chosen on the screen")
-    parser.add_argument("--power", metavar="SRC", help="as with hettop itself, to see what it would override")
-    parser.add_argument("--unit", metavar="U", help="the same")
-    add_screen_options(parser)
-    return parser
+    return _show(arguments)
 
 
 def _init() -> int:
-    from hettop.app.settings.example import example
-    from hettop.measurement.user_files import my_places
-    from hettop.tui.keys import KEYS
-
-    path = my_places().config
+    path = user_places().config
     if path is None:
         raise HettopError("usage", "this user has no home for a config file", "export HETTOP_CONFIG=/some/config.toml")
-    shown = [(key.id, key.display, key.words) for key in KEYS if key.id in EXAMPLE_KEYS]
+    keys = [(key.id, key.display, key.words) for key in KEYS if key.id in EXAMPLE_KEYS]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(example(shown))
+            file.write(example(keys))
     except FileExistsError:
         raise HettopError("io", f"{clean(str(path))} is there already", "edit it, or move it away first") from None
     except OSError as error:
@@ -76,62 +51,54 @@ def _init() -> int:
 
 
 def _forget() -> int:
-    from hettop.app.settings.load import my_settings
-
-    kept = my_settings().kept
-    if kept is not None:
+    ui_state = load_settings().ui_state
+    if ui_state is not None:
         try:
-            kept.forget()
+            ui_state.forget()
         except OSError as error:
-            raise HettopError("io", f"{clean(str(kept.path))} cannot be removed: {error.strerror}") from None
+            raise HettopError("io", f"{clean(str(ui_state.path))} cannot be removed: {error.strerror}") from None
     sys.stdout.write("forgotten: what was chosen on the screen\n")
     return 0
 
 
-def _tell(arguments: argparse.Namespace) -> int:
-    from hettop.app.settings.load import my_settings, screen_keymap, with_theme
-    from hettop.cli.screen import has_theme, whole_name
-    from hettop.exits import EXIT_WRONG_USE
-
+def _show(arguments: argparse.Namespace) -> int:
     arguments.theme = whole_name(arguments.theme)
     options = {name: getattr(arguments, name) for name in ("theme", "fps", "ascii", "power", "unit")}
-    mine, no_theme = with_theme(my_settings(options), has_theme)
-    keymap = screen_keymap(mine.force.keys)
+    user, no_theme = with_theme(load_settings(options), has_theme)
+    keymap = screen_keymap(user.settings.keys)
     faults = [
-        *mine.force.faults,
+        *user.settings.faults,
         *no_theme,
-        *(f"{mine.force.keys[name].where}: {clean(name, 60)}: {clean(why)}" for name, why in keymap.faults.items()),
+        *(f"{user.settings.keys[name].where}: {clean(name, 60)}: {clean(why)}" for name, why in keymap.faults.items()),
     ]
     if arguments.as_json:
-        sys.stdout.write(json.dumps(_document(mine, keymap, faults), indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(_document(user, keymap, faults), indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write(_page(mine, keymap, faults))
+        sys.stdout.write(_page(user, keymap, faults))
     return EXIT_WRONG_USE if faults else 0
 
 
-def _document(mine: Mine, keymap: Keymap, faults: list[str]) -> dict[str, Any]:
+def _document(user: UserSettings, keymap: Keymap, faults: list[str]) -> dict[str, Any]:
     def told(value: Value) -> dict[str, Any]:
         return {"value": value.value, "from": value.source, "where": value.where or None}
 
     return {
-        "files": {name: _file(path) for name, path in _files(mine)},
-        "settings": {name: told(value) for name, value in mine.force.values.items()},
-        "keys": {name: told(value) for name, value in mine.force.keys.items() if name in keymap.keys},
+        "files": {name: _file(path) for name, path in _files(user)},
+        "settings": {name: told(value) for name, value in user.settings.values.items()},
+        "keys": {name: told(value) for name, value in user.settings.keys.items() if name in keymap.keys},
         "faults": faults,
-        "notes": _notes(mine, keymap),
+        "notes": _notes(user, keymap),
     }
 
 
-def _notes(mine: Mine, keymap: Keymap) -> list[str]:
-    from hettop.app.settings.load import NO_COLOUR
-
-    without_hues = mine.force.values["theme"].where == NO_COLOUR
+def _notes(user: UserSettings, keymap: Keymap) -> list[str]:
+    without_hues = user.settings.values["theme"].where == NO_COLOUR
     told = f"{NO_COLOUR} is set, so the usual theme gives way to one without hues; one that you name does not"
     return [*([told] if without_hues else []), *keymap.notes]
 
 
-def _files(mine: Mine) -> list[tuple[str, Path | None]]:
-    places = mine.places
+def _files(user: UserSettings) -> list[tuple[str, Path | None]]:
+    places = user.places
     return [("config", places.config), ("themes", places.themes), ("state", places.state)]
 
 
@@ -139,24 +106,54 @@ def _file(path: Path | None) -> dict[str, Any]:
     return {"path": None if path is None else str(path), "exists": path is not None and path.exists()}
 
 
-def _page(mine: Mine, keymap: Keymap, faults: list[str]) -> str:
-    from hettop.app.settings.resolve import shown
-
+def _page(user: UserSettings, keymap: Keymap, faults: list[str]) -> str:
     lines = []
     words = {"config": "config file", "themes": "own themes", "state": "chosen on the screen"}
-    for name, path in _files(mine):
+    for name, path in _files(user):
         absent = "" if path is not None and path.exists() else "  (not there)"
         lines.append(f"{words[name]:<21} {'n/a: no home' if path is None else clean(str(path))}{absent}")
     lines += ["", f"{'setting':<21} {'value':<22} from"]
-    for name, value in mine.force.values.items():
+    for name, value in user.settings.values.items():
         lines.append(f"{name:<21} {shown(value.value):<22} {value.where or value.source}")
-    kept = {name: value for name, value in mine.force.keys.items() if name in keymap.keys}
-    if kept:
+    keys = {name: value for name, value in user.settings.keys.items() if name in keymap.keys}
+    if keys:
         lines += ["", f"{'key':<21} {'now':<22} from"]
-        lines += [f"{clean(name):<21} {clean(value.value):<22} {value.where}" for name, value in kept.items()]
-    notes = _notes(mine, keymap)
+        lines += [f"{clean(name):<21} {clean(value.value):<22} {value.where}" for name, value in keys.items()]
+    notes = _notes(user, keymap)
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
     lines += ["", *(f"wrong: {fault}" for fault in faults)] if faults else []
-    if mine.places.config is not None and not mine.places.config.exists() and "HETTOP_CONFIG" not in os.environ:
+    if user.places.config is not None and not user.places.config.exists() and "HETTOP_CONFIG" not in os.environ:
         lines += ["", "hettop config --init writes an example."]
     return "\n".join(lines) + "\n"
+
+
+_WIDTH = 100
+_HEAD = """\
+# hettop's settings. Take away the # before a line to put it in force; `hettop config` tells what is.
+# Options of the command line and environment variables (HETTOP_THEME, HETTOP_FPS, …) override this file.
+"""
+_KEYS = """\
+# Other keys for what the screen does, by the ids that `hettop help keys` lists; comma between alternatives.
+# Keys are single characters, or names: space, enter, tab, up, f1, ctrl+x, shift+left.
+# [keys]
+"""
+
+
+def example(keys: Iterable[tuple[str, str, str]] = ()) -> str:
+    """The file's text. `keys`: id, key and words of some keys of the screen."""
+    parts = [_HEAD]
+    table = ""
+    for setting in SETTINGS:
+        head, _, _name = setting.name.rpartition(".")
+        if head != table:
+            parts.append(f"# [{head}]\n")
+            table = head
+        parts.append(_entry(setting))
+    lines = [f'# "{name}" = "{key}"   # {words}\n' for name, key, words in keys]
+    return "\n".join([*parts, _KEYS + "".join(lines)])
+
+
+def _entry(setting: Setting) -> str:
+    words = textwrap.wrap(f"{setting.words} ({setting.takes})", _WIDTH, initial_indent="# ", subsequent_indent="# ")
+    name = setting.name.rpartition(".")[2]
+    return "\n".join([*words, f"# {name} = {shown(setting.default)}"]) + "\n"

@@ -9,43 +9,41 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hettop.cli.names import names_here
-from hettop.cli.options import (
-    add_model_options,
-    add_power_option,
-    duration_ns,
-    make_parser,
-    model_options,
-    positive,
-    rate,
+import numpy as np
+
+from hettop.analysis.budget import parse_budget, parse_energy
+from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
+from hettop.analysis.verdict import Question, Verdict, verdict
+from hettop.cli.anonymize import names_here
+from hettop.cli.bench import say_recorded
+from hettop.cli.measuring import (
+    MORE_RUNS,
+    after_recording,
+    measure,
+    print_header_warnings,
+    say_power,
+    say_turns,
 )
+from hettop.cli.progress import completed, progress_line, unit_states
+from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
+from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
+from hettop.measurement.arguments import model_options
+from hettop.measurement.headless import Headless
 from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions
-from hettop.measurement.protocols import PROTOCOLS, under_protocol
+from hettop.measurement.protocols import under_protocol
+from hettop.measurement.recorded import looks_like_recording, read_recording
+from hettop.measurement.setup import Setup, prepare
+from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.document import to_json
+from hettop.report.verdict import verdict_markdown, verdict_text
+from hettop.report.verdict_document import verdict_document
+from hettop.session.session import Session
+from hettop.sources.load.parts import condition_of, parse_load
+from hettop.stats.quantiles import CONFIDENCE, samples_needed
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from hettop.analysis.unit_samples import InOrder
-    from hettop.analysis.verdict import Question, Verdict
-    from hettop.measurement.headless import Headless
-    from hettop.measurement.setup import Setup
-    from hettop.session.session import Session
-
-SUMMARY = "Say which unit to use, and prove it: by a recording, or by measuring a model on the spot."
-EXAMPLE = """\
-  hettop decide session.jsonl                        ranks, advice, and what they rest on
-  hettop decide session.jsonl --budget 16ms@p99      exit 0 only if some unit is proven to meet it
-  hettop decide model.onnx --rate 60 --until-proven  measure on until it is proven, 2 minutes at most
-  hettop decide session.jsonl --markdown --anonymize for a pull request"""
-NOTES = """\
-Ranks: latency = mean, stability = max/min, efficiency = inferences per joule (1/min unless the energy of all units is
-known), consistency = P90/min. A budget is met, or missed, only when the 95 % interval of the percentile excludes the
-other; the interval allows for samples that depend on each other. Quantiles are numpy's linear (type 7). Exit codes:
-0 done, 1 no unit is proven to meet the budget, 2 wrong use, 3 everything failed while running, 130 interrupted."""
 DEFAULT_RUNS = 200
 DEFAULT_LIMIT_NS = 120 * 10**9
 ENOUGH = 1.25
@@ -58,44 +56,14 @@ GROWTH = 1.3
 SEED = 20_250_601  # of the resamples: the same recording gives the same verdict
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
-    from hettop.measurement.recorded import looks_like_recording
-
+def run(arguments: argparse.Namespace) -> int:
     question = _question(arguments)
     if looks_like_recording(arguments.model):
         return _judge_recording(Path(arguments.model), question, arguments)
     return _measure_and_judge(question, arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("decide", SUMMARY, EXAMPLE, NOTES)
-    add_model_options(parser)
-    parser.add_argument("--budget", metavar="16ms@p99", help="latency that a percentile may have at most (P99)")
-    parser.add_argument("--rate", type=rate, metavar="HZ", help="response times at this rate, within its period")
-    parser.add_argument("--energy", metavar="5mJ", help="energy that an inference may take at most")
-    parser.add_argument("--by", choices=("wall", "native"), default="wall", help="wall time (default) or native time")
-    parser.add_argument("--load", metavar="LOAD", help="judge under this competing load, such as cpu:2 (none)")
-    parser.add_argument("--units", default="all", metavar="U,V", help="measuring: units, or all (the default)")
-    parser.add_argument("--runs", type=positive, metavar="N", help="measuring: samples per unit (200, or as needed)")
-    parser.add_argument("--protocol", choices=sorted(PROTOCOLS), help="measuring: as published, see hettop bench")
-    parser.add_argument("--until-proven", action="store_true", help="measuring: go on until the answer is proven")
-    parser.add_argument("--time-limit", type=duration_ns, metavar="2m", help="measuring: from the first sample on (2m)")
-    add_power_option(parser, "measuring: ")
-    parser.add_argument("--record", metavar="FILE", help="measuring: record the session as JSON Lines")
-    parser.add_argument("--force", action="store_true", help="overwrite the file given to --record")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    form.add_argument("--markdown", action="store_true", help="print Markdown, for a pull request")
-    parser.add_argument("--anonymize", action="store_true", help="leave out host and user names, paths and ids")
-    return parser
-
-
 def _question(arguments: argparse.Namespace) -> Question:
-    from hettop.analysis.budget import parse_budget, parse_energy
-    from hettop.analysis.verdict import Question
-    from hettop.sources.load.parts import condition_of, parse_load
-
     if arguments.rate is not None and arguments.by == "native":
         raise HettopError("usage", "--rate is about response times, --by native is not", "leave one of them out")
     return Question(
@@ -107,8 +75,6 @@ def _question(arguments: argparse.Namespace) -> Question:
 
 
 def _judge_recording(path: Path, question: Question, arguments: argparse.Namespace) -> int:
-    from hettop.measurement.recorded import read_recording
-
     told = (
         ("--record", arguments.record),
         ("--runs", arguments.runs),
@@ -130,43 +96,25 @@ def _judge_recording(path: Path, question: Question, arguments: argparse.Namespa
 
 
 def _loads_in(session: Session) -> str:
-    from hettop.analysis.unit_samples import loads_of
-
     return f"it has {', '.join(clean(load, 60) for load in loads_of(session)[:8]) or 'no samples at all'}"
 
 
 def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int:
-    from hettop.analysis.unit_samples import in_order_of
-    from hettop.cli.bench import say_recorded
-    from hettop.cli.closing import undisturbed
-    from hettop.cli.measuring import (
-        MORE_RUNS,
-        after_recording,
-        measure,
-        print_header_warnings,
-        say_power,
-        say_turns,
-    )
-    from hettop.cli.progress import Progress, width_of
-    from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-    from hettop.measurement.headless import Headless
-    from hettop.measurement.setup import prepare
-
     options = _measure_options(question, arguments)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
     question = replace(question, load=question.load or "none")
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
-    progress = Progress(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
+    progress = progress_line()
     looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
 
     def enough() -> bool:
-        progress.show(headless.session, options, setup.units)
+        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
         return looks.enough(time.monotonic_ns())
 
     outcome = measure(headless, enough, progress.clear)
-    with undisturbed():
+    with stop_signals_ignored():
         found = _verdict(headless.session, looks.question, in_order_of(headless.session))
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:
@@ -185,8 +133,6 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
 
 
 def _measure_options(question: Question, arguments: argparse.Namespace) -> MeasureOptions:
-    from hettop.stats.quantiles import samples_needed
-
     runs = arguments.runs
     if arguments.until_proven and runs is not None:
         raise HettopError("usage", "--runs and --until-proven exclude each other", "--time-limit bounds the latter")
@@ -252,8 +198,6 @@ class Looks:
         return self._until_proven and self._fewest() >= self._next_at and self._proven()
 
     def _proven(self) -> bool:
-        from hettop.analysis.unit_samples import in_order_of
-
         question = self.question
         self._looks += 1
         self._next_at = GROWTH * self._fewest()
@@ -264,8 +208,6 @@ class Looks:
         return self._settled
 
     def _first_look(self) -> float:
-        from hettop.stats.quantiles import samples_needed
-
         budget = self._question.budget
         return samples_needed(budget.quantile if budget else 0.9)
 
@@ -279,29 +221,18 @@ class Looks:
 
 def confidence_of_look(number: int) -> float:
     """Confidence of the k-th look (from 1): 1 - .05 / (k (k + 1))."""
-    from hettop.stats.quantiles import CONFIDENCE
-
     return 1 - (1 - CONFIDENCE) / (number * (number + 1))
 
 
 def _verdict(session: Session, question: Question, in_order: InOrder) -> Verdict:
-    from hettop.analysis.verdict import verdict
-
     return verdict(session, question, in_order, _rng())
 
 
 def _rng() -> np.random.Generator:
-    import numpy as np
-
     return np.random.default_rng(SEED)
 
 
 def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skipped: dict[str, int] | None) -> None:
-    from hettop.report.anonymize import anonymous, anonymous_document
-    from hettop.report.document import to_json
-    from hettop.report.verdict import verdict_markdown, verdict_text
-    from hettop.report.verdict_document import verdict_document
-
     names = names_here() if arguments.anonymize else []
     if arguments.as_json:
         document = verdict_document(found, session, skipped=skipped)
@@ -316,6 +247,4 @@ def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skip
 
 
 def _exit_code(found: Verdict) -> int:
-    from hettop.exits import EXIT_FAILED_THRESHOLD
-
     return EXIT_FAILED_THRESHOLD if found.asked_for_proof and not found.meeting else 0

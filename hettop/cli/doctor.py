@@ -1,4 +1,4 @@
-"""`hettop doctor`: what works on this machine, what does not, why, and what mends it."""
+"""`hettop doctor`: what works on this machine, what does not, and what fixes it; `--control` tries the power rails."""
 
 from __future__ import annotations
 
@@ -7,32 +7,42 @@ import getpass
 import os
 import shutil
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from hettop.cli.names import names_here
-from hettop.cli.options import make_parser
+from hettop.app.devices import ask_devices
+from hettop.app.doctor import Finding, clear, kept_in_use, look
+from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
+from hettop.app.terminal import Terminal
+from hettop.cli.anonymize import names_here
+from hettop.cli.measuring import measure
+from hettop.cli.progress import completed, progress_line, unit_states
+from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.format import size
+from hettop.measurement.headless import Headless
+from hettop.measurement.options import MeasureOptions
+from hettop.measurement.power import PowerHere, power_here
+from hettop.measurement.setup import Setup
+from hettop.measurement.validated_rails import ValidatedRails, my_validated_rails
+from hettop.models.cache import default_cache
+from hettop.models.compiled import default_compiled_models
+from hettop.models.system_caches import own_folders
+from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.doctor import WIDTH, doctor_document, doctor_page
+from hettop.report.document import to_json
+from hettop.session.session import Session
+from hettop.sources.host import describe_host
+from hettop.sources.power.access import sudoers_rules
+from hettop.sources.power.machine import this_machine
 from hettop.text import clean
 
-SUMMARY = "Tell what works on this machine, what does not, why, and the command that mends it."
-EXAMPLE = """\
-  hettop doctor
-  hettop doctor --json
-  hettop doctor --anonymize                    for a bug report: without names and paths
-  hettop doctor --sudoers > hettop.sudoers     rules that let you read power figures; installs nothing
-  hettop doctor --clear-cache                  forget built, translated and compiled models
-  hettop doctor --control                      check that the ANE and GPU power rails rise when their unit works"""
-NOTES = """\
---control takes half a minute on a Mac. It runs mobilenetv2 on CPU_AND_NE, CPU_AND_GPU and CPU_ONLY and compares what
-the rails read, because an energy counter can read 0 while its device works. A rail that rises is remembered as
-validated for this machine model, macOS build and power source; only then is a zero of it evidence.
-Exit codes: 0 something real can be measured here (--control: some rail was tried), 3 nothing can (none could be), 2
---control cannot run here, 130 interrupted."""
 
-
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     if arguments.control and (arguments.sudoers or arguments.clear_cache):
         raise HettopError(
             "usage",
@@ -40,15 +50,11 @@ def run(argv: list[str]) -> int:
             "leave out --sudoers and --clear-cache",
         )
     if arguments.sudoers:
-        from hettop.sources.power.access import sudoers_rules
-
         sys.stdout.write(sudoers_rules(_user()))
         return 0
     if arguments.clear_cache:
         return _clear()
     if arguments.control:
-        from hettop.cli.doctor_control import run_control
-
         return run_control(as_json=arguments.as_json, hidden=names_here() if arguments.anonymize else None)
     return _look(as_json=arguments.as_json, anonymize=arguments.anonymize)
 
@@ -60,34 +66,7 @@ def _user() -> str:
         raise HettopError("usage", "this user has no name, which a rule needs", "export USER=its-name") from None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("doctor", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("--anonymize", action="store_true", help="leave out host and user names, paths and ids")
-    parser.add_argument(
-        "--control", action="store_true", help="check the power rails, and remember which are validated"
-    )
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    choice.add_argument("--sudoers", action="store_true", help="print sudoers rules for power figures")
-    choice.add_argument("--clear-cache", action="store_true", help="remove all models that hettop keeps")
-    return parser
-
-
 def _look(*, as_json: bool, anonymize: bool) -> int:
-    from hettop.app.devices import ask_devices
-    from hettop.app.doctor import look
-    from hettop.app.terminal import Terminal
-    from hettop.exits import EXIT_FAILED
-    from hettop.measurement.validated_rails import my_validated_rails
-    from hettop.models.cache import default_cache
-    from hettop.models.compiled import default_compiled_models
-    from hettop.models.system_caches import own_folders
-    from hettop.report.anonymize import anonymous, anonymous_document
-    from hettop.report.doctor import WIDTH, doctor_document, doctor_page
-    from hettop.report.document import to_json
-    from hettop.sources.host import describe_host
-    from hettop.sources.power.machine import this_machine
-
     host = describe_host()
     terminal = Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
     found = look(
@@ -120,11 +99,6 @@ def _size() -> tuple[int, int] | None:
 
 
 def _clear() -> int:
-    from hettop.app.doctor import clear, kept_in_use
-    from hettop.models.cache import default_cache
-    from hettop.models.compiled import default_compiled_models
-    from hettop.models.system_caches import own_folders
-
     compiled = default_compiled_models()
     cleared = clear(default_cache(), compiled, own_folders().temporary)
     sys.stdout.write(f"removed {cleared.models} model{'' if cleared.models == 1 else 's'}, {size(cleared.nbytes)}\n")
@@ -136,3 +110,101 @@ def _clear() -> int:
         nbytes = sum(entry.nbytes for entry in kept)
         sys.stdout.write(f"kept {len(kept)} that are in use, {size(nbytes)}: {names}\n")
     return 0
+
+
+def run_control(
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None,
+    here: PowerHere | None = None,
+    options: MeasureOptions | None = None,
+    model: str | None = None,
+) -> int:
+    """Measure, print and remember; `hidden` are the names to remove from the output, None to remove none.
+
+    By default on this machine, for as long as the control takes, with the control's model.
+
+    Raises HettopError (exit 2) where there is no Core ML or no source of power.
+    """
+    here, options = here or power_here(describe_host().chip), options or control_options()
+    setup = prepare_control(here.machine, model or MODEL)
+    # The session neither reads nor writes what is remembered: the control decides by what it measures itself.
+    alone = replace(here, rails=ValidatedRails())
+    headless = Headless(setup, options, raw_limit=0, here=alone)
+    return measure_and_keep(headless, setup, options, here.rails, as_json=as_json, hidden=hidden)
+
+
+def measure_and_keep(
+    headless: Headless,
+    setup: Setup,
+    options: MeasureOptions,
+    rails: ValidatedRails,
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None = None,
+) -> int:
+    """The exit code: 0 if some rail could be tried, 3 if none, 130 when interrupted, which keeps and prints nothing."""
+    progress = progress_line()
+
+    def show() -> bool:
+        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
+        return False
+
+    if measure(headless, show, progress.clear).interrupted:
+        return EXIT_INTERRUPTED
+    checked = check_rails(headless.session, setup.absent)
+    with stop_signals_ignored():
+        keep(checked, headless.session, rails, datetime.now(UTC))
+        _print(checked, headless.session, rails, as_json=as_json, hidden=hidden)
+    return 0 if any(each.validated is not None for each in checked) else EXIT_FAILED
+
+
+def _print(
+    checked: Sequence[Checked],
+    session: Session,
+    rails: ValidatedRails,
+    *,
+    as_json: bool,
+    hidden: Sequence[str] | None,
+) -> None:
+    document = control_document(checked, session, rails)
+    if as_json:
+        sys.stdout.write(to_json(document if hidden is None else anonymous_document(document, hidden)) + "\n")
+    else:
+        page = _page(checked, document)
+        sys.stdout.write(page if hidden is None else anonymous(page, hidden))
+
+
+def control_document(checked: Sequence[Checked], session: Session, rails: ValidatedRails) -> dict[str, Any]:
+    """The result as plain values; `remembered` names the rails that later sessions will know as validated."""
+    source = session.power.source if session.power is not None else None
+    return {
+        "source": source,
+        "model": session.header.model.name if session.header is not None else None,
+        "machine": rails.machine,
+        "build": rails.build,
+        "rails": [
+            {
+                "rail": each.rail,
+                "unit": each.unit,
+                "validated": each.validated,
+                "mw": each.mw,
+                "cpu_only_mw": each.without_mw,
+                "explanation": each.words,
+            }
+            for each in checked
+        ],
+        "remembered": sorted(rails.of(source)) if source is not None else [],
+    }
+
+
+def _page(checked: Sequence[Checked], document: dict[str, Any]) -> str:
+    what = f"power rails, by {document['source'] or 'no source'}, while {document['model']} ran"
+    findings = [Finding(f"{each.rail.upper()} rail", each.validated, each.words) for each in checked]
+    kept = ", ".join(rail.upper() for rail in document["remembered"])
+    machine = f"{document['machine']}, macOS build {document['build']}"
+    told = f"remembered as validated for {machine}: {kept}" if kept else "no rail is remembered as validated"
+    terminal = Terminal(None, sys.stdout.encoding or "ascii", os.environ)
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    page = doctor_page({clean(what): findings}, width=width, ascii_only=not terminal.speaks_unicode)
+    return f"{page}{clean(told)}\n"

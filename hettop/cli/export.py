@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hettop.cli.options import duration_ns, make_parser
+from hettop.cli.parsers.recordings import COMPRESSED, EXPORT_FORMATS, PICTURE
+from hettop.cli.screen import check_theme
 from hettop.errors import HettopError
 from hettop.export.formats import FORMATS, Files, Format, Stream
+from hettop.record.opened import Recording, open_recording
+from hettop.record.pack import pack
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from hettop.record.opened import Recording
-
-SUMMARY = "Write a recording in another format."
-EXAMPLE = """\
-  hettop export session.jsonl --to csv                 session.csv, and session.power.csv if there is power
-  hettop export session.jsonl --to html -o report.html
-  hettop export session.jsonl --to svg --at 90s        the screen at that moment
-  hettop export session.jsonl --to zst                 session.jsonl.zst; the original stays
-  hettop export session.jsonl --to csv -o - | head     one table, into a pipe"""
-PICTURE = Format("svg", ".svg", "the screen at one moment (--at, else the end)", (b"<svg",), "")
-COMPRESSED = Format("zst", ".jsonl.zst", "the recording itself, compressed (extra: zst)", (b"\x28\xb5\x2f\xfd",), "")
-ALL = {**FORMATS, PICTURE.name: PICTURE, COMPRESSED.name: COMPRESSED}
-NOTES = "formats:\n" + "\n".join(f"  {made.name:<12} {made.summary}" for made in ALL.values())
 PIPE = "-"
-SMALLEST_SCREEN, LARGEST_SCREEN = 20, 400
-_SIZE = re.compile(r"(\d{2,3})x(\d{2,3})")
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
-    chosen = ALL[arguments.to]
+def run(arguments: argparse.Namespace) -> int:
+    chosen = EXPORT_FORMATS[arguments.to]
     for option, given in (("--at", arguments.at), ("--size", arguments.size), ("--theme", arguments.theme)):
         if given is not None and chosen is not PICTURE:
             raise HettopError("usage", f"{option} is for --to svg", "leave it out")
@@ -58,30 +42,8 @@ def default_output(source: Path, suffix: str) -> Path:
     return source.with_name(name + suffix)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("export", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("file", metavar="FILE", help="a recording (.jsonl, .jsonl.zst)")
-    parser.add_argument("--to", required=True, choices=list(ALL), help="the format")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the file (beside FILE, under its name); - for a pipe")
-    parser.add_argument("--force", action="store_true", help="replace an earlier export in the same format")
-    parser.add_argument("--at", type=duration_ns, metavar="90s", help="svg: the moment to show")
-    parser.add_argument("--size", type=_screen_size, metavar="120x40", help="svg: columns and rows of the screen")
-    parser.add_argument("--theme", metavar="T", help="svg: colour theme")
-    return parser
-
-
-def _screen_size(text: str) -> tuple[int, int]:
-    found = _SIZE.fullmatch(text)
-    size = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not all(SMALLEST_SCREEN <= side <= LARGEST_SCREEN for side in size):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 120x40 (20 to 400)")
-    return size
-
-
 def _written(source: Path, out: Path, chosen: Format, arguments: argparse.Namespace) -> list[Path]:
     if chosen is COMPRESSED:
-        from hettop.record.pack import pack
-
         pack(source, out, force=arguments.force)
         return [out]
     if chosen is PICTURE:
@@ -95,7 +57,6 @@ def _written(source: Path, out: Path, chosen: Format, arguments: argparse.Namesp
 
 def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]:
     from hettop.app.picture import DEFAULT_SIZE, picture
-    from hettop.cli.screen import check_theme
 
     if arguments.theme is not None:
         check_theme(arguments.theme)
@@ -116,8 +77,6 @@ def _to_pipe(source: Path, chosen: Format) -> int:
 
 
 def _opened(source: Path) -> Recording:
-    from hettop.record.opened import open_recording
-
     return open_recording(source)
 
 

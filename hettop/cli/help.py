@@ -1,42 +1,33 @@
-"""`hettop help`: short pages on topics, a command's own help, the manual page."""
+"""`hettop help`: short pages on topics, a command's own help, the manual page in troff."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shutil
 import sys
 
-from hettop.cli.main import COMMANDS, help_page
-from hettop.cli.options import make_parser
+from hettop.cli.commands import COMMANDS, LIVE, Option, options_of, parser_of
+from hettop.cli.main import help_page
+from hettop.cli.topics import TOPICS, page, topic_list
 from hettop.errors import HettopError
 from hettop.text import clean
+from hettop.tui.charts.glyphs import to_ascii
+from hettop.version import __version__
 
-SUMMARY = "Explain a topic, or print a command's own help."
-EXAMPLE = """\
-  hettop help                    all commands and topics
-  hettop help percentiles
-  hettop help bench              as hettop bench --help
-  hettop help --man > hettop.1   the manual page"""
 WIDEST = 100
 
 
-def run(argv: list[str]) -> int:
-    from hettop.cli.topics import TOPICS, page
-
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     topic = arguments.topic
     if arguments.man:
-        from hettop.cli.manual import manual
-
         _print(manual())
     elif topic is None:
-        _print(f"{help_page()}\n{_listed()}")
+        _print(f"{help_page()}\n{topic_list()}")
     elif topic in TOPICS:
         _print(page(topic, min(WIDEST, max(40, shutil.get_terminal_size((WIDEST, 24)).columns))))
     elif topic in COMMANDS:
-        from hettop.cli.parsers import parser_of
-
         _print(parser_of(topic).format_help())
     else:
         near = difflib.get_close_matches(topic, [*TOPICS, *COMMANDS], 1)
@@ -45,23 +36,54 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("help", SUMMARY, EXAMPLE, _listed())
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("topic", nargs="?", metavar="TOPIC", help="a topic or a command")
-    choice.add_argument("--man", action="store_true", help="print the manual page, in troff")
-    return parser
-
-
-def _listed() -> str:
-    from hettop.cli.topics import TOPICS
-
-    return "topics:\n" + "".join(f"  {name:<12} {topic.summary}\n" for name, topic in TOPICS.items())
-
-
 def _print(text: str) -> None:
-    from hettop.tui.charts.glyphs import to_ascii
-
     if not (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf"):
         text = "\n".join(map(to_ascii, text.split("\n")))
     sys.stdout.write(text)
+
+
+_WIDTH = 78
+_HEADING = "hettop \\- watch the latency of a model live, on every compute unit, and decide by the whole distribution"
+
+
+def manual() -> str:
+    """The whole page."""
+    lines = [f'.TH HETTOP 1 "" "hettop {__version__}" "User Commands"', ".SH NAME", _HEADING, ".SH SYNOPSIS"]
+    lines += [".B hettop", "[MODEL] [options]", ".br", ".B hettop", "COMMAND [options]"]
+    lines += [".SH DESCRIPTION", *_description(parser_of(LIVE)), ".SH OPTIONS", *_options(options_of(LIVE))]
+    lines.append(".SH COMMANDS")
+    for command in COMMANDS:
+        parser = parser_of(command)
+        lines += [f".SS {command}", *_description(parser), *_options(options_of(command))]
+        if parser.epilog:
+            lines += [".PP", *_text(parser.epilog)]
+    for name in TOPICS:
+        body = page(name, _WIDTH).split("\n\n", 1)[1]
+        lines += [f'.SH "{name.upper()}"', ".nf", *_text(body, keep=True), ".fi"]
+    return "\n".join(lines) + "\n"
+
+
+def _description(parser: argparse.ArgumentParser) -> list[str]:
+    words, _, examples = (parser.description or "").partition("\n\nexamples:\n")
+    shown = [".PP", ".nf", *_text(examples, keep=True), ".fi"] if examples else []
+    return [*_text(words), *shown]
+
+
+def _options(options: list[Option]) -> list[str]:
+    lines = []
+    for option in options:
+        takes = option.takes or ("{" + ",".join(option.choices) + "}" if option.choices else "")
+        name = ", ".join(f"\\fB{_escaped(flag)}\\fR" for flag in option.flags)
+        lines += [".TP", f"{name} \\fI{_escaped(takes)}\\fR".strip() if takes else name, *_text(option.words)]
+    return lines
+
+
+def _text(text: str, *, keep: bool = False) -> list[str]:
+    """Lines of text that troff takes for text; parted at empty lines, unless they are kept as they stand."""
+    lines = [re.sub(r"^(?=[.'])", r"\\&", _escaped(line.rstrip())) for line in text.strip("\n").split("\n")]
+    return lines if keep else [line or ".PP" for line in lines]
+
+
+def _escaped(text: str) -> str:
+    plain = text.replace("\\", "\\e").replace("-", "\\-")
+    return "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in plain)

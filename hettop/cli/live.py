@@ -10,19 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hettop.cli.options import (
-    add_against_option,
-    add_measure_options,
-    add_metrics_option,
-    add_model_options,
-    make_parser,
+from hettop.cli.commands import LIVE, parse
+from hettop.cli.screen import on_terminal, screen_options
+from hettop.cli.serving import serve
+from hettop.errors import HettopError
+from hettop.measurement.arguments import (
     model_options,
-    on_terminal,
     wants_canary,
 )
-from hettop.cli.screen import add_screen_options, screen_options
-from hettop.cli.serving import add_serve_option, serve
-from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
 from hettop.text import clean
 
@@ -33,21 +28,13 @@ if TYPE_CHECKING:
     from hettop.measurement.setup import Setup
     from hettop.record.writer import Closed
     from hettop.studies.kinds import Together
-
-SUMMARY = "Watch a model's latency live; switch units, start competing load and record while watching."
-EXAMPLE = """\
-  hettop                              MobileNetV2 with seeded weights
-  hettop model.onnx --unit CPU_ONLY@2 --record session.jsonl
-  hettop a.onnx --against b.onnx      two models side by side, in turns
-  hettop --demo                       a simulated Apple M2, marked SIMULATED"""
 VARIANT_MARK = "~"
 HEADLESS_NS = 10 * 10**9
 
 
-def run(argv: list[str]) -> int:
-    arguments = make_live_parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     if arguments.serve is not None:
-        return serve("", argv, arguments.serve)
+        return serve(arguments.command, arguments.serve)
     model = model_options(arguments)
     if arguments.demo:
         if arguments.backend not in (None, "simulated"):
@@ -64,7 +51,7 @@ def co_execute(argv: list[str], together: Together) -> int:
     """The live view with units co-executing, in the room that shows it. Raises HettopError without a terminal."""
     if not on_terminal() or os.environ.get("TERM") == "dumb":
         raise HettopError("usage", "the live view needs a terminal", "--until-ended --stream tells a program the same")
-    arguments = make_live_parser().parse_args(argv)
+    arguments = parse(LIVE, argv)
     return _on_screen(arguments, model_options(arguments), None, together)
 
 
@@ -77,21 +64,6 @@ def _check_budgets(arguments: argparse.Namespace) -> None:
     parse_budget(arguments.budget, None)
     if arguments.energy is not None:
         parse_energy(arguments.energy)
-
-
-def make_live_parser() -> argparse.ArgumentParser:
-    parser = make_parser("", SUMMARY, EXAMPLE)
-    add_model_options(parser)
-    parser.add_argument("--unit", metavar="U", help="unit to begin with, such as CPU_ONLY or CPU_ONLY@2")
-    parser.add_argument("--demo", action="store_true", help="a simulated Apple M2, marked SIMULATED everywhere")
-    add_against_option(parser)
-    add_measure_options(parser)
-    parser.add_argument("--budget", metavar="16ms@p99", help="latency that the verdict (v) is to judge units by")
-    parser.add_argument("--energy", metavar="5mJ", help="energy an inference that it is to judge them by")
-    add_metrics_option(parser)
-    add_screen_options(parser)
-    add_serve_option(parser)
-    return parser
 
 
 def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units: tuple[str, ...] | None) -> int:
@@ -123,9 +95,9 @@ def _on_screen(
     together: Together | None = None,
 ) -> int:
     from hettop.app.live import LiveFeed
-    from hettop.cli.closing import Endings, undisturbed
     from hettop.cli.measuring import is_incomplete
     from hettop.cli.screen import show
+    from hettop.cli.signals import ScreenSignals, stop_signals_ignored
     from hettop.exits import EXIT_FAILED
     from hettop.processes.qos import set_screen_qos
     from hettop.studies.kinds import USUAL
@@ -143,15 +115,15 @@ def _on_screen(
         return opened[0]
 
     failures: dict[str, Failure] = {}
-    with Endings() as endings:
+    with ScreenSignals() as signals:
         screen = screen_options(arguments)
         if together is not None:
-            screen = replace(screen, preferences=replace(screen.preferences, room="studies"))
+            screen = replace(screen, preferences=replace(screen.preferences, screen="studies"))
         try:
-            code = show(begin, screen, endings=endings)
+            code = show(begin, screen, signals=signals)
             failures = {unit: why for feed in opened for unit, why in all_failed(feed).items()}
         finally:
-            with undisturbed():
+            with stop_signals_ignored():
                 closed = [feed.close("quit") for feed in opened]
         for recording in closed:
             _say_recorded(recording)

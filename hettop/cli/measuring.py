@@ -10,16 +10,21 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
+from hettop.exits import EXIT_FAILED, WRONG_USE_KINDS
 from hettop.format import NS_PER_SECOND
-
-if TYPE_CHECKING:
-    from hettop.measurement.headless import Turns
-    from hettop.measurement.options import MeasureOptions
-    from hettop.record.writer import Closed
-    from hettop.session.session import Session
+from hettop.measurement.headless import Turns
+from hettop.measurement.options import MeasureOptions
+from hettop.record.writer import Closed
+from hettop.session.energy import LEAST_COVERAGE
+from hettop.session.power_summary import power_summary
+from hettop.session.session import Session
+from hettop.session.statistics import statistics
+from hettop.session.unit import SEVERAL_TURNS
+from hettop.text import clean
 
 PUMP_EVERY_S = 0.05
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
@@ -55,8 +60,6 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
 
     Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.
     """
-    from hettop.cli.closing import undisturbed
-
     interrupted = False
     wrong: HettopError | None = None
     try:
@@ -69,7 +72,7 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
         interrupted = True
     finally:
         wrong = wrong_use(measurement.session)
-        with undisturbed():
+        with stop_signals_ignored():
             if wrong is not None:
                 measurement.discard_recording()
             closed = measurement.close("interrupted" if interrupted else "done")
@@ -81,8 +84,6 @@ def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Call
 
 def print_warnings(warnings: Sequence[str]) -> None:
     """Print each warning on stderr, also where that is no terminal."""
-    from hettop.text import clean
-
     sys.stderr.write("".join(f"warning: {clean(text, 400)}\n" for text in warnings))
 
 
@@ -96,9 +97,6 @@ def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS
 
     longer: the option that gives it time enough.
     """
-    from hettop.session.power_summary import power_summary
-    from hettop.text import clean
-
     if options.power in (None, "none"):
         return
     line = power_summary(session).line or _too_little(session, longer)
@@ -108,9 +106,6 @@ def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS
 
 def _too_little(session: Session, longer: str) -> str | None:
     """Units that ran so shortly that power samples tell nothing of them."""
-    from hettop.session.energy import LEAST_COVERAGE
-    from hettop.session.statistics import statistics
-
     short = [
         row.unit
         for row in statistics(session)
@@ -123,8 +118,6 @@ def _too_little(session: Session, longer: str) -> str | None:
 
 def say_turns(turns: Turns | None, longer: str | None = None) -> None:
     """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
-    from hettop.session.unit import SEVERAL_TURNS
-
     if turns is None or turns.n >= SEVERAL_TURNS:
         return
     seconds = math.ceil((SEVERAL_TURNS + 1) * turns.block_ns / NS_PER_SECOND)
@@ -137,8 +130,6 @@ def say_turns(turns: Turns | None, longer: str | None = None) -> None:
 
 def after_recording(code: int, closed: Closed | None, session: Session) -> int:
     """The exit code, worse where the recording that was asked for failed, which is said."""
-    from hettop.exits import EXIT_FAILED
-
     if closed is None or not is_incomplete(closed, session):
         return code
     sys.stderr.write("hettop: the recording failed, at least in part; what was measured is printed\n")
@@ -152,8 +143,6 @@ def is_incomplete(closed: Closed, session: Session) -> bool:
 
 def wrong_use(session: Session) -> HettopError | None:
     """The first unit's error if nothing was measured because what was asked for is wrong."""
-    from hettop.exits import WRONG_USE_KINDS
-
     failures = [unit.error for unit in session.units.values() if unit.error is not None]
     if session.samples or len(failures) < len(session.units) or not failures:
         return None

@@ -1,113 +1,43 @@
-"""How a command that takes a while tells what it is doing: one line on a terminal, or JSON lines for whoever follows.
-
-Knows streams, nothing of what is measured.
-"""
+"""Output of a command that studies a model: its progress, and its result as text, document, JSON lines or recording."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
+from typing import Any, Self
 
-from hettop.errors import HettopError
+from hettop.cli.measuring import print_warnings
+from hettop.cli.progress import Document, ProgressJson, ProgressSink, progress_line
+from hettop.measurement.arguments import check_result_options
+from hettop.measurement.setup import Setup
+from hettop.report.document import to_json
+from hettop.report.grid import wrapped
+from hettop.report.studies.words import HEADLINES
+from hettop.studies.reading import found_of
+from hettop.studies.recording import StudyRecording, header_of
 from hettop.text import clean
-
-if TYPE_CHECKING:
-    from hettop.measurement.setup import Setup
-    from hettop.studies.recording import StudyRecording
 
 TABLES_ALONE = ("layers", "roofline", "sweep", "variants")
 LONGEST = 400  # characters of a sentence
-STREAM_HELP = "print JSON lines meanwhile: what is going on, how much is done, all that is known; the last is whole"
 
 
-class Telling(Protocol):
-    """What a command says on its way."""
+class StudyOutput:
+    """Prints progress and result of one study in the form that was asked for.
 
-    def doing(self, text: str, share: float | None = None) -> None:
-        """What is going on now, an empty text: nothing any more; `share` of all is done, 0..1."""
-        ...
-
-    def known(self, document: Mapping[str, Any]) -> None:
-        """All that is known by now: the document that `--json` would print."""
-        ...
-
-
-class OneLine:
-    """A line on stderr that is wiped by the next, where somebody watches."""
-
-    def __init__(self) -> None:
-        from hettop.cli.progress import one_line
-
-        self._say = one_line()
-
-    def doing(self, text: str, share: float | None = None) -> None:
-        self._say(text if share is None or not text else f"{share:4.0%}  {text}")
-
-    def known(self, document: Mapping[str, Any]) -> None:
-        """Nobody reads a document by the line."""
-
-
-class JsonLines:
-    """A JSON object a line."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def doing(self, text: str, share: float | None = None) -> None:
-        if text:
-            self._write({"doing": text, "share": share, "document": None})
-
-    def known(self, document: Mapping[str, Any]) -> None:
-        self._write({"doing": None, "share": None, "document": document})
-
-    def _write(self, line: Mapping[str, Any]) -> None:
-        from hettop.report.document import to_json_line
-
-        self._stream.write(to_json_line(line) + "\n")
-        self._stream.flush()
-
-
-def add_result_options(parser: argparse.ArgumentParser) -> None:
-    """`--json`, `--stream`, and `--record` with `--force`."""
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    parser.add_argument("--stream", action="store_true", help=STREAM_HELP)
-    parser.add_argument("--record", metavar="FILE", help="keep it as a recording, for hettop report and hettop replay")
-    parser.add_argument("--force", action="store_true", help="replace FILE")
-
-
-def check_result_options(arguments: argparse.Namespace) -> None:
-    """Raises HettopError (`usage`) for two kinds of output, and for `--force` without a file."""
-    if arguments.as_json and arguments.stream:
-        raise HettopError("usage", "--json prints when all is done, --stream meanwhile", "use one of them")
-    if arguments.force and arguments.record is None:
-        raise HettopError("usage", "--force replaces a recording, and none is written", "add --record FILE")
-
-
-def telling(arguments: argparse.Namespace) -> Telling:
-    return JsonLines(sys.stdout) if arguments.stream else OneLine()
-
-
-class Answer:
-    """What a command that studies a model says: on its way, and in the end as text, document, lines or recording.
-
-    Use it as a context: what is begun in it is wiped, and a recording that got no answer is gone.
+    Use it as a context: its line of progress is wiped at the end, and a recording that got no result is removed.
     """
 
-    def __init__(self, name: str, command: Sequence[str], arguments: argparse.Namespace) -> None:
-        """`name` of the study, and the command that makes it, as it was given.
-
-        Raises HettopError (`usage`) for options that contradict each other.
-        """
+    def __init__(self, name: str, arguments: argparse.Namespace) -> None:
+        """`name` of the study. Raises HettopError (`usage`) for options that contradict each other."""
         check_result_options(arguments)
-        self._name, self._command, self._arguments = name, command, arguments
-        self._telling = telling(arguments)
+        self._name, self._arguments = name, arguments
         self._recording: StudyRecording | None = None
+        self.progress: ProgressSink = ProgressJson(sys.stdout) if arguments.stream else progress_line()
 
     def __enter__(self) -> Self:
         return self
@@ -115,46 +45,33 @@ class Answer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._telling.doing("")
+        self.progress.clear()
         if self._recording is not None:
             self._recording.__exit__(kind, error, traceback)
 
     def begin(self, setup: Setup) -> None:
         """Print warnings, and make the recording that was asked for. Raises HettopError (`io`, `missing`, `usage`)."""
-        from hettop.cli.measuring import print_warnings
-
-        self._telling.doing("")
+        self.progress.clear()
         print_warnings(setup.warnings)
         if self._arguments.record is not None:
-            from hettop.studies.recording import StudyRecording, header_of
-
             path, force = Path(self._arguments.record), self._arguments.force
-            self._recording = StudyRecording(path, header_of(setup), self._name, self._command, force=force)
+            command = self._arguments.command
+            self._recording = StudyRecording(path, header_of(setup), self._name, command, force=force)
 
-    def doing(self, text: str, share: float | None = None) -> None:
-        self._telling.doing(text, share)
-
-    def known(self, document: Callable[[], Mapping[str, Any]]) -> None:
-        """What is known by now, for those who follow."""
-        if self._arguments.stream:
-            self._telling.known(document())
-
-    def give(
+    def finish(
         self, document: Callable[[], dict[str, Any]], text: Callable[[int], str], *, interrupted: bool = False
     ) -> None:
-        """The end: print it as was asked for (`text` of a width in cells), and keep it. Raises HettopError (`io`).
+        """Print the result as was asked for (`text` of a width in cells), and record it. Raises HettopError (`io`).
 
         interrupted: whether the user ended it before its time.
         """
-        self._telling.doing("")
+        self.progress.clear()
         document = cache(document)  # some resample for seconds
         if self._recording is not None:
             self._recording.keep(document(), "ended" if interrupted else "done")
         if self._arguments.stream:
-            self._telling.known(document())
+            self.progress.partial(document)
         elif self._arguments.as_json:
-            from hettop.report.document import to_json
-
             sys.stdout.write(to_json(document()) + "\n")
         else:
             width = shutil.get_terminal_size((100, 24)).columns
@@ -162,13 +79,9 @@ class Answer:
             page = [*self._headline(document, width), text(width).rstrip("\n"), *kept]
             sys.stdout.write("\n".join(page) + "\n")
 
-    def _headline(self, document: Callable[[], dict[str, Any]], width: int) -> list[str]:
+    def _headline(self, document: Document, width: int) -> list[str]:
         """The sentences that the screen and a report begin with, for pages that are tables alone."""
         if self._name not in TABLES_ALONE:
             return []
-        from hettop.report.grid import wrapped
-        from hettop.report.studies.words import HEADLINES
-        from hettop.studies.reading import found_of
-
         sentences = HEADLINES[self._name](found_of(self._name, document()))
         return [*(row for each in sentences for row in wrapped(clean(each, LONGEST), width)), ""]

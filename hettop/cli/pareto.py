@@ -9,40 +9,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hettop.cli.options import make_parser
+from hettop.analysis.pareto import OBJECTIVES, Choice, Objective, per_item, standings, usual_objectives
 from hettop.errors import HettopError
+from hettop.report.document import to_json
+from hettop.studies.pareto.choices import LATENCIES, accuracy_names, read_choices
+from hettop.studies.pareto.page import pareto_document, pareto_text
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from hettop.analysis.pareto import Choice, Objective
-
-SUMMARY = (
-    "Tell which models, variants and units nothing else beats: latency, energy, and accuracy or output difference."
-)
-EXAMPLE = """\
-  hettop pareto session-a.jsonl session-b.jsonl               recordings, with energy where there was power
-  hettop variants model.onnx --json > variants.json; hettop pareto variants.json
-  hettop pareto a.json b.json --accuracy mobilenetv2=0.7181 --accuracy resnet50=0.7613
-  hettop pareto sweep.json --by latency,throughput"""
-NOTES = """\
-Files are recordings, of sessions and of the studies sweep and variants, or what bench, decide, replay, sweep and
-variants print with --json. Objectives: latency (P50, or
---latency), energy (mJ an inference), accuracy (as given), difference (largest absolute, of outputs), throughput, size.
-Without --by they are latency and what else is known of two choices or more. Choices under a competing load are left out
-unless --load names it."""
 MOST_FILES = 64
 LONGEST_HINT = 300
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
-    from hettop.analysis.pareto import per_item, standings, usual_objectives
-    from hettop.report.document import to_json
-    from hettop.studies.pareto.choices import LATENCIES, read_choices
-    from hettop.studies.pareto.page import pareto_document, pareto_text
-
+def run(arguments: argparse.Namespace) -> int:
     if len(arguments.files) > MOST_FILES:
         raise HettopError("usage", f"{len(arguments.files)} files are too many", f"name up to {MOST_FILES}")
     if arguments.latency not in LATENCIES:
@@ -68,23 +47,6 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("pareto", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings and JSON documents")
-    parser.add_argument("--by", metavar="A,B", help="objectives (latency, and what else is known)")
-    parser.add_argument("--latency", default="p50", metavar="P", help="p50 (the default), mean, p90, p99, min or max")
-    parser.add_argument(
-        "--accuracy",
-        action="append",
-        default=[],
-        metavar="NAME=0.7181",
-        help="accuracy of a model or of a precision, as it is called in the table; may be given several times",
-    )
-    parser.add_argument("--load", default="none", metavar="LOAD", help="choices under this competing load (none)")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    return parser
-
-
 def _accuracy(text: str) -> tuple[str, float]:
     name, _, number = text.rpartition("=")
     try:
@@ -98,8 +60,6 @@ def _accuracy(text: str) -> tuple[str, float]:
 
 def _check_accuracy(accuracy: Mapping[str, float], every: Sequence[Choice]) -> None:
     """Raises HettopError (`usage`) for a name that nothing has: a slip of the pen would be taken for unknown."""
-    from hettop.studies.pareto.choices import accuracy_names
-
     there = dict.fromkeys(name for choice in every for name in accuracy_names(choice))
     for name in accuracy:
         if name not in there:
@@ -122,8 +82,6 @@ def names_of_files(files: Sequence[str]) -> list[str]:
 
 
 def _objectives(text: str | None) -> list[Objective]:
-    from hettop.analysis.pareto import OBJECTIVES
-
     found = []
     for name in dict.fromkeys([] if text is None else (part.strip() for part in text.split(","))):
         if name not in OBJECTIVES:

@@ -6,47 +6,38 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TextIO
 
-from hettop.cli.options import duration_ns, make_parser
+import msgspec
+
+from hettop import events
+from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
-
-if TYPE_CHECKING:
-    from hettop.sources.power.file import FileSource
-
-SUMMARY = "Tell the power of CPU, GPU and Neural Engine as it is drawn, or the power samples in a capture."
-EXAMPLE = """\
-  hettop power                          the best source of this machine, until Ctrl-C
-  hettop power --duration 5s --json
-  hettop power --source macmon --jsonl > power.jsonl
-  hettop power --replay capture.plist   a capture of powermetrics (plist or text) or macmon
-
-captures are made with:
-  sudo powermetrics -s cpu_power,gpu_power,thermal -f plist -i 500 -n 20 > capture.plist
-  macmon pipe -s 20 > capture.jsonl"""
-NOTES = """\
-Sources, best first: powermetrics (macOS, through sudo -n: run `sudo -v` before, on the same terminal), macmon, zeus
-(pip install zeus-apple-silicon), rapl and hwmon (Linux); file:PATH plays a capture as fast as it was made. hettop never
-asks for a password and never runs as root.
-Power is in W (JSON: mW), the mean over the window before each sample; busy is a share of time, the mean over a
-cluster's cores. What the source does not tell is n/a (JSON: null), never 0. `combined` is CPU + GPU + ANE as
-powermetrics estimates it, never the whole system. Flags: suspect-zero (0 W for the CPU or a busy GPU: not measured),
-partial (cut off), estimated (worked out from another quantity), inconsistent (`combined` far from CPU + GPU + ANE).
-Without a terminal, and with --json, it ends after 5 s.
-Exit codes: 0 measured, 2 no source works here (every reason is told), 3 it failed while running, 130 interrupted
-(what was gathered is printed)."""
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
+from hettop.report.document import to_json
+from hettop.session.power_summary import without_keys
+from hettop.sources.host import describe_host
+from hettop.sources.power.access import root_warning
+from hettop.sources.power.choice import chooser
+from hettop.sources.power.feed import INTERVAL_NS, PowerFeed
+from hettop.sources.power.file import FileSource
+from hettop.sources.power.machine import Machine, this_machine
+from hettop.sources.power.page import page
+from hettop.sources.power.reading import lost_words, notes_of
+from hettop.sources.power.sample import PowerSample, as_document, of_event
+from hettop.sources.power.stream import Stream
+from hettop.text import clean
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     if arguments.replay is None:
         return _measure(arguments)
     if arguments.source or arguments.duration or arguments.interval:
         raise HettopError("usage", "a capture has its own source and times", "leave out --source and --duration")
-    from hettop.sources.power.file import FileSource
-
     source = FileSource(Path(arguments.replay))
     if arguments.as_lines:
         _print_lines(source)
@@ -55,26 +46,7 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("power", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("--source", metavar="S", help="powermetrics, macmon, zeus, rapl, hwmon or file:PATH (the best)")
-    parser.add_argument("--duration", type=duration_ns, metavar="5s", help="measure for so long")
-    parser.add_argument(
-        "--interval", type=duration_ns, metavar="500ms", help="a sample so often (500ms; powermetrics: always 500ms)"
-    )
-    parser.add_argument("--replay", metavar="FILE", help="a captured powermetrics plist or text, or lines of macmon")
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    shape.add_argument("--jsonl", dest="as_lines", action="store_true", help="print a JSON line for each sample")
-    return parser
-
-
 def _measure(arguments: argparse.Namespace) -> int:
-    from hettop.cli.power_live import Request, measure
-    from hettop.sources.host import describe_host
-    from hettop.sources.power.feed import INTERVAL_NS
-    from hettop.sources.power.machine import this_machine
-
     request = Request(
         source=arguments.source,
         duration_ns=arguments.duration,
@@ -87,8 +59,6 @@ def _measure(arguments: argparse.Namespace) -> int:
 
 
 def _print_lines(source: FileSource) -> None:
-    from hettop.sources.power.reading import lost_words
-
     for line in _lines(source):
         sys.stdout.write(line)
     if lost_words(source.lost):
@@ -96,20 +66,11 @@ def _print_lines(source: FileSource) -> None:
 
 
 def _lines(source: FileSource) -> Iterator[str]:
-    import msgspec
-
-    from hettop.sources.power.sample import as_document
-
     for sample in source.samples():
         yield msgspec.json.encode({"source": sample.source, **as_document(sample)}).decode() + "\n"
 
 
 def _print_all(source: FileSource, *, as_json: bool) -> None:
-    from hettop.report.document import to_json
-    from hettop.sources.power.page import page
-    from hettop.sources.power.reading import notes_of
-    from hettop.sources.power.sample import as_document
-
     samples = list(source.samples())
     notes = notes_of(samples, source.lost)
     if as_json:
@@ -122,3 +83,216 @@ def _print_all(source: FileSource, *, as_json: bool) -> None:
         sys.stdout.write(to_json(document) + "\n")
     else:
         sys.stdout.write(page(str(source.format), samples, notes, shutil.get_terminal_size((100, 24)).columns))
+
+
+LOOK_EVERY_S = 0.05
+MOST_FAILURES = 3  # without a single sample
+NS_PER_S = 10**9
+FIRST_SAMPLE_NS = 20 * NS_PER_S  # as patient as the feed is with a source that starts
+USUAL_NS = 5 * 10**9  # where nobody is there to end it
+WITHOUT_HOPE = ("unavailable", "expired")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for. `shape` is `table`, `json` or `jsonl`; `duration_ns` None is until it is interrupted."""
+
+    source: str | None = None
+    duration_ns: int | None = None
+    interval_ns: int = INTERVAL_NS
+    shape: str = "table"
+    on_terminal: bool = False
+    width: int = 100
+
+    @property
+    def limit_ns(self) -> int | None:
+        """A table or a document that nobody interrupts ends by itself."""
+        endless = self.shape == "jsonl" or (self.shape == "table" and self.on_terminal)
+        return self.duration_ns if self.duration_ns or endless else USUAL_NS
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What came so far, and what was last said of the source."""
+
+    samples: list[PowerSample] = field(default_factory=list)
+    n: int = 0
+    elapsed_ns: int = 0
+    failures: int = 0
+    status: events.PowerStatus | None = None
+    running: events.PowerStatus | None = None
+
+
+def measure(
+    request: Request,
+    machine: Machine,
+    out: TextIO,
+    err: TextIO,
+    pause: Callable[[float], object] = time.sleep,
+) -> int:
+    """Print samples until there are enough, there will be no more, or an interrupt; returns the exit code.
+
+    Raises HettopError (`usage`) for a source that is none.
+    """
+    choose = chooser(request.source, machine)
+    warning = root_warning(machine.euid, machine.system)
+    if warning is not None:
+        err.write(f"hettop: {warning}\n")
+    feed = PowerFeed(choose, interval_ns=request.interval_ns, now=machine.now)
+    printer = _Printer(request, out, err)
+    interrupted = False
+    try:
+        _gather(feed, machine, printer, pause)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        with stop_signals_ignored():
+            feed.close()
+    with stop_signals_ignored():
+        printer.end()
+        return EXIT_INTERRUPTED if interrupted else _exit_code(printer.gathered, err)
+
+
+def _gather(feed: PowerFeed, machine: Machine, printer: _Printer, pause: Callable[[float], object]) -> None:
+    while True:
+        for event in feed.drain(machine.now()):
+            printer.take(event)
+            if printer.enough:
+                return
+        if printer.out_of_time(machine.now()):
+            return
+        pause(LOOK_EVERY_S)
+
+
+class _Printer:
+    """Prints events in the shape that was asked for, and knows when there are enough."""
+
+    def __init__(self, request: Request, out: TextIO, err: TextIO) -> None:
+        self.gathered = Gathered()
+        self._request, self._out, self._err = request, out, err
+        self._stream = Stream()
+        self._began_ns: int | None = None
+        self._first_ns: int | None = None
+
+    @property
+    def enough(self) -> bool:
+        found, limit = self.gathered, self._request.limit_ns
+        if found.status is not None and found.status.state in (*WITHOUT_HOPE, "stopped"):
+            return True
+        if found.failures >= MOST_FAILURES:
+            return True
+        return limit is not None and found.n > 0 and found.elapsed_ns >= limit - self._interval_ns // 2
+
+    @property
+    def _interval_ns(self) -> int:
+        running = self.gathered.running
+        return self._request.interval_ns if running is None else running.interval_ns or 0
+
+    def out_of_time(self, now_ns: int) -> bool:
+        """Whether the time that was asked for has passed on the clock, however much of it the samples tell of."""
+        limit, found = self._request.limit_ns, self.gathered
+        if self._began_ns is None:
+            self._began_ns = now_ns
+        if found.n and self._first_ns is None:
+            self._first_ns = now_ns
+        if limit is None:
+            return False
+        if self._first_ns is None:
+            if now_ns - self._began_ns <= limit + FIRST_SAMPLE_NS:
+                return False
+            self._say(f"no sample came in {(now_ns - self._began_ns) / NS_PER_S:.3g} s")
+            return True
+        if now_ns - self._first_ns <= limit + self._interval_ns:
+            return False
+        told, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
+        self._say(f"ended by the clock after {passed:.3g} s: samples came for {told:.3g} s of it")
+        return True
+
+    def take(self, event: events.Power | events.PowerStatus) -> None:
+        if isinstance(event, events.PowerStatus):
+            self._take_status(event)
+            return
+        sample = of_event(event)
+        found = self.gathered
+        found.n, found.failures, found.elapsed_ns = found.n + 1, 0, found.elapsed_ns + event.elapsed_ns
+        if self._request.shape == "jsonl":
+            line = msgspec.json.encode({"source": sample.source, **as_document(sample)}).decode()
+            self._out.write(line + "\n")
+        elif self._streams:
+            self._out.write(self._stream.row(sample))
+        else:
+            found.samples.append(sample)
+        self._out.flush()
+
+    def end(self) -> None:
+        """What is printed when all is there."""
+        found = self.gathered
+        if self._streams:
+            self._out.write(self._stream.end())
+        elif self._request.shape == "json" and found.n:
+            document = {
+                "source": self._source,
+                "samples": [as_document(sample) for sample in found.samples],
+                "notes": self._notes,
+                "skipped": {},
+                "refused": dict(found.running.refused) if found.running else {},
+            }
+            self._out.write(to_json(document) + "\n")
+        elif self._request.shape == "table" and found.n:
+            self._out.write(page(self._source, found.samples, self._notes, self._request.width))
+        self._out.flush()
+
+    def _take_status(self, status: events.PowerStatus) -> None:
+        refused = {name: without_keys(reason) for name, reason in status.refused.items()}
+        status = msgspec.structs.replace(status, reason=without_keys(status.reason), refused=refused)
+        found = self.gathered
+        found.status = status
+        if status.state == "running":
+            found.running = status
+            if self._request.on_terminal:
+                self._say(f"power from {status.source}" + (f": {status.reason}" if status.reason else ""))
+        elif status.state == "failed":
+            found.failures += 1
+            self._say(f"{status.source} failed: {status.reason}")
+        elif status.state in WITHOUT_HOPE and found.n:
+            self._say(f"{status.source} {status.state}: {status.reason}")
+
+    def _say(self, text: str) -> None:
+        self._err.write(f"hettop: {clean(text, 400)}\n")
+        self._err.flush()
+
+    @property
+    def _streams(self) -> bool:
+        return self._request.shape == "table" and self._request.on_terminal
+
+    @property
+    def _source(self) -> str:
+        return self.gathered.running.source if self.gathered.running else "none"
+
+    @property
+    def _notes(self) -> list[str]:
+        running = self.gathered.running
+        return [*([running.reason] if running and running.reason else []), *notes_of(self.gathered.samples, {})]
+
+
+def _exit_code(found: Gathered, err: TextIO) -> int:
+    if found.n:
+        return 0
+    status = found.status
+    if status is None or status.state == "failed":
+        return EXIT_FAILED  # what failed has been said
+    for line in _why_none(status):
+        err.write(f"{clean(line, 400)}\n")
+    return EXIT_WRONG_USE
+
+
+def _why_none(status: events.PowerStatus) -> Iterator[str]:
+    """Every source's reason, a line each."""
+    if len(status.refused) > 1:
+        yield "hettop: no source of power works here"
+        for name, reason in status.refused.items():
+            yield f"  {name}: {reason}"
+    else:
+        yield f"hettop: no power from {status.source}: {status.reason or 'it gave no sample'}"
+    if status.fix:
+        yield f"  try: {status.fix}"

@@ -1,13 +1,16 @@
-"""One line of progress on stderr, on a terminal only, wiped before anything else is printed."""
+"""Progress of a command: one line on a terminal's stderr, or JSON lines on stdout for a program that follows."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TextIO
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TextIO
 
+from hettop.format import clock
 from hettop.measurement.options import MeasureOptions
+from hettop.report.document import to_json_line
 from hettop.session.session import Session
 from hettop.session.unit import Unit
 
@@ -15,23 +18,45 @@ BAR_WIDTH = 24
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 USUAL_WIDTH = 80  # of a terminal that does not know its own
 
+SHOW_EVERY_NS = 500_000_000
+PARTIAL_EVERY_NS = 900_000_000
+"""A little less than the second in which a program that follows looks once."""
 
-class Progress:
-    """Redraws its line in place, in `width` cells; does nothing where there are none."""
+Document = Callable[[], Mapping[str, Any]]
+"""Makes the document that `--json` would print; called only where somebody reads it."""
 
-    def __init__(self, stream: TextIO, *, width: int) -> None:
-        self._stream = stream
-        self._width = width
 
-    def show(self, session: Session, measure: MeasureOptions, units: Sequence[str]) -> None:
-        if not self._width:
-            return
-        share = completed(session, measure, units)
-        filled = round(share * BAR_WIDTH)
-        states = ", ".join(_doing(unit, session.t) for unit in session.units.values() if unit.state != "stopped")
-        shown = f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share:4.0%}  {states}"
-        self._stream.write(f"\r\x1b[K{shown[: self._width - 1]}")  # a full line would wrap, and stay
-        self._stream.flush()
+class ProgressSink(Protocol):
+    """Where progress goes."""
+
+    def show(self, doing: str, share: float | None = None) -> None:
+        """What is going on now, and how much of all is done, 0..1."""
+        ...
+
+    def partial(self, document: Document) -> None:
+        """All that is known by now."""
+        ...
+
+    def clear(self) -> None:
+        """Leave nothing behind: something else is printed next."""
+        ...
+
+
+class ProgressLine:
+    """A line of `width` cells, redrawn in place; does nothing where it has none."""
+
+    def __init__(self, stream: TextIO, *, width: int, now: Callable[[], int] = time.monotonic_ns) -> None:
+        self._stream, self._width, self._now = stream, width, now
+        self._began_ns = now()
+
+    def show(self, doing: str, share: float | None = None) -> None:
+        if self._width:
+            text = doing if share is None else f"{bar(share, self._now() - self._began_ns)}  {doing}"
+            self._stream.write(f"\r\x1b[K{text[: self._width - 1]}")  # a full line would wrap, and stay
+            self._stream.flush()
+
+    def partial(self, document: Document) -> None:
+        """Nobody reads a document on one line."""
 
     def clear(self) -> None:
         if self._width:
@@ -39,11 +64,64 @@ class Progress:
             self._stream.flush()
 
 
-def _doing(unit: Unit, now_ns: int) -> str:
-    """The unit's state, and how long already if it is one to wait for."""
-    seconds = max(0, now_ns - unit.since_ns) // 10**9
-    waited = f" {seconds} s" if unit.state in SLOW_STATES and seconds else ""
-    return f"{unit.name} {unit.state}{waited}"
+class ProgressJson:
+    """A JSON object per line: `doing` with `share`, or `document`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def show(self, doing: str, share: float | None = None) -> None:
+        self._write({"doing": doing, "share": share, "document": None})
+
+    def partial(self, document: Document) -> None:
+        self._write({"doing": None, "share": None, "document": document()})
+
+    def clear(self) -> None:
+        """Nothing to clear: a line that is written stays."""
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        self._stream.write(to_json_line(line) + "\n")
+        self._stream.flush()
+
+
+class ProgressStream:
+    """Progress of a measurement that is polled: what is measured twice a second, and while it is idle what is known.
+
+    A partial document is made only while nothing is measured: it would take a core from what is.
+    """
+
+    def __init__(
+        self,
+        sink: ProgressSink,
+        known: Document,
+        now: Callable[[], int] = time.monotonic_ns,
+        *,
+        partial_every_ns: int = PARTIAL_EVERY_NS,
+    ) -> None:
+        self._sink, self._known, self._now = sink, known, now
+        self._partial_every_ns = partial_every_ns
+        self._shown_at: int | None = None
+        self._partial_at = now()
+        self._was_idle = False
+        self._doing = "beginning"
+
+    def poll(self, doing: str, share: float, *, idle: bool) -> None:
+        """Call after every pump. `doing`: empty while it is between two things."""
+        now = self._now()
+        partial = idle and not self._was_idle and now - self._partial_at >= self._partial_every_ns
+        self._was_idle = idle and (partial or self._was_idle)
+        if partial:
+            self._partial_at = now
+            self._sink.partial(self._known)
+        if partial or self._shown_at is None or now - self._shown_at >= SHOW_EVERY_NS:
+            self._shown_at = now
+            self._doing = doing or self._doing
+            self._sink.show(self._doing, share)
+
+
+def progress_line() -> ProgressLine:
+    """The line on stderr; without cells where that is no terminal."""
+    return ProgressLine(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
 
 
 def width_of(stream: TextIO, term: str) -> int:
@@ -53,16 +131,29 @@ def width_of(stream: TextIO, term: str) -> int:
     return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
 
 
-def one_line() -> Callable[[str], None]:
-    """Shows what is going on in one line on stderr, wiped by the next; nothing where nobody watches."""
-    width = width_of(sys.stderr, os.environ.get("TERM", ""))
+def bar(share: float, elapsed_ns: int) -> str:
+    """A bar, the share done, and the time left once it can be estimated."""
+    filled = round(share * BAR_WIDTH)
+    left = time_left_ns(elapsed_ns, share)
+    remaining = "" if left is None else f"  {clock(left)} left"
+    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share:4.0%}{remaining}"
 
-    def say(text: str) -> None:
-        if width:
-            sys.stderr.write(f"\r\x1b[K{text[: width - 1]}")
-            sys.stderr.flush()
 
-    return say
+def time_left_ns(elapsed_ns: int, share: float) -> int | None:
+    """Time still to go, if the rest takes as long as what is done did; None before anything is done."""
+    return None if share <= 0 else round(elapsed_ns * (1 - share) / share)
+
+
+def unit_states(session: Session) -> str:
+    """Every unit that runs or is to run, with its state."""
+    return ", ".join(_state(unit, session.t) for unit in session.units.values() if unit.state != "stopped")
+
+
+def _state(unit: Unit, now_ns: int) -> str:
+    """The unit's state, and how long already if it is one to wait for."""
+    seconds = max(0, now_ns - unit.since_ns) // 10**9
+    waited = f" {seconds} s" if unit.state in SLOW_STATES and seconds else ""
+    return f"{unit.name} {unit.state}{waited}"
 
 
 def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -> float:
@@ -79,14 +170,3 @@ def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -
         elif measure.duration_ns:
             done += min(1.0, sum(condition.active_ns for condition in conditions) / measure.duration_ns)
     return done / len(units) if units else 1.0
-
-
-def progress_line(share_done: float, load: str, elapsed_ns: int, *, what: str = "load ") -> str:
-    """A bar, the share done, the time left if one can tell, and the load (or whatever it is) in turn."""
-    from hettop.format import clock
-    from hettop.studies.sweep.loads import time_left_ns
-
-    filled = round(share_done * BAR_WIDTH)
-    left = time_left_ns(elapsed_ns, share_done)
-    remaining = "" if left is None else f"  {clock(left)} left"
-    return f"{'█' * filled}{'·' * (BAR_WIDTH - filled)} {share_done:4.0%}{remaining}  {what}{load}"

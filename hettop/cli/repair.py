@@ -8,45 +8,19 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hettop.cli.options import make_parser
+from hettop.record.repair import Repaired, repair
+from hettop.report.document import to_json
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from hettop.record.repair import Repaired
 
-SUMMARY = "Mend a recording into a new file; the damaged one is only read."
-EXAMPLE = """\
-  hettop repair session.jsonl -o mended.jsonl
-  hettop repair session.jsonl.zst -o mended.jsonl --force"""
-NOTES = """\
-Every line that is committed and valid is kept as it is. Left out are broken lines and an unfinished last one; samples
-that are known to be missing are declared, checksums and contradicting keyframes are made anew, and an end is added
-where there is none."""
-
-
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
-    from hettop.record.repair import repair
-
+def run(arguments: argparse.Namespace) -> int:
     done = repair(Path(arguments.file), Path(arguments.output), force=arguments.force)
     if arguments.as_json:
-        from hettop.report.document import to_json
-
         sys.stdout.write(to_json(asdict(done)) + "\n")
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _lines(done, clean(os.fspath(arguments.file)))))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("repair", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("file", metavar="FILE", help="a recording (.jsonl, .jsonl.zst)")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the new file, another than FILE")
-    parser.add_argument("--force", action="store_true", help="replace an earlier recording at OUT")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    return parser
 
 
 def _lines(done: Repaired, source: str) -> Iterator[str]:

@@ -6,28 +6,23 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hettop.cli.options import make_parser
 from hettop.errors import HettopError
 from hettop.export.formats import Files
+from hettop.export.html import tell
+from hettop.record.opened import open_recording
+from hettop.report.html_page import html_page
+from hettop.report.markdown_page import markdown_page
+from hettop.report.page import Page
+from hettop.report.story import page_of
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from hettop.report.page import Page
-
-SUMMARY = "Tell the story of recordings: side by side, and each by itself."
-EXAMPLE = """\
-  hettop report session.jsonl                          Markdown, for a pull request
-  hettop report before.jsonl after.jsonl -o report.html"""
-NOTES = "The suffix of OUT says which: .md or .html. Only the HTML page has figures. SIMULATED recordings say so."
 MOST_FILES = 16
 MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")
 BEGINNINGS = {"md": (b"# ",), "html": (b"<!doctype html>\n<!-- hettop",)}
 
 
-def run(argv: list[str]) -> int:
-    arguments = _parser().parse_args(argv)
+def run(arguments: argparse.Namespace) -> int:
     kind = _kind(arguments.output)
     if len(arguments.files) > MOST_FILES:
         raise HettopError("usage", f"a report of {len(arguments.files)} recordings", f"name up to {MOST_FILES}")
@@ -41,14 +36,6 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("report", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings (.jsonl, .jsonl.zst)")
-    parser.add_argument("-o", "--output", metavar="OUT", help="a .md or .html file; without, Markdown is printed")
-    parser.add_argument("--force", action="store_true", help="replace an earlier report at OUT")
-    return parser
-
-
 def _kind(output: str | None) -> str:
     suffix = MARKDOWN[0] if output is None else Path(output).suffix.lower()
     if suffix in MARKDOWN:
@@ -59,19 +46,11 @@ def _kind(output: str | None) -> str:
 
 
 def _told(names: list[str]) -> Page:
-    from hettop.export.telling import tell
-    from hettop.record.opened import open_recording
-    from hettop.report.story import page_of
-
     recordings = [open_recording(name) for name in names]  # all of them, before any is read to its end
     return page_of([tell(recording) for recording in recordings])
 
 
 def _rendered(page: Page, kind: str) -> str:
     if kind == "html":
-        from hettop.report.html_page import html_page
-
         return html_page(page)
-    from hettop.report.markdown_page import markdown_page
-
     return markdown_page(page)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-from collections.abc import Callable
+import sys
+import termios
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +15,15 @@ from hettop.errors import HettopError
 from hettop.text import clean
 
 if TYPE_CHECKING:
-    from hettop.cli.closing import Endings
+    from hettop.cli.signals import ScreenSignals
     from hettop.tui.feed import Feed
     from hettop.tui.preferences import Preferences
 
 HIGHEST_FPS = 30.0
+
+# Leave the alternate screen, show the cursor, and end the reports of mouse and paste that a screen asks for.
+LEAVE_SCREEN = b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?2004l"
+
 OURS = "hettop-"
 """Before the names of hettop's own themes; `--theme light` is as good as `--theme hettop-light`."""
 
@@ -61,22 +68,22 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
     that is only told.
     """
-    from hettop.app.settings.load import USUAL_THEME, my_settings, preferences, with_theme
+    from hettop.app.settings.load import USUAL_THEME, load_settings, preferences, with_theme
 
     arguments.theme = whole_name(arguments.theme)
-    mine = my_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
+    user = load_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
     if arguments.theme is not None:
         check_theme(arguments.theme)
-    mine, faults = with_theme(mine, has_theme)
-    theme = mine.force.values["theme"]
-    told = preferences(mine)
+    user, faults = with_theme(user, has_theme)
+    theme = user.settings.values["theme"]
+    told = preferences(user)
     return ScreenOptions(
         None if theme == USUAL_THEME else theme.value,
-        mine.force["fps"],
-        mine.force["ascii"],
+        user.settings["fps"],
+        user.settings["ascii"],
         replace(told, notices=(*told.notices, *faults)),
-        power=mine.power,
-        unit=mine.force["unit"] or None,
+        power=user.power,
+        unit=user.settings["unit"] or None,
     )
 
 
@@ -100,14 +107,21 @@ def check_theme(name: str) -> None:
     """Raises HettopError (`usage`) for a theme that there is not."""
     from textual.theme import BUILTIN_THEMES
 
-    from hettop.measurement.user_files import my_places
+    from hettop.measurement.user_files import user_places
     from hettop.resources import themes_folder
     from hettop.tui.themes import load_themes
 
-    folders = [themes_folder(), *filter(None, [my_places().themes])]
+    folders = [themes_folder(), *filter(None, [user_places().themes])]
     ours = [theme.name for theme in load_themes(folders)[0]]
     if name not in ours and name not in BUILTIN_THEMES:
         raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
+
+
+def on_terminal() -> bool:
+    """Whether there is a person at both ends, at a terminal or at a page."""
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # as what --serve starts is told
+        return True
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def has_sixteen_colours() -> bool:
@@ -118,12 +132,13 @@ def has_sixteen_colours() -> bool:
     return Console(color_system=COLOR_SYSTEM, force_terminal=True).color_system == "standard"  # type: ignore[arg-type]
 
 
-def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endings, replaying: bool = False) -> int:
+def show(
+    open_feed: Callable[[], Feed], options: ScreenOptions, *, signals: ScreenSignals, replaying: bool = False
+) -> int:
     """Run the screen until the user or a signal ends it; returns the exit code.
 
     Raises HettopError when the feed cannot open.
     """
-    from hettop.cli.closing import terminal_left_as_found
     from hettop.tui.app import HettopApp
 
     if not os.environ.get("NO_COLOR"):  # an empty one says nothing (no-color.org); Textual would take it at its name
@@ -138,11 +153,40 @@ def show(open_feed: Callable[[], Feed], options: ScreenOptions, *, endings: Endi
         preferences=options.preferences,
     )
     try:
-        with terminal_left_as_found():
-            endings.tell(app.end)
+        with terminal_restored():
+            signals.screen_started(app.end)
             app.run()
     finally:
-        endings.over()
+        signals.screen_ended()
     if app.fault is not None:
         raise app.fault
     return app.return_code or 0
+
+
+@contextlib.contextmanager
+def terminal_restored() -> Iterator[None]:
+    """Put the terminal's settings back, and after anything but a clean end its screen, too."""
+    fd = sys.__stdin__.fileno() if sys.__stdin__ is not None else 0
+    found = None
+    with contextlib.suppress(termios.error, OSError):
+        found = termios.tcgetattr(fd)
+    clean = False
+    try:
+        yield
+        clean = True
+    finally:
+        if found is not None:
+            if not clean:
+                _leave_screen(fd)
+            with contextlib.suppress(termios.error, OSError):  # a terminal that is gone needs nothing
+                termios.tcsetattr(fd, termios.TCSANOW, found)
+
+
+def _leave_screen(fd: int) -> None:
+    """Tell the terminal, without waiting for one that takes nothing."""
+    with contextlib.suppress(OSError):
+        os.set_blocking(fd, False)
+        try:
+            os.write(fd, LEAVE_SCREEN)
+        finally:
+            os.set_blocking(fd, True)

@@ -79,17 +79,15 @@ def add_serve_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def serve(
-    command: str, argv: Sequence[str], where: Address, find: Callable[[str], Any] = importlib.util.find_spec
-) -> int:
-    """Serve `hettop COMMAND ARGV` until interrupted. Raises HettopError (`missing`) without textual-serve."""
+def serve(command: Sequence[str], where: Address, find: Callable[[str], Any] = importlib.util.find_spec) -> int:
+    """Serve `hettop COMMAND` until interrupted. Raises HettopError (`missing`) without textual-serve."""
     if find(MODULE) is None:
         raise HettopError("missing", "--serve needs textual-serve, which is not installed", INSTALL)
     if not where.is_loopback:
         sys.stderr.write(f"whoever reaches {where.url} can steer this measurement: there is no password\n")
     _check_free(where)
     os.environ["TERM"] = "xterm-256color"  # for what is started: a page is no dumb terminal
-    line = shlex.join([sys.executable, "-m", "hettop", *filter(None, [command]), *without_serve(argv)])
+    line = shlex.join([sys.executable, "-m", "hettop", *without_serve(command)])
     server = _server_class()(line, where)
     server.serve()
     return 0

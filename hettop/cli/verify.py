@@ -6,46 +6,23 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hettop.cli.options import make_parser
+from hettop.exits import EXIT_FAILED_THRESHOLD
+from hettop.record.verify import Verification, verify
+from hettop.report.document import to_json
 from hettop.text import clean
 
-if TYPE_CHECKING:
-    from hettop.record.verify import Verification
-
-SUMMARY = "Check a recording: lines, order of time, checksums, and keyframes against the lines before them."
-EXAMPLE = """\
-  hettop verify session.jsonl
-  hettop verify session.jsonl.zst --json"""
-NOTES = """\
-Not closed cleanly, as after a crash between two lines, is said and no defect. Kinds of line that a newer hettop has
-added are counted and no defect either. Exit codes: 0 whole, 1 damaged, 2 no recording."""
 DEFECTS_SHOWN = 20
 
 
-def run(argv: list[str]) -> int:
-    from hettop.exits import EXIT_FAILED_THRESHOLD
-
-    arguments = _parser().parse_args(argv)
-    from hettop.record.verify import verify
-
+def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.file)
     found = verify(path)
     if arguments.as_json:
-        from hettop.report.document import to_json
-
         sys.stdout.write(to_json(found.document()) + "\n")
     else:
         sys.stdout.write("\n".join(_lines(found, clean(os.fspath(path)))) + "\n")
     return 0 if found.ok else EXIT_FAILED_THRESHOLD
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("verify", SUMMARY, EXAMPLE, NOTES)
-    parser.add_argument("file", metavar="FILE", help="a recording (.jsonl, .jsonl.zst)")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
-    return parser
 
 
 def _lines(found: Verification, name: str) -> list[str]:

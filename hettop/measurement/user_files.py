@@ -55,7 +55,7 @@ def _xdg(environment: Mapping[str, str], name: str) -> Path | None:
     return Path(told) if told.startswith("/") else None
 
 
-def my_places() -> Places:
+def user_places() -> Places:
     """Those of the user who runs this process."""
     home = None
     with contextlib.suppress(RuntimeError):  # a user without a home, as in a container

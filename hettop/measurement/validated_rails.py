@@ -18,7 +18,7 @@ import msgspec
 
 from hettop.events import split_row
 from hettop.measurement.recorder import rfc3339
-from hettop.measurement.user_files import my_places, write_atomically
+from hettop.measurement.user_files import user_places, write_atomically
 from hettop.models.compiled import SYSTEM_VERSION, system_build
 from hettop.session.rails import MAY_USE, Rail
 from hettop.session.session import Session
@@ -125,7 +125,7 @@ def my_validated_rails(
     """Those of the user who runs this process; no accelerator of another system than macOS has a rail."""
     if system != "darwin":
         return ValidatedRails()
-    return ValidatedRails(my_places().rails, machine_model(system, run), system_build(version_file))
+    return ValidatedRails(user_places().rails, machine_model(system, run), system_build(version_file))
 
 
 def remember_session(session: Session, rails: ValidatedRails, now: datetime) -> None:

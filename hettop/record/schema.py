@@ -1,6 +1,6 @@
 """The JSON Schema of a recording's lines, made from the code that reads them.
 
-Knows the event structs alone; docs/recording.schema.json is what it returns.
+Knows the event structs alone; docs/reference/recording.schema.json is what it returns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def recording_schema() -> dict[str, Any]:
     return {
         "$schema": DIALECT,
         "title": f"A line of a hettop recording, version {VERSION[0]}.{VERSION[1]}",
-        "description": "Unknown fields are ignored. What a schema cannot say stands in FORMAT.md.",
+        "description": "Unknown fields are ignored. What a schema cannot say stands in docs/reference/format.md.",
         "anyOf": [*known["anyOf"], newer],
         "$defs": components,
     }
@@ -61,4 +61,4 @@ def _with_lowest(column: dict[str, Any], lowest: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(schema_text(), end="")  # noqa: T201 - to be written to docs/recording.schema.json
+    print(schema_text(), end="")  # noqa: T201 - to be written to docs/reference/recording.schema.json

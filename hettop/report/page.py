@@ -68,3 +68,9 @@ class Page:
     title: str
     simulated: bool
     sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def table(heading: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> Table:
+    """Columns named in `left` hold words, the others numbers."""
+    kept = [place for place in range(len(heading)) if any(row[place] for row in rows)]
+    return Table([heading[i] for i in kept], [[row[i] for i in kept] for row in rows], left)

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from hettop.events import NO_LOAD, Header
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
 from hettop.report.beside import GAP_HEADING, beside_notes, gap_rows
-from hettop.report.clock import clock_notes
-from hettop.report.drift_notes import drift_notes
-from hettop.report.loads_section import loads_section
+from hettop.report.conditions import loads_section
+from hettop.report.notes import clock_notes, drift_notes, energy_notes, evidence_notes, power_line
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
 from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
-from hettop.report.power_notes import energy_notes, evidence_notes, power_line
 from hettop.report.protocol import protocol_notes
 from hettop.report.session_history import Course
 from hettop.report.spikes_section import spikes_section

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, milliseconds, percent, significant
 from hettop.report.beside import beside_notes, gap_lines
-from hettop.report.clock import clock_notes
-from hettop.report.drift_notes import drift_notes
-from hettop.report.power_notes import power_notes
+from hettop.report.notes import clock_notes, drift_notes, power_notes
 from hettop.report.protocol import protocol_notes
 from hettop.report.spikes_section import cause_notes
 from hettop.report.studies.words import study_lines

@@ -1,4 +1,4 @@
-"""The verdict as a page for a terminal, and as Markdown for a pull request.
+"""The verdict as a page for a terminal, as Markdown for a pull request, and as a section of a report.
 
 Pure text, no colours; the words are those of `verdict_words`.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
 from hettop.report.grid import escaped, grid, markdown, wrapped
+from hettop.report.page import Block, Items, Paragraph, Section, table
 from hettop.session.session import Session
 
 NOTHING = "nothing was measured: no verdict"
@@ -82,3 +83,20 @@ def _listed(before: str, texts: Iterable[str], width: int) -> list[str]:
 def _kept_indent(text: str, width: int) -> list[str]:
     indent = " " * (len(text) - len(text.lstrip()))
     return [indent + line for line in wrapped(text.strip(), width - len(indent))]
+
+
+TITLE = "Verdict"
+
+
+def verdict_section(verdict: Verdict) -> Section:
+    """Advice first, then what it rests on."""
+    blocks: list[Block] = [Paragraph(words.conditions_line(verdict))]
+    advice = [f"{purpose}: {unit} · {why}" for purpose, unit, why in words.advice(verdict)]
+    blocks.append(Items(advice) if advice else Paragraph("Nothing was measured: no verdict.", warning=True))
+    blocks += [Paragraph(text, warning=True) for text in words.warnings(verdict)]
+    if verdict.units or verdict.failed:
+        blocks.append(table(words.HEADING, words.table_rows(verdict), words.LEFT))
+    evidence = [*words.order_lines(verdict), *words.flip_lines(verdict)] if verdict.units else []
+    evidence += [*(text.strip() for text in words.budget_lines(verdict)), *words.failure_lines(verdict)]
+    blocks.append(Items([*evidence, words.method_line()]))
+    return Section(TITLE, blocks)

@@ -15,7 +15,7 @@ from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.events import split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
-from hettop.report.power_notes import power_line
+from hettop.report.notes import power_line
 from hettop.report.protocol import protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.details import REFERENCE
@@ -274,7 +274,7 @@ def fact_lines(verdict: Verdict, session: Session) -> Iterator[str]:
 def method_line() -> str:
     return (
         f"times in ms; quantiles as numpy's linear (type 7); {percent(CONFIDENCE)} intervals allow for samples that "
-        "depend on each other (docs/VERDICT.md)"
+        "depend on each other (docs/method/verdict.md)"
     )
 
 

@@ -1,6 +1,6 @@
 """Energy: the power attributed to each condition, and what follows from it per inference, with how far to trust it.
 
-Pure; knows neither sources nor screens. Definitions and their reasons are in docs/STATISTICS.md.
+Pure; knows neither sources nor screens. Definitions and their reasons are in docs/method/statistics.md.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ MOST_OF_IT = 0.9
 """Types of operation are named until they take as much of the time, three at most."""
 
 LEAST_OF_CALL, MOST_OF_CALL = 0.75, 1.33
-"""Of a call, what its layers add up to: 88 to 114 % of MobileNetV2 on a quiet machine (docs/LAYERS.md)."""
+"""Of a call, what its layers add up to: 88 to 114 % of MobileNetV2 on a quiet machine (docs/method/layers.md)."""
 
 CLOSE = 0.1
 """A layer within a tenth of its roof counts as being at it: two moments of a machine differ by as much."""

@@ -25,6 +25,7 @@ from hettop.tui.actions.arranging import Arranging
 from hettop.tui.actions.measuring import Measuring
 from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
+from hettop.tui.frame_state import FrameState
 from hettop.tui.keys import bindings, hinted
 from hettop.tui.panels.events import EventLine, EventsPanel
 from hettop.tui.panels.header import Header
@@ -35,11 +36,10 @@ from hettop.tui.panels.power import PowerPanel
 from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
-from hettop.tui.picture import Picture
 from hettop.tui.preferences import Preferences
-from hettop.tui.rooms.spikes import SpikesRoom
-from hettop.tui.rooms.studies import StudiesRoom
-from hettop.tui.rooms.verdict import VerdictRoom
+from hettop.tui.screens.spikes import SpikesScreen
+from hettop.tui.screens.studies import StudiesScreen
+from hettop.tui.screens.verdict import VerdictScreen
 from hettop.tui.themes import DEFAULT, load_themes
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _NOTICE_LIMIT = 400  # characters: a toast, not a log
 class Shows(Protocol):
     """A part of the screen that draws pictures."""
 
-    def show(self, picture: Picture) -> None: ...
+    def show(self, frame_state: FrameState) -> None: ...
 
 
 class HettopApp(Measuring, Replaying, Arranging):
@@ -189,8 +189,8 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.set_interval(1 / self._fps, self.frame)
         self.set_interval(PUMP_EVERY_S, self._pump)
         self.refresh_bindings()
-        if self.preferences.room:
-            self.action_room(self.preferences.room)
+        if self.preferences.screen:
+            self.action_room(self.preferences.screen)
         self.frame()
 
     def on_panel_resized(self) -> None:
@@ -228,14 +228,14 @@ class HettopApp(Measuring, Replaying, Arranging):
         """Hand every panel its picture; while frozen that is the last one."""
         if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
-        if not (self.frozen and self.picture is not None):
-            self.picture = self._picture(self.feed, self._look)
-        elif not self.picture.frozen:
-            self.picture = replace(self.picture, frozen=True)
-        for part in self._showing if self.room is None else [self.room]:
-            part.show(self.picture)
+        if not (self.frozen and self.frame_state is not None):
+            self.frame_state = self._frame_state(self.feed, self._look)
+        elif not self.frame_state.frozen:
+            self.frame_state = replace(self.frame_state, frozen=True)
+        for part in self._showing if self.page_screen is None else [self.page_screen]:
+            part.show(self.frame_state)
 
-    def _picture(self, feed: Feed, look: Look) -> Picture:
+    def _frame_state(self, feed: Feed, look: Look) -> FrameState:
         request = ViewRequest(
             now_ns=feed.now_ns,
             window_ns=self.window_s * NS_PER_SECOND,
@@ -244,22 +244,22 @@ class HettopApp(Measuring, Replaying, Arranging):
             timeline_slots=self._timeline.columns,
             violin_columns=self._units.violin_columns,
             power_slots=self._power.columns,
-            conditions=self.room is not None,
-            spikes=isinstance(self.room, SpikesRoom),
-            studies=isinstance(self.room, StudiesRoom),
+            conditions=self.page_screen is not None,
+            spikes=isinstance(self.page_screen, SpikesScreen),
+            studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
-        return Picture(
+        return FrameState(
             session=look(feed.session, request),
             recording=feed.recording_status(),
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
-            loads=feed.live.loads() if feed.live is not None and self.room is not None else (),
-            verdict=feed.verdict(self.room.columns) if isinstance(self.room, VerdictRoom) else None,
-            offers=feed.live.studies() if feed.live is not None and isinstance(self.room, StudiesRoom) else (),
+            loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
+            verdict=feed.verdict(self.page_screen.columns) if isinstance(self.page_screen, VerdictScreen) else None,
+            offers=feed.live.studies() if feed.live is not None and isinstance(self.page_screen, StudiesScreen) else (),
         )
 
 

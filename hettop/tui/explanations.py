@@ -45,7 +45,7 @@ PANELS: dict[str, str] = {
 }
 """By the panels' names."""
 
-ROOMS: dict[str, str] = {
+SCREENS: dict[str, str] = {
     "load": (
         "Competing load that hettop starts itself, at a level that is known: the dials set it, the table shows what "
         "each load did to each unit. A condition is a unit under a load; each has samples of its own and none is mixed "

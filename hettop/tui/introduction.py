@@ -29,7 +29,7 @@ def lines(keys: Sequence[BoundKey], *, replaying: bool) -> tuple[str, ...]:
     shown = {key.id: key.display for key in keys}
     next_unit = f"{shown['unit.next']} goes to the next"
     turns = "" if replaying else f", {shown['interleave']} takes them in turns"
-    steer = (
+    run_control = (
         f"{shown['pause']} plays and pauses, {shown['seek.back']} {shown['seek.forward']} seek, "
         f"{shown['mark.next']} goes to the next mark."
         if replaying
@@ -40,7 +40,7 @@ def lines(keys: Sequence[BoundKey], *, replaying: bool) -> tuple[str, ...]:
         f"Panel 1: each latency of the last seconds; {glyphs.MARK} marks P50, P90, P99.",
         f"Panel 2: when the slow ones came. A call above {glyphs.FENCE} is a spike.",
         f"Panel 3: the compute units; {next_unit}{turns}.",
-        steer,
+        run_control,
         f"n/a was not measured. {shown['help']} explains panel and keys, {shown['quit']} quits.",
     )
 

@@ -32,7 +32,7 @@ class Preferences:
     introduce: asked once there is room for it, whether to explain the screen; the answer is remembered, if it is yes.
     animated: whether anything may glide.
     notices: what is to be said once the screen stands.
-    room: the name of the room that stands open at the start; none where it is empty.
+    screen: the name of the screen over the panels at the start; empty for none.
     keep: called with the name and value of a choice made on the screen: `theme`, `layout.hidden`, `layout.zoomed`.
     """
 
@@ -44,5 +44,5 @@ class Preferences:
     introduce: Callable[[], bool] = _known_well
     animated: bool = True
     notices: tuple[str, ...] = ()
-    room: str = ""
+    screen: str = ""
     keep: Callable[[str, object], None] = _kept_nowhere

@@ -12,8 +12,8 @@ from hettop.tui.dialogs import AskingScreen, HelpScreen
 from hettop.tui.keymap import Scope
 from hettop.tui.keys import KEYS
 from hettop.tui.pickers import PanelScreen, ThemeScreen
-from hettop.tui.rooms import ROOMS
-from hettop.tui.rooms.room import Room
+from hettop.tui.screens import SCREENS
+from hettop.tui.screens.page_screen import PageScreen
 
 _OVER: tuple[type[Screen[object]], ...] = (HelpScreen, AskingScreen, ThemeScreen, PanelScreen)  # type: ignore[assignment]
 
@@ -21,7 +21,7 @@ _OVER: tuple[type[Screen[object]], ...] = (HelpScreen, AskingScreen, ThemeScreen
 def scopes() -> list[Scope]:
     """The panels' keys first. A room's key goes before the panels' one of the same name while the room is there."""
     panels = Scope("panels", tuple(Binding(key.keys, key.action, key.words, id=key.id) for key in KEYS))
-    rooms = [Scope(f"room {name}", (*_own(Room), *_own(room))) for name, room in ROOMS.items()]
+    rooms = [Scope(f"room {name}", (*_own(PageScreen), *_own(room))) for name, room in SCREENS.items()]
     return [panels, *rooms, *(Scope(screen.__name__, _own(screen)) for screen in _OVER)]
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hettop.analysis.few_samples import decided_by_few
-from hettop.analysis.flips import flips
 from hettop.analysis.ranking import Resampled, advise, neighbours, rank
+from hettop.analysis.verdict import flips
 from tests.analysis.material import latencies, unit_of
 from tests.analysis.table_4 import TABLE_4
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hettop.app.settings.schema import POWER_SOURCES
+from hettop.cli.commands import Option, all_options
 from hettop.cli.completions import SHELLS, VALUES, takes_file, values_of
-from hettop.cli.parsers import Option, all_options
 from hettop.resources import themes_folder
 from hettop.tui.themes import load_themes
 from tests.cli.running import PATIENCE_S, called, read
@@ -193,7 +193,7 @@ def test_files_are_offered_where_files_may_stand() -> None:
 
 def test_the_draft_of_the_formula_is_ruby_and_says_that_it_is_a_draft() -> None:
     """Nobody has run it: what is checked is that it can be read, and installs what it says."""
-    formula = REPOSITORY / "docs" / "hettop.rb"
+    formula = REPOSITORY / "packaging/hettop.rb"
     text = formula.read_text(encoding="utf-8")
     assert text.startswith("# A DRAFT")
     assert set(re.findall(r":(bash|zsh|fish)\b", text)) == set(SHELLS)

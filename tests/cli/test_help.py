@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from hettop.app.settings.schema import SETTINGS
-from hettop.cli.main import COMMANDS
-from hettop.cli.manual import manual
-from hettop.cli.parsers import LIVE, all_options, parser_of
+from hettop.cli.commands import COMMANDS, LIVE, all_options, parser_of
+from hettop.cli.help import manual
 from hettop.cli.topics import TOPICS, page
 from hettop.resources import themes_folder
 from hettop.stats.quantiles import samples_needed

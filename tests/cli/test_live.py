@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hettop.cli.main import COMMANDS
+from hettop.cli.commands import COMMANDS
 from tests.cli.running import HETTOP, PATIENCE_S, assert_refused, called, hettop, plain_environment, read
 from tests.sources.engine import faulty
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hettop import __version__
-from hettop.cli.main import COMMANDS
+from hettop.cli.commands import COMMANDS
 from hettop.exits import WRONG_USE_KINDS, exit_code_of
 from tests.cli.running import HETTOP, PATIENCE_S, assert_refused, called, hettop, plain_environment
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from hettop.cli.options import duration_ns, make_parser, not_negative, positive, rate
-from hettop.cli.replay import _speed
+from hettop.cli.commands import LIVE, parser_of
+from hettop.cli.parsers.recordings import _speed
 from hettop.cli.screen import frames_per_second
 from hettop.errors import HettopError
+from hettop.measurement.arguments import duration_ns, not_negative, positive, rate
 
 S = 10**9
 
@@ -67,7 +68,7 @@ def test_counts() -> None:
 
 
 def test_complaints_are_short_and_name_the_help() -> None:
-    parser = make_parser("bench", "Measures.", "  hettop bench")
+    parser = parser_of("bench")
     with pytest.raises(HettopError) as caught:
         parser.parse_args(["--unknown"])
     assert (caught.value.kind, caught.value.hint) == ("usage", "see hettop bench --help")
@@ -75,7 +76,6 @@ def test_complaints_are_short_and_name_the_help() -> None:
 
 
 def test_options_cannot_be_cut_short() -> None:
-    parser = make_parser("", "", "")
-    parser.add_argument("--record")
+    parser = parser_of(LIVE)
     with pytest.raises(HettopError, match="--rec"):
         parser.parse_args(["--rec", "file"])

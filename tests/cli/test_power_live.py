@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hettop.cli.power_live import Request, _Printer, measure
+from hettop.cli.power import Request, _Printer, measure
 from hettop.events import Power
 from tests.cli.running import called, one_document, started
 from tests.processes.waiting import wait_for

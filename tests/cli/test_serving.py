@@ -46,7 +46,7 @@ def test_what_is_served_is_the_same_command_without_the_option(given: list[str],
 
 def test_without_textual_serve_it_says_what_to_install() -> None:
     with pytest.raises(HettopError) as caught:
-        serve("", [], Address(), find=lambda _: None)
+        serve([], Address(), find=lambda _: None)
     assert caught.value.kind == "missing"
     assert "hettop[serve]" in caught.value.hint
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from hettop.cli.progress import progress_line
 from hettop.cli.rounds import study_options
 from hettop.errors import HettopError
 from hettop.events import FoundSweep, Study
@@ -87,11 +86,6 @@ def figures(document: dict[str, Any]) -> dict[tuple[str, str], tuple[int, float]
     """Samples and P90 of each unit and load: of thermal states that with most samples."""
     rows = sorted(document["conditions"], key=lambda row: row["n"])
     return {(row["unit"], row["load"]): (row["n"], float(f"{row['p90_ms']:.6g}")) for row in rows}
-
-
-def test_progress_has_the_time_left_as_soon_as_it_is_known() -> None:
-    assert progress_line(0.0, "none", 5 * 10**9) == f"{'·' * 24}   0%  load none"
-    assert progress_line(0.25, "cpu:2", 10 * 10**9) == f"{'█' * 6}{'·' * 18}  25%  00:30 left  load cpu:2"
 
 
 def test_batches_are_measured_in_turns_and_told_as_curves(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from hettop.cli.bench import _how_to_measure, _parser
+from hettop.cli.bench import _how_to_measure
+from hettop.cli.commands import parse
 from hettop.errors import HettopError
 from tests.cli.running import assert_refused, hettop, one_document
 from tests.coreml.bench import Bench
@@ -112,8 +113,8 @@ def test_a_prefill_that_dies_leaves_decode_and_says_so(flexible: Path) -> None:
 
 
 def test_prefill_and_decode_take_turns() -> None:
-    assert _how_to_measure(_parser().parse_args(["m.mlpackage", *FUNCTIONS])).interleave
-    assert not _how_to_measure(_parser().parse_args(["m.mlpackage"])).interleave
+    assert _how_to_measure(parse("bench", ["m.mlpackage", *FUNCTIONS])).interleave
+    assert not _how_to_measure(parse("bench", ["m.mlpackage"])).interleave
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_prefill_and_decode_take_turns() -> None:
 )
 def test_what_does_not_fit_together_is_refused(arguments: tuple[str, ...], words: str) -> None:
     with pytest.raises(HettopError) as caught:
-        _how_to_measure(_parser().parse_args(["m.mlpackage", *arguments]))
+        _how_to_measure(parse("bench", ["m.mlpackage", *arguments]))
     assert (caught.value.kind, words in caught.value.message) == ("usage", True)
 
 

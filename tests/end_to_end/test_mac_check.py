@@ -21,7 +21,7 @@ from tests.coreml.bench import Bench
 from tests.processes.waiting import wait_for
 
 REPOSITORY = Path(__file__).parents[2]
-SCRIPT = REPOSITORY / "docs" / "mac-check.sh"
+SCRIPT = REPOSITORY / "packaging/mac-check.sh"
 STEPS = ("doctor", "bench", "load", "paced", "replay", "verify", "decide", "power", "control", "onnx", "again", "plan")
 MAY_BE_REFUSED = ("power", "control")
 LOADING = ("bench", "load", "paced", "control", "again", "plan")

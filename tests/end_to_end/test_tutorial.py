@@ -10,7 +10,7 @@ from tests.end_to_end.test_settings import of_this_user
 from tests.processes.waiting import REPOSITORY
 
 WALK = (
-    (REPOSITORY / "docs" / "TUTORIAL.md").read_text(encoding="utf-8").partition("## 2. Look")[2].partition("## 3.")[0]
+    (REPOSITORY / "docs/guide/tutorial.md").read_text(encoding="utf-8").partition("## 2. Look")[2].partition("## 3.")[0]
 )
 
 

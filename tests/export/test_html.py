@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.export.telling import tell
+from hettop.export.html import tell
 from hettop.record.opened import Recording, open_recording
 from hettop.report.html_page import html_page
 from hettop.report.story import page_of

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from msgspec.structs import replace as changed
 
 from hettop import events
-from hettop.app.settings.ui_state import read_kept
+from hettop.app.settings.ui_state import read_ui_state
 from hettop.events import AnyEvent, PowerStatus
 from hettop.measurement.power import LivePower, PowerHere
 from hettop.measurement.validated_rails import Sighting, ValidatedRails, my_validated_rails, remember_session
@@ -142,7 +142,7 @@ def test_a_pipe_in_the_place_of_the_file_is_not_opened(rails: ValidatedRails, mo
 
     monkeypatch.setattr(Path, "open", refuse)
     assert rails.all() == ()
-    assert read_kept(rails.path).content == {}
+    assert read_ui_state(rails.path).content == {}
     assert opened == []
 
 

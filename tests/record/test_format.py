@@ -16,7 +16,7 @@ from hettop.session.session import LONGEST_WINDOW_NS
 from hettop.stats.histogram import Histogram, bucket_index
 from tests.record.stories import SECOND, read, samples_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "FORMAT.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/reference/format.md").read_text()
 
 
 def block(language: str) -> str:

@@ -13,7 +13,7 @@ from hettop.resources import recordings_folder
 from tests.record.stories import record, story
 
 jsonschema = pytest.importorskip("jsonschema")
-PUBLISHED = Path(__file__).parents[2] / "docs" / "recording.schema.json"
+PUBLISHED = Path(__file__).parents[2] / "docs/reference/recording.schema.json"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,9 @@ def validator() -> Any:
 
 
 def test_the_published_schema_is_current() -> None:
-    assert PUBLISHED.read_text() == schema_text(), "python -m hettop.record.schema > docs/recording.schema.json"
+    assert PUBLISHED.read_text() == schema_text(), (
+        "python -m hettop.record.schema > docs/reference/recording.schema.json"
+    )
 
 
 @pytest.mark.parametrize("path", sorted(recordings_folder().glob("*.jsonl")), ids=lambda path: path.stem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.report.clock import clock_notes
+from hettop.report.notes import clock_notes
 from hettop.report.table import session_table
 from hettop.session.session import Session
 from tests.session.test_canary import KERNEL, control, reports, running, session_of

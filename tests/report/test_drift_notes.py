@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.report.drift_notes import drift_notes
+from hettop.report.notes import drift_notes
 from hettop.session.statistics import statistics
 from tests.session.test_drift import drifting, session_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.report.loads_section import loads_section
+from hettop.report.conditions import loads_section
 from hettop.report.page import Table
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics

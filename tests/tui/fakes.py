@@ -30,7 +30,7 @@ from hettop.tui.feed import (
     StudyOffer,
     VerdictPage,
 )
-from hettop.tui.picture import Picture
+from hettop.tui.frame_state import FrameState
 
 SECOND = 10**9
 
@@ -294,14 +294,14 @@ REPLAY = ReplayStatus(
 )
 
 
-def picture(
+def frame_state(
     session: SessionView = LIVE,
     *,
     recording: RecordingStatus | None = None,
     replay: ReplayStatus | None = None,
     frozen: bool = False,
-) -> Picture:
-    return Picture(session=session, recording=recording, replay=replay, frozen=frozen, fps=4.0)
+) -> FrameState:
+    return FrameState(session=session, recording=recording, replay=replay, frozen=frozen, fps=4.0)
 
 
 VERDICT = VerdictPage(

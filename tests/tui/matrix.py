@@ -17,7 +17,7 @@ from hettop.tui.constants import PANELS
 from hettop.tui.preferences import Preferences
 from tests.tui.fakes import DOUBTFUL, EMPTY, FAILED, HEADER, LIVE, PAUSED, POWERED, RECORDING, REPLAY, FakeFeed
 from tests.tui.screens import app_on, settled
-from tests.tui.test_load_room import ROWS
+from tests.tui.test_load_screen import ROWS
 
 Size = tuple[int, int]
 SIZES: tuple[Size, ...] = ((40, 8), (80, 24), (120, 40), (200, 60))

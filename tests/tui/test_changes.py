@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from hettop.tui.charts.changes import changed_cells
+from hettop.tui.charts.base import changed_cells
 from hettop.tui.charts.glyphs import GLYPHS
 from hettop.tui.charts.lines import Line
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from hettop.events import Study
 from hettop.tui.charts.lines import text_of
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.header import header_line
-from hettop.tui.picture import Picture
 from hettop.tui.preferences import Preferences
 from tests.session.coexecuted import WELL
 from tests.tui.fakes import HEADER, LIVE, SECOND, FakeFeed
@@ -19,12 +19,12 @@ RUNNING = Study(
 )
 
 
-def picture(header: object = TOGETHER, *, frozen: bool = False) -> Picture:
-    return Picture(replace(LIVE, header=header), None, None, frozen, 4.0)  # type: ignore[arg-type]
+def frame_state(header: object = TOGETHER, *, frozen: bool = False) -> FrameState:
+    return FrameState(replace(LIVE, header=header), None, None, frozen, 4.0)  # type: ignore[arg-type]
 
 
 def test_the_header_says_who_co_executes_and_once() -> None:
-    text = text_of(header_line(picture(), 120))
+    text = text_of(header_line(frame_state(), 120))
     assert "▶ CO-EXECUTING CPU@1 + NE " in text
     assert text.count("CPU@1") == 1
     assert "coexec" not in text
@@ -32,22 +32,22 @@ def test_the_header_says_who_co_executes_and_once() -> None:
 
 
 def test_a_narrow_header_still_says_it() -> None:
-    assert "CO-EXECUTING CPU@1 + NE" in text_of(header_line(picture(), 60))
+    assert "CO-EXECUTING CPU@1 + NE" in text_of(header_line(frame_state(), 60))
 
 
 def test_a_frozen_display_says_that_it_is_frozen() -> None:
-    assert "FROZEN" in text_of(header_line(picture(frozen=True), 120))
+    assert "FROZEN" in text_of(header_line(frame_state(frozen=True), 120))
 
 
 def test_another_study_is_no_mode() -> None:
     other = replace(HEADER, paused=True, study="sweep")
-    assert "STUDY: sweep" in text_of(header_line(picture(other), 120))
-    assert not picture(other).co_executing
+    assert "STUDY: sweep" in text_of(header_line(frame_state(other), 120))
+    assert not frame_state(other).co_executing
 
 
 async def test_the_room_can_stand_open_from_the_start_on_what_runs() -> None:
     feed = FakeFeed(replace(LIVE, header=TOGETHER, studies=(RUNNING,)))
-    async with running(feed, size=(120, 40), preferences=Preferences(room="studies")) as (app, pilot):
+    async with running(feed, size=(120, 40), preferences=Preferences(screen="studies")) as (app, pilot):
         await settled(pilot)
         text = screen_text(app)
         assert "CO-EXECUTING CPU@1 + NE" in text

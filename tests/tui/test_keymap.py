@@ -10,9 +10,9 @@ from hettop.tui.keymap import Scope, make_keymap, shown_key, textual_keys, with_
 from hettop.tui.keys import KEYS
 from hettop.tui.pickers import PanelScreen, ThemeScreen
 from hettop.tui.preferences import Preferences
-from hettop.tui.rooms import ROOMS
-from hettop.tui.rooms.room import Room
 from hettop.tui.scopes import scopes
+from hettop.tui.screens import SCREENS
+from hettop.tui.screens.page_screen import PageScreen
 from tests.tui.fakes import FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -126,8 +126,8 @@ def test_no_key_of_hettops_own_clashes_with_another_or_with_tmux_screen_and_voic
 
 
 def test_every_binding_of_every_screen_has_an_id() -> None:
-    bound = [each.BINDINGS for each in (Room, HelpScreen, AskingScreen, ThemeScreen, PanelScreen)]
-    for bindings in (*bound, *(room.BINDINGS for room in ROOMS.values())):
+    bound = [each.BINDINGS for each in (PageScreen, HelpScreen, AskingScreen, ThemeScreen, PanelScreen)]
+    for bindings in (*bound, *(room.BINDINGS for room in SCREENS.values())):
         assert all(isinstance(each, Binding) and each.id for each in bindings), bindings
 
 
@@ -163,10 +163,10 @@ async def test_keys_of_a_room_can_be_others_too() -> None:
     async with running(FakeFeed(), preferences=Preferences(keymap={"room.leave": "b"})) as (app, pilot):
         await pilot.press("l")
         await settled(pilot)
-        assert app.room is not None
+        assert app.page_screen is not None
         await pilot.press("b")
         await settled(pilot)
-        assert app.room is None
+        assert app.page_screen is None
 
 
 def test_what_is_shown_of_other_keys() -> None:

@@ -15,6 +15,7 @@ from hettop.session.views import SessionView
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import Line, text_of, width_of
 from hettop.tui.feed import RecordingStatus
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines
 from hettop.tui.panels.header import header_line
 from hettop.tui.panels.host import HostPanel
@@ -25,7 +26,6 @@ from hettop.tui.panels.scrub import moment_at, scrub_line
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.unit_table import Pointing, arrange, draw_units
 from hettop.tui.panels.units import UnitsPanel
-from hettop.tui.picture import Picture
 from tests.tui.fakes import (
     DOUBTFUL,
     EMPTY,
@@ -38,8 +38,8 @@ from tests.tui.fakes import (
     REPLAY,
     SECOND,
     UNITS,
+    frame_state,
     hostile_view,
-    picture,
     row,
 )
 
@@ -47,9 +47,9 @@ PANELS: tuple[type[Panel], ...] = (LatencyPanel, TimelinePanel, UnitsPanel, Even
 ALL_VIEWS = (LIVE, EMPTY, PAUSED, FAILED, POWERED, DOUBTFUL, hostile_view())
 
 
-def drawn(panel: type[Panel], shown: Picture, width: int, height: int) -> list[str]:
+def drawn(panel: type[Panel], shown: FrameState, width: int, height: int) -> list[str]:
     built = panel()
-    built.picture = shown
+    built.frame_state = shown
     return [text_of(spans) for spans in built.lines(width, height)]
 
 
@@ -64,7 +64,7 @@ def inks(spans: Line) -> set[str]:
 class TestHeader:
     def test_a_wide_header_says_everything(self) -> None:
         shown = replace(LIVE, header=replace(HEADER, load="cpu:2", dropped=12))
-        text = text_of(header_line(picture(shown, recording=RECORDING), 160))
+        text = text_of(header_line(frame_state(shown, recording=RECORDING), 160))
         assert text.split("  ") == text.strip("\n").split("  ")
         for part in (
             "hettop",
@@ -84,69 +84,71 @@ class TestHeader:
             assert part in text
 
     def test_what_matters_least_goes_first(self) -> None:
-        assert text_of(header_line(picture(), 80)).rstrip() == (
+        assert text_of(header_line(frame_state(), 80)).rstrip() == (
             " hettop   SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23  482/s  n 39\u2009914"
         )
-        assert text_of(header_line(picture(), 60)).rstrip() == "  SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23"
-        assert text_of(header_line(picture(), 40)).rstrip() == "  SIMULATED   ▶ LIVE  ▸ CPU_AND_NE"
+        assert (
+            text_of(header_line(frame_state(), 60)).rstrip() == "  SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23"
+        )
+        assert text_of(header_line(frame_state(), 40)).rstrip() == "  SIMULATED   ▶ LIVE  ▸ CPU_AND_NE"
 
     @pytest.mark.parametrize("width", [20, 40, 80, 200])
     def test_simulated_data_is_marked_at_every_width(self, width: int) -> None:
-        spans = header_line(picture(recording=RECORDING), width)
+        spans = header_line(frame_state(recording=RECORDING), width)
         assert (" SIMULATED ", "simulated") in spans
         assert width_of(spans) == width
 
     def test_measured_data_is_not_called_simulated(self) -> None:
         real = replace(LIVE, header=replace(HEADER, simulated=False))
-        assert "SIMULATED" not in text_of(header_line(picture(real), 120))
+        assert "SIMULATED" not in text_of(header_line(frame_state(real), 120))
 
     def test_paused_turns_the_whole_line_over(self) -> None:
-        spans = header_line(picture(PAUSED), 80)
+        spans = header_line(frame_state(PAUSED), 80)
         assert "PAUSED" in text_of(spans)
         assert inks(spans) <= {"banner", "simulated"}
         assert "LIVE" not in text_of(spans)
 
     def test_frozen_outranks_paused(self) -> None:
-        text = text_of(header_line(picture(PAUSED, frozen=True), 80))
+        text = text_of(header_line(frame_state(PAUSED, frozen=True), 80))
         assert "FROZEN" in text
         assert "PAUSED" not in text
 
     def test_a_replay_says_so_and_where_it_stands(self) -> None:
-        assert "▶ REPLAY" in text_of(header_line(picture(replay=REPLAY), 80))
-        stopped = header_line(picture(replay=replace(REPLAY, playing=False)), 80)
+        assert "▶ REPLAY" in text_of(header_line(frame_state(replay=REPLAY), 80))
+        stopped = header_line(frame_state(replay=replace(REPLAY, playing=False)), 80)
         assert (" ❚❚ REPLAY ", "badge") in stopped
         assert "00:27.5 of 01:00" in text_of(stopped)
 
     def test_a_failing_disk_is_said_at_every_width(self) -> None:
         failing = RecordingStatus(path="x", size_bytes=10, fault="No space left on device")
-        assert "REC FAILED: No space left on device" in text_of(header_line(picture(recording=failing), 100))
-        assert "REC FAILED: No space" in text_of(header_line(picture(recording=failing), 50))
+        assert "REC FAILED: No space left on device" in text_of(header_line(frame_state(recording=failing), 100))
+        assert "REC FAILED: No space" in text_of(header_line(frame_state(recording=failing), 50))
 
     def test_an_unknown_rate_is_not_shown_as_zero(self) -> None:
-        assert "/s" not in text_of(header_line(picture(PAUSED), 120))
+        assert "/s" not in text_of(header_line(frame_state(PAUSED), 120))
 
     def test_small_screens_have_the_watts_of_now_and_wide_ones_leave_them_to_the_panel(self) -> None:
-        assert "CPU1.3 GPU6.2 ANE0.0 W" in text_of(header_line(picture(POWERED), 99))
-        assert " W" not in text_of(header_line(picture(POWERED), 100))
-        assert " W" not in text_of(header_line(picture(LIVE), 99)), "without power there is none to tell"
+        assert "CPU1.3 GPU6.2 ANE0.0 W" in text_of(header_line(frame_state(POWERED), 99))
+        assert " W" not in text_of(header_line(frame_state(POWERED), 100))
+        assert " W" not in text_of(header_line(frame_state(LIVE), 99)), "without power there is none to tell"
 
     def test_stale_watts_are_n_a_in_the_header_too(self) -> None:
         stale = replace(POWERED.power, rails=tuple(replace(rail, now_w=None) for rail in POWERED.power.rails))
-        assert "CPUn/a GPUn/a ANEn/a W" in text_of(header_line(picture(replace(POWERED, power=stale)), 99))
+        assert "CPUn/a GPUn/a ANEn/a W" in text_of(header_line(frame_state(replace(POWERED, power=stale)), 99))
 
 
 class TestFrame:
     def test_title_number_and_edges(self) -> None:
-        rows = drawn(LatencyPanel, picture(), 60, 10)
+        rows = drawn(LatencyPanel, frame_state(), 60, 10)
         assert rows[0].startswith("╭─ 1 latency ms · last 30 s · CPU_AND_NE ──")
         assert rows[0].endswith("─╮")
         assert rows[-1] == "╰" + "─" * 58 + "╯"
 
-    @pytest.mark.parametrize(("shown", "word"), [(picture(PAUSED), "PAUSED"), (picture(frozen=True), "FROZEN")])
+    @pytest.mark.parametrize(("shown", "word"), [(frame_state(PAUSED), "PAUSED"), (frame_state(frozen=True), "FROZEN")])
     @pytest.mark.parametrize("panel", PANELS)
-    def test_standing_still_shows_on_every_panel(self, panel: type[Panel], shown: Picture, word: str) -> None:
+    def test_standing_still_shows_on_every_panel(self, panel: type[Panel], shown: FrameState, word: str) -> None:
         built = panel()
-        built.picture = shown
+        built.frame_state = shown
         top = built.lines(60, 10)[0]
         assert (f" {word} ", "banner") in top
         assert "edge-alarm" in inks(top)
@@ -157,7 +159,7 @@ class TestFrame:
     def test_any_view_at_any_size_fills_its_panel_exactly(self, panel: type[Panel], width: int, height: int) -> None:
         for session in ALL_VIEWS:
             built = panel()
-            built.picture = picture(session)
+            built.frame_state = frame_state(session)
             rows = built.lines(width, height)
             assert all(width_of(spans) == width for spans in rows)
             assert len(rows) <= height
@@ -166,12 +168,13 @@ class TestFrame:
 class TestTimeline:
     def test_the_title_tells_glyphs_fence_and_spikes(self) -> None:
         assert (
-            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · fence ┄ 4.00 ms" in drawn(TimelinePanel, picture(), 90, 8)[0]
+            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · fence ┄ 4.00 ms"
+            in drawn(TimelinePanel, frame_state(), 90, 8)[0]
         )
 
     def test_one_spike_is_not_two(self) -> None:
         one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
-        assert "· 1 spike ·" in drawn(TimelinePanel, picture(one), 90, 8)[0]
+        assert "· 1 spike ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
 
 
 class TestUnits:
@@ -278,7 +281,7 @@ class TestUnits:
 
 class TestEvents:
     def test_entries_with_time_gravity_and_words(self) -> None:
-        text = [text_of(spans).rstrip() for spans in EventsPanel().body(picture(), 40, 12)]
+        text = [text_of(spans).rstrip() for spans in EventsPanel().body(frame_state(), 40, 12)]
         assert text[0] == "00:00.00   measuring CPU_AND_NE"
         assert text[3] == "00:31.12 ! spike 6.50 ms CPU_AND_NE"
         assert text[5:] == [
@@ -288,7 +291,7 @@ class TestEvents:
         ]
 
     def test_the_newest_are_kept_when_room_is_short(self) -> None:
-        text = [text_of(spans).rstrip() for spans in EventsPanel().body(picture(), 80, 2)]
+        text = [text_of(spans).rstrip() for spans in EventsPanel().body(frame_state(), 80, 2)]
         assert [line[:8] for line in text] == ["00:40.01", "00:52.77"]
 
     def test_only_errors_colour_their_words(self) -> None:
@@ -299,7 +302,7 @@ class TestEvents:
 
     def test_small_screens_have_the_newest_in_a_line_with_the_load(self) -> None:
         line = EventLine()
-        line.picture = picture()
+        line.frame_state = frame_state()
         assert text_of(line.lines(80, 1)[0]).startswith(" load none  00:52.77 ✗ ALL failed: the plan could not")
 
 
@@ -331,7 +334,7 @@ class TestScrubBar:
 
 
 def everything(session: SessionView) -> str:
-    shown = picture(session, recording=RecordingStatus(path="x", size_bytes=1, fault=session.header.model))
+    shown = frame_state(session, recording=RecordingStatus(path="x", size_bytes=1, fault=session.header.model))
     parts = [text_of(header_line(shown, width)) for width in (60, 120, 400)]
     for panel in PANELS:
         for width, height in ((30, 6), (78, 14), (200, 40)):

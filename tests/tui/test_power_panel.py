@@ -12,7 +12,7 @@ from hettop.session.machine_views import PowerView
 from hettop.tui.charts.lines import text_of, width_of
 from hettop.tui.panels.header import header_line
 from hettop.tui.panels.power import PowerPanel, draw_power
-from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, picture, rail
+from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, frame_state, rail
 from tests.tui.screens import running, screen_text, settled
 
 
@@ -68,7 +68,7 @@ def test_all_rails_are_drawn_on_the_one_scale_that_is_printed() -> None:
     cpu, ane = shown(view, 5 + 6 + 1 + 8)[:2]
     assert cpu == "CPU    1.00 ▁▄▇▁▄▇▄▄"
     assert ane == "ANE    0.70 ▁▁▁▁▁▁▁▁"
-    foot = text_of(PowerPanel().foot(picture(replace(POWERED, power=view))))
+    foot = text_of(PowerPanel().foot(frame_state(replace(POWERED, power=view))))
     assert foot == " 0–6 W · powermetrics every 0.5 s"
 
 
@@ -88,14 +88,14 @@ def test_net_energy_is_said_with_a_baseline_alone_and_else_how_to_get_it() -> No
 
 def test_doubt_and_thermal_state_are_in_the_title() -> None:
     doubtful = replace(POWER, flags=("suspect-zero", "partial"), thermal="Heavy")
-    title = PowerPanel().title(picture(replace(POWERED, power=doubtful)))
+    title = PowerPanel().title(frame_state(replace(POWERED, power=doubtful)))
     assert text_of(title) == "power W · Heavy · suspect-zero, partial"
     assert (" · suspect-zero, partial", "warning") in title
-    assert text_of(PowerPanel().title(picture(LIVE))) == "power W"
+    assert text_of(PowerPanel().title(frame_state(LIVE))) == "power W"
 
 
 def test_without_power_there_is_no_scale_to_read() -> None:
-    assert PowerPanel().foot(picture(LIVE)) == ()
+    assert PowerPanel().foot(frame_state(LIVE)) == ()
 
 
 def test_a_source_that_runs_and_has_told_nothing_usable_says_that() -> None:
@@ -144,8 +144,8 @@ async def test_the_real_machine_is_told_from_the_simulated_one() -> None:
 
 def test_a_capture_has_a_badge_in_panel_and_header_and_says_what_it_is() -> None:
     captured = replace(POWERED, power=replace(POWER, capture=True, energy_mj=None, net_mj=None))
-    assert (" CAPTURE ", "simulated") in PowerPanel().title(picture(captured))
-    assert (" POWER: CAPTURE ", "simulated") in header_line(picture(captured), 40)
+    assert (" CAPTURE ", "simulated") in PowerPanel().title(frame_state(captured))
+    assert (" POWER: CAPTURE ", "simulated") in header_line(frame_state(captured), 40)
     assert shown(captured.power, 50)[0] == "a capture: not of this machine now, so no energy"
-    assert " CAPTURE " not in text_of(PowerPanel().title(picture(POWERED)))
-    assert "CAPTURE" not in text_of(header_line(picture(POWERED), 160))
+    assert " CAPTURE " not in text_of(PowerPanel().title(frame_state(POWERED)))
+    assert "CAPTURE" not in text_of(header_line(frame_state(POWERED), 160))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.tui.charts.lines import text_of, width_of
-from hettop.tui.charts.rounds import Rates, draw_rounds
+from hettop.tui.studies.coexec import Rates, draw_rounds
 
 
 def shown(rounds: list[Rates], last: int, width: int = 27, height: int = 12) -> list[str]:

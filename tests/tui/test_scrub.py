@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.session.whole import Band, SelectedUnit, Selection
-from hettop.tui.charts.bands import draw_bands
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import text_of, width_of
-from hettop.tui.panels.scrub import scrub_line, scrub_lines, track_width
-from hettop.tui.panels.selection import selection_line
+from hettop.tui.panels.scrub import draw_bands, scrub_line, scrub_lines, selection_line, track_width
 from tests.tui.fakes import HOSTILE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hettop.session.views import TimelineView
 from hettop.tui.charts.histogram import GUTTER
 from hettop.tui.charts.lines import text_of, width_of
-from hettop.tui.charts.timeline import draw_timeline
+from hettop.tui.panels.timeline import draw_timeline
 from tests.tui.fakes import EMPTY, SECOND, TIMELINE, slot
 
 # Two seconds a slot; the scale goes to 4 ms, so on four lines a line is a millisecond.

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hettop.app.settings.resolve import ENVIRONMENT, Force, Value, in_force
+from hettop.app.settings.resolve import ENVIRONMENT, Settings, Value, resolve_settings
 from hettop.app.settings.schema import BEST, BY_NAME
-from hettop.app.settings.ui_state import Kept, read_kept
+from hettop.app.settings.ui_state import UiState, read_ui_state
 from hettop.errors import HettopError
-from hettop.measurement.user_files import CONFIG_VARIABLE, Places, my_places
+from hettop.measurement.user_files import CONFIG_VARIABLE, Places, user_places
 from hettop.toml import TomlFile, read_toml
 
 if TYPE_CHECKING:
@@ -27,39 +27,39 @@ NO_COLOUR = "NO_COLOR"
 
 
 @dataclass(frozen=True, slots=True)
-class Mine:
-    """`kept` is None where nothing can be kept, for want of a home."""
+class UserSettings:
+    """`ui_state` is None where nothing can be kept, for want of a home."""
 
     places: Places
-    kept: Kept | None
-    force: Force
+    ui_state: UiState | None
+    settings: Settings
 
     @property
     def power(self) -> str | None:
         """The source of power; None for the best there is."""
-        return None if self.force["power"] == BEST else str(self.force["power"])
+        return None if self.settings["power"] == BEST else str(self.settings["power"])
 
     def keep(self, name: str, value: object) -> None:
         """Remember a choice made on the screen. Where it cannot be written, it holds until the screen is left."""
-        if self.kept is not None and self.force["layout.keep"]:
-            self.kept.keep(name, value, self.force.by_file[name])
+        if self.ui_state is not None and self.settings["layout.keep"]:
+            self.ui_state.keep(name, value, self.settings.by_file[name])
 
     def introduce(self) -> bool:
         """Whether the screen is to be explained: once, and never where it cannot be remembered that it was."""
-        return self.kept is not None and not self.kept.introduced and self.kept.introduce()
+        return self.ui_state is not None and not self.ui_state.introduced and self.ui_state.introduce()
 
 
-def my_settings(
+def load_settings(
     options: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] = os.environ,
     places: Places | None = None,
-) -> Mine:
-    """What is in force. Raises nothing: what is wrong stands in `force.faults`."""
-    places = places or my_places()
-    kept = None if places.state is None else read_kept(places.state)
+) -> UserSettings:
+    """What is in force. Raises nothing: what is wrong stands in `settings.faults`."""
+    places = places or user_places()
+    ui_state = None if places.state is None else read_ui_state(places.state)
     file, fault = _config(places.config, named=CONFIG_VARIABLE in environment)
-    force = in_force(file, environment, kept, options)
-    return Mine(places, kept, replace(force, faults=(*fault, *force.faults)))
+    settings = resolve_settings(file, environment, ui_state, options)
+    return UserSettings(places, ui_state, replace(settings, faults=(*fault, *settings.faults)))
 
 
 def _config(path: Path | None, *, named: bool) -> tuple[TomlFile | None, tuple[str, ...]]:
@@ -72,23 +72,23 @@ def _config(path: Path | None, *, named: bool) -> tuple[TomlFile | None, tuple[s
         return None, () if error.kind == "missing" and not named else (error.message,)
 
 
-def preferences(mine: Mine) -> Preferences:
+def preferences(user: UserSettings) -> Preferences:
     """All that the screen is told beside theme, redraws and characters; reads which keys there are."""
     from hettop.tui.preferences import Preferences
 
-    force = mine.force
-    keymap = screen_keymap(force.keys)
-    wrong_keys = [f"{force.keys[name].where}: {name}: {why}" for name, why in keymap.faults.items()]
+    settings = user.settings
+    keymap = screen_keymap(settings.keys)
+    wrong_keys = [f"{settings.keys[name].where}: {name}: {why}" for name, why in keymap.faults.items()]
     return Preferences(
-        window_s=force["window"],
-        hidden=force["layout.hidden"],
-        zoomed=force["layout.zoomed"],
+        window_s=settings["window"],
+        hidden=settings["layout.hidden"],
+        zoomed=settings["layout.zoomed"],
         keymap=keymap.keys,
-        theme_folder=mine.places.themes,
-        introduce=mine.introduce,
-        animated=force["animation"],
-        notices=(*force.faults, *wrong_keys),
-        keep=mine.keep,
+        theme_folder=user.places.themes,
+        introduce=user.introduce,
+        animated=settings["animation"],
+        notices=(*settings.faults, *wrong_keys),
+        keep=user.keep,
     )
 
 
@@ -101,13 +101,13 @@ def screen_keymap(keys: Mapping[str, Value]) -> Keymap:
 
 
 def with_theme(
-    mine: Mine, has_theme: Callable[[str], bool], environment: Mapping[str, str] = os.environ
-) -> tuple[Mine, tuple[str, ...]]:
+    user: UserSettings, has_theme: Callable[[str], bool], environment: Mapping[str, str] = os.environ
+) -> tuple[UserSettings, tuple[str, ...]]:
     """The same with the theme that the screen takes, and what is to be said where there is none of the wanted name.
 
     Where nobody has named one, it is the usual one, or under NO_COLOR the one without hues.
     """
-    value = mine.force.values["theme"]
+    value = user.settings.values["theme"]
     faults: tuple[str, ...] = ()
     if not has_theme(value.value):
         faults = (f"{value.where}: no theme is called {value.value!r}; the usual one is in force",)
@@ -116,4 +116,4 @@ def with_theme(
         from hettop.tui.themes import WITHOUT_COLOR
 
         value = Value(WITHOUT_COLOR, ENVIRONMENT, NO_COLOUR)
-    return replace(mine, force=replace(mine.force, values={**mine.force.values, "theme": value})), faults
+    return replace(user, settings=replace(user.settings, values={**user.settings.values, "theme": value})), faults

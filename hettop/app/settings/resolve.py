@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hettop.app.settings.schema import BY_NAME, KEYS_TABLE, SETTINGS, Setting
-from hettop.app.settings.ui_state import Kept
+from hettop.app.settings.ui_state import UiState
 from hettop.text import clean
 from hettop.toml import TomlFile
 
@@ -29,7 +29,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
+class Settings:
     """All that is in force. `keys` are as they were written, by id; `faults` are what was wrong, in words.
 
     by_file: what would be in force had nothing been chosen on the screen: what a choice is kept against.
@@ -44,12 +44,12 @@ class Force:
         return self.values[name].value
 
 
-def in_force(
+def resolve_settings(
     file: TomlFile | None,
     environment: Mapping[str, str],
-    kept: Kept | None = None,
+    ui_state: UiState | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Force:
+) -> Settings:
     """Everything together. `options`: values of the command line by setting, None where it does not say."""
     faults: list[str] = []
     values = {setting.name: Value(setting.default) for setting in SETTINGS}
@@ -58,8 +58,8 @@ def in_force(
         values |= _from_file(file, faults)
         keys = _keys_of(file, faults)
     by_file = {name: value.value for name, value in values.items()}
-    if kept is not None and values["layout.keep"].value:
-        chosen = {name: kept.choice(name, value) for name, value in by_file.items()}
+    if ui_state is not None and values["layout.keep"].value:
+        chosen = {name: ui_state.choice(name, value) for name, value in by_file.items()}
         values |= {
             name: Value(value, SCREEN, "chosen on the screen") for name, value in chosen.items() if value is not None
         }
@@ -67,7 +67,7 @@ def in_force(
     for name, value in (options or {}).items():
         if value is not None:
             values[name] = Value(value, OPTION, BY_NAME[name].option)
-    return Force(values, keys, tuple(faults), by_file)
+    return Settings(values, keys, tuple(faults), by_file)
 
 
 def _from_file(file: TomlFile, faults: list[str]) -> dict[str, Value]:

@@ -14,13 +14,13 @@ from typing import Any
 from hettop.app.settings.schema import BY_NAME
 from hettop.measurement.user_files import write_atomically
 
-KEPT = ("theme", "layout.hidden", "layout.zoomed")
+REMEMBERED = ("theme", "layout.hidden", "layout.zoomed")
 _INTRODUCED = "introduced"
 _LARGEST_BYTES = 20_000
 
 
 @dataclass(slots=True)
-class Kept:
+class UiState:
     """The file at `path`, as it was read; damaged or absent it is as if nothing had been chosen."""
 
     path: Path
@@ -34,7 +34,7 @@ class Kept:
     def choice(self, name: str, by_file: Any) -> Any:
         """What was chosen on the screen over what the file says; None without one, or if the file was edited since."""
         found = self.content.get(name)
-        if name not in KEPT or not isinstance(found, dict) or found.get("over") != _plain(by_file):
+        if name not in REMEMBERED or not isinstance(found, dict) or found.get("over") != _plain(by_file):
             return None
         try:
             return BY_NAME[name].check(found.get("chosen"))
@@ -43,7 +43,7 @@ class Kept:
 
     def keep(self, name: str, value: Any, by_file: Any) -> bool:
         """Remember this choice; whether it could be written."""
-        if name not in KEPT:
+        if name not in REMEMBERED:
             return False
         return self._with(name, {"chosen": _plain(value), "over": _plain(by_file)})
 
@@ -58,23 +58,23 @@ class Kept:
 
     def _with(self, name: str, value: Any) -> bool:
         # Another hettop may have written meanwhile: only what is chosen here is changed.
-        self.content = {**read_kept(self.path).content, name: value}
+        self.content = {**read_ui_state(self.path).content, name: value}
         with contextlib.suppress(OSError):
             write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
             return True
         return False
 
 
-def read_kept(path: Path) -> Kept:
+def read_ui_state(path: Path) -> UiState:
     """What is kept at `path`."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         if not path.is_file():  # opening a pipe would wait for whoever may write to it
-            return Kept(path)
+            return UiState(path)
         with path.open("rb") as file:
             content = json.loads(file.read(_LARGEST_BYTES))
         if isinstance(content, dict):
-            return Kept(path, content)
-    return Kept(path)
+            return UiState(path, content)
+    return UiState(path)
 
 
 def _plain(value: Any) -> Any:

@@ -120,7 +120,7 @@ class Call:
         return HettopError(
             "unsupported-op",
             f"{self.place} {what}",
-            "the model runs on a Mac; docs/SUPPORTED-OPS.md lists what runs elsewhere",
+            "the model runs on a Mac; docs/reference/supported-ops.md lists what runs elsewhere",
         )
 
     # what it makes

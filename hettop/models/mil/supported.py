@@ -1,4 +1,4 @@
-"""The page docs/SUPPORTED-OPS.md, written from the table itself by `python -m hettop.models.mil.supported`.
+"""The page docs/reference/supported-ops.md, written from the table itself by `python -m hettop.models.mil.supported`.
 
 Knows which operations there are and why some are left out; it does not know how any is translated.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hettop.models.mil.table import FAMILIES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "SUPPORTED-OPS.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/supported-ops.md"
 
 # What a translated operation still refuses, or does in its own way.
 LIMITS: Mapping[str, str] = {

@@ -21,7 +21,7 @@ from hettop.sources.engine.worker_state import Doing, Orders
 NS_PER_S = 10**9
 
 FLUSH_NS = 50_000_000
-"""Fine enough for any screen, coarse enough that flushes are a fraction of a per cent (docs/PERFORMANCE.md)."""
+"""Fine enough for any screen, coarse enough that flushes are a fraction of a per cent (docs/method/performance.md)."""
 
 LONG_REST_NS = 20_000_000
 """A longer rest listens for commands; a shorter one sleeps on the samples' clock, which is more punctual."""

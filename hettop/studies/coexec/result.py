@@ -12,7 +12,7 @@ from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of
 from hettop.studies.coexec.worker_names import unit_of
 
 LATENCY_NEEDS = 64
-"""Samples that a P90 needs for its 95 % interval to exist on both sides (docs/STATISTICS.md)."""
+"""Samples that a P90 needs for its 95 % interval to exist on both sides (docs/method/statistics.md)."""
 
 
 NOTHING_YET = "nothing was measured yet"

@@ -152,7 +152,7 @@ def _origin(sliced: Sliced) -> str:
 
 
 def interval(gains: Sequence[float]) -> tuple[float, float, float]:
-    """The median of paired gains, and its 95 % interval by block bootstrap (docs/STATISTICS.md)."""
+    """The median of paired gains, and its 95 % interval by block bootstrap (docs/method/statistics.md)."""
     samples = np.asarray(gains, dtype=np.float64)
     rng = np.random.default_rng(SEED)
     levels = resampled_levels(samples, (0.5,), block_length(samples), resamples_for(samples.size), rng)[:, 0]

@@ -152,10 +152,5 @@ class Sweep:
         return min(1.0, sum(condition.active_ns for condition in there) / wanted)
 
 
-def time_left_ns(elapsed_ns: int, share_done: float) -> int | None:
-    """Time still to go, if the rest takes as long as what is done did; None while nobody can tell."""
-    return None if share_done <= 0 else round(elapsed_ns * (1 - share_done) / share_done)
-
-
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 1.0

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from hettop.format import NS_PER_SECOND, seconds
-from hettop.tui.actions.steering import Steering
+from hettop.tui.actions.controls import Controls
 from hettop.tui.constants import PANELS, WINDOWS_S
 from hettop.tui.dialogs import HelpScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
-from hettop.tui.explanations import ROOMS as ABOUT_ROOMS
+from hettop.tui.explanations import SCREENS as ABOUT_SCREENS
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
-from hettop.tui.rooms import ROOMS
-from hettop.tui.rooms.room import Room
+from hettop.tui.screens import SCREENS
+from hettop.tui.screens.page_screen import PageScreen
 
 _PAGES = ("PgUp PgDn", "a page up or down")
 """In every room; its bottom line has no room for them."""
 
 
-class Looking(Steering):
+class Looking(Controls):
     """How the session is looked at. Nothing here changes what is measured."""
 
     def action_freeze(self) -> None:
@@ -51,40 +51,40 @@ class Looking(Steering):
             shown[(at + direction) % len(shown)].focus()
 
     @property
-    def room(self) -> Room | None:
-        """The room that stands over the panels, if one does."""
+    def page_screen(self) -> PageScreen | None:
+        """The screen that stands over the panels, if one does."""
         shown = self.screen_stack[-1:]  # empty once the program is ending
-        return shown[0] if shown and isinstance(shown[0], Room) else None
+        return shown[0] if shown and isinstance(shown[0], PageScreen) else None
 
     def action_room(self, name: str) -> None:
-        """Enter a room, or leave it by the same key; one room stands in another's place."""
-        entered = self.room
+        """Open a screen, or leave it by the same key; one takes the place of another."""
+        entered = self.page_screen
         if entered is not None:
             self.pop_screen()
-        if entered is None or not isinstance(entered, ROOMS[name]):
-            self.push_screen(ROOMS[name](self.steer, ascii=self.ascii_only))
+        if entered is None or not isinstance(entered, SCREENS[name]):
+            self.push_screen(SCREENS[name](self.run_control, ascii=self.ascii_only))
 
     def action_leave(self) -> None:
         """Close what stands open: a room, else the details of a panel, else the zoom."""
         panel = self.main.focused
-        if self.room is not None:
+        if self.page_screen is not None:
             self.pop_screen()
             self.draw()
         elif not (isinstance(panel, Panel) and panel.close_details()):
             self._zoom(None)
 
-    def on_room_entered(self, _: Room.Entered) -> None:
+    def on_page_screen_entered(self, _: PageScreen.Entered) -> None:
         self.draw()
 
     def action_scroll_panel(self, direction: int) -> None:
-        if self.room is not None:
-            self.room.scroll(direction)
+        if self.page_screen is not None:
+            self.page_screen.scroll(direction)
         elif isinstance(panel := self.main.focused, Panel):
             panel.scroll(direction)
 
     def action_details(self) -> None:
-        if self.room is not None:
-            self.room.choose()
+        if self.page_screen is not None:
+            self.page_screen.choose()
         elif isinstance(panel := self.main.focused, Panel):
             panel.toggle_details()
 
@@ -110,13 +110,13 @@ class Looking(Steering):
         self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
 
     def action_help(self) -> None:
-        own = [] if self.room is None else [*self.room.told_keys, _PAGES]
+        own = [] if self.page_screen is None else [*self.page_screen.told_keys, _PAGES]
         self.push_screen(HelpScreen(self.keys, explained=self._explained(), own=own, ascii=self.ascii_only))
 
     def _explained(self) -> tuple[str, str] | None:
         """What the help begins with: the room, or the panel in focus, and a paragraph on it."""
-        if self.room is not None:
-            name, words = self.room.NAME, ABOUT_ROOMS.get(self.room.NAME)
+        if self.page_screen is not None:
+            name, words = self.page_screen.NAME, ABOUT_SCREENS.get(self.page_screen.NAME)
         elif isinstance(panel := self.main.focused, Panel):
             name, words = PANELS[panel.NUMBER], ABOUT_PANELS[PANELS[panel.NUMBER]]
         else:

@@ -8,20 +8,20 @@ from textual.app import SuspendNotSupported
 
 from hettop.errors import HettopError
 from hettop.session.views import UnitRow
-from hettop.tui.actions.steering import Steering, words
+from hettop.tui.actions.controls import Controls, words
 from hettop.tui.dialogs import MarkScreen
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.sudo_prompt import run_on_terminal
 
 
-class Measuring(Steering):
+class Measuring(Controls):
     """What is done to a live measurement; `action_pause` and `choose` mean the like in a replay."""
 
     def action_pause(self) -> None:
         if self.live is not None:
-            self.tell(self.live.toggle_pause)
+            self.send(self.live.toggle_pause)
         elif self.replay is not None:
-            self.tell(self.replay.toggle_play)
+            self.send(self.replay.toggle_play)
 
     def action_next_unit(self) -> None:
         rows = self._rows()
@@ -35,7 +35,7 @@ class Measuring(Steering):
     def choose(self, unit: str) -> None:
         """Measure this unit; where nothing is being measured, look at it (again: at the active one)."""
         if self.live is not None:
-            self.tell(partial(self.live.switch, unit))
+            self.send(partial(self.live.switch, unit))
         else:
             self.unit = None if unit == self.unit else unit
             self.draw()
@@ -44,19 +44,19 @@ class Measuring(Steering):
         """All units in turns; while they are, back to the one that is looked at."""
         if self.live is None:
             return
-        view = self.picture.session if self.picture is not None else None
+        view = self.frame_state.session if self.frame_state is not None else None
         if view is not None and view.header.mode == "interleave" and view.latency.unit is not None:
             self.choose(view.latency.unit)
         else:
-            self.tell(self.live.interleave)
+            self.send(self.live.interleave)
 
     def action_record(self) -> None:
         if self.live is not None:
-            self.tell(self.live.toggle_recording)
+            self.send(self.live.toggle_recording)
 
     def action_reset(self) -> None:
         if self.live is not None:
-            self.tell(self.live.reset)
+            self.send(self.live.reset)
 
     def action_restart(self) -> None:
         """The unit that failed, the active one first; else the active one if it loads or gives no answer."""
@@ -67,11 +67,11 @@ class Measuring(Steering):
         if chosen is None:
             self.notify("no unit has failed, and none keeps one waiting", markup=False)
         elif self.live is not None:
-            self.tell(partial(self.live.restart, chosen.unit))
+            self.send(partial(self.live.restart, chosen.unit))
 
     def action_baseline(self) -> None:
         if self.live is not None:
-            self.tell(self.live.take_baseline)
+            self.send(self.live.take_baseline)
 
     def action_power_access(self) -> None:
         """Ask for the password on the plain terminal, where sudo asks itself; then look for power again."""
@@ -89,7 +89,7 @@ class Measuring(Steering):
             self.notify("this terminal cannot be left for a moment; run sudo -v before hettop", markup=False)
             return
         if granted:
-            self.tell(self.live.retry_power)
+            self.send(self.live.retry_power)
         else:
             self.notify("no access to power figures was given", severity="warning", markup=False)
 
@@ -98,10 +98,10 @@ class Measuring(Steering):
 
     def _mark(self, text: str | None) -> None:
         if text is not None and self.live is not None:
-            self.tell(partial(self.live.mark, text))
+            self.send(partial(self.live.mark, text))
 
     def _rows(self) -> tuple[UnitRow, ...]:
-        return self.picture.session.units.rows if self.picture is not None else ()
+        return self.frame_state.session.units.rows if self.frame_state is not None else ()
 
     def on_units_panel_chosen(self, message: UnitsPanel.Chosen) -> None:
         self.choose(message.unit)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from hettop.errors import HettopError
 from hettop.format import NS_PER_SECOND
-from hettop.tui.actions.steering import Steering, words
+from hettop.text import clean
+from hettop.tui.actions.controls import Controls, words
 from hettop.tui.constants import WINDOWS_S
 from hettop.tui.dialogs import MomentScreen
-from hettop.tui.moments import moment_of
 from hettop.tui.panels.scrub import ScrubBar
-from hettop.tui.rooms.spikes import SpikesRoom
+from hettop.tui.screens.spikes import SpikesScreen
 
 
-class Replaying(Steering):
+class Replaying(Controls):
     """What is done to a replay."""
 
     def action_seek(self, direction: int) -> None:
@@ -30,7 +31,7 @@ class Replaying(Steering):
 
     def _seek(self, position_ns: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.seek, max(0, position_ns)))
+            self.send(partial(self.replay.seek, max(0, position_ns)))
 
     def action_go_to(self) -> None:
         self.push_screen(MomentScreen(), self._go_to)
@@ -46,23 +47,23 @@ class Replaying(Steering):
 
     def action_step_window(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.step_window, direction))
+            self.send(partial(self.replay.step_window, direction))
 
     def action_next_mark(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.next_mark, direction))
+            self.send(partial(self.replay.next_mark, direction))
 
-    def on_spikes_room_pointed(self, message: SpikesRoom.Pointed) -> None:
+    def on_spikes_screen_pointed(self, message: SpikesScreen.Pointed) -> None:
         """Show a spike where it happened: go there in a replay, else mark it on the timeline if that reaches so far."""
         self.pointed_ns = message.end_ns
-        if isinstance(self.screen, SpikesRoom):
+        if isinstance(self.screen, SpikesScreen):
             self.pop_screen()
         status = self.replay_status
         if status is None:
             self._show_pointed(message.end_ns)
             return
         if status.playing and self.replay is not None:
-            self.tell(self.replay.toggle_play)
+            self.send(self.replay.toggle_play)
         # What was measured stands in the recording up to a second later.
         self._seek(message.end_ns + NS_PER_SECOND)
 
@@ -78,19 +79,53 @@ class Replaying(Steering):
 
     def action_next_spike(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.next_spike, direction))
+            self.send(partial(self.replay.next_spike, direction))
 
     def action_select(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.select, direction))
+            self.send(partial(self.replay.select, direction))
 
     def action_toggle_loop(self) -> None:
         if self.replay is not None:
-            self.tell(self.replay.toggle_loop)
+            self.send(self.replay.toggle_loop)
 
     def action_change_speed(self, direction: int) -> None:
         if self.replay is not None:
-            self.tell(partial(self.replay.change_speed, direction))
+            self.send(partial(self.replay.change_speed, direction))
 
     def on_scrub_bar_sought(self, message: ScrubBar.Sought) -> None:
         self._seek(message.position_ns)
+
+
+_SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_LENGTH = re.compile(r"(\d{1,12}(?:\.\d{1,12})?) ?(ms|s|m|min|h|%)?", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,12})?)", re.ASCII)
+
+
+def moment_of(text: str, position_ns: int, duration_ns: int) -> int:
+    """Nanoseconds of the recording: `90s`, `2m`, `1:30`, `1:02:03.5`, plain seconds, or `50%` of the whole.
+
+    With a sign in front it counts from `position_ns`: `+10s`. No further than the ends of the recording. Raises
+    HettopError (`usage`) for anything else.
+    """
+    said = text.strip().lower()
+    sign = said[:1] if said[:1] in ("+", "-") else ""
+    length = _length(said.removeprefix(sign).strip(), duration_ns)
+    if length is None:
+        raise HettopError("usage", f"{clean(text, 40)!r} is no moment", "write 90s, 1:30, 1:02:03, 50% or +10s")
+    moment = position_ns + length * (1 if sign == "+" else -1) if sign else length
+    return max(0, min(moment, duration_ns))
+
+
+def _length(said: str, duration_ns: int) -> int | None:
+    clock = _CLOCK.fullmatch(said)
+    if clock is not None:
+        hours, minutes, seconds = clock.groups()
+        return round((int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)) * NS_PER_SECOND)
+    found = _LENGTH.fullmatch(said)
+    if found is None:
+        return None
+    value, unit = float(found[1]), found[2] or ""
+    if unit == "%":
+        return round(value / 100 * duration_ns)
+    return round(value * _SECONDS[unit] * NS_PER_SECOND)

@@ -5,6 +5,8 @@ Knows styles and sizes; what the lines say is the panels' part.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,9 +17,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from hettop.tui.charts.changes import changed_cells
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import INKS, Line, fit, text_of
+from hettop.tui.charts.glyphs import GLYPHS, to_ascii
+from hettop.tui.charts.lines import INKS, Line, Span, fit, text_of
 
 
 class Chart(Widget):
@@ -139,3 +140,35 @@ def _selected(strip: Strip, span: tuple[int, int] | None) -> Strip:
     start, end = span[0], strip.cell_length if span[1] == -1 else span[1]
     before, chosen, after = strip.crop(0, start), strip.crop(start, end), strip.crop(end)
     return Strip.join([before, chosen.apply_style(Style(reverse=True)), after])
+
+
+# One cell each, surely: among other characters are such as take two, or none, and must not be cut in the middle.
+_NARROW = re.compile(f"[ -~\u00b0-\u00ff{re.escape(GLYPHS)}]*").fullmatch
+
+
+def changed_cells(old: Line, new: Line, width: int) -> tuple[int, int]:
+    """The first cell that differs and the one after the last, of two lines of `width` cells that are not the same.
+
+    All cells where it cannot be told for certain.
+    """
+    texts = text_of(old), text_of(new)
+    if not all(len(text) == width and _NARROW(text) for text in texts):
+        return 0, width
+    return _alike(zip(old, new, strict=False)), width - _alike(zip(_mirrored(old), _mirrored(new), strict=False))
+
+
+def _alike(pairs: Iterable[tuple[Span, Span]]) -> int:
+    """How many cells are the same, up to the first that is not."""
+    cells = 0
+    for (text, ink), (other, other_ink) in pairs:
+        if ink != other_ink:
+            break
+        if text != other:
+            shorter = min(len(text), len(other))
+            return cells + next((at for at in range(shorter) if text[at] != other[at]), shorter)
+        cells += len(text)
+    return cells
+
+
+def _mirrored(spans: Line) -> Iterable[Span]:
+    return ((text[::-1], ink) for text, ink in reversed(spans))

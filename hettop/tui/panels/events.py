@@ -10,8 +10,8 @@ from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, fit, line, wrapped
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel
-from hettop.tui.picture import Picture
 
 if TYPE_CHECKING:
     from hettop.events import LogEntry
@@ -29,15 +29,15 @@ class EventsPanel(Panel):
         self._back = 0  # lines between the newest and the last one shown
         self._above = 0
 
-    def title(self, picture: Picture) -> Line:  # noqa: ARG002 - one title for all
+    def title(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - one title for all
         return line(("events", "title"))
 
-    def foot(self, picture: Picture) -> Line:
+    def foot(self, frame_state: FrameState) -> Line:
         more = f" {glyphs.UP_DOWN} {self._above} above, {self._back} below " if self._above or self._back else ""
-        return line((more, "muted"), (" load ", "muted"), (clean(picture.session.header.load), "strong"))
+        return line((more, "muted"), (" load ", "muted"), (clean(frame_state.session.header.load), "strong"))
 
-    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
-        rows = [row for entry in picture.session.log for row in entry_lines(entry, width)]
+    def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        rows = [row for entry in frame_state.session.log for row in entry_lines(entry, width)]
         self._back = min(self._back, max(0, len(rows) - height))
         if not rows:
             return [fit(line(("nothing yet", "muted")), width)]
@@ -78,18 +78,18 @@ class EventLine(Chart):
 
     def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="event-line", ascii=ascii)
-        self.picture: Picture | None = None
+        self.frame_state: FrameState | None = None
 
-    def show(self, picture: Picture) -> None:
-        self.picture = picture
+    def show(self, frame_state: FrameState) -> None:
+        self.frame_state = frame_state
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        if self.picture is None or height < 1:
+        if self.frame_state is None or height < 1:
             return []
-        load = self.picture.session.header.load
+        load = self.frame_state.session.header.load
         spans = [(" load ", "muted"), (clean(load, 24), "strong"), ("  ", "text")]
-        if self.picture.session.log:
-            entry = self.picture.session.log[-1]
+        if self.frame_state.session.log:
+            entry = self.frame_state.session.log[-1]
             spans += [*_head(entry), _words(entry)]
         return [fit(line(*spans), width)]

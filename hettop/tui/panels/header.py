@@ -12,7 +12,7 @@ from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, Span, fit, line, width_of
 from hettop.tui.feed import RecordingStatus, ReplayStatus
-from hettop.tui.picture import Picture
+from hettop.tui.frame_state import FrameState
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +29,24 @@ class Header(Chart):
 
     def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="header", ascii=ascii)
-        self.picture: Picture | None = None
+        self.frame_state: FrameState | None = None
 
-    def show(self, picture: Picture) -> None:
-        self.picture = picture
+    def show(self, frame_state: FrameState) -> None:
+        self.frame_state = frame_state
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not height:
             return []
-        return [header_line(self.picture, width) if self.picture else fit(_OPENING, width)]
+        return [header_line(self.frame_state, width) if self.frame_state else fit(_OPENING, width)]
 
 
 _OPENING: Line = ((" hettop", "strong"), ("  opening …", "muted"))
 
 
-def header_line(picture: Picture, width: int) -> Line:
+def header_line(frame_state: FrameState, width: int) -> Line:
     """The whole header in `width` cells."""
-    items = _items(picture, short=width < 100)
+    items = _items(frame_state, short=width < 100)
     while len(items) > 1 and sum(width_of(item.spans) + 2 for item in items) > width:
         worst = max(range(len(items)), key=lambda i: (items[i].rank, i))
         if items[worst].rank == 0:
@@ -56,7 +56,7 @@ def header_line(picture: Picture, width: int) -> Line:
     right = _joined([item for item in items if item.right])
     gap = width - width_of(left) - width_of(right) - 1
     spans = fit((*left, (" " * max(0, gap), "text"), *right), width)
-    return _banner(spans) if picture.halted else spans
+    return _banner(spans) if frame_state.halted else spans
 
 
 def _banner(spans: Line) -> Line:
@@ -70,28 +70,28 @@ def _joined(items: list[Item]) -> Line:
     return tuple(spans)
 
 
-def _items(picture: Picture, *, short: bool) -> list[Item]:
-    view = picture.session.header
+def _items(frame_state: FrameState, *, short: bool) -> list[Item]:
+    view = frame_state.session.header
     found = [
         Item(7, line(("hettop", "strong"))),
         Item(0, line((" SIMULATED ", "simulated"))) if view.simulated else None,
-        Item(0, line((" POWER: CAPTURE ", "simulated"))) if picture.session.power.capture else None,
-        Item(0, _state(picture)),
+        Item(0, line((" POWER: CAPTURE ", "simulated"))) if frame_state.session.power.capture else None,
+        Item(0, _state(frame_state)),
         Item(3, line((clean(view.model, 20 if short else 36), "strong"))) if view.model else None,
         Item(4, line((clean(view.model_note, 40), "muted"))) if view.model_note else None,
-        Item(1, _units(view)) if view.units and not picture.co_executing else None,
-        Item(2, line((_position(picture), "strong"))),
+        Item(1, _units(view)) if view.units and not frame_state.co_executing else None,
+        Item(2, line((_position(frame_state), "strong"))),
         Item(5, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,
         Item(5, line((f"n {count(view.samples)}", "text"))),
         Item(3, line((f"dropped {count(view.dropped)}", "error"))) if view.dropped else None,
         Item(3, line((f"paced {per_second(view.rate_hz)}", "muted"))) if view.rate_hz else None,
         Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "paced", "coexec", "") else None,
         Item(8, line((clean(view.chip, 28), "muted"))) if view.chip else None,
-        Item(2, _watts(picture.session.power)) if short and picture.session.power.rails else None,
+        Item(2, _watts(frame_state.session.power)) if short and frame_state.session.power.rails else None,
         Item(2, line(("load ", "muted"), (clean(view.load, 28), "accent"))) if view.load != "none" else None,
         Item(2, _advised(view.advised)) if view.advised else None,
-        _recording(picture.recording),
-        Item(9, line((f"{picture.fps:g} fps", "muted")), right=True),
+        _recording(frame_state.recording),
+        Item(9, line((f"{frame_state.fps:g} fps", "muted")), right=True),
     ]
     return [item for item in found if item is not None]
 
@@ -102,16 +102,16 @@ def _watts(view: PowerView) -> Line:
     return line(*(span for name, now in named for span in ((name, "muted"), (f"{now} ", "text"))), ("W", "muted"))
 
 
-def _state(picture: Picture) -> Line:
+def _state(frame_state: FrameState) -> Line:
     """What stands still or is not live: a replay of a moment at which something rested is told as both."""
-    replayed = [(" REPLAY", "banner")] if picture.replay is not None else []
-    if picture.co_executing and not picture.frozen:
-        names = " + ".join(clean(unit_name(unit, short=True)) for unit in picture.session.header.units)
-        return line((f"{glyphs.PLAY} {picture.halted} {names}", "banner"), *replayed)
-    if picture.halted:
-        return line((f"{glyphs.PAUSE} {picture.halted}", "banner"), *replayed)
-    if picture.replay is not None:
-        return _replay_state(picture.replay)
+    replayed = [(" REPLAY", "banner")] if frame_state.replay is not None else []
+    if frame_state.co_executing and not frame_state.frozen:
+        names = " + ".join(clean(unit_name(unit, short=True)) for unit in frame_state.session.header.units)
+        return line((f"{glyphs.PLAY} {frame_state.halted} {names}", "banner"), *replayed)
+    if frame_state.halted:
+        return line((f"{glyphs.PAUSE} {frame_state.halted}", "banner"), *replayed)
+    if frame_state.replay is not None:
+        return _replay_state(frame_state.replay)
     return line((f"{glyphs.PLAY} LIVE", "good"))
 
 
@@ -127,10 +127,10 @@ def _units(view: HeaderView) -> Line:
     return line((f"{glyphs.OF} ", "muted"), (names, "active"))
 
 
-def _position(picture: Picture) -> str:
-    if picture.replay is not None:
-        return f"{clock(picture.replay.position_ns, 1)} of {clock(picture.replay.duration_ns)}"
-    return clock(picture.session.header.elapsed_ns)
+def _position(frame_state: FrameState) -> str:
+    if frame_state.replay is not None:
+        return f"{clock(frame_state.replay.position_ns, 1)} of {clock(frame_state.replay.duration_ns)}"
+    return clock(frame_state.session.header.elapsed_ns)
 
 
 def _advised(unit: str) -> Line:

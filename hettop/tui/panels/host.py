@@ -6,25 +6,25 @@ from hettop.format import UNKNOWN, percent, size
 from hettop.session.machine_views import HostView
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, width_of
-from hettop.tui.panels.snug import SnugPanel
-from hettop.tui.picture import Picture
+from hettop.tui.frame_state import FrameState
+from hettop.tui.panels.auto_height_panel import AutoHeightPanel
 
 _LEVELS = len(glyphs.EIGHTHS) - 1
 _BUSY = 0.85
 _BYTES_PER_MB = 10**6
 
 
-class HostPanel(SnugPanel):
+class HostPanel(AutoHeightPanel):
     """The machine, in two or three lines."""
 
     NUMBER = 6
 
-    def title(self, picture: Picture) -> Line:
-        real = " · the real one" if picture.session.header.simulated else ""
+    def title(self, frame_state: FrameState) -> Line:
+        real = " · the real one" if frame_state.session.header.simulated else ""
         return line(("machine", "title"), (real, "warning"))
 
-    def rows(self, picture: Picture, width: int) -> list[Line]:
-        return draw_host(picture.session.host, width)
+    def rows(self, frame_state: FrameState, width: int) -> list[Line]:
+        return draw_host(frame_state.session.host, width)
 
 
 def draw_host(view: HostView | None, width: int) -> list[Line]:

@@ -6,8 +6,8 @@ from hettop.format import seconds
 from hettop.text import clean
 from hettop.tui.charts.histogram import draw_histogram, plot_columns
 from hettop.tui.charts.lines import Line, line, wrapped
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
-from hettop.tui.picture import Picture
 
 
 class LatencyPanel(Panel):
@@ -20,10 +20,10 @@ class LatencyPanel(Panel):
         """How many histogram columns there is room for."""
         return plot_columns(inner_size(self.size.width, self.size.height)[0])
 
-    def title(self, picture: Picture) -> Line:
-        view = picture.session.latency
+    def title(self, frame_state: FrameState) -> Line:
+        view = frame_state.session.latency
         unit = clean(view.unit) if view.unit else "no unit yet"
-        load = clean(picture.session.header.load)
+        load = clean(frame_state.session.header.load)
         under = "" if load == "none" else f" · under {load}"
         return line(
             ("latency ms", "title"),
@@ -32,9 +32,9 @@ class LatencyPanel(Panel):
             (under, "muted"),
         )
 
-    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
-        study = picture.session.header.study
-        if study is not None and picture.session.header.paused and not picture.session.latency.n:
+    def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        study = frame_state.session.header.study
+        if study is not None and frame_state.session.header.paused and not frame_state.session.latency.n:
             told = f"Inference rests while the study {clean(study, 20)} runs: y shows it."
             return [line((text, "muted")) for text in wrapped(told, width)]
-        return draw_histogram(picture.session.latency, width, height)
+        return draw_histogram(frame_state.session.latency, width, height)

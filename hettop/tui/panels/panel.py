@@ -11,7 +11,7 @@ from textual.message import Message
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
 from hettop.tui.charts.lines import Line, Span, fit, line, width_of
-from hettop.tui.picture import Picture
+from hettop.tui.frame_state import FrameState
 
 _SMALLEST_FRAMED = (24, 4)  # cells, lines: below, a frame takes more room than it gives order
 
@@ -26,18 +26,18 @@ class Panel(Chart, can_focus=True):
 
     def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id=f"panel-{self.NUMBER}", ascii=ascii)
-        self.picture: Picture | None = None
+        self.frame_state: FrameState | None = None
 
-    def show(self, picture: Picture) -> None:
+    def show(self, frame_state: FrameState) -> None:
         """Draw this picture from now on."""
-        self.picture = picture
+        self.frame_state = frame_state
         self.redraw()
 
-    def title(self, picture: Picture) -> Line:
+    def title(self, frame_state: FrameState) -> Line:
         """What stands in the upper edge, after the number."""
         raise NotImplementedError
 
-    def foot(self, picture: Picture) -> Line:  # noqa: ARG002 - for panels that have something to say there
+    def foot(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - for panels that have something to say there
         """What stands in the lower edge."""
         return ()
 
@@ -51,23 +51,23 @@ class Panel(Chart, can_focus=True):
         """Close them; whether any were open."""
         return False
 
-    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
+    def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         """The content, `height` lines of `width` cells."""
         raise NotImplementedError
 
     def lines(self, width: int, height: int) -> list[Line]:
-        picture = self.picture
-        if picture is None:
+        frame_state = self.frame_state
+        if frame_state is None:
             return []
-        content = self.body(picture, *inner_size(width, height))
-        heading, foot = self._heading(picture), self.foot(picture)
-        return framed(heading, content, foot, picture, (width, height), focus=self.has_focus)
+        content = self.body(frame_state, *inner_size(width, height))
+        heading, foot = self._heading(frame_state), self.foot(frame_state)
+        return framed(heading, content, foot, frame_state, (width, height), focus=self.has_focus)
 
-    def _heading(self, picture: Picture) -> Line:
-        halted: Span = (f" {picture.halted} ", "banner") if picture.halted else ("", "text")
+    def _heading(self, frame_state: FrameState) -> Line:
+        halted: Span = (f" {frame_state.halted} ", "banner") if frame_state.halted else ("", "text")
         pointer, ink = (glyphs.OF, "accent") if self.has_focus else (" ", "muted")
         number = (f"{pointer}{self.NUMBER} ", ink)
-        return line(halted, number, *self.title(picture))
+        return line(halted, number, *self.title(frame_state))
 
     def on_resize(self) -> None:
         self.post_message(self.Resized())
@@ -80,14 +80,14 @@ class Panel(Chart, can_focus=True):
 
 
 def framed(
-    heading: Line, content: list[Line], foot: Line, picture: Picture, size: tuple[int, int], *, focus: bool
+    heading: Line, content: list[Line], foot: Line, frame_state: FrameState, size: tuple[int, int], *, focus: bool
 ) -> list[Line]:
     """`content` in a frame of `size` cells and lines; without one where there is no room for it."""
     width, height = size
     inside = inner_size(width, height)
     if inside == size:
         return content
-    edge = "edge-alarm" if picture.halted else "edge-focus" if focus else "edge"
+    edge = "edge-alarm" if frame_state.halted else "edge-focus" if focus else "edge"
     side: Span = (glyphs.SIDE, edge)
     padded = [*content, *[()] * (inside[1] - len(content))][: inside[1]]
     return [

@@ -8,9 +8,9 @@ from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
 from hettop.tui.charts.scale import nice_ceiling, resampled
+from hettop.tui.frame_state import FrameState
+from hettop.tui.panels.auto_height_panel import AutoHeightPanel
 from hettop.tui.panels.panel import inner_size
-from hettop.tui.panels.snug import SnugPanel
-from hettop.tui.picture import Picture
 
 _NAME = 5
 _NUMBER = 6
@@ -22,7 +22,7 @@ CAPTURE = " CAPTURE "
 _NAMES = {"package": "PKG", "sum": "sum"}
 
 
-class PowerPanel(SnugPanel):
+class PowerPanel(AutoHeightPanel):
     """Power, in absolute watts on a printed scale."""
 
     NUMBER = 5
@@ -32,24 +32,24 @@ class PowerPanel(SnugPanel):
         """How many slots there is room for beside the numbers."""
         return max(1, _spark_columns(inner_size(self.size.width, self.size.height)[0]))
 
-    def title(self, picture: Picture) -> Line:
-        view = picture.session.power
+    def title(self, frame_state: FrameState) -> Line:
+        view = frame_state.session.power
         thermal = f" · {clean(view.thermal, 20)}" if view.thermal else ""
         doubt = f" · {', '.join(clean(flag, 20) for flag in view.flags)}" if view.flags else ""
         capture: Line = ((" ", "text"), (CAPTURE, "simulated")) if view.capture else ()
         return line(("power W", "title"), *capture, (thermal, "muted"), (doubt, "warning"))
 
-    def foot(self, picture: Picture) -> Line:
-        view = picture.session.power
+    def foot(self, frame_state: FrameState) -> Line:
+        view = frame_state.session.power
         if not view.rails:
             return ()
         every = f" every {seconds(view.interval_ns)}" if view.interval_ns else ""
         scale = f"0–{nice_ceiling(view.top_w):g} W" if view.top_w else ""
         return line((" ", "text"), (scale, "muted"), (f" · {clean(view.source or '', 16)}{every}", "muted"))
 
-    def rows(self, picture: Picture, width: int) -> list[Line]:
-        view = picture.session.power
-        if picture.replay is not None and view.state is None and not view.rails:
+    def rows(self, frame_state: FrameState, width: int) -> list[Line]:
+        view = frame_state.session.power
+        if frame_state.replay is not None and view.state is None and not view.rails:
             return [fit(line((f"{UNKNOWN} (no power was recorded up to here)", "muted")), width)]
         return draw_power(view, width)
 

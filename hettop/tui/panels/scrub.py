@@ -5,20 +5,22 @@ A click or a drag goes to the moment under it.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from textual.events import MouseDown, MouseMove, MouseUp
 from textual.message import Message
 
-from hettop.format import clock
-from hettop.session.whole import Band
+from hettop.format import clock, count, milliseconds, percent, unit_name
+from hettop.session.whole import Band, SelectedUnit, Selection
+from hettop.text import clean
 from hettop.tui.charts import glyphs
-from hettop.tui.charts.bands import draw_bands
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, fit, line, runs, width_of
+from hettop.tui.charts.lines import Line, Span, fit, line, runs, width_of
 from hettop.tui.feed import ReplayStatus
-from hettop.tui.panels.selection import selection_line
-from hettop.tui.picture import Picture
+from hettop.tui.frame_state import FrameState
 
 OVERVIEW_LINES = 3
 _CHANGES = {"control": glyphs.CONTROL, "load": glyphs.LOAD}
@@ -51,8 +53,8 @@ class ScrubBar(Chart):
             return 0
         return max(0, track_width(self.status, self.size.width))
 
-    def show(self, picture: Picture) -> None:
-        self.status, self.bands = picture.replay, picture.bands
+    def show(self, frame_state: FrameState) -> None:
+        self.status, self.bands = frame_state.replay, frame_state.bands
         self.set_class(self.status is not None and self.status.selection is not None, "-selecting")
         self.redraw()
 
@@ -150,3 +152,93 @@ def _ends(status: ReplayStatus) -> tuple[Line, Line]:
 def _column(moment_ns: int, duration_ns: int, track: int) -> int:
     share = moment_ns / duration_ns if duration_ns > 0 else 0.0
     return min(track - 1, max(0, round(share * (track - 1))))
+
+
+_LEVELS = len(glyphs.EIGHTHS) - 1
+# One spike of 100 times the usual would flatten all others to the ground: higher ones are cut, and shown to be.
+_CLIP = 6.0
+
+
+def draw_bands(bands: Sequence[Band | None], head: int, track: int, tail: int) -> list[Line]:
+    """Three lines of `head` + `track` + `tail` cells; a stretch of which nothing is known stays empty."""
+    shown = [*bands, *[None] * track][:track]
+    return [
+        _row("max", [None if band is None else band.max_ms for band in shown], "high", head, tail),
+        _row("P90", [None if band is None else band.p90_ms for band in shown], "mid", head, tail),
+        _row("P50", [None if band is None else band.p50_ms for band in shown], "low", head, tail),
+    ]
+
+
+def _row(name: str, values: Sequence[float | None], ink: str, head: int, tail: int) -> Line:
+    known = [value for value in values if value is not None]
+    top = min(max(known), _CLIP * median(known)) if known else 0.0
+    characters = [" " if value is None else _glyph(value, top) for value in values]
+    label = line((f"{name} ".rjust(head), ink))
+    scale = line((f" {glyphs.UP}{milliseconds(top)} ms" if known else "", "muted"))
+    return (*fit(label, head), *runs(characters, [ink] * len(characters)), *fit(scale, tail))
+
+
+def _glyph(value: float, top: float) -> str:
+    if value > top:
+        return glyphs.CLIPPED
+    return glyphs.EIGHTHS[max(1, min(_LEVELS, math.ceil(value / top * _LEVELS)))] if top > 0 else glyphs.EIGHTHS[1]
+
+
+_WIDE = 110  # cells; below, units have short names
+
+
+def selection_line(selection: Selection, width: int) -> Line:
+    """`( 00:10.0 – 00:20.0 ) loop  CPU_AND_NE n 4 210 P50 2.19 P90 2.37 max 6.54 2 spikes`: as many units as fit.
+
+    The first is there whatever the width, and those that are not are counted.
+    """
+    short = width < _WIDE
+    shown = _heading(selection, short=short)
+    left = len(selection.units)
+    for unit in selection.units:
+        told = (*shown, *_unit(unit, short=short))
+        if left < len(selection.units) and width_of((*told, *_more(left - 1))) > width:
+            break
+        shown, left = told, left - 1
+    return fit((*shown, *_more(left)), width)
+
+
+def _more(units: int) -> Line:
+    return line((f"  +{units} more", "muted")) if units else ()
+
+
+def _heading(selection: Selection, *, short: bool) -> Line:
+    start, end = selection.start_ns, selection.end_ns
+    blank = "" if short else " "
+    spans: list[Span] = [
+        (" (", "warning"),
+        (f"{blank}{glyphs.MORE if start is None else clock(start, 1)}{blank}–{blank}", "text"),
+        (f"{glyphs.MORE if end is None else clock(end, 1)}{blank}", "text"),
+        (")", "warning"),
+    ]
+    if selection.looping:
+        spans.append((" loop", "active"))
+    if not selection.complete:
+        spans.append((f"  {')' if end is None else '('} sets the other end", "muted"))
+    elif selection.share < 1:
+        spans.append((f"  reading {percent(selection.share)} {glyphs.MORE}", "muted"))
+    elif not selection.units:
+        spans.append(("  no steady samples", "muted"))
+    return line(*spans)
+
+
+def _unit(unit: SelectedUnit, *, short: bool) -> Line:
+    # Beyond so many samples quantiles come from the histogram: near, and said to be.
+    near = "" if unit.exact else "~"
+    spikes = "spikes n/a" if unit.spikes is None else f"{count(unit.spikes)} spike{'' if unit.spikes == 1 else 's'}"
+    return line(
+        (f"{' ' if short else '  '}{clean(unit_name(unit.unit, short=short))}", "strong"),
+        (f" n {count(unit.n)}", "muted"),
+        (" P50 ", "low"),
+        (f"{near}{milliseconds(unit.p50_ms)}", "text"),
+        (" P90 ", "mid"),
+        (f"{near}{milliseconds(unit.p90_ms)}", "text"),
+        (" max ", "high"),
+        (milliseconds(unit.max_ms), "text"),
+        (f" {spikes}", "high" if unit.spikes else "muted"),
+    )

@@ -11,9 +11,9 @@ from textual.message import Message
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, line
+from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
 from hettop.tui.panels.unit_table import Pointing, arrange, details_of, draw_units, has_energy, reasons
-from hettop.tui.picture import Picture
 
 _ROOMY_SCREEN = 34  # lines from which on a row may take two
 
@@ -44,22 +44,22 @@ class UnitsPanel(Panel):
 
     @property
     def _energy(self) -> bool:
-        return self.picture is not None and has_energy(self.picture.session.units)
+        return self.frame_state is not None and has_energy(self.frame_state.session.units)
 
     @property
     def _count(self) -> int:
-        return len(self.picture.session.units.rows) if self.picture else 0
+        return len(self.frame_state.session.units.rows) if self.frame_state else 0
 
-    def show(self, picture: Picture) -> None:
+    def show(self, frame_state: FrameState) -> None:
         width, _ = inner_size(self.size.width, self.size.height)
-        before = self._wanted_rows(self.picture, width)
-        super().show(picture)
-        if self._wanted_rows(picture, width) != before:
+        before = self._wanted_rows(self.frame_state, width)
+        super().show(frame_state)
+        if self._wanted_rows(frame_state, width) != before:
             self.refresh(layout=True)
 
-    def _wanted_rows(self, picture: Picture | None, width: int) -> tuple[int, int, int]:
+    def _wanted_rows(self, frame_state: FrameState | None, width: int) -> tuple[int, int, int]:
         """Rows, reasons for absent units, and lines of opened details, in a table of this width."""
-        view = picture.session.units if picture else None
+        view = frame_state.session.units if frame_state else None
         if view is None:
             return 0, 0, 0
         opened = next((row for row in view.rows if row.unit == self._opened), None)
@@ -68,51 +68,51 @@ class UnitsPanel(Panel):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         inside, _ = inner_size(width, viewport.height)
-        rows, absent, opened = self._wanted_rows(self.picture, inside)
+        rows, absent, opened = self._wanted_rows(self.frame_state, inside)
         two_lines = (
             viewport.height >= _ROOMY_SCREEN and arrange(inside, viewport.height, rows, energy=self._energy).own_line
         )
         lines = 2 * rows + 1 if two_lines else rows
         return max(4, lines + absent + opened + 3)
 
-    def title(self, picture: Picture) -> Line:
-        return line(("units", "title"), (f" · since the start{self._condition(picture)}", "muted"))
+    def title(self, frame_state: FrameState) -> Line:
+        return line(("units", "title"), (f" · since the start{self._condition(frame_state)}", "muted"))
 
     @staticmethod
-    def _condition(picture: Picture) -> str:
-        load = clean(picture.session.header.load)
+    def _condition(frame_state: FrameState) -> str:
+        load = clean(frame_state.session.header.load)
         return "" if load == "none" else f" · under {load}"
 
-    def foot(self, picture: Picture) -> Line:  # noqa: ARG002 - of what was drawn
+    def foot(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - of what was drawn
         lines = "line" if self._hidden == 1 else "lines"
         more = f" {glyphs.UP_DOWN} {self._hidden} more {lines}" if self._hidden else ""
         return line((more, "muted"))
 
-    def body(self, picture: Picture, width: int, height: int) -> list[Line]:
-        pointing = Pointing(picture.session.latency.unit, self._pointed_at(picture) or None, self._opened)
-        drawn, self._at, self._hidden = draw_units(picture.session.units, width, height, pointing)
+    def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        pointing = Pointing(frame_state.session.latency.unit, self._pointed_at(frame_state) or None, self._opened)
+        drawn, self._at, self._hidden = draw_units(frame_state.session.units, width, height, pointing)
         return drawn
 
-    def _pointed_at(self, picture: Picture) -> str:
+    def _pointed_at(self, frame_state: FrameState) -> str:
         """The unit under the cursor, which is there while the panel has the focus; at first the one looked at."""
-        names = [row.unit for row in picture.session.units.rows]
+        names = [row.unit for row in frame_state.session.units.rows]
         if not self.has_focus or not names:
             return ""
-        looked_at = picture.session.latency.unit
+        looked_at = frame_state.session.latency.unit
         return next((name for name in (self._cursor, looked_at) if name in names), names[0]) or ""
 
     def scroll(self, direction: int) -> None:
         """Move the cursor to the next or previous unit."""
-        if self.picture is None or not (current := self._pointed_at(self.picture)):
+        if self.frame_state is None or not (current := self._pointed_at(self.frame_state)):
             return
-        names = [row.unit for row in self.picture.session.units.rows]
+        names = [row.unit for row in self.frame_state.session.units.rows]
         self._cursor = names[min(max(names.index(current) + direction, 0), len(names) - 1)]
         self.redraw()
 
     def toggle_details(self) -> None:
         """Open what is known of the unit under the cursor, or close it."""
-        if self.picture is not None:
-            self._toggle(self._pointed_at(self.picture))
+        if self.frame_state is not None:
+            self._toggle(self._pointed_at(self.frame_state))
 
     def close_details(self) -> bool:
         was_open = self._opened is not None

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hettop.app.settings.example import example
-from hettop.app.settings.resolve import in_force, shown
+from hettop.app.settings.resolve import resolve_settings, shown
 from hettop.app.settings.schema import POWER_SOURCES, SETTINGS
-from hettop.app.settings.ui_state import Kept
+from hettop.app.settings.ui_state import UiState
+from hettop.cli.config import example
 from hettop.sources.power.choice import SOURCES
 from hettop.toml import TomlFile
 
@@ -20,27 +20,27 @@ def file(text: str) -> TomlFile:
     return TomlFile(Path("config.toml"), text, tomllib.loads(text))
 
 
-def kept(**choices: Any) -> Kept:
-    return Kept(Path("state.json"), choices)
+def ui_state(**choices: Any) -> UiState:
+    return UiState(Path("state.json"), choices)
 
 
 def test_without_anything_all_is_as_hettop_has_it() -> None:
-    force = in_force(None, {})
-    assert {name: value.value for name, value in force.values.items()} == {s.name: s.default for s in SETTINGS}
-    assert {value.source for value in force.values.values()} == {"default"}
-    assert force.faults == ()
+    settings = resolve_settings(None, {})
+    assert {name: value.value for name, value in settings.values.items()} == {s.name: s.default for s in SETTINGS}
+    assert {value.source for value in settings.values.values()} == {"default"}
+    assert settings.faults == ()
 
 
 def test_option_before_environment_before_screen_before_file() -> None:
     written = file('theme = "a"\n')
-    chosen = kept(theme={"chosen": "b", "over": "a"})
+    chosen = ui_state(theme={"chosen": "b", "over": "a"})
     environment = {"HETTOP_THEME": "c"}
     options = {"theme": "d", "fps": None}
     found = [
-        in_force(written, {}).values["theme"],
-        in_force(written, {}, chosen).values["theme"],
-        in_force(written, environment, chosen).values["theme"],
-        in_force(written, environment, chosen, options).values["theme"],
+        resolve_settings(written, {}).values["theme"],
+        resolve_settings(written, {}, chosen).values["theme"],
+        resolve_settings(written, environment, chosen).values["theme"],
+        resolve_settings(written, environment, chosen, options).values["theme"],
     ]
     assert [(value.value, value.source) for value in found] == [
         ("a", "file"),
@@ -57,14 +57,14 @@ def test_option_before_environment_before_screen_before_file() -> None:
 
 
 def test_a_choice_from_the_screen_gives_way_to_a_file_that_was_edited_since() -> None:
-    chosen = kept(theme={"chosen": "b", "over": "hettop-dark"})
-    assert in_force(None, {}, chosen)["theme"] == "b"
-    assert in_force(file('theme = "a"'), {}, chosen)["theme"] == "a"
+    chosen = ui_state(theme={"chosen": "b", "over": "hettop-dark"})
+    assert resolve_settings(None, {}, chosen)["theme"] == "b"
+    assert resolve_settings(file('theme = "a"'), {}, chosen)["theme"] == "a"
 
 
 def test_choices_are_not_taken_where_none_are_to_be_kept() -> None:
-    chosen = kept(theme={"chosen": "b", "over": "hettop-dark"})
-    assert in_force(file("[layout]\nkeep = false"), {}, chosen)["theme"] == "hettop-dark"
+    chosen = ui_state(theme={"chosen": "b", "over": "hettop-dark"})
+    assert resolve_settings(file("[layout]\nkeep = false"), {}, chosen)["theme"] == "hettop-dark"
 
 
 @pytest.mark.parametrize(
@@ -99,18 +99,18 @@ def test_choices_are_not_taken_where_none_are_to_be_kept() -> None:
     ],
 )
 def test_a_slip_is_named_with_its_line_and_left_out(text: str, fault: str) -> None:
-    force = in_force(file(text), {})
-    assert len(force.faults) == 1
-    assert force.faults[0].startswith(f"config.toml, {fault}")
-    assert {value.source for value in force.values.values()} == {"default"}
-    assert force.keys == {}
+    settings = resolve_settings(file(text), {})
+    assert len(settings.faults) == 1
+    assert settings.faults[0].startswith(f"config.toml, {fault}")
+    assert {value.source for value in settings.values.values()} == {"default"}
+    assert settings.keys == {}
 
 
 def test_what_is_right_beside_a_slip_is_in_force() -> None:
-    force = in_force(file("fps = 'fast'\nascii = true\n[layout]\nhidden = ['machine', 'power']"), {})
-    assert force["ascii"] is True
-    assert force["layout.hidden"] == ("power", "machine")
-    assert force["fps"] == 4.0
+    settings = resolve_settings(file("fps = 'fast'\nascii = true\n[layout]\nhidden = ['machine', 'power']"), {})
+    assert settings["ascii"] is True
+    assert settings["layout.hidden"] == ("power", "machine")
+    assert settings["fps"] == 4.0
 
 
 def test_the_environment_is_read_as_the_file_would_be() -> None:
@@ -121,28 +121,28 @@ def test_the_environment_is_read_as_the_file_would_be() -> None:
         "HETTOP_LAYOUT_HIDDEN": "power, machine",
         "HETTOP_POWER": "file:x.plist",
     }
-    force = in_force(None, environment)
+    settings = resolve_settings(None, environment)
     names = ("fps", "ascii", "window", "layout.hidden", "power")
-    assert [force[name] for name in names] == [10.0, True, 60, ("power", "machine"), "file:x.plist"]
-    assert {force.values[name].where for name in names} == set(environment)
+    assert [settings[name] for name in names] == [10.0, True, 60, ("power", "machine"), "file:x.plist"]
+    assert {settings.values[name].where for name in names} == set(environment)
 
 
 @pytest.mark.parametrize("name", ["HETTOP_FPS", "HETTOP_ASCII", "HETTOP_WINDOW", "HETTOP_LAYOUT_HIDDEN"])
 def test_a_slip_in_the_environment_names_the_variable(name: str) -> None:
-    force = in_force(None, {name: "maybe"})
-    assert len(force.faults) == 1
-    assert force.faults[0].startswith(f"{name} must be ")
+    settings = resolve_settings(None, {name: "maybe"})
+    assert len(settings.faults) == 1
+    assert settings.faults[0].startswith(f"{name} must be ")
 
 
 def test_keys_may_be_written_with_and_without_quotes() -> None:
-    force = in_force(file('[keys]\nunit.next = "u"\n"room.load" = "L"'), {})
-    assert {name: value.value for name, value in force.keys.items()} == {"unit.next": "u", "room.load": "L"}
-    assert force.keys["room.load"].where == "config.toml, line 3"
+    settings = resolve_settings(file('[keys]\nunit.next = "u"\n"room.load" = "L"'), {})
+    assert {name: value.value for name, value in settings.keys.items()} == {"unit.next": "u", "room.load": "L"}
+    assert settings.keys["room.load"].where == "config.toml, line 3"
 
 
 def test_a_hostile_value_is_shown_clean() -> None:
-    force = in_force(file('"\\u001b[31m" = 1\ntheme = ["\\u202e"]'), {})
-    assert not any(c in "".join(force.faults) for c in "\x1b\u202e")
+    settings = resolve_settings(file('"\\u001b[31m" = 1\ntheme = ["\\u202e"]'), {})
+    assert not any(c in "".join(settings.faults) for c in "\x1b\u202e")
 
 
 def test_the_example_sets_nothing_and_says_what_is_so() -> None:
@@ -151,11 +151,11 @@ def test_the_example_sets_nothing_and_says_what_is_so() -> None:
     active = "\n".join(
         line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# [", '# "')) or " = " in line
     )
-    force = in_force(file(active), {})
-    assert force.faults == ()
-    assert {name: value.value for name, value in force.values.items()} == {s.name: s.default for s in SETTINGS}
-    assert {value.source for value in force.values.values()} == {"file"}
-    assert force.keys["unit.next"].value == "c"
+    settings = resolve_settings(file(active), {})
+    assert settings.faults == ()
+    assert {name: value.value for name, value in settings.values.items()} == {s.name: s.default for s in SETTINGS}
+    assert {value.source for value in settings.values.values()} == {"file"}
+    assert settings.keys["unit.next"].value == "c"
 
 
 def test_the_sources_of_power_are_those_that_there_are() -> None:

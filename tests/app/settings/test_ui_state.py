@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.settings.load import my_settings, preferences
-from hettop.app.settings.ui_state import read_kept
+from hettop.app.settings.load import load_settings, preferences
+from hettop.app.settings.ui_state import read_ui_state
 from hettop.measurement.user_files import Places
 from hettop.tui.preferences import Preferences
 
@@ -19,7 +19,7 @@ def places(tmp_path: Path) -> Places:
 
 
 def screen(places: Places) -> Preferences:
-    return preferences(my_settings(environment={}, places=places))
+    return preferences(load_settings(environment={}, places=places))
 
 
 def test_a_choice_is_there_again(places: Places) -> None:
@@ -28,19 +28,19 @@ def test_a_choice_is_there_again(places: Places) -> None:
     first.keep("layout.hidden", ("power", "events"))
     first.keep("layout.zoomed", "units")
     first.keep("theme", "hettop-light")
-    mine = my_settings(environment={}, places=places)
-    again = preferences(mine)
+    user = load_settings(environment={}, places=places)
+    again = preferences(user)
     assert (again.hidden, again.zoomed) == (("events", "power"), "units")
-    assert mine.force["theme"] == "hettop-light"
-    assert mine.force.values["theme"].source == "screen"
+    assert user.settings["theme"] == "hettop-light"
+    assert user.settings.values["theme"].source == "screen"
 
 
 def test_two_screens_do_not_undo_each_others_choices(places: Places) -> None:
     one, other = screen(places), screen(places)
     one.keep("theme", "hettop-light")
     other.keep("layout.zoomed", "units")
-    force = my_settings(environment={}, places=places).force
-    assert (force["theme"], force["layout.zoomed"]) == ("hettop-light", "units")
+    settings = load_settings(environment={}, places=places).settings
+    assert (settings["theme"], settings["layout.zoomed"]) == ("hettop-light", "units")
 
 
 def test_the_screen_is_explained_once(places: Places) -> None:
@@ -57,17 +57,17 @@ def test_a_damaged_file_is_as_none(places: Places, content: str) -> None:
     assert places.state is not None
     places.state.parent.mkdir(parents=True)
     places.state.write_text(content)
-    mine = my_settings(environment={}, places=places)
-    assert mine.force["theme"] == "hettop-dark"
-    assert mine.force.faults == ()
-    preferences(mine).keep("theme", "hettop-light")
-    assert my_settings(environment={}, places=places).force["theme"] == "hettop-light"
+    user = load_settings(environment={}, places=places)
+    assert user.settings["theme"] == "hettop-dark"
+    assert user.settings.faults == ()
+    preferences(user).keep("theme", "hettop-light")
+    assert load_settings(environment={}, places=places).settings["theme"] == "hettop-light"
 
 
 def test_what_is_no_value_any_more_is_left_out(places: Places) -> None:
-    kept = read_kept(places.state or Path())
-    assert kept.keep("layout.hidden", ["gone"], ())
-    assert kept.choice("layout.hidden", ()) is None
+    ui_state = read_ui_state(places.state or Path())
+    assert ui_state.keep("layout.hidden", ["gone"], ())
+    assert ui_state.choice("layout.hidden", ()) is None
 
 
 def test_where_nothing_can_be_written_nothing_is_explained_and_nothing_raised() -> None:

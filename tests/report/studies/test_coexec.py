@@ -8,8 +8,7 @@ import pytest
 
 from hettop.events import FoundCoexec
 from hettop.report.page import Figure, Items, Paragraph, Table
-from hettop.report.rounds_plot import rounds_plot
-from hettop.report.studies.coexec import blocks
+from hettop.report.studies.coexec import blocks, rounds_plot
 from tests.session.coexecuted import BEGUN, DIED, EVERY, HOSTILE_ONE, LONG, POWERED, UNTRUE, WELL
 
 

@@ -1,6 +1,6 @@
 """Writes what powermetrics would print for a chip and a macOS, from figures that the tests know.
 
-Schema, labels and quirks as documented in docs/POWER.md; every figure here is made up.
+Schema, labels and quirks as documented in docs/method/power.md; every figure here is made up.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def found(document: dict[str, Any]) -> FoundSweep:
 
 
 def test_points_and_the_curve_of_a_planted_line() -> None:
-    """t = 8 + B ms: 111.111 items/s at 1, 800 at 32, the knee at 8 (as docs/SWEEPS.md works out)."""
+    """t = 8 + B ms: 111.111 items/s at 1, 800 at 32, the knee at 8 (as docs/method/sweeps.md works out)."""
     told = found(sweep_document([*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None))
     assert told.points[0] == FoundPoint("CPU_ONLY", 1, 224, 224, 100, 111.111, 9.0, None)
     assert told.points[-1] == FoundPoint("CPU_ONLY", 64, 224, 224, 0, None, None, None, "no")

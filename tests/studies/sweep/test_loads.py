@@ -15,7 +15,7 @@ from hettop.measurement.setup import prepare
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.sources.load.parts import parse_load
-from hettop.studies.sweep.loads import Sweep, SweepOptions, time_left_ns
+from hettop.studies.sweep.loads import Sweep, SweepOptions
 from tests.processes.waiting import wait_for
 from tests.record.stories import read
 
@@ -109,9 +109,3 @@ def test_a_recording_whose_last_word_fails_has_its_end_all_the_same(tmp_path: Pa
     with pytest.raises(ValueError, match="nothing to tell"):
         measurement.close("done", fails)
     assert json.loads(file.read_text().splitlines()[-1])["k"] == "end"
-
-
-def test_time_left_is_told_once_something_is_done() -> None:
-    assert time_left_ns(10, 0.0) is None
-    assert time_left_ns(10, 0.25) == 30
-    assert time_left_ns(10, 1.0) == 0

@@ -1,6 +1,6 @@
 """A table of what each layer costs on each device, and the check that a file holds such a table and nothing else.
 
-Knows the file format (docs/SLICING.md) and no planner; whatever is wrong with a file is said in words.
+Knows the file format (docs/method/slicing.md) and no planner; whatever is wrong with a file is said in words.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LARGEST = 1e15
 """Of any number in a file: beyond it, sums of doubles lose the thousandths that others count in."""
 
 LONGEST_NAME = 60
-FORMAT_HINT = "the format is told in docs/SLICING.md and in hettop plan --help"
+FORMAT_HINT = "the format is told in docs/method/slicing.md and in hettop plan --help"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

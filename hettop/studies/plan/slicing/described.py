@@ -1,6 +1,6 @@
 """Devices that are not here, described by how they differ from one that was measured: what if there were one like this?
 
-Knows the file (docs/SLICING.md) and cost tables; source of the arithmetic: MOSAIC, equations 1 to 5.
+Knows the file (docs/method/slicing.md) and cost tables; source of the arithmetic: MOSAIC, equations 1 to 5.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hettop.studies.plan.slicing.estimators import Level, dynamic_power, fit_tim
 from hettop.text import clean
 
 LARGEST_FILE = 1 << 20
-HINT = "docs/SLICING.md tells what describes a device"
+HINT = "docs/method/slicing.md tells what describes a device"
 FIELDS = frozenset({"name", "like", "times", "mhz", "lowest", "highest", "cut", "unsupported", "limit"}) | {
     "watts",
     "static_watts",

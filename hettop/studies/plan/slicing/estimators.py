@@ -1,6 +1,6 @@
 """Costs that were not measured, from few that were: communication by size, time and power by frequency.
 
-Pure arithmetic; source: MOSAIC, equations 1 to 5 (docs/SLICING.md has the worked values).
+Pure arithmetic; source: MOSAIC, equations 1 to 5 (docs/method/slicing.md has the worked values).
 """
 
 from __future__ import annotations

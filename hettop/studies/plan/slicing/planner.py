@@ -1,6 +1,6 @@
 """The cheapest way to cut a chain of layers into slices and to give each slice a device: a dynamic programme.
 
-Knows cost tables alone; source: MOSAIC, equations 8 and 9 and algorithm 1 (docs/SLICING.md).
+Knows cost tables alone; source: MOSAIC, equations 8 and 9 and algorithm 1 (docs/method/slicing.md).
 """
 
 from __future__ import annotations

@@ -1,0 +1,146 @@
+"""The table of commands: name, summary, options, and the module that runs each.
+
+Light to import: a command's module is imported only when it is run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from hettop.cli.parsers import measuring, recordings, showing, studies
+from hettop.errors import HettopError
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `runner` is the module whose `run(arguments)` returns the exit code."""
+
+    summary: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    runner: str
+
+
+LIVE = ""
+"""The name of the live view, which has no command."""
+
+LIVE_VIEW = Command("Watch a model live", measuring.add_live_arguments, "hettop.cli.live")
+
+COMMANDS: Mapping[str, Command] = {
+    "bench": Command("Benchmark a model without the UI", measuring.add_bench_arguments, "hettop.cli.bench"),
+    "coexec": Command(
+        "Run several units concurrently and measure the speedup", studies.add_coexec_arguments, "hettop.cli.coexec"
+    ),
+    "compare": Command(
+        "Compare two recordings and detect regressions", recordings.add_compare_arguments, "hettop.cli.compare"
+    ),
+    "completions": Command("Generate shell completions", showing.add_completions_arguments, "hettop.cli.completions"),
+    "config": Command(
+        "Show effective settings and where each comes from", showing.add_config_arguments, "hettop.cli.config"
+    ),
+    "decide": Command("Recommend a compute unit, with evidence", measuring.add_decide_arguments, "hettop.cli.decide"),
+    "doctor": Command("Check this machine and suggest fixes", showing.add_doctor_arguments, "hettop.cli.doctor"),
+    "export": Command(
+        "Convert a recording (CSV, Parquet, Perfetto, …)", recordings.add_export_arguments, "hettop.cli.export"
+    ),
+    "help": Command("Explain a topic, or show a command's help", showing.add_help_arguments, "hettop.cli.help"),
+    "inspect": Command(
+        "Show a model's operations, parameters, MACs and precision",
+        showing.add_inspect_arguments,
+        "hettop.cli.inspect",
+    ),
+    "layers": Command("Profile a model layer by layer", studies.add_layers_arguments, "hettop.cli.layers"),
+    "pareto": Command(
+        "Show the Pareto front of models, variants and units", studies.add_pareto_arguments, "hettop.cli.pareto"
+    ),
+    "plan": Command("Partition a model across units (MOSAIC)", studies.add_plan_arguments, "hettop.cli.plan"),
+    "power": Command("Show live power draw, or parse a capture", measuring.add_power_arguments, "hettop.cli.power"),
+    "repair": Command("Repair a damaged recording", recordings.add_repair_arguments, "hettop.cli.repair"),
+    "replay": Command(
+        "Replay a recording in the UI, or print its statistics", recordings.add_replay_arguments, "hettop.cli.replay"
+    ),
+    "report": Command("Generate an HTML or Markdown report", recordings.add_report_arguments, "hettop.cli.report"),
+    "roofline": Command(
+        "Measure the roofline and place each layer on it", studies.add_roofline_arguments, "hettop.cli.roofline"
+    ),
+    "sweep": Command(
+        "Measure across batch sizes, image sizes or competing loads", studies.add_sweep_arguments, "hettop.cli.sweep"
+    ),
+    "variants": Command("Build and compare precision variants", studies.add_variants_arguments, "hettop.cli.variants"),
+    "verify": Command("Validate a recording", recordings.add_verify_arguments, "hettop.cli.verify"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors fit in two lines instead of a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise HettopError("usage", message, f"see {self.prog} --help")
+
+
+def command_of(name: str) -> Command:
+    """The command of this name; the live view by the empty name."""
+    return LIVE_VIEW if name == LIVE else COMMANDS[name]
+
+
+def parser_of(name: str) -> Parser:
+    """The parser of one command; of the live view by the empty name."""
+    parser = Parser(
+        prog=f"hettop {name}".strip(), formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    command_of(name).add_arguments(parser)
+    return parser
+
+
+def parse(name: str, argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments of one command; `command` in it is the command line as it was written."""
+    written = [*filter(None, [name]), *argv]
+    return parser_of(name).parse_args(argv, argparse.Namespace(command=written))
+
+
+def run_command(name: str, argv: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    arguments = parse(name, argv)
+    return int(importlib.import_module(command_of(name).runner).run(arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What a parser takes: `flags` are empty for a positional argument; `takes` is the placeholder of a value.
+
+    choices: all that may stand there, where they are known. repeated: whether it may be given again.
+    """
+
+    flags: tuple[str, ...]
+    takes: str
+    words: str
+    choices: tuple[str, ...] = ()
+    repeated: bool = False
+
+
+def options_of(name: str) -> list[Option]:
+    """All that it takes, `--help` included, in the order of its own help."""
+    return [_option(action) for action in parser_of(name)._actions if action.help is not argparse.SUPPRESS]
+
+
+def all_options() -> Iterator[tuple[str, list[Option]]]:
+    """Every command with what it takes, the live view first."""
+    for name in (LIVE, *COMMANDS):
+        yield name, options_of(name)
+
+
+def _option(action: argparse.Action) -> Option:
+    takes = ""
+    if action.nargs != 0:
+        metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+        takes = "" if action.choices and not action.metavar else metavar
+    return Option(
+        flags=tuple(action.option_strings),
+        takes=takes,
+        words=(action.help or "").replace("%%", "%"),
+        choices=tuple(map(str, action.choices or ())),
+        repeated=type(action).__name__ == "_AppendAction" or action.nargs in ("*", "+"),
+    )

@@ -1,0 +1,50 @@
+"""One frame's worth of everything the panels draw: frozen, so that a panel is a function of it.
+
+Knows neither where the session comes from nor how it is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hettop.session.views import SessionView
+from hettop.session.whole import Band
+from hettop.text import clean
+from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
+
+
+@dataclass(frozen=True, slots=True)
+class FrameState:
+    """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
+
+    `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay;
+    `verdict` and `offers`, the studies that can be run, are there while their rooms are open.
+    """
+
+    session: SessionView
+    recording: RecordingStatus | None
+    replay: ReplayStatus | None
+    frozen: bool
+    fps: float
+    loads: tuple[LoadDial, ...] = ()
+    bands: tuple[Band | None, ...] = ()
+    verdict: VerdictPage | None = None
+    offers: tuple[StudyOffer, ...] = ()
+
+    @property
+    def halted(self) -> str | None:
+        """Why numbers stand still, if they do: `FROZEN` hides the rest, for it hides everything that goes on."""
+        header = self.session.header
+        if self.frozen:
+            return "FROZEN"
+        if self.co_executing:
+            return "CO-EXECUTING"
+        if header.paused and header.study is not None:
+            return f"STUDY: {clean(header.study, 20)}"
+        return "PAUSED" if header.paused else None
+
+    @property
+    def co_executing(self) -> bool:
+        """Whether units serve one stream together just now, and what is measured of each alone rests for that."""
+        header = self.session.header
+        return header.paused and header.mode == "coexec"

@@ -1,0 +1,216 @@
+"""The room of competing load: dials that set it, and below them what each load does to each unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
+from hettop.session.conditions_view import ConditionRow
+from hettop.text import clean
+from hettop.tui.charts import glyphs
+from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
+from hettop.tui.feed import LoadDial
+from hettop.tui.frame_state import FrameState
+from hettop.tui.screens.page_screen import PageScreen, RunControl
+
+DUTIES = (100, 75, 50, 25, 10)
+_BAR = 12
+_WORDS = {
+    "cpu": "workers that compute and never wait",
+    "memory": "workers that stream more than the last-level cache",
+    "gpu": "models of the same kind on CPU_AND_GPU",
+    "ane": "models of the same kind on CPU_AND_NE",
+}
+# From a change of 2 % on it is worth a look, from 10 % on a colour that warns: below, runs of one machine differ.
+NOTABLE, ALARMING = 0.02, 0.10
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table of conditions; those of the highest `rank` go first where there is no room."""
+
+    name: str
+    cells: int
+    rank: int
+    text: Callable[[ConditionRow], str]
+
+
+_COLUMNS = (
+    Column("n", 8, 5, lambda row: count(row.n)),
+    Column("P50", 8, 3, lambda row: milliseconds(row.p50_ms)),
+    Column("P90", 8, 0, lambda row: milliseconds(row.p90_ms)),
+    Column("P99", 8, 2, lambda row: milliseconds(row.p99_ms)),
+    Column("max", 8, 1, lambda row: milliseconds(row.max_ms)),
+    Column("inf/s", 8, 4, lambda row: significant(row.throughput_per_s)),
+    Column("mJ", 8, 6, lambda row: significant(row.energy_mj)),
+)
+
+
+class LoadScreen(PageScreen):
+    """↑ ↓ choose a kind, ← → set how much of it, `d` how much of the time, `0` ends all load."""
+
+    NAME = "load"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "level(-1)", "Less", id="load.less"),
+        Binding("right", "level(1)", "More", id="load.more"),
+        Binding("d", "duty", "Duty cycle", id="load.duty"),
+        Binding("0", "end", "No load", id="load.end"),
+    ]
+
+    def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(run_control, ascii=ascii)
+        self._at = 0
+
+    def heading(self, frame_state: FrameState) -> Line:
+        load = clean(frame_state.session.header.load)
+        return line(("competing load", "title"), (" · in force: ", "muted"), (load, "accent"))
+
+    def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
+        if not frame_state.loads:
+            return []
+        return [("↑↓", "kind"), ("←→", "level"), ("d", "duty cycle"), ("0", "no load"), ("c", "unit")]
+
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
+        rows: list[Line] = []
+        for i, dial in enumerate(frame_state.loads):
+            rows.append(dial_line(dial, width, chosen=i == self._at))
+        if frame_state.loads:
+            rows += [(), *_said(frame_state, width), ()]
+        return [*rows, *condition_lines(frame_state.session.conditions, width)]
+
+    def scroll(self, direction: int) -> None:
+        """Moves the cursor among the dials; beyond the last one, the table is scrolled, and back before it moves."""
+        wanted = self._at + direction
+        if 0 <= wanted < self._dials and not (direction < 0 and self.is_scrolled):
+            self._at = wanted
+            self.redraw()
+        else:
+            super().scroll(direction)
+
+    def action_edge(self, direction: int) -> None:
+        self._at = 0 if direction < 0 else max(0, self._dials - 1)
+        super().action_edge(direction)
+
+    def point(self, row: int) -> None:
+        if self.frame_state is not None and row < len(self.frame_state.loads):
+            self._at = row
+            self.redraw()
+
+    def action_level(self, direction: int) -> None:
+        if (dial := self._dial) is not None:
+            level = min(max(dial.level + direction, 0), dial.highest)
+            self._ask(dial, level, dial.duty_percent)
+
+    def action_duty(self) -> None:
+        """The next lower duty cycle, and round again."""
+        if (dial := self._dial) is not None and dial.level:
+            lower = [duty for duty in DUTIES if duty < dial.duty_percent]
+            self._ask(dial, dial.level, lower[0] if lower else DUTIES[0])
+
+    def action_end(self) -> None:
+        if self.frame_state is not None and self.frame_state.loads:
+            self.run_control(lambda live: live.end_load())
+
+    @property
+    def _dials(self) -> int:
+        return len(self.frame_state.loads) if self.frame_state is not None else 0
+
+    @property
+    def _dial(self) -> LoadDial | None:
+        if self.frame_state is None or self._at >= len(self.frame_state.loads):
+            return None
+        return self.frame_state.loads[self._at]
+
+    def _ask(self, dial: LoadDial, level: int, duty_percent: int) -> None:
+        if dial.reason is not None:
+            self.app.notify(f"no {dial.what} load here: {clean(dial.reason)}", severity="warning", markup=False)
+        elif (level, duty_percent) != (dial.level, dial.duty_percent):
+            self.run_control(lambda live: live.change_load(dial.what, level, duty_percent))
+
+
+def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
+    """One kind of load: `▷ cpu   ◀ 2 ▶ of 2   100 % of the time   workers that compute …`."""
+    cursor: Span = (f"{glyphs.VIEWED} " if chosen else "  ", "active")
+    name: Span = (f"{dial.what:<8}", "active" if chosen else "strong")
+    if dial.reason is not None:
+        return fit(line(cursor, name, (f"{UNKNOWN}  {clean(dial.reason)}", "muted")), width)
+    filled = round(_BAR * min(dial.level, dial.highest) / max(1, dial.highest))
+    return fit(
+        line(
+            cursor,
+            name,
+            (f"{dial.level:>3}", "accent" if dial.level else "text"),
+            (f" of {dial.highest:<4}", "muted"),
+            (glyphs.FULL * filled, "accent"),
+            (glyphs.AXIS * (_BAR - filled) + "  ", "edge"),
+            (f"{dial.duty_percent:>3} % of the time  " if dial.level else " " * 19, "text"),
+            (_WORDS.get(dial.what, ""), "muted"),
+        ),
+        width,
+    )
+
+
+def _said(frame_state: FrameState, width: int) -> list[Line]:
+    """The last thing that happened to the load: that it is on its way, confirmed or has failed."""
+    said = [entry for entry in frame_state.session.log if entry.kind == "load"]
+    if not said:
+        text = "Samples count for a load from the moment when all of its workers are at work."
+        return [fit(line((part, "muted")), width) for part in wrapped(text, width)]
+    ink = {"error": "error", "warning": "warning"}.get(said[-1].level, "text")
+    return [fit(line((part, ink)), width) for part in wrapped(clean(said[-1].text), width)]
+
+
+def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
+    """The contention matrix: a line for each unit and load, with what the load changes in P90."""
+    if not rows:
+        return [fit(line(("nothing measured yet", "muted")), width)]
+    short = width < 100
+    names = [clean(unit_name(row.unit, short=short), 20) for row in rows]
+    loads = [clean(row.load, 24) + (f" ({clean(row.thermal, 12)})" if row.thermal else "") for row in rows]
+    unit_cells = max(4, *map(len, names))
+    load_cells = max(4, *map(len, loads))
+    columns = _columns(width - unit_cells - load_cells - 4 - 9)
+    head = f"  {'unit':<{unit_cells}}  {'load':<{load_cells}}" + "".join(f"{c.name:>{c.cells}}" for c in columns)
+    lines = [fit(line((head, "muted"), (f"{'P90 change':>12}", "muted")), width)]
+    before = None
+    for row, name, load in zip(rows, names, loads, strict=True):
+        shown = name if row.unit != before else ""
+        before = row.unit
+        marker: Span = (f"{glyphs.ACTIVE} " if row.current else "  ", "active")
+        figures = "".join(f"{column.text(row):>{column.cells}}" for column in columns)
+        spans = line(
+            marker,
+            (f"{shown:<{unit_cells}}  ", "strong"),
+            (f"{load:<{load_cells}}", "accent" if row.load != "none" else "muted"),
+            (figures, "text"),
+            _change(row),
+        )
+        lines.append(fit(spans, width))
+    notes = (
+        "Times in ms; changes against the same unit without load, of what was measured so far and without intervals: "
+        "hettop decide --load and hettop compare prove."
+    )
+    return [*lines, (), *(fit(line((part, "muted")), width) for part in wrapped(notes, width))]
+
+
+def _columns(room: int) -> list[Column]:
+    kept = list(_COLUMNS)
+    while kept and sum(column.cells for column in kept) > room:
+        kept.remove(max(kept, key=lambda column: column.rank))
+    return kept
+
+
+def _change(row: ConditionRow) -> Span:
+    """With an arrow, so that it does not hang on colour alone."""
+    change = row.p90_change
+    if change is None:
+        return (f"{'' if row.load == 'none' else UNKNOWN:>12}", "muted")
+    if abs(change) < NOTABLE:
+        return (f"{percent(change, signed=True):>12}", "muted")
+    arrow = "↑" if change > 0 else "↓"
+    ink = "good" if change < 0 else "error" if change >= ALARMING else "warning"
+    return (f"{arrow + ' ' + percent(change, signed=True):>12}", ink)

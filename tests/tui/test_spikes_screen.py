@@ -1,0 +1,163 @@
+"""The room of spikes: walked through, pointed from, and readable on small screens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hettop.session.spikes_view import CauseRow, SpikeRow, SpikesView
+from hettop.tui.charts.lines import text_of
+from hettop.tui.panels.timeline import draw_timeline
+from hettop.tui.screens.spikes import cause_lines, spike_lines
+from tests.tui.fakes import HOSTILE, LIVE, REPLAY, SECOND, TIMELINE, FakeFeed
+from tests.tui.screens import running, screen_text, settled
+
+
+def spike(at_s: float, ms: float, *causes: str, likely: int = 0, unit: str = "CPU_AND_NE") -> SpikeRow:
+    return SpikeRow(int(at_s * SECOND), ms, ms / 2, unit, "none", None, causes, likely)
+
+
+def cause(words: str, inside: float, outside: float, p: float | None, *, more: bool = False) -> CauseRow:
+    verdict = "more often than chance" if more else "no more than chance"
+    return CauseRow(words.replace(" ", "_"), words, inside, outside, p, verdict, more)
+
+
+SPIKES = SpikesView(
+    rows=tuple(spike(80 - i, 6.5 + i, "screen redraw", "page fault", likely=1) for i in range(40)),
+    unit="CPU_AND_NE",
+    load="none",
+    thermal=None,
+    n=61,
+    evidence=40,
+    fence_ms=4.0,
+    causes=(
+        cause("screen redraw", 0.9, 0.12, 3e-9, more=True),
+        cause("page fault", 0.5, 0.48, 0.4),
+        cause("load change", 0.0, 0.0, None),
+    ),
+    unwatched=("power sample taken",),
+)
+VIEW = replace(LIVE, spikes=SPIKES)
+
+
+async def test_s_enters_the_room_and_asks_for_the_list() -> None:
+    feed = FakeFeed(VIEW)
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        assert not feed.requests[-1].spikes
+        await pilot.press("s")
+        await settled(pilot)
+        assert feed.requests[-1].spikes
+        text = screen_text(app)
+    assert "spikes of all units · of CPU_AND_NE: 61 so far · fence 4.00 ms" in text
+    assert "01:20.00" in text
+    assert "screen redraw, page fault" in text
+    assert "▸ more often than chance" in text
+    assert "40 of 61 spikes count" in text
+    assert "Did not occur: load change." in text
+    assert "Not watched: power sample taken." in text
+
+
+async def test_enter_goes_to_the_spike_in_a_replay_and_stops_there() -> None:
+    feed = FakeFeed(VIEW, replay=REPLAY)
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press("down", "down", "enter")
+        await settled(pilot)
+        assert app.page_screen is None
+        assert feed.requests[-1].pointed_ns == 78 * SECOND
+    # A second later: by then what was measured is written.
+    assert feed.told.calls == [("toggle_play",), ("seek", 79 * SECOND)]
+
+
+async def test_enter_marks_it_on_the_timeline_in_a_live_view_and_lengthens_the_window() -> None:
+    feed = FakeFeed(VIEW)  # at 83 s
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press(*["down"] * 36, "enter")  # 44 s: 39 s ago, beyond the window of 30 s
+        await settled(pilot)
+        assert feed.requests[-1].pointed_ns == 44 * SECOND
+        assert feed.requests[-1].window_ns == 60 * SECOND
+        assert app.page_screen is None
+    assert feed.told.calls == []
+
+
+async def test_end_goes_to_the_oldest_spike_and_home_to_the_newest() -> None:
+    async with running(FakeFeed(VIEW), size=(120, 40)) as (app, pilot):
+        await pilot.press("s", "end")
+        await settled(pilot)
+        assert "▷ 00:41.00" in screen_text(app)
+        await pilot.press("home")
+        await settled(pilot)
+        assert "▷ 01:20.00" in screen_text(app)
+
+
+async def test_a_spike_that_no_window_reaches_is_said_to_be_past() -> None:
+    feed = FakeFeed(replace(VIEW, spikes=replace(SPIKES, rows=(spike(3, 9.0),))))
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "80 s ago" in screen_text(app)
+        assert feed.requests[-1].window_ns == 30 * SECOND
+
+
+async def test_the_cursor_stays_on_its_spike_when_new_ones_come() -> None:
+    feed = FakeFeed(VIEW, replay=REPLAY)
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press("down", "down")
+        feed.shown = replace(VIEW, spikes=replace(SPIKES, rows=(spike(81, 5.0), *SPIKES.rows)))
+        app.draw()
+        await pilot.press("enter")
+        await settled(pilot)
+    assert feed.told.calls[-1] == ("seek", 79 * SECOND)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16), (40, 10)])
+async def test_the_list_scrolls_and_the_table_stays(size: tuple[int, int]) -> None:
+    async with running(FakeFeed(VIEW), size=size) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press(*["down"] * 39)
+        await settled(pilot)
+        text = screen_text(app)
+    assert "▷ 00:41.00" in text
+    if size[1] >= 16:
+        assert "goes with spikes?" in text
+
+
+def test_units_are_named_only_where_there_are_several() -> None:
+    alone = spike_lines(SPIKES.rows, 0, range(2), 76)
+    assert "NE" not in text_of(alone[1])
+    rows = (spike(80, 6.5), spike(79, 6.5, unit="CPU_ONLY"))
+    several = spike_lines(rows, 0, range(2), 76)
+    assert "NE" in text_of(several[1])
+    assert "CPU" in text_of(several[2])
+
+
+def test_a_table_that_is_too_long_keeps_the_likeliest_and_names_the_rest() -> None:
+    many = [cause(f"cause {i}", 0.2, 0.1, 0.1 + i / 10) for i in range(8)]
+    lines = [text_of(each) for each in cause_lines(replace(SPIKES, causes=(SPIKES.causes[0], *many)), 76, 8)]
+    assert len(lines) == 8
+    assert lines[1].startswith("screen redraw")
+    assert lines[3].startswith("cause 1 ")
+    assert lines[4].startswith("and no more than chance, or too few: cause 2, cause 3,")
+
+
+def test_what_a_file_calls_a_unit_cannot_move_the_cursor() -> None:
+    rows = (spike(80, 6.5, unit=HOSTILE), spike(79, 6.5, unit="A"))
+    for each in spike_lines(rows, 0, range(2), 100):
+        assert "\x1b" not in text_of(each)
+        assert "\u202e" not in text_of(each)
+
+
+def test_the_pointed_slot_has_a_line_and_a_foot() -> None:
+    lines = draw_timeline(replace(TIMELINE, pointed=5, marks=()), 67, 8)
+    column = 67 - 60 + 5
+    assert text_of(lines[-2])[column] == "▲"
+    assert text_of(lines[0])[column] == "┊"
