@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -25,6 +27,9 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before a test module impo
 
 FOR_TESTS = frozenset({"HETTOP_TEST_MODELS", "HETTOP_MACOS_COREMLTOOLS", "HETTOP_UPDATE_GOLDENS", VARIABLE})
 """Variables that are meant for the tests; any other of hettop's is a setting of whoever runs them."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+IGNORED = pytest.StashKey[list[int]]()
+"""Signals that were ignored when the run was started."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,10 +59,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With `--macos` this process starts again: names must be hidden before anything is imported."""
     version = config.getoption("macos")
-    if version is None or VARIABLE in os.environ:
-        return
+    if version is not None and VARIABLE not in os.environ:
+        _start_again(config, version)
+    _leave_children_the_default_signals(config)
+
+
+def pytest_configure_node(node: Any) -> None:
+    """A worker is a child itself: it would not know which signals were ignored."""
+    node.workerinput["ignored"] = node.config.stash[IGNORED]
+
+
+def _leave_children_the_default_signals(config: pytest.Config) -> None:
+    """`nohup` and `&` start this process with signals ignored, and its children would ignore them, too.
+
+    A handler that does nothing has the same effect here, but a child starts with the default again.
+    """
+    workerinput = getattr(config, "workerinput", {})
+    ignored = [int(number) for number in ENDING if signal.getsignal(number) is signal.SIG_IGN]
+    config.stash[IGNORED] = sorted({*ignored, *workerinput.get("ignored", ())})
+    for number in config.stash[IGNORED]:
+        signal.signal(number, lambda *_: None)
+
+
+def _start_again(config: pytest.Config, version: str) -> None:
+    """With `--macos`: names must be hidden before anything is imported."""
     if sys.platform != "linux":
         raise pytest.UsageError("--macos imitates macOS on Linux; elsewhere it would hide what is really there")
     assert config.cache is not None

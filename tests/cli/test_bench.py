@@ -23,6 +23,7 @@ from tests.cli.running import (
     assert_refused,
     called,
     hettop,
+    hettop_process,
     one_document,
     plain_environment,
     read,
@@ -40,7 +41,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_json_is_one_document_and_stderr_is_silent() -> None:
-    done = hettop(*SHORT, "--json")
+    done = hettop_process(*SHORT, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
     assert document["simulated"] is True
@@ -56,7 +57,9 @@ def test_the_table_is_as_wide_as_columns_says() -> None:
 
 
 def test_the_real_model_runs_on_the_real_engine() -> None:
-    done = hettop("bench", "mobilenetv2:32x32", "--units", "CPU_ONLY@1", "--warmup", "2", "--runs", "20", "--json")
+    done = hettop_process(
+        "bench", "mobilenetv2:32x32", "--units", "CPU_ONLY@1", "--warmup", "2", "--runs", "20", "--json"
+    )
     assert done.returncode == 0, done.stderr
     (row,) = one_document(done.stdout)["conditions"]
     assert (row["n"], row["simulated"], row["backend"]) == (20, False, "onnxruntime")

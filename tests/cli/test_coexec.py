@@ -13,7 +13,16 @@ import psutil
 import pytest
 
 from hettop.events import FoundCoexec, Study
-from tests.cli.running import HETTOP, assert_refused, called, hettop, one_document, plain_environment, started
+from tests.cli.running import (
+    HETTOP,
+    assert_refused,
+    called,
+    hettop,
+    hettop_process,
+    one_document,
+    plain_environment,
+    started,
+)
 from tests.processes.waiting import gone, wait_for
 from tests.record.stories import read
 
@@ -160,7 +169,7 @@ def test_a_worker_that_is_killed_is_said_to_be_and_the_stream_goes_on() -> None:
 
 
 def test_a_model_runs_on_two_sessions_of_onnx_runtime(tmp_path: Path) -> None:
-    done = hettop(*SMALL, "--json", cwd=tmp_path)
+    done = hettop_process(*SMALL, "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
     assert document["in_order"] is True

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import assert_refused, hettop, one_document
+from tests.cli.running import assert_refused, hettop, hettop_process, one_document
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_choices_from_the_screen_are_shown_and_forgotten(home: dict[str, str], t
 def test_measuring_without_a_screen_reads_no_settings(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("this is no TOML")
-    done = hettop(
+    done = hettop_process(
         "bench", "--backend", "simulated", "--units", "ALL", "--warmup", "0", "--runs", "5", HETTOP_CONFIG=str(file)
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ from hettop.cli.decide import confidence_of_look
 from hettop.measurement.recorded import looks_like_recording
 from tests.analysis.material import stream_of, write
 from tests.analysis.table_4 import TABLE_4
-from tests.cli.running import SIMULATED, assert_refused, called, hettop, one_document
+from tests.cli.running import SIMULATED, assert_refused, called, hettop, hettop_process, one_document
 from tests.report.sessions import failure
 
 
@@ -120,7 +120,7 @@ def test_recordings_are_told_from_models(tmp_path: Path) -> None:
 
 
 def test_a_model_is_measured_interleaved_and_recorded(tmp_path: Path) -> None:
-    done = hettop(
+    done = hettop_process(
         "decide",
         *SIMULATED[:4],
         "--runs",

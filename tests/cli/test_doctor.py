@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import assert_refused, hettop
+from tests.cli.running import assert_refused, hettop, hettop_process
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
 
 
 def test_it_tells_what_works_as_a_page_and_as_json() -> None:
-    page = hettop("doctor")
+    page = hettop_process("doctor")
     assert page.returncode == 0
     assert "onnxruntime: CPU_ONLY" in page.stdout
     document = json.loads(hettop("doctor", "--json").stdout)
@@ -43,7 +43,7 @@ def test_the_control_of_power_rails_says_why_it_cannot_run_here(tmp_path: Path) 
     assert_refused(hettop("doctor", "--control"), "runs a model by Core ML: Core ML needs macOS")
     pytest.importorskip("coremltools", reason="coremltools is not installed")
     with_core_ml: dict[str, Any] = Bench(tmp_path).environment({"PYTHONPATH": str(REPOSITORY)})
-    assert_refused(hettop("doctor", "--control", "--json", **with_core_ml), "needs power readings: ")
+    assert_refused(hettop_process("doctor", "--control", "--json", **with_core_ml), "needs power readings: ")
 
 
 @pytest.mark.parametrize("other", ["--sudoers", "--clear-cache"])
@@ -69,9 +69,9 @@ def test_the_usual_backend_is_core_ml_where_it_is(tmp_path: Path) -> None:
     usual = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(REPOSITORY)}
     found = Bench(tmp_path).environment(usual)
     arguments = ("bench", str(package), "--warmup", "0", "--runs", "3", "--json")
-    on_a_mac = json.loads(hettop(*arguments, "--units", "CPU_ONLY", cwd=tmp_path, **found).stdout)
+    on_a_mac = json.loads(hettop_process(*arguments, "--units", "CPU_ONLY", cwd=tmp_path, **found).stdout)
     assert [row["backend"] for row in on_a_mac["conditions"]] == ["coreml"]
-    threaded = json.loads(hettop(*arguments, "--units", "CPU_ONLY@1", cwd=tmp_path, **found).stdout)
+    threaded = json.loads(hettop_process(*arguments, "--units", "CPU_ONLY@1", cwd=tmp_path, **found).stdout)
     assert [row["backend"] for row in threaded["conditions"]] == ["onnxruntime"]
     elsewhere = json.loads(hettop(*arguments, "--units", "CPU_ONLY").stdout)
     assert [row["backend"] for row in elsewhere["conditions"]] == ["onnxruntime"]

@@ -16,7 +16,7 @@ from hettop.resources import themes_folder
 from hettop.stats.quantiles import samples_needed
 from hettop.tui.keys import KEYS
 from hettop.tui.themes import load_themes
-from tests.cli.running import assert_refused, called, hettop
+from tests.cli.running import assert_refused, called, hettop_process
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -62,7 +62,7 @@ def test_an_unknown_topic_is_told_the_nearest() -> None:
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:
-    done = hettop("help", "panels", LANG="C", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    done = hettop_process("help", "panels", LANG="C", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0
     assert done.stdout.isascii()
     assert "?" not in done.stdout.replace("`?`", "")

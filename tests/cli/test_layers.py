@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hettop.models.mobilenetv2 import network, parse_variant
-from tests.cli.running import assert_refused, called, hettop, one_document, plain_environment
+from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document, plain_environment
 from tests.sources.engine.backends.onnx_files import relu
 
 MACS = network(parse_variant("mobilenetv2:32x32")).macs
@@ -18,7 +18,7 @@ SMALL = ("mobilenetv2:32x32", "--unit", "CPU_ONLY@1", "--runs", "5", "--warmup",
 
 
 def test_layers_of_the_default_model_add_up(tmp_path: Path) -> None:
-    done = hettop("layers", *SMALL, "--json", cwd=tmp_path)
+    done = hettop_process("layers", *SMALL, "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
     assert sum(layer["share"] for layer in document["layers"]) == pytest.approx(1)

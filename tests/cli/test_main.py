@@ -10,7 +10,7 @@ import pytest
 from hettop import __version__
 from hettop.cli.commands import COMMANDS
 from hettop.exits import WRONG_USE_KINDS, exit_code_of
-from tests.cli.running import HETTOP, PATIENCE_S, assert_refused, called, hettop, plain_environment
+from tests.cli.running import HETTOP, PATIENCE_S, assert_refused, called, hettop_process, plain_environment
 
 
 def in_shell(command: str) -> subprocess.CompletedProcess[str]:
@@ -27,7 +27,7 @@ def in_shell(command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_the_version(option: str) -> None:
-    done = hettop(option)
+    done = hettop_process(option)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"hettop {__version__}\n", "")
 
 
@@ -41,7 +41,7 @@ def test_the_help_has_examples_every_command_and_the_options_of_the_live_view(op
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_help_with_an_example(command: str) -> None:
-    done = hettop(command, "--help")
+    done = hettop_process(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"examples:\n  hettop {command}" in done.stdout
 

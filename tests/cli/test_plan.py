@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hettop.events import FoundPlan, Study
-from tests.cli.running import HETTOP, assert_refused, called, hettop, one_document, plain_environment
+from tests.cli.running import HETTOP, assert_refused, called, hettop, hettop_process, one_document, plain_environment
 from tests.processes.waiting import wait_for
 from tests.record.stories import read
 from tests.studies.plan.cutting import models
@@ -90,7 +90,7 @@ def test_a_model_is_measured_planned_and_run_and_its_slices_answer_as_the_whole(
     model = models.residual(tmp_path / "m.onnx")
     (folder := tmp_path / "empty").mkdir()
     slices = "CPU_ONLY@1_1, CPU_ONLY@2_3"
-    done = hettop("plan", model, "--run", "--slices", slices, "--runs", "5", "--json", cwd=folder)
+    done = hettop_process("plan", model, "--run", "--slices", slices, "--runs", "5", "--json", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
     assert (document["plan"], document["given"]) == (slices, True)

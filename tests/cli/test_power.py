@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import assert_refused, called, hettop, one_document
+from tests.cli.running import assert_refused, called, hettop_process, one_document
 from tests.sources.power.captures import CHIPS, plist, stream, truth_of
 
 TRUTH = truth_of(CHIPS["M1"], elapsed_ns=2_000_000_000)
@@ -48,7 +48,7 @@ def test_lines_are_the_documents_samples_one_by_one(capture: str) -> None:
 
 
 def test_people_get_a_table(capture: str) -> None:
-    done = hettop("power", "--replay", capture, COLUMNS="120")
+    done = hettop_process("power", "--replay", capture, COLUMNS="120")
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 samples" in done.stdout
     assert "mean" in done.stdout

@@ -10,7 +10,7 @@ import pytest
 
 from hettop.cli.export import default_output
 from hettop.record.verify import verify
-from tests.cli.running import assert_refused, called, hettop, one_document
+from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.export.recordings import everything, hostile, simulated
 from tests.record.stories import record, story
 
@@ -97,7 +97,7 @@ def test_export_writes_beside_the_recording_and_tells_the_names(whole: Path) -> 
 
 
 def test_export_into_a_pipe_is_one_table_and_nothing_else(whole: Path) -> None:
-    done = hettop("export", str(whole), "--to", "csv", "-o", "-")
+    done = hettop_process("export", str(whole), "--to", "csv", "-o", "-")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 10
     assert_refused(called("export", str(whole), "--to", "svg", "-o", "-"), "to a file only")

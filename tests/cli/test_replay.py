@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hettop import events
-from tests.cli.running import SIMULATED, assert_refused, called, hettop, one_document
+from tests.cli.running import SIMULATED, assert_refused, called, hettop, hettop_process, one_document
 from tests.streams import MS, S, header, window
 
 
@@ -33,7 +33,7 @@ def test_what_was_live_is_what_is_replayed(tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_it_prints_the_table(recording: Path) -> None:
-    done = hettop("replay", str(recording))
+    done = hettop_process("replay", str(recording))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("SIMULATED · Test model · Test chip\n")
     assert "CPU_ONLY  30  2.00" in done.stdout

@@ -14,7 +14,7 @@ import pytest
 from hettop.cli.rounds import study_options
 from hettop.errors import HettopError
 from hettop.events import FoundSweep, Study
-from tests.cli.running import assert_refused, called, hettop, one_document, started
+from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document, started
 from tests.coreml.bench import Bench
 from tests.record.stories import read
 
@@ -22,7 +22,7 @@ SHORT = ("sweep", "--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--runs
 
 
 def test_a_sweep_gives_statistics_a_matrix_and_the_estimation_error(tmp_path: Path) -> None:
-    done = hettop(*SHORT, "--loads", "none,cpu:4,gpu:1", "--json", "--record", "s.jsonl", cwd=tmp_path)
+    done = hettop_process(*SHORT, "--loads", "none,cpu:4,gpu:1", "--json", "--record", "s.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
     assert len(document["conditions"]) == len(document["matrix"]) == 6

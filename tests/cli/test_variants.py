@@ -10,13 +10,15 @@ import pytest
 
 from hettop.cli.variants import _without_idle_force
 from hettop.events import FoundVariants, Study
-from tests.cli.running import assert_refused, called, hettop, one_document
+from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.record.stories import read
 
 
 def test_variants_are_written_measured_and_compared(tmp_path: Path) -> None:
     model = ("variants", "mobilenetv2:32x32", "--precisions", "fp16", "--units", "CPU_ONLY@1", "--runs", "12")
-    done = hettop(*model, "--warmup", "1", "--out", "out", "--json", cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "c"))
+    done = hettop_process(
+        *model, "--warmup", "1", "--out", "out", "--json", cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "c")
+    )
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
     whole, half = document["variants"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.cli.running import hettop, one_document
+from tests.cli.running import hettop_process, one_document
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
 
@@ -18,7 +18,7 @@ def test_a_unit_that_is_named_twice_has_both_its_calls_served_by_core_ml(
         {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
     )
     units = ("--backend", "coreml", "--units", "CPU_AND_NE,CPU_AND_NE", "--duration", "2s")
-    done = hettop("coexec", str(package), *units, "--json", **environment)
+    done = hettop_process("coexec", str(package), *units, "--json", **environment)
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
     assert [unit["unit"] for unit in document["units"]] == ["CPU_AND_NE", "CPU_AND_NE#2"]
@@ -33,7 +33,7 @@ def test_a_worker_that_loads_without_the_neural_engine_says_so(bench: Bench, pac
         {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
     )
     units = ("--backend", "coreml", "--units", "CPU_ONLY,CPU_AND_NE", "--duration", "2s")
-    done = hettop("coexec", str(package), *units, "--json", **environment)
+    done = hettop_process("coexec", str(package), *units, "--json", **environment)
     assert done.returncode == 0, done.stderr
     notes = {unit["unit"]: unit["note"] for unit in one_document(done.stdout)["units"]}
     assert notes["CPU_AND_NE"].startswith("the Neural Engine's compiler failed")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import assert_refused, hettop, one_document, plain_environment
+from tests.cli.running import assert_refused, hettop_process, one_document, plain_environment
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
 
@@ -31,7 +31,7 @@ BOTH = ("--devices", "CPU_ONLY,CPU_AND_NE")
 def planned(bench: Bench, folder: Path, model: Path | str, *options: str) -> Any:
     environment: dict[str, Any] = bench.environment({"PYTHONPATH": str(REPOSITORY)})
     environment |= {"XDG_CACHE_HOME": str(folder), "HOME": str(folder)}
-    return hettop("plan", str(model), *SHORT, *options, **environment)
+    return hettop_process("plan", str(model), *SHORT, *options, **environment)
 
 
 def test_a_plan_over_two_units_runs_and_its_outputs_are_those_of_the_whole(bench: Bench, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hettop.cli.bench import _how_to_measure
 from hettop.cli.commands import parse
 from hettop.errors import HettopError
-from tests.cli.running import assert_refused, hettop, one_document
+from tests.cli.running import assert_refused, hettop, hettop_process, one_document
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
 
@@ -91,14 +91,14 @@ def test_core_ml_renews_the_state_of_prefill_and_keeps_that_of_decode(
 ) -> None:
     environment: dict[str, Any] = on_the_bench(bench, tmp_path)
     command = ("bench", str(functions), "--backend", "coreml", "--units", "CPU_AND_NE", *FUNCTIONS, *SHORT)
-    done = hettop(*command, **environment)
+    done = hettop_process(*command, **environment)
     assert done.returncode == 0, done.stderr
     page = " ".join(done.stdout.split())
     assert "CPU_AND_NE: its state is made once, at the load, and kept from call to call" in page
     assert "CPU_AND_NE~prefill: its state is made anew before each call, outside of the call's time" in page
-    check(one_document(hettop(*command, "--json", **environment).stdout), "CPU_AND_NE", 16)
+    check(one_document(hettop_process(*command, "--json", **environment).stdout), "CPU_AND_NE", 16)
     bench.behave("CPU_AND_NE", one_call_per_state=True)
-    page = " ".join(hettop(*command, **environment).stdout.split())
+    page = " ".join(hettop_process(*command, **environment).stdout.split())
     assert "CPU_AND_NE: Core ML refuses to run the model: The state is not fresh" in page
     assert "CPU_AND_NE: prefill 16 tokens in " in page
     assert "decode n/a (Core ML refuses to run the model: The state is not fresh)" in page

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cli.running import hettop
+from tests.cli.running import hettop_process
 from tests.coreml.bench import Bench
 
 MODEL = "mobilenetv2:32x32"
@@ -81,7 +81,7 @@ class Machine:
         places = {"HOME": self.caches.parent, "XDG_CACHE_HOME": self.caches, "TMPDIR": self._temporary}
         environment = self._bench.environment({name: str(place) for name, place in places.items()})
         environment["PYTHONPATH"] += f":{Path(__file__).resolve().parents[2]}"
-        return hettop(*arguments, cwd=self._here, **environment)
+        return hettop_process(*arguments, cwd=self._here, **environment)
 
 
 def _measured(document: Any, key: str = "") -> Iterator[tuple[str, str]]:
