@@ -13,6 +13,7 @@ from hettop.errors import HettopError
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import Setup, prepare
+from hettop.session.log import in_words
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import Statistics, statistics
 from tests.processes.waiting import wait_for
@@ -53,7 +54,7 @@ def test_units_run_one_after_another_with_exactly_the_samples_asked_for(setup: S
         assert row.first_ms is not None
         assert row.load_ms is not None
         assert row.simulated
-    actions = [entry.text for entry in session.log if entry.kind == "control"]
+    actions = [entry.text for entry in map(in_words, session.log) if entry.kind == "control"]
     assert actions == ["unit → CPU_AND_NE", "unit → ALL"]
 
 
@@ -98,7 +99,7 @@ def test_what_a_unit_tells_and_cannot_be_taken_in_is_dropped_and_said_and_ends_n
     headless._feed._take_in(window([5, 6], unit="ALL", native=[2**60, 7]))
     headless.pump()
     assert headless.session.dropped == 2
-    assert [entry.text for entry in headless.session.log if "cannot be taken in" in entry.text] == [
+    assert [entry.text for entry in map(in_words, headless.session.log) if "cannot be taken in" in entry.text] == [
         "2 samples dropped: samples that cannot be taken in: a native latency out of range"
     ]
     assert headless.session.samples == 0
