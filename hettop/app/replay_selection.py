@@ -48,6 +48,11 @@ class Selecting:
             self._looping = False
 
     @property
+    def folded_by(self) -> str | None:
+        """The version whose fold the selection's spikes are by, where that is another."""
+        return None if self._reader is None else self._reader.folded_by
+
+    @property
     def looping(self) -> bool:
         """Whether the selection is played over and over."""
         return self._looping

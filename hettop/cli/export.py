@@ -36,7 +36,12 @@ _SIZE = re.compile(r"(\d{2,3})x(\d{2,3})")
 def run(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     chosen = ALL[arguments.to]
-    for option, given in (("--at", arguments.at), ("--size", arguments.size), ("--theme", arguments.theme)):
+    for option, given in (
+        ("--at", arguments.at),
+        ("--size", arguments.size),
+        ("--theme", arguments.theme),
+        ("--refold", arguments.refold or None),
+    ):
         if given is not None and chosen is not PICTURE:
             raise HettopError("usage", f"{option} is for --to svg", "leave it out")
     source = Path(arguments.file)
@@ -67,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--at", type=duration_ns, metavar="90s", help="svg: the moment to show")
     parser.add_argument("--size", type=_screen_size, metavar="120x40", help="svg: columns and rows of the screen")
     parser.add_argument("--theme", metavar="T", help="svg: colour theme")
+    parser.add_argument("--refold", action="store_true", help="svg: compute from the start, not from saved states")
     return parser
 
 
@@ -100,7 +106,8 @@ def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]
     if arguments.theme is not None:
         check_theme(arguments.theme)
     with Files(out, PICTURE.beginnings, force=arguments.force) as files:
-        svg = picture(source, arguments.at, arguments.size or DEFAULT_SIZE, arguments.theme)
+        size = arguments.size or DEFAULT_SIZE
+        svg = picture(source, arguments.at, size, arguments.theme, refold=arguments.refold)
         files.main().write(svg.encode())
     return files.paths
 

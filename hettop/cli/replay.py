@@ -43,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="a recording (JSON Lines, as --record writes it)")
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="play N times as fast (0.25 to 64)")
     parser.add_argument("--at", type=duration_ns, metavar="90s", help="the moment to begin at; headless: to stop at")
+    parser.add_argument(
+        "--refold", action="store_true", help="compute from the start, not from states that the recording holds"
+    )
     parser.add_argument("--headless", action="store_true", help="print the table instead of playing")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
     add_screen_options(parser)
@@ -91,7 +94,7 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     def begin() -> ReplayFeed:
         from hettop.app.replay import ReplayFeed
 
-        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0))
+        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0, refold=arguments.refold))
         if alone:
             opened[0].to_end()
         return opened[0]

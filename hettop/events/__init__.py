@@ -7,7 +7,7 @@ Times are nanoseconds since the session began; every number below 2**53 so that 
 from __future__ import annotations
 
 from hettop.events.base import Event, Failure
-from hettop.events.codec import KINDS, AnyEvent, decode, encode
+from hettop.events.codec import KINDS, AnyEvent, decode, encode, line_crc32_holds, with_line_crc32
 from hettop.events.inference import (
     COLLECTED,
     FAULTED_MAJOR,
@@ -198,6 +198,8 @@ __all__ = [
     "decode",
     "encode",
     "is_capture",
+    "line_crc32_holds",
     "row_name",
     "split_row",
+    "with_line_crc32",
 ]

@@ -302,6 +302,8 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     """The whole folded state, from which folding can go on.
 
     `crc32` covers all bytes, line feeds included, after the previous keyframe line (or from the file's start).
+    `fold` tells which fold made the state (`hettop.session.session.FOLD`). `line_crc32` covers its own line up to that
+    field. Keyframes of format [1,0] have neither.
     """
 
     crc32: Count
@@ -324,3 +326,5 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     studies: Annotated[list[Study], msgspec.Meta(max_length=STUDIES_LIMIT)] = []
     log: list[LogEntry] = []
     log_events: list[LogEvent] = []
+    fold: Count | None = None
+    line_crc32: Count | None = None

@@ -29,6 +29,12 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
+FOLD = 1
+"""Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
+keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
+what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
+
+FIRST_FOLD = 1
 LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
 
 
@@ -298,6 +304,7 @@ class Session:
             studies=self.studies.state(),
             log=[entry for entry in self.log if isinstance(entry, LogEntry)],
             log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            fold=FOLD,
         )
 
     @classmethod
