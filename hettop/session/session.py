@@ -338,9 +338,4 @@ class Session:
         session.causes = Causes.restored(keyframe.causes)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
-        is_earlier = keyframe.energy is None or keyframe.energy.source is None
-        if session.captured and is_earlier:  # earlier versions counted it as this machine's own
-            session.thermal = None
-            session.baselines.clear()
-            session.energy.disown(session.conditions.values())
         return session
