@@ -6,7 +6,7 @@ Pure; takes them from a folded session and from whatever kept the samples in ord
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -85,8 +85,7 @@ def measured(
             continue
         pooled = [c for key, c in session.conditions.items() if (key.unit, key.load) == (unit, load) and c.wall.n]
         if pooled and all(_series(condition, series) is not None for condition in pooled):
-            each = _pooled(unit, load, series, pooled, in_order)
-            found.append(replace(each, thermal=(None,)) if session.captured else each)
+            found.append(_pooled(unit, load, series, pooled, in_order))
     return found
 
 

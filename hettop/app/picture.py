@@ -25,15 +25,20 @@ def picture(
     size: tuple[int, int] = DEFAULT_SIZE,
     theme: str | None = None,
     keys: Sequence[str] = (),
+    *,
+    refold: bool = False,
 ) -> str:
-    """The screen at `at_ns` (None: at the end) of the recording, after these keys. Raises HettopError (`recording`)."""
-    return asyncio.run(_drawn(recording, at_ns, size, theme, keys))
+    """The screen at `at_ns` (None: at the end) of the recording, after these keys. Raises HettopError (`recording`).
+
+    refold: fold from the start instead of trusting keyframes.
+    """
+    return asyncio.run(_drawn(recording, at_ns, size, theme, keys, refold=refold))
 
 
 async def _drawn(
-    recording: Path, at_ns: int | None, size: tuple[int, int], theme: str | None, keys: Sequence[str]
+    recording: Path, at_ns: int | None, size: tuple[int, int], theme: str | None, keys: Sequence[str], *, refold: bool
 ) -> str:
-    feed = ReplayFeed(recording)
+    feed = ReplayFeed(recording, refold=refold)
     try:
         feed.look_at_all()
         feed.to_end()

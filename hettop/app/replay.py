@@ -24,9 +24,14 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 class ReplayFeed:
     """Plays one recording for the screen, from `at_ns` on."""
 
-    def __init__(self, path: Path, *, speed: float = 1.0, at_ns: int = 0, clock: Clock | None = None) -> None:
-        """Raises HettopError (`recording`) when the file cannot be played."""
-        self._player = Player(path)
+    def __init__(
+        self, path: Path, *, speed: float = 1.0, at_ns: int = 0, clock: Clock | None = None, refold: bool = False
+    ) -> None:
+        """refold: fold from the start instead of trusting keyframes.
+
+        Raises HettopError (`recording`) when the file cannot be played.
+        """
+        self._player = Player(path, refold=refold)
         self._clock = clock or RealClock()
         self._speed = speed
         self._playing = True
@@ -98,6 +103,7 @@ class ReplayFeed:
             player.marks_ns,
             player.changes,
             self._selecting.selection,
+            player.folded_by or self._selecting.folded_by,
         )
 
     def overview(self, columns: int) -> tuple[Band | None, ...]:
@@ -224,6 +230,11 @@ class Selecting:
             self._reader = self._player.select(self._start, self._end)
         else:
             self._looping = False
+
+    @property
+    def folded_by(self) -> str | None:
+        """The version whose fold the selection's spikes are by, where that is another."""
+        return None if self._reader is None else self._reader.folded_by
 
     @property
     def looping(self) -> bool:

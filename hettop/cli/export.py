@@ -20,7 +20,12 @@ PIPE = "-"
 
 def run(arguments: argparse.Namespace) -> int:
     chosen = EXPORT_FORMATS[arguments.to]
-    for option, given in (("--at", arguments.at), ("--size", arguments.size), ("--theme", arguments.theme)):
+    for option, given in (
+        ("--at", arguments.at),
+        ("--size", arguments.size),
+        ("--theme", arguments.theme),
+        ("--refold", arguments.refold or None),
+    ):
         if given is not None and chosen is not PICTURE:
             raise HettopError("usage", f"{option} is for --to svg", "leave it out")
     source = Path(arguments.file)
@@ -61,7 +66,8 @@ def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]
     if arguments.theme is not None:
         check_theme(arguments.theme)
     with Files(out, PICTURE.beginnings, force=arguments.force) as files:
-        svg = picture(source, arguments.at, arguments.size or DEFAULT_SIZE, arguments.theme)
+        size = arguments.size or DEFAULT_SIZE
+        svg = picture(source, arguments.at, size, arguments.theme, refold=arguments.refold)
         files.main().write(svg.encode())
     return files.paths
 

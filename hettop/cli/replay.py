@@ -61,7 +61,7 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     def begin() -> ReplayFeed:
         from hettop.app.replay import ReplayFeed
 
-        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0))
+        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0, refold=arguments.refold))
         if alone:
             opened[0].to_end()
         return opened[0]

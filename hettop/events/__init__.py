@@ -7,7 +7,7 @@ Times are nanoseconds since the session began; every number below 2**53 so that 
 from __future__ import annotations
 
 from hettop.events.base import Event, Failure
-from hettop.events.codec import KINDS, AnyEvent, decode, encode
+from hettop.events.codec import KINDS, AnyEvent, decode, encode, line_crc32_holds, with_line_crc32
 from hettop.events.inference import (
     COLLECTED,
     FAULTED_MAJOR,
@@ -34,13 +34,17 @@ from hettop.events.keyframe import (
     GapState,
     KernelState,
     Keyframe,
+    LevelDrift,
     LogEntry,
+    LogEvent,
     PendingPower,
+    PowerOverlap,
     RailState,
     SeriesState,
     SpanState,
     SpikesState,
     UnitState,
+    WorkerLeft,
 )
 from hettop.events.limits import (
     ENGINE_STATES,
@@ -167,8 +171,10 @@ __all__ = [
     "HostLoad",
     "KernelState",
     "Keyframe",
+    "LevelDrift",
     "Load",
     "LogEntry",
+    "LogEvent",
     "Mark",
     "ModelInfo",
     "OutputDifference",
@@ -178,6 +184,7 @@ __all__ = [
     "PlannedDevice",
     "PlannedOp",
     "Power",
+    "PowerOverlap",
     "PowerStatus",
     "RailState",
     "Samples",
@@ -187,9 +194,12 @@ __all__ = [
     "Study",
     "UnitState",
     "Usage",
+    "WorkerLeft",
     "decode",
     "encode",
     "is_capture",
+    "line_crc32_holds",
     "row_name",
     "split_row",
+    "with_line_crc32",
 ]

@@ -5,6 +5,9 @@ Holds no behaviour beyond checking.
 
 from __future__ import annotations
 
+import re
+import zlib
+
 import msgspec
 import numpy as np
 
@@ -37,6 +40,10 @@ AnyEvent = (
     | Keyframe
     | End
 )
+LINE_CRC32 = re.compile(rb',"line_crc32":(\d{1,10})\}\s*')
+"""How a keyframe's line ends."""
+LINE_CRC32_BYTES = 40
+
 KINDS = frozenset(str(kind.__struct_config__.tag) for kind in AnyEvent.__args__)
 
 
@@ -45,8 +52,28 @@ class _Kind(msgspec.Struct):
 
 
 def encode(event: AnyEvent) -> bytes:
-    """One event as JSON, without the closing line feed."""
+    """One event as JSON, without the closing line feed; a keyframe gets its `line_crc32`."""
+    if isinstance(event, Keyframe):
+        return with_line_crc32(_encoder.encode(msgspec.structs.replace(event, line_crc32=None)))
     return _encoder.encode(event)
+
+
+def with_line_crc32(line: bytes) -> bytes:
+    """A keyframe's line that ends with a right `line_crc32`, whether it has had one or not."""
+    held = _line_crc32(line)
+    body = line.rstrip().removesuffix(b"}") if held is None else line[: held.start()]
+    return b'%b,"line_crc32":%d}' % (body, zlib.crc32(body))
+
+
+def line_crc32_holds(line: bytes) -> bool:
+    """Whether the line ends with a `line_crc32`, and that is right."""
+    held = _line_crc32(line)
+    return held is not None and zlib.crc32(line[: held.start()]) == int(held[1])
+
+
+def _line_crc32(line: bytes) -> re.Match[bytes] | None:
+    at = line.rfind(b",", max(0, len(line) - LINE_CRC32_BYTES))
+    return LINE_CRC32.fullmatch(line, at) if at >= 0 else None
 
 
 def decode(line: bytes) -> AnyEvent | None:

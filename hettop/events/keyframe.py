@@ -10,10 +10,10 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import Event, Failure
-from hettop.events.inference import Outputs, Plan
-from hettop.events.limits import NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
-from hettop.events.machine import Baseline, HostLoad, Power, PowerStatus
-from hettop.events.session_events import Advice, Control
+from hettop.events.inference import Engine, Outputs, Plan
+from hettop.events.limits import LARGEST_EXACT, NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
+from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
+from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study
 
 Distance = Annotated[float, msgspec.Meta(ge=-100, le=100)]  # logarithm of a ratio of latencies
@@ -242,8 +242,55 @@ class UnitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stretch_ns: Nanoseconds | None = None
 
 
+class LevelDrift(Event, frozen=True, kw_only=True, tag="drift", eq=False):
+    """The fold found at `t` that a unit's median latency has moved, from one value to another, since `since_ns`."""
+
+    unit: Text
+    since_ns: Nanoseconds
+    before_ns: Annotated[float, msgspec.Meta(ge=0, le=LARGEST_EXACT)]
+    after_ns: Annotated[float, msgspec.Meta(ge=0, le=LARGEST_EXACT)]
+
+
+class PowerOverlap(Event, frozen=True, kw_only=True, tag="power-overlap", eq=False):
+    """The fold found that a source reports the same time more than once."""
+
+    source: Text
+
+
+class WorkerLeft(Event, frozen=True, kw_only=True, tag="worker-left", eq=False):
+    """The fold found that a unit no longer co-executes; others repeated `redone` of its inputs."""
+
+    unit: Text
+    error: Text
+    redone: Count = 0
+
+
+LogEvent = (
+    Header
+    | Engine
+    | Plan
+    | Outputs
+    | PowerStatus
+    | Baseline
+    | Control
+    | Advice
+    | Load
+    | Study
+    | Mark
+    | Dropped
+    | End
+    | LevelDrift
+    | PowerOverlap
+    | WorkerLeft
+)
+"""What has a line in the event log: an event, with the fields that its line is made of, or a finding of the fold."""
+
+
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of the event log: when, how grave (`info`, `warning`, `error`), the kind of event, and what."""
+    """One line of the event log in words: when, how grave (`info`, `warning`, `error`), what, and the kind of event.
+
+    Keyframes of format [1,0] hold these; later ones hold `LogEvent`s, and the words are made when they are shown.
+    """
 
     t: Nanoseconds
     level: Text
@@ -255,6 +302,8 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     """The whole folded state, from which folding can go on.
 
     `crc32` covers all bytes, line feeds included, after the previous keyframe line (or from the file's start).
+    `fold` tells which fold made the state (`hettop.session.session.FOLD`). `line_crc32` covers its own line up to that
+    field. Keyframes of format [1,0] have neither.
     """
 
     crc32: Count
@@ -276,3 +325,6 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     causes: CausesState | None = None
     studies: Annotated[list[Study], msgspec.Meta(max_length=STUDIES_LIMIT)] = []
     log: list[LogEntry] = []
+    log_events: list[LogEvent] = []
+    fold: Count | None = None
+    line_crc32: Count | None = None

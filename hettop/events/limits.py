@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 FORMAT = "hettop"
-VERSION = (1, 0)
+VERSION = (1, 1)
 
 LARGEST_EXACT = 2**53 - 1  # beyond it a JSON reader that uses doubles rounds
 LINE_LIMIT = 1 << 20

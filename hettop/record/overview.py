@@ -15,7 +15,7 @@ from hettop.events import Column, Keyframe, Samples
 from hettop.record.bytes import RecordingFile, second_reader
 from hettop.record.defects import Report
 from hettop.record.reader import read_placed
-from hettop.record.seek import Found, keyframe_before, place_of
+from hettop.record.seek import KeyframeLine, keyframe_before, place_of
 from hettop.session.series import NS_PER_MS
 from hettop.session.whole import Band
 from hettop.stats.histogram import BUCKETS, Histogram, bucket_high, bucket_index, bucket_middle, weighted_quantile
@@ -105,7 +105,7 @@ class Overview:
 
     def _difference_keyframes(self) -> Iterator[bool]:
         """The last keyframe of each slot, against that of the slot before."""
-        last: Found | None = None
+        last: KeyframeLine | None = None
         for slot in range(1, SLOTS + 1):
             until = slot * self.duration_ns // SLOTS + 1
             found = keyframe_before(self._file, place_of(self._file, until, self._end), until)

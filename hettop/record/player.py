@@ -6,6 +6,7 @@ Knows no wall clock: whoever plays says up to which moment. All memory is bounde
 from __future__ import annotations
 
 import io
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,12 +45,12 @@ class Player:
     file was opened or last sought.
     """
 
-    def __init__(self, path: Path, *, folded_bytes: int = FOLDED_FROM_START_BYTES) -> None:
-        """Open `path` at position 0; see `seek.start_before` for `folded_bytes`.
+    def __init__(self, path: Path, *, folded_bytes: int = FOLDED_FROM_START_BYTES, refold: bool = False) -> None:
+        """Open `path` at position 0; see `seek.start_before` for `folded_bytes`. refold: trust no keyframe at all.
 
         Raises HettopError `recording` when it cannot be played.
         """
-        self._folded_bytes = folded_bytes
+        self._folded_bytes = sys.maxsize if refold else folded_bytes
         self._file, self._header = open_recording(path)
         self._path = path
         self._scan = Scan(self._file, committed_end(self._file))
@@ -72,6 +73,11 @@ class Player:
     def session(self) -> Session:
         """The session after all events up to `position_ns`. It is replaced, not changed, by seeking back."""
         return self._session
+
+    @property
+    def folded_by(self) -> str | None:
+        """The version whose fold `session` goes on from, where that is another; None where this one folded it all."""
+        return self._folded_by
 
     @property
     def position_ns(self) -> int:
@@ -174,7 +180,7 @@ class Player:
         self._fold_until(target)
 
     def _begin(self, start: Start) -> None:
-        self._session, self._following = start
+        self._session, self._following, self._folded_by = start
         self._next = next(self._following, None)
 
     def _fold_until(self, target: int) -> None:

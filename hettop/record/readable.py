@@ -24,10 +24,11 @@ def readable(event: AnyEvent) -> tuple[AnyEvent, bytes]:
     except (ValueError, TypeError):
         # Texts come from processes and frameworks and may be of any length, or hold half a surrogate pair.
         try:
-            line = msgspec.json.encode(_with_short_texts(msgspec.to_builtins(event)))
+            seen = events.decode(msgspec.json.encode(_with_short_texts(msgspec.to_builtins(event))))
         except (TypeError, RecursionError) as error:
             raise ValueError(str(error)) from None
-        seen = events.decode(line)
+        if seen is not None:
+            line = events.encode(seen)
     if seen is None:
         raise ValueError("an unknown kind")
     if len(line) > LINE_LIMIT:

@@ -122,9 +122,10 @@ def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_cr
         event = _event(line, offset, report)
         # A keyframe too damaged to be read still ends the stretch that the next one covers.
         if check_crc and (isinstance(event, Keyframe) or line.startswith(KEYFRAME_START)):
-            if isinstance(event, Keyframe) and event.crc32 != lines.crc32_before:
+            fault = _checksum_fault(event, line, lines.crc32_before) if isinstance(event, Keyframe) else None
+            if fault is not None:
                 report.crc_errors += 1
-                report.note(offset, "checksum", "the lines before this keyframe were changed")
+                report.note(offset, "checksum", fault)
             lines.restart_crc()
         if isinstance(event, Header) and offset > 0:
             report.skip(offset, JOINED, "reading stops where it starts")
@@ -134,6 +135,18 @@ def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_cr
     report.torn_bytes = lines.torn_bytes
     if lines.torn_bytes and end is None:
         report.skip(lines.committed_end, TORN)
+
+
+def _checksum_fault(keyframe: Keyframe, line: bytes, crc32: int) -> str | None:
+    """What a keyframe's checksums say was changed, its own line first: then what it says of others is worth nothing."""
+    if is_changed(keyframe, line):
+        return "this keyframe was changed"
+    return None if keyframe.crc32 == crc32 else "the lines before this keyframe were changed"
+
+
+def is_changed(keyframe: Keyframe, line: bytes) -> bool:
+    """Whether a keyframe that must end with a `line_crc32` has a wrong one, or none."""
+    return (keyframe.fold, keyframe.line_crc32) != (None, None) and not events.line_crc32_holds(line)
 
 
 def _event(line: bytes, offset: int, report: Report) -> AnyEvent | None:

@@ -25,7 +25,7 @@ from hettop.record.lines import Lines
 from hettop.record.newfile import NewFile
 from hettop.record.order import in_order
 from hettop.record.readable import readable
-from hettop.record.reader import BYTE_ORDER_MARK, Placed, open_recording, read_placed
+from hettop.record.reader import BYTE_ORDER_MARK, Placed, is_changed, open_recording, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import Session
 from hettop.text import clean
@@ -219,7 +219,7 @@ class _Mending:
 
     def _take_keyframe(self, keyframe: Keyframe, line: bytes) -> None:
         crc32 = self._crc32
-        if contradiction(self._session, keyframe) is not None:
+        if is_changed(keyframe, line) or contradiction(self._session, keyframe) is not None:
             try:
                 _, line = readable(self._session.keyframe(keyframe.t, crc32))
             except ValueError:
@@ -247,6 +247,8 @@ class _Mending:
 def _with_crc(keyframe: Keyframe, line: bytes, crc32: int) -> bytes:
     """The keyframe with another checksum; if possible the same line, for a newer hettop's fields are in it, too."""
     changed = CRC.sub(b'"crc32":%d' % crc32, line, count=1)
+    if keyframe.line_crc32 is not None:
+        changed = events.with_line_crc32(changed)
     try:
         found = events.decode(changed)
     except ValueError:

@@ -17,8 +17,9 @@ from hettop.record.defects import Report
 from hettop.record.folding import fold
 from hettop.record.limits import CLOCK_SLACK_NS
 from hettop.record.lines import line_at
-from hettop.record.reader import KEYFRAME_START, Placed, read_placed
-from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.record.reader import KEYFRAME_START, Placed, is_changed, read_placed
+from hettop.record.verify import contradiction
+from hettop.session.session import FIRST_FOLD, FOLD, LONGEST_WINDOW_NS, Session
 
 # Our lines begin with kind and time, so neither needs the rest of the line to be read.
 LINE_HEAD = re.compile(rb'\{"k":"(\w{1,32})","t":(\d{1,16})[,}]')
@@ -37,35 +38,28 @@ KEYFRAMES_TRIED = 8
 
 
 class Start(NamedTuple):
-    """A session, and the events that follow what it has folded."""
+    """A session, and the events that follow what it has folded; `folded_by` names the version whose fold made it.
+
+    None: this fold did, or one that gives the same.
+    """
 
     session: Session
     following: Iterator[Placed]
+    folded_by: str | None = None
 
 
-class Found(NamedTuple):
+class KeyframeLine(NamedTuple):
+    """A keyframe, where its line starts and the next one does, and whether a right `line_crc32` vouches for it."""
+
     offset: int
     after: int
     keyframe: Keyframe
+    checked: bool
 
 
-def session_at(file: RecordingFile, header: Header, t: int, raw_limit: int = 0) -> Session:
-    """The session after all events up to `t`, the same as folding from the start.
-
-    Raw samples are not in keyframes: with a `raw_limit` above 0 the file is folded from its start.
-    """
-    end, report = committed_end(file), Report()
-    start = beginning(file, end, report, raw_limit) if raw_limit else start_before(file, header, t, end, report)
-    for placed in start.following:
-        if placed.t > t:
-            break
-        fold(start.session, placed.event, report, placed.offset)
-    return start.session
-
-
-def beginning(file: RecordingFile, end: int, report: Report, raw_limit: int = 0) -> Start:
+def beginning(file: RecordingFile, end: int, report: Report) -> Start:
     """The empty session, and all events up to byte `end`."""
-    return Start(Session(raw_limit), read_placed(file, report, end=end))
+    return Start(Session(0), read_placed(file, report, end=end))
 
 
 def start_before(
@@ -79,9 +73,10 @@ def start_before(
 ) -> Start:
     """A session from which folding on to `t` gives what folding from the start gives, trailing window included.
 
-    It begins at the last keyframe that is old enough and agrees with its lines: folding from the keyframe before it
-    must lead to it. Where keyframes are missing or damaged, an earlier one serves, and at worst the file's start, as
-    it does for moments in the first `folded_bytes`. (Of lines lost before it, a keyframe still knows what they held.)
+    It begins at the last keyframe that is old enough and can be trusted: by its own checksum, or, where it has none
+    (format [1,0]), because folding from the keyframe before it leads to the same counts, sums, extremes and histograms.
+    Where keyframes are missing or damaged, an earlier one serves, and at worst the file's start, as it does for moments
+    in the first `folded_bytes`. (Of lines lost before it, a keyframe still knows what they held.)
     """
     oldest_needed = t - LONGEST_WINDOW_NS - CLOCK_SLACK_NS
     if oldest_needed <= 0:
@@ -91,14 +86,24 @@ def start_before(
         return beginning(file, end, report)
     later = keyframe_before(file, near, oldest_needed)
     for _ in range(KEYFRAMES_TRIED):
-        earlier = later and keyframe_before(file, later.offset, oldest_needed)
-        if later is None or earlier is None:
+        if later is None:
             break
-        confirmed = _confirmed(file, header, earlier, later, end=end, report=report)
-        if confirmed is not None:
-            return confirmed
+        if later.checked and (start := _resumed(file, header, later, end, report)) is not None:
+            return start
+        earlier = keyframe_before(file, later.offset, oldest_needed)
+        if earlier is not None and not later.checked:
+            start = _confirmed(file, header, earlier, later, end=end, report=report)
+            if start is not None:
+                return start
         later = earlier
     return beginning(file, end, report)
+
+
+def folded_by(header: Header, keyframe: Keyframe) -> str | None:
+    """The version whose fold made a keyframe's state, if that may be another state than this one would have made."""
+    if (FIRST_FOLD if keyframe.fold is None else keyframe.fold) == FOLD:
+        return None
+    return f"hettop {header.host.hettop}" if header.host.hettop else "another version of hettop"
 
 
 def committed_end(file: Bytes) -> int:
@@ -119,26 +124,31 @@ def line_start_before(file: Bytes, offset: int) -> int:
     return begin + file.pread(offset - begin, begin).rfind(b"\n") + 1
 
 
-def _confirmed(
-    file: RecordingFile, header: Header, earlier: Found, later: Found, *, end: int, report: Report
-) -> Start | None:
+def _resumed(file: RecordingFile, header: Header, found: KeyframeLine, end: int, report: Report) -> Start | None:
+    """The session that a keyframe describes; None where it contradicts itself."""
     try:
-        session = Session.restored(header, earlier.keyframe)
+        session = Session.restored(header, found.keyframe)
     except ValueError:
         return None
-    following = read_placed(file, report, earlier.after, end=end, last_t=earlier.keyframe.t)
-    for placed in following:
+    following = read_placed(file, report, found.after, end=end, last_t=found.keyframe.t)
+    return Start(session, following, folded_by(header, found.keyframe))
+
+
+def _confirmed(
+    file: RecordingFile, header: Header, earlier: KeyframeLine, later: KeyframeLine, *, end: int, report: Report
+) -> Start | None:
+    """The session at `later`, folded from `earlier`; None where the two disagree on what the format defines."""
+    start = _resumed(file, header, earlier, end, report)
+    if start is None:
+        return None
+    for placed in start.following:
         if placed.offset >= later.offset:
-            if placed.offset > later.offset or not _agrees(session, later.keyframe):
+            if placed.offset > later.offset or contradiction(start.session, later.keyframe) is not None:
                 return None
-            fold(session, placed.event, report, placed.offset)
-            return Start(session, following)
-        fold(session, placed.event, report, placed.offset)
+            fold(start.session, placed.event, report, placed.offset)
+            return start
+        fold(start.session, placed.event, report, placed.offset)
     return None
-
-
-def _agrees(session: Session, keyframe: Keyframe) -> bool:
-    return events.encode(session.keyframe(keyframe.t, keyframe.crc32)) == events.encode(keyframe)
 
 
 def place_of(file: Bytes, t: int, end: int) -> int:
@@ -172,8 +182,11 @@ def _line_head_after(file: Bytes, position: int, end: int) -> tuple[int, int] | 
     return None
 
 
-def keyframe_before(file: Bytes, before: int, earlier_than: int) -> Found | None:
-    """The last readable keyframe line that starts before byte `before` and whose time is below `earlier_than`."""
+def keyframe_before(file: Bytes, before: int, earlier_than: int) -> KeyframeLine | None:
+    """The last keyframe line that starts before byte `before` and whose time is below `earlier_than`.
+
+    Lines that cannot be read, and those that their `line_crc32` says were changed, are passed over.
+    """
     marker = b"\n" + KEYFRAME_START
     searched_to = before - 1 + len(marker) - 1
     tried = 0
@@ -192,7 +205,7 @@ def keyframe_before(file: Bytes, before: int, earlier_than: int) -> Found | None
     return None
 
 
-def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> Found | None:
+def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> KeyframeLine | None:
     head = LINE_HEAD.match(file.pread(HEAD_BYTES, offset))
     if head is None or int(head[2]) >= earlier_than:
         return None
@@ -201,6 +214,6 @@ def _keyframe_at(file: Bytes, offset: int, earlier_than: int) -> Found | None:
         event = None if line is None else events.decode(line)
     except ValueError:
         return None
-    if line is None or not isinstance(event, Keyframe) or event.t >= earlier_than:
+    if line is None or not isinstance(event, Keyframe) or event.t >= earlier_than or is_changed(event, line):
         return None
-    return Found(offset, offset + len(line) + 1, event)
+    return KeyframeLine(offset, offset + len(line) + 1, event, checked=event.line_crc32 is not None)

@@ -48,6 +48,8 @@ class SelectionReader:
         self.start_ns, self.end_ns = start_ns, end_ns
         self.done = False
         self.share = 0.0
+        self.folded_by: str | None = None
+        """The version whose fold its spikes are by, where that is another (`seek.folded_by`)."""
         self._report = Report()
         self._found: dict[str, _Unit] = {}
         self._work = self._read(second_reader(file), header, end, folded_bytes)
@@ -64,6 +66,7 @@ class SelectionReader:
 
     def _read(self, file: RecordingFile, header: Header, end: int, folded_bytes: int) -> Iterator[bool]:
         start = start_before(file, header, self.start_ns, end, self._report, folded_bytes=folded_bytes)
+        self.folded_by = start.folded_by
         pause: int | None = None
         for placed in start.following:
             if placed.t > self.end_ns + COMMITTED_WITHIN_NS:

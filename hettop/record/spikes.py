@@ -14,7 +14,7 @@ from hettop.record.defects import Report
 from hettop.record.folding import fold
 from hettop.record.overview import was_reset
 from hettop.record.reader import read_placed
-from hettop.record.seek import FOLDED_FROM_START_BYTES, Found, keyframe_before, place_of
+from hettop.record.seek import FOLDED_FROM_START_BYTES, KeyframeLine, keyframe_before, place_of
 from hettop.session.condition import ConditionKey
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session
@@ -97,7 +97,7 @@ class SpikeSearch:
             None if found is None or not self._holds(found) else _Place(found.keyframe.t, found.after, found.keyframe)
         )
 
-    def _holds(self, found: Found) -> bool:
+    def _holds(self, found: KeyframeLine) -> bool:
         try:
             Session.restored(self._header, found.keyframe)
         except ValueError:

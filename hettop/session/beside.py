@@ -66,20 +66,20 @@ class Beside:
     changes: dict[str, Change]
 
 
-class BesideLines:
-    """The sentences of the last minute, worked out once for all redraws of two seconds. Nothing of it is folded."""
+class RecentComparisons:
+    """Comparisons over the last minute, computed once for all redraws of two seconds. Nothing of it is folded."""
 
     def __init__(self) -> None:
         self._moment = -1
-        self._lines: tuple[str, ...] = ()
+        self._found: tuple[Beside, ...] = ()
 
-    def at(self, session: Session, now_ns: int) -> tuple[str, ...]:
-        """The sentences at `now_ns`: those of a moment shortly before."""
+    def at(self, session: Session, now_ns: int) -> tuple[Beside, ...]:
+        """The comparisons at `now_ns`: those of a moment shortly before."""
         moment = (now_ns - LATE_NS) // EVERY_NS * EVERY_NS
         if moment != self._moment:
             self._moment = moment
-            self._lines = tuple(sentence(each) for each in beside(session, moment) if each.changes)
-        return self._lines
+            self._found = tuple(each for each in beside(session, moment) if each.changes)
+        return self._found
 
 
 def beside(session: Session, now_ns: int | None = None) -> tuple[Beside, ...]:

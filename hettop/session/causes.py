@@ -156,7 +156,7 @@ class Causes:
             self._add(self.machine, REDRAW, start_ms, end_ms, event.t)
 
     def usage(self, event: events.Usage) -> None:
-        if not event.spans:  # an older recording, which does not tell when
+        if not event.spans:  # a recording need not say when
             return
         if event.unit not in self.engines:
             self.engines[event.unit] = Marks(OF_ENGINE)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples
+from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples, SpikesState
 from hettop.session.drift import Drift
 from hettop.session.fences import Fences
 from hettop.session.gaps import Gaps
@@ -181,7 +181,7 @@ class Condition:
         condition.misses = state.misses
         condition.limit_ns = state.limit_ns
         condition.fences = Fences(state.fence_ns)
-        condition.found = Spikes.restored(state.spikes, state.recent_spikes, state.causes, settled)
+        condition.found = Spikes.restored(state.spikes, state.recent_spikes, state.causes or SpikesState(), settled)
         condition.energy = RailSums.restored(state.energy)
         condition.drift = Drift.restored(state.drift)
         condition.gaps = Gaps.restored(state.gaps)

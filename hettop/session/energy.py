@@ -158,13 +158,6 @@ class Energy:
         if self._seen:
             self._attribution.begin(units)
 
-    def disown(self, conditions: Iterable[Condition]) -> None:
-        """Forget all that was attributed: it was somebody else's."""
-        self._seen, self.source, self.resolution_mj, self._attribution = False, None, None, Attribution()
-        self._validated_before, self._readings = frozenset(), RailSums()
-        for condition in conditions:
-            condition.energy = RailSums()
-
     def of(self, condition: Condition) -> RailSums:
         """What is attributed to a condition, with the power samples that can be judged by now."""
         sums = condition.energy
@@ -196,7 +189,7 @@ class Energy:
     def restored(cls, state: EnergyState | None, source: str | None = None) -> Energy:
         """As a keyframe describes it. ValueError when it contradicts itself.
 
-        `source` is for keyframes of earlier versions, which do not name it: all of `total` is taken to be its.
+        `source` is for keyframes that do not name it, as some of format [1,0]: all of `total` is taken to be its.
         """
         energy = cls()
         energy.source = source

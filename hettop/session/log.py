@@ -1,14 +1,15 @@
 """The event log: which events are worth a line to the person watching, and how it reads.
 
-A pure function of one event; spikes are not here, they are found by the fold.
+The fold keeps the events; their words are made when they are shown. Spikes are not here, they are found by the fold.
 """
 
 from __future__ import annotations
 
+import msgspec
+
 from hettop import events
-from hettop.events import AnyEvent, LogEntry
+from hettop.events import AnyEvent, Failure, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
 from hettop.format import clock, milliseconds, percent
-from hettop.session.drift import Drifted
 
 NS_PER_MS = 1e6
 
@@ -24,73 +25,96 @@ _ACTIONS = {
 }
 
 
-def describe(event: AnyEvent) -> LogEntry | None:  # noqa: PLR0912 - a branch for each kind of event
-    """The line this event adds to the log, or None."""
-    found: tuple[str, str] | None = None
-    kind = ""
+def log_event(event: AnyEvent) -> LogEvent | None:  # noqa: PLR0911 - a case for each kind of event
+    """What the log keeps of an event: the fields its line is made of, or None if it is worth no line."""
     match event:
-        case events.Header(model=events.ModelInfo(note=str(note))):
-            kind = "header"
-            found = ("info", f"{event.model.name}: {note}")
-        case events.Engine():
-            kind = "engine"
-            found = _engine(event)
+        case events.Samples():
+            return None
+        case events.Header(model=events.ModelInfo(name=name, note=str(note))):
+            model = events.ModelInfo(name=name, note=note)
+            return events.Header(t=event.t, format=event.format, version=event.version, model=model)
+        case events.Engine() if _is_engine_news(event):
+            return msgspec.structs.replace(event, inputs=[], error=_brief(event.error))
         case events.Plan():
-            kind = "plan"
-            found = _plan(event)
+            return msgspec.structs.replace(event, breaks=[], error=_brief(event.error))
+        case events.Outputs() if event.error is not None or any(_is_wrong(output) for output in event.outputs):
+            return msgspec.structs.replace(event, error=_brief(event.error))
+        case events.PowerStatus() if event.state not in ("starting", "stopped"):
+            return msgspec.structs.replace(event, fix="", refused={}, validated=[])
+        case events.Load():
+            return msgspec.structs.replace(event, error=_brief(event.error))
+        case events.Study() if event.state != "running":  # its beginning and progress are shown where it is shown
+            return msgspec.structs.replace(event, arguments=[], found=None, error=_brief(event.error))
+        case events.Baseline() | events.Control() | events.Advice() | events.Mark() | events.Dropped() | events.End():
+            return event
+    return None
+
+
+def in_words(entry: LogEvent | LogEntry) -> LogEntry:
+    """The line of the log that an event has; one from a keyframe of format [1,0] is in words already."""
+    if isinstance(entry, LogEntry):
+        return entry
+    level, text = _words(entry)
+    return LogEntry(t=entry.t, level=level, text=text[: events.TEXT_LIMIT], kind=kind_of(entry))
+
+
+def kind_of(entry: LogEvent | LogEntry) -> str:
+    """The kind of event that an entry of the log is of."""
+    return entry.kind if isinstance(entry, LogEntry) else str(entry.__struct_config__.tag)
+
+
+def _words(event: LogEvent) -> tuple[str, str]:  # noqa: PLR0911, PLR0912 - a case for each kind of event
+    match event:
+        case events.Header():
+            return "info", f"{event.model.name}: {event.model.note}"
+        case events.Engine():
+            return _engine(event)
+        case events.Plan():
+            return _plan(event)
         case events.Outputs():
-            kind = "outputs"
-            found = _outputs(event)
+            return _outputs(event)
         case events.PowerStatus():
-            kind = "power"
-            found = _power_status(event)
+            return _power_status(event)
         case events.Baseline():
-            kind = "baseline"
-            found = ("info", f"idle baseline taken from {event.n} power samples, load {event.load}")
+            return "info", f"idle baseline taken from {event.n} power samples, load {event.load}"
         case events.Control():
-            kind = "control"
             # The action may come from a file: it is data, and only our own words have a place for the units.
             text = _ACTIONS.get(event.action, event.action.replace("{", "(")).replace("{units}", ", ".join(event.units))
-            found = ("info", text)
+            return "info", text
         case events.Advice():
-            kind = "advice"
-            found = _advice(event)
+            return _advice(event)
         case events.Load():
-            kind = "load"
-            found = _load(event)
+            return _load(event)
         case events.Study():
-            kind = "study"
-            found = _study(event)
+            return _study(event)
         case events.Mark():
-            kind = "mark"
-            found = ("info", f"mark: {event.text}" if event.text else "mark")
+            return "info", f"mark: {event.text}" if event.text else "mark"
         case events.Dropped():
-            kind = "dropped"
-            found = ("warning", f"{event.n} samples dropped: {event.why}")
+            return "warning", f"{event.n} samples dropped: {event.why}"
         case events.End():
-            kind = "end"
-            found = ("info", f"end: {event.why}" if event.why else "end")
-    if found is None:
-        return None
-    level, text = found
-    return LogEntry(t=event.t, level=level, text=text[: events.TEXT_LIMIT], kind=kind)
+            return "info", f"end: {event.why}" if event.why else "end"
+        case LevelDrift():
+            return "warning", _drift(event)
+        case PowerOverlap():
+            return "warning", f"{event.source} tells of the same time more than once: each moment is counted once"
+        case WorkerLeft():
+            redone = f"; {event.redone} of its numbers were done by others" if event.redone else ""
+            return "error", f"{event.unit} left the co-execution: {event.error}{redone}"
 
 
-def drifted(unit: str, found: Drifted) -> LogEntry:
-    """The line that says that a unit's level has moved: when it began, and from where to where."""
-    change = found.after_ns / found.before_ns - 1
-    moved = f"{milliseconds(found.before_ns / NS_PER_MS)} → {milliseconds(found.after_ns / NS_PER_MS)} ms"
-    text = f"{unit} drifts: median {moved} ({percent(change, signed=True)}) since {clock(found.from_ns)}"
-    return LogEntry(t=found.known_ns, level="warning", text=text[: events.TEXT_LIMIT], kind="drift")
+def _brief(error: Failure | None) -> Failure | None:
+    return None if error is None else msgspec.structs.replace(error, log=[])
 
 
-def overlapped(event: events.Power) -> LogEntry:
-    """The line that says that a source tells of the same time more than once; only the first such sample has one."""
-    text = f"{event.source} tells of the same time more than once: each moment is counted once"
-    return LogEntry(t=event.t, level="warning", text=text[: events.TEXT_LIMIT], kind="power")
+def _is_engine_news(event: events.Engine) -> bool:
+    if event.state == "failed" or (event.first_ns is not None and event.load_ns is not None):
+        return True
+    if event.state == "spawning":
+        return event.note is not None
+    return event.state in {"warming", "running"} and event.note is not None and event.load_ns is None
 
 
-def _engine(event: events.Engine) -> tuple[str, str] | None:
+def _engine(event: events.Engine) -> tuple[str, str]:
     if event.state == "failed" and event.error is not None:
         hint = f" · {event.error.hint}" if event.error.hint else ""
         return "error", f"{event.unit} failed: {event.error.message}{hint}"
@@ -98,13 +122,11 @@ def _engine(event: events.Engine) -> tuple[str, str] | None:
         return "error", f"{event.unit} failed"
     if event.state == "spawning" and event.note is not None:
         return "info", f"{event.unit} {event.note}"
-    if event.state in {"warming", "running"} and event.note is not None and event.load_ns is None:
-        return "warning", f"{event.unit}: {event.note}"
     if event.first_ns is not None and event.load_ns is not None:
         note = f" · {event.note}" if event.note else ""
-        took = f"loaded in {event.load_ns / 1e6:.0f} ms, first call {event.first_ns / 1e6:.1f} ms"
+        took = f"loaded in {event.load_ns / NS_PER_MS:.0f} ms, first call {event.first_ns / NS_PER_MS:.1f} ms"
         return "info", f"{event.unit} {_compiled(event)}{took}{note}"
-    return None
+    return "warning", f"{event.unit}: {event.note or event.state}"
 
 
 def _compiled(event: events.Engine) -> str:
@@ -120,25 +142,25 @@ def _plan(event: events.Plan) -> tuple[str, str]:
     return "info", f"{event.unit} plan (a claim): {where or 'no operation has a place'}"
 
 
-def _outputs(event: events.Outputs) -> tuple[str, str] | None:
+def _is_wrong(output: events.OutputDifference) -> bool:
+    return bool(output.not_finite) or (output.top1 is not None and output.top1 < 1)
+
+
+def _outputs(event: events.Outputs) -> tuple[str, str]:
     if event.error is not None:
         return "warning", f"{event.unit} outputs not compared: {event.error.message}"
     broken = sum(output.not_finite for output in event.outputs)
     if broken:
         return "error", f"{event.unit} outputs: {broken} values are no numbers, unlike {event.reference}'s"
-    apart = [output for output in event.outputs if output.top1 is not None and output.top1 < 1]
-    if apart:
-        return "warning", f"{event.unit} decides otherwise than {event.reference}: output {apart[0].name}"
-    return None
+    name = next((output.name for output in event.outputs if _is_wrong(output)), "")
+    return "warning", f"{event.unit} decides otherwise than {event.reference}: output {name}"
 
 
-def _power_status(event: events.PowerStatus) -> tuple[str, str] | None:
+def _power_status(event: events.PowerStatus) -> tuple[str, str]:
     if event.state == "running" and events.is_capture(event.source):
         return "warning", "power from a capture: it tells nothing of this run"
     if event.state == "running":
         return "info", f"power from {event.source}"
-    if event.state in ("starting", "stopped"):
-        return None
     reason = f": {event.reason}" if event.reason else ""
     if event.source == "none":
         return "warning", f"no power{reason}"
@@ -151,22 +173,14 @@ def _advice(event: events.Advice) -> tuple[str, str]:
     told = f"advice under load {event.load}: {event.unit} instead of {event.over}"
     if event.p90_ns is None or event.over_p90_ns is None:
         return "info", told
-    return "info", f"{told}: P90 {event.p90_ns / 1e6:.3g} ms, not {event.over_p90_ns / 1e6:.3g}"
+    return "info", f"{told}: P90 {event.p90_ns / NS_PER_MS:.3g} ms, not {event.over_p90_ns / NS_PER_MS:.3g}"
 
 
-def died(event: events.Study, worker: events.FoundWorker) -> LogEntry:
-    """The line that says that units co-execute without one of them from now on."""
-    redone = f"; {worker.redone} of its numbers were done by others" if worker.redone else ""
-    text = f"{worker.unit} left the co-execution: {worker.error}{redone}"
-    return LogEntry(t=event.t, level="error", text=text[: events.TEXT_LIMIT], kind="study")
-
-
-def _study(event: events.Study) -> tuple[str, str] | None:
-    """Its end; its beginning and how far it is are told where it is shown."""
+def _study(event: events.Study) -> tuple[str, str]:
     name = "co-execution" if event.name == "coexec" else f"study {event.name}"
     if event.state == "failed":
         return "error", f"{name} failed" + (f": {event.error.message}" if event.error else "")
-    return None if event.state == "running" else ("info", f"{name} {event.state}")
+    return "info", f"{name} {event.state}"
 
 
 def _load(event: events.Load) -> tuple[str, str]:
@@ -177,3 +191,9 @@ def _load(event: events.Load) -> tuple[str, str]:
         return "info", f"{simulated}load now {event.condition}"
     level = "" if event.level is None else f" {event.level}"
     return "info", f"{simulated}load {event.what}{level} {event.state}"
+
+
+def _drift(event: LevelDrift) -> str:
+    before, after = (milliseconds(value / NS_PER_MS) for value in (event.before_ns, event.after_ns))
+    change = f" ({percent(event.after_ns / event.before_ns - 1, signed=True)})" if event.before_ns else ""
+    return f"{event.unit} drifts: median {before} → {after} ms{change} since {clock(event.since_ns)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hettop.events import LogEntry
+from hettop.session.log import in_words
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session
 from hettop.session.spikes import RECENT
@@ -24,7 +25,7 @@ def log(session: Session, request: ViewRequest) -> tuple[LogEntry, ...]:
     ]
     entries: list[LogEntry] = []
     between: dict[str, list[_Spike]] = {}
-    happened: list[LogEntry | _Spike] = [*session.log, *spikes]
+    happened: list[LogEntry | _Spike] = [*map(in_words, session.log), *spikes]
     for each in sorted(happened, key=lambda entry: entry.t):
         if isinstance(each, _Spike):
             between.setdefault(each.unit, []).append(each)

@@ -10,13 +10,13 @@ from collections import deque
 from functools import singledispatchmethod
 
 from hettop import events
-from hettop.events import AnyEvent, Keyframe, LogEntry
-from hettop.session.beside import BesideLines
+from hettop.events import AnyEvent, Keyframe, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
+from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.energy import Energy
-from hettop.session.log import describe, died, drifted, overlapped
+from hettop.session.log import log_event
 from hettop.session.power_history import PowerHistory
 from hettop.session.studies import Studies
 from hettop.session.trailing import LONGEST_WINDOW_NS
@@ -29,6 +29,12 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
+FOLD = 1
+"""Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
+keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
+what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
+
+FIRST_FOLD = 1
 LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
 
 
@@ -56,9 +62,9 @@ class Session:
         self.causes = Causes()
         self.host: events.HostLoad | None = None
         self.canary = CanaryFold()
-        self.beside_lines = BesideLines()
+        self.comparisons = RecentComparisons()
         self.studies = Studies()
-        self.log: deque[LogEntry] = deque(maxlen=LOG_LENGTH)
+        self.log: deque[LogEvent | LogEntry] = deque(maxlen=LOG_LENGTH)
         self.samples = 0
         self.dropped = 0
         self.ended: events.End | None = None
@@ -97,9 +103,9 @@ class Session:
         self._settle_causes()
         # Looked up by hand: the bound form of a singledispatchmethod is made anew for each call, for 4 µs.
         self._folds.dispatch(type(event))(self, event)
-        entry = describe(event)
-        if entry is not None:
-            self.log.append(entry)
+        logged = log_event(event)
+        if logged is not None:
+            self.log.append(logged)
 
     def _settle_causes(self) -> None:
         """Count what was present at spikes and at other moments, as soon as all that was present is known."""
@@ -137,7 +143,15 @@ class Session:
         condition = self._condition(event)
         condition.add(event, ends, pause, self.limit_ns, self.causes.settled)
         if (news := condition.drift.news()) is not None:
-            self.log.append(drifted(event.unit, news))
+            self.log.append(
+                LevelDrift(
+                    t=news.known_ns,
+                    unit=event.unit,
+                    since_ns=news.from_ns,
+                    before_ns=news.before_ns,
+                    after_ns=news.after_ns,
+                )
+            )
         condition.gaps.steady(event.gap_ns, event.lat_ns, gap)
 
     @_fold.register
@@ -195,7 +209,7 @@ class Session:
         known = self.energy.overlapping
         self.energy.power(event, self.units.values(), self.conditions, before)
         if not known and self.energy.overlapping:
-            self.log.append(overlapped(event))
+            self.log.append(PowerOverlap(t=event.t, source=event.source))
 
     @_fold.register
     def _(self, event: events.PowerStatus) -> None:
@@ -222,7 +236,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Study) -> None:
-        self.log.extend(died(event, worker) for worker in self.studies.add(event))
+        for worker in self.studies.add(event):
+            self.log.append(WorkerLeft(t=event.t, unit=worker.unit, error=worker.error or "", redone=worker.redone))
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
@@ -287,7 +302,9 @@ class Session:
             canary_state=self.canary.state(),
             causes=self.causes.state(),
             studies=self.studies.state(),
-            log=list(self.log),
+            log=[entry for entry in self.log if isinstance(entry, LogEntry)],
+            log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            fold=FOLD,
         )
 
     @classmethod
@@ -316,14 +333,9 @@ class Session:
         session.host = keyframe.host
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
-        session.log.extend(keyframe.log)
+        session.log.extend([*keyframe.log, *keyframe.log_events])
         session.units = {state.unit: Unit.restored(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
-        is_earlier = keyframe.energy is None or keyframe.energy.source is None
-        if session.captured and is_earlier:  # earlier versions counted it as this machine's own
-            session.thermal = None
-            session.baselines.clear()
-            session.energy.disown(session.conditions.values())
         return session

@@ -181,15 +181,11 @@ class Spikes:
         return [(spike.end_ns, spike.latency_ns) for spike in self._kept()]
 
     @classmethod
-    def restored(cls, n: int, recent: Iterable[tuple[int, int]], state: SpikesState | None, settled: int) -> Spikes:
+    def restored(cls, n: int, recent: Iterable[tuple[int, int]], state: SpikesState, settled: int) -> Spikes:
         """As a keyframe describes them. ValueError when it contradicts itself."""
         spikes = cls()
         spikes.n = n
         spikes.listed.extend(Spike(end, latency, idle=False, causes=None) for end, latency in recent)
-        if state is None:  # written before there were causes
-            for spike in spikes.listed:
-                spike.causes = 0
-            return spikes
         if len(state.trials) not in (0, len(WIDTHS)):
             raise ValueError("a keyframe's spikes have other widths")
         for place, spike in enumerate(spikes.listed):

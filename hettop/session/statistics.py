@@ -177,7 +177,7 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
     return msgspec.structs.replace(
         known,
         load=condition.key.load,
-        thermal=None if session.captured else condition.key.thermal,  # recorded as this machine's by earlier versions
+        thermal=condition.key.thermal,
         n=wall.n,
         exact=wall.raw() is not None,
         mean_ms=_ms(moments.mean_ns),

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from hettop.session.log import kind_of
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session
 from hettop.session.views import TimelineSlot, TimelineView, ViewRequest
@@ -45,9 +46,9 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
                 found[slot] = TimelineSlot(p90 / NS_PER_MS, highest / NS_PER_MS, slot in spiked, name)
     fence = _fence(session, unit) if unit else None
     marks = tuple(
-        (entry.t // slot_ns - first, entry.kind)
+        (entry.t // slot_ns - first, kind_of(entry))
         for entry in session.log
-        if entry.kind in MARKED_KINDS and first <= entry.t // slot_ns <= last
+        if kind_of(entry) in MARKED_KINDS and first <= entry.t // slot_ns <= last
     )
     return TimelineView(
         window_ns=window_ns,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hettop.session import details
+from hettop.session.beside import sentence
 from hettop.session.condition import Condition
 from hettop.session.current import current_condition
 from hettop.session.series import NS_PER_MS
@@ -40,7 +41,7 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     )
     absent = session.header.settings.get("absent", {}) if session.header else {}
     pairs = tuple((str(name), str(why)) for name, why in absent.items()) if isinstance(absent, dict) else ()
-    besides = session.beside_lines.at(session, request.now_ns)
+    besides = tuple(sentence(each) for each in session.comparisons.at(session, request.now_ns))
     return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs, besides)
 
 

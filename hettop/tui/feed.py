@@ -27,7 +27,8 @@ class RecordingStatus:
 class ReplayStatus:
     """Where the replay stands, in nanoseconds of the recording; `marks_ns` are the user's marks, for the scrub bar.
 
-    `changes` are the moments at which units (`control`) or the competing load (`load`) changed.
+    `changes` are the moments at which units (`control`) or the competing load (`load`) changed. `folded_by` names the
+    version of hettop whose fold the figures go on from, where that is another.
     """
 
     path: str
@@ -38,6 +39,7 @@ class ReplayStatus:
     marks_ns: tuple[int, ...] = ()
     changes: tuple[tuple[int, str], ...] = ()
     selection: Selection | None = None
+    folded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

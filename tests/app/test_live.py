@@ -17,6 +17,7 @@ from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.record.writer import Closed
+from hettop.session.log import in_words, kind_of
 from hettop.tui.feed import Notice
 from tests.clocks import FakeClock
 from tests.processes.waiting import wait_for
@@ -126,8 +127,8 @@ def test_resetting_forgets_the_samples(feed: LiveFeed) -> None:
 
 def test_a_mark_is_an_event_of_limited_length(feed: LiveFeed) -> None:
     feed.mark("x" * 300)
-    assert feed.session.log[-1].kind == "mark"
-    assert len(feed.session.log[-1].text) <= events.TEXT_LIMIT
+    assert kind_of(feed.session.log[-1]) == "mark"
+    assert len(in_words(feed.session.log[-1]).text) <= events.TEXT_LIMIT
 
 
 def test_each_kind_of_load_has_a_dial_that_leaves_the_others_alone(feed: LiveFeed) -> None:
@@ -140,7 +141,7 @@ def test_each_kind_of_load_has_a_dial_that_leaves_the_others_alone(feed: LiveFee
     assert [(dial.what, dial.level) for dial in feed.loads()] == [("cpu", 1), ("memory", 0), ("gpu", 0), ("ane", 0)]
     feed.end_load()
     feed.pump()
-    assert "simulated load now none" in feed.session.log[-1].text
+    assert "simulated load now none" in in_words(feed.session.log[-1]).text
 
 
 def test_the_simulated_machine_has_every_kind_of_load(feed: LiveFeed) -> None:

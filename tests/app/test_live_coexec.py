@@ -17,6 +17,7 @@ from hettop.events import FoundCoexec, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
+from hettop.session.log import in_words
 from hettop.session.session import Session
 from hettop.studies.kinds import Together
 from tests.processes.waiting import gone, wait_for
@@ -65,7 +66,7 @@ def workers() -> list[int]:
 
 
 def log(session: Session) -> list[str]:
-    return [entry.text for entry in session.log]
+    return [in_words(entry).text for entry in session.log]
 
 
 def co_executing(feed: LiveFeed, rounds: int = 1) -> None:

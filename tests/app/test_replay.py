@@ -20,7 +20,8 @@ from hettop.session.whole import Selection
 from hettop.tui.app import HettopApp
 from hettop.tui.feed import ReplayStatus
 from tests.clocks import FakeClock
-from tests.record.stories import read, record, story
+from tests.record.stories import edited, read, record, story
+from tests.record.stories import header as story_header
 from tests.streams import MS, S, header, window
 from tests.tui.screens import STILL, screen_text, settled
 
@@ -452,4 +453,34 @@ def test_a_picture_of_a_replay_has_the_whole_recording_in_it(tmp_path: Path, clo
     assert None in feed.overview(50)
     feed.look_at_all()
     assert None not in feed.overview(50)
+    feed.close()
+
+
+@pytest.fixture(scope="module")
+def folded_by_another(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two minutes whose keyframes are by another fold, and too many bytes before them to be folded from the start."""
+    path = tmp_path_factory.mktemp("another") / "r.jsonl"
+    record(path, story(4, 120.0), opening=story_header(host=events.Host(hettop="9.1")))
+    opening, *lines = edited(path.read_bytes().splitlines(keepends=True), lambda keyframe: keyframe.update(fold=999))
+    padding = b'{"k":"padding","t":0,"x":"%b"}\n' % (b"x" * 500_000)
+    path.write_bytes(b"".join([opening, *[padding] * 5, *lines]))
+    return path
+
+
+@pytest.mark.parametrize(("refold", "told"), [(False, "hettop 9.1"), (True, None)])
+async def test_figures_of_another_fold_are_marked_on_the_screen(
+    folded_by_another: Path, clock: FakeClock, refold: bool, told: str | None
+) -> None:
+    feed = ReplayFeed(folded_by_another, at_ns=119 * S, clock=clock, refold=refold)
+    status = feed.replay_status()
+    assert status is not None
+    assert status.folded_by == told
+    app = HettopApp(lambda: feed, replaying=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert ("folded by hettop 9.1" in screen_text(app)) is not refold
+    feed.seek(0)
+    status = feed.replay_status()
+    assert status is not None
+    assert status.folded_by is None, "the start is folded by this version"
     feed.close()

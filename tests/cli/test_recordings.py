@@ -141,6 +141,7 @@ def test_the_picture_is_the_screen_at_that_moment(tmp_path: Path) -> None:
 
 def test_options_of_the_picture_are_for_the_picture(whole: Path) -> None:
     assert_refused(called("export", str(whole), "--to", "csv", "--at", "5s"), "--to svg")
+    assert_refused(called("export", str(whole), "--to", "csv", "--refold"), "--to svg")
     assert_refused(called("export", str(whole), "--to", "svg", "--size", "9x9"), "no size")
     assert_refused(called("export", str(whole), "--to", "svg", "--theme", "none"), "no theme")
 

@@ -80,15 +80,15 @@ def test_two_real_models_live_beside_each_other_and_the_screen_compares_them() -
     assert feed.session.header.settings["variants"]["b"]["model"] == "mobilenetv2:96x96:b1"
 
 
-def test_the_sentence_is_the_same_for_all_redraws_of_two_seconds() -> None:
-    from hettop.session.beside import EVERY_NS, LATE_NS, BesideLines
+def test_the_comparison_is_the_same_for_all_redraws_of_two_seconds() -> None:
+    from hettop.session.beside import EVERY_NS, LATE_NS, RecentComparisons
     from tests.session.test_beside import latencies, session_of
     from tests.streams import S, window
 
     session = session_of(window(latencies(2.0, 1)), window(latencies(1.0, 2), unit="CPU_ONLY~b", t0=S))
     start = 4 * EVERY_NS + LATE_NS
-    lines = BesideLines().at(session, start)
-    assert len(lines) == 1
+    found = RecentComparisons().at(session, start)
+    assert len(found) == 1
     session.fold(window(latencies(9.0, 3), unit="CPU_ONLY~b", t0=start - S // 10))
-    assert BesideLines().at(session, start + EVERY_NS - 1) == lines, "what ended later is not yet in it"
-    assert BesideLines().at(session, start + 2 * EVERY_NS) != lines
+    assert RecentComparisons().at(session, start + EVERY_NS - 1) == found, "what ended later is not yet in it"
+    assert RecentComparisons().at(session, start + 2 * EVERY_NS) != found

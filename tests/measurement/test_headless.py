@@ -15,6 +15,7 @@ from hettop.errors import HettopError
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import Setup, prepare
+from hettop.session.log import in_words
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import Statistics, statistics
 from tests.processes.waiting import wait_for
@@ -54,7 +55,7 @@ def test_units_run_one_after_another_with_exactly_the_samples_asked_for(setup: S
         assert row.first_ms is not None
         assert row.load_ms is not None
         assert row.simulated
-    actions = [entry.text for entry in session.log if entry.kind == "control"]
+    actions = [entry.text for entry in map(in_words, session.log) if entry.kind == "control"]
     assert actions == ["unit → CPU_AND_NE", "unit → ALL"]
 
 

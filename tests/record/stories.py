@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ MS = 10**6
 
 
 def header(**changes: object) -> events.Header:
-    fields: dict[str, object] = {"t": 0, "format": "hettop", "version": (1, 0), "id": "story", **changes}
+    fields: dict[str, object] = {"t": 0, "format": "hettop", "version": events.VERSION, "id": "story", **changes}
     return events.Header(**fields)  # type: ignore[arg-type]
 
 
@@ -93,9 +95,15 @@ def story(seed: int, seconds: float) -> Iterator[AnyEvent]:
         turn += 1
 
 
-def record(path: Path, told: Sequence[AnyEvent] | Iterator[AnyEvent], *, why: str = "done") -> Closed:
+def record(
+    path: Path,
+    told: Sequence[AnyEvent] | Iterator[AnyEvent],
+    *,
+    why: str = "done",
+    opening: events.Header | None = None,
+) -> Closed:
     """Write the events as they come, with a tick after each, and close two seconds later."""
-    writer = Writer(path, header())
+    writer = Writer(path, opening or header())
     last = 0
     for event in told:
         writer.write(event)
@@ -121,3 +129,21 @@ def samples_of(found: Sequence[AnyEvent]) -> list[tuple[str, str, int, int]]:
         if isinstance(event, Samples)
         for start, latency in zip(event.starts_ns().tolist(), event.lat_ns.tolist(), strict=True)
     ]
+
+
+def is_keyframe(line: bytes) -> bool:
+    return line.startswith(b'{"k":"keyframe"')
+
+
+def edited(lines: list[bytes], edit: Callable[[dict[str, Any]], None], *, checked: bool = True) -> list[bytes]:
+    """With every keyframe edited, and a right checksum at its end again if `checked`, none if not."""
+    made = []
+    for line in lines:
+        made.append(line)
+        if is_keyframe(line):
+            keyframe = json.loads(line)
+            edit(keyframe)
+            del keyframe["line_crc32"]
+            written = json.dumps(keyframe, separators=(",", ":"), ensure_ascii=False).encode()
+            made[-1] = (events.with_line_crc32(written) if checked else written) + b"\n"
+    return made

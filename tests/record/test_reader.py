@@ -54,7 +54,7 @@ REFUSED = {
     "another format": (HEADER.replace(b'"hettop"', b'"other"') + b"\n", "no hettop header"),
     "deep nesting": (b'{"k":' + b"[" * 200_000 + b"\n", "no hettop header"),
     "a line of 2 MB": (b'{"k":"header","id":"' + b"x" * 2_000_000 + b'"}\n', "over 1 MiB"),
-    "a version of true": (HEADER.replace(b"[1,0]", b"[true,0]") + b"\n", "no hettop header"),
+    "a version of true": (HEADER.replace(b"[1,1]", b"[true,0]") + b"\n", "no hettop header"),
 }
 
 
@@ -179,7 +179,7 @@ def test_a_byte_order_mark_and_carriage_returns_are_taken(tmp_path: Path) -> Non
 
 
 def test_a_higher_minor_version_is_read_and_noted(tmp_path: Path) -> None:
-    newer = HEADER.replace(b"[1,0]", b"[1,7]") + b"\n" + sample_line() + b"\n"
+    newer = HEADER.replace(b"[1,1]", b"[1,7]") + b"\n" + sample_line() + b"\n"
     found, report = read(save(tmp_path, newer))
     assert len(found) == 2
     assert report.newer_minor

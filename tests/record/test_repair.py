@@ -86,10 +86,12 @@ def test_lines_of_unknown_kinds_are_kept_in_their_place(tmp_path: Path) -> None:
 def test_fields_of_a_newer_version_stay_in_a_keyframe_with_a_new_checksum(whole: bytes, tmp_path: Path) -> None:
     lines = lines_of(whole)
     first = keyframes_in(lines)[0]
-    lines[first] = lines[first][:-2] + b',"aura":"green"}\n'
+    lines[first] = lines[first].replace(b',"fold":', b',"aura":"green","fold":', 1)
+    lines[first] = events.with_line_crc32(lines[first]) + b"\n"
     lines.insert(first, b'{"k":"mark","t":%d}\n' % json.loads(lines[first - 1])["t"])
     result, done = mended(tmp_path, b"".join(lines))
     assert b'"aura":"green"' in result
+    assert all(events.line_crc32_holds(line) for line in lines_of(result) if line.startswith(b'{"k":"keyframe"'))
     assert done.checksums_renewed == 1  # type: ignore[attr-defined]
 
 
@@ -185,3 +187,12 @@ def test_whatever_the_damage_the_result_is_whole_and_holds_every_line_that_plays
     assert found.report.ended
     kept = iter(result.splitlines())
     assert all(line in kept for line in sound_lines(bytes(damaged), tmp_path / "damaged.jsonl"))
+
+
+def test_a_keyframe_that_was_changed_where_its_lines_cannot_tell_is_made_anew(whole: bytes, tmp_path: Path) -> None:
+    lines = lines_of(whole)
+    place = keyframes_in(lines)[1]
+    lines[place] = lines[place].replace(b'"active_ns":', b'"active_ns":1', 1)
+    result, done = mended(tmp_path, b"".join(lines))
+    assert result == whole
+    assert done.keyframes_renewed == 1  # type: ignore[attr-defined]

@@ -110,9 +110,20 @@ def test_a_keyframe_that_contradicts_its_lines_is_found_and_told_once(
             runs[at : at + 1] = [runs[at] - 1, 1] if runs[at + 1] < 0 else [runs[at] + 1]
         case "unit":
             keyframe["units"][0]["state"] = "failed"
-    lines[place] = json.dumps(keyframe, separators=(",", ":")).encode() + b"\n"
+    lines[place] = events.with_line_crc32(json.dumps(keyframe, separators=(",", ":")).encode()) + b"\n"
     found = verified(tmp_path, b"".join(lines))
     assert (found["keyframe_errors"], found["crc_errors"], found["ok"]) == (1, 0, False)
+
+
+def test_a_changed_digit_of_a_keyframe_that_nothing_else_can_tell_shows_in_its_own_checksum(
+    whole: bytes, tmp_path: Path
+) -> None:
+    lines = lines_of(whole)
+    place = keyframes_in(lines)[1]
+    lines[place] = lines[place].replace(b'"active_ns":', b'"active_ns":1', 1)
+    found = verified(tmp_path, b"".join(lines))
+    assert (found["crc_errors"], found["keyframe_errors"], found["ok"]) == (1, 0, False)
+    assert found["defects"] == [{"byte": sum(map(len, lines[:place])), "what": "checksum: this keyframe was changed"}]
 
 
 def test_a_changed_checksum_is_no_contradiction(whole: bytes, tmp_path: Path) -> None:
@@ -133,7 +144,7 @@ def test_samples_that_are_missing_at_the_end_show_in_the_totals(whole: bytes, tm
 
 
 def test_what_a_newer_minor_version_added_is_no_defect(tmp_path: Path) -> None:
-    header = HEADER.replace(b"[1,0]", b"[1,9]")
+    header = HEADER.replace(b"[1,1]", b"[1,9]")
     found = verified(tmp_path, header + b'\n{"k":"martian","t":5,"legs":3}\n')
     assert (found["ok"], found["unknown_kinds"], found["newer_minor"]) == (True, 1, True)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from hettop import events
 from hettop.session.machine_views import power as power_view
 from hettop.session.power_summary import power_summary
@@ -95,25 +93,6 @@ def test_it_is_shown_with_its_mark_and_says_what_it_is() -> None:
     line = power_summary(session).line
     assert line is not None
     assert line.startswith("CAPTURE: power is from a capture, not of this run")
-
-
-def test_a_keyframe_of_an_earlier_version_which_counted_it_is_not_believed() -> None:
-    real = session_of("powermetrics").keyframe(3 * S, 0)
-    assert real.power is not None
-    assert real.energy is not None
-    energy = msgspec.structs.replace(real.energy, source=None, readings={})
-    believed = msgspec.structs.replace(real, power=msgspec.structs.replace(real.power, source="file"), energy=energy)
-    restored = Session.restored(header(), believed)
-    row = only(restored)
-    assert row.energy_mj_per_inference is None
-    assert (restored.thermal, restored.baselines) == (None, {})
-    assert only(Session.restored(header(), real)).energy_mj_per_inference is not None
-
-
-def test_samples_that_an_earlier_version_labelled_by_a_capture_have_no_thermal_state() -> None:
-    session = session_of("file")
-    session.fold(window([MS] * 30, t0=4 * S, unit="ALL", thermal="Heavy"))
-    assert {row.unit: row.thermal for row in statistics(session)} == {"CPU_ONLY": None, "ALL": None}
 
 
 def test_what_a_keyframe_holds_of_a_capture_is_restored_for_the_screen() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hettop.events import FoundCoexec, Header, Study
+from hettop.session.log import in_words
 from hettop.session.session import Session
 from tests.session.coexecuted import DIED, WELL
 
@@ -26,7 +27,7 @@ def folded(*studies: Study) -> Session:
 
 
 def log(session: Session) -> list[tuple[str, str]]:
-    return [(entry.level, entry.text) for entry in session.log]
+    return [(line.level, line.text) for line in map(in_words, session.log)]
 
 
 def test_a_death_is_an_error_when_it_is_first_known() -> None:

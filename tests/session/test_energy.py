@@ -13,6 +13,7 @@ from hettop import events
 from hettop.events import AnyEvent
 from hettop.session.condition import ConditionKey
 from hettop.session.energy import EnergyFigures
+from hettop.session.log import in_words
 from hettop.session.rails import RAILS
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, energy_of, statistics
@@ -70,7 +71,7 @@ class TestOverlap:
         assert found.energy_coverage == pytest.approx(0.05, rel=2e-3)
         assert found.energy_mj_per_inference is None
         assert session.energy.overlapping == 39
-        assert [entry.text for entry in session.log if "more than once" in entry.text] == [
+        assert [entry.text for entry in map(in_words, session.log) if "more than once" in entry.text] == [
             "test tells of the same time more than once: each moment is counted once"
         ]
         assert session.energy.total["cpu"].covered_ns == 500 * MS

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hettop import events
 from hettop.session.condition import ConditionKey
+from hettop.session.log import in_words
 from hettop.session.series import Series
 from hettop.session.session import LOG_LENGTH, MOST_CONDITIONS, Session
 from tests.streams import MS, S, header, window
@@ -59,7 +60,7 @@ def test_a_failure_stands_until_the_unit_starts_again() -> None:
     session = Session()
     session.fold(engine("failed", error=events.Failure(kind="crashed", message="killed by SIGKILL")))
     assert session.units["CPU_ONLY"].error is not None
-    assert "killed by SIGKILL" in session.log[-1].text
+    assert "killed by SIGKILL" in in_words(session.log[-1]).text
     session.fold(engine("spawning"))
     assert session.units["CPU_ONLY"].error is None
 
@@ -78,14 +79,14 @@ def test_the_log_is_bounded() -> None:
     for index in range(3 * LOG_LENGTH):
         session.fold(events.Mark(t=index, text=str(index)))
     assert len(session.log) == LOG_LENGTH
-    assert session.log[-1].text == f"mark: {3 * LOG_LENGTH - 1}"
+    assert in_words(session.log[-1]).text == f"mark: {3 * LOG_LENGTH - 1}"
 
 
 def test_what_was_dropped_is_counted_and_said() -> None:
     session = Session()
     session.fold(events.Dropped(t=0, n=7, why="the reader stalled"))
     assert session.dropped == 7
-    assert session.log[-1].level == "warning"
+    assert in_words(session.log[-1]).level == "warning"
 
 
 def test_keyframes_in_the_stream_do_not_count_twice() -> None:
@@ -170,7 +171,7 @@ def test_a_recording_that_names_a_million_units_fills_no_memory() -> None:
 def test_an_action_from_a_file_is_text_and_no_format(action: str) -> None:
     session = Session()
     session.fold(events.Control(t=0, action=action, units=["A"]))
-    assert len(session.log[-1].text) <= events.TEXT_LIMIT
+    assert len(in_words(session.log[-1]).text) <= events.TEXT_LIMIT
 
 
 def test_a_rate_of_next_to_nothing_sets_no_limit() -> None:

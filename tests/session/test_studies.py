@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hettop.events import FoundLayers, Header, Study
+from hettop.session.log import in_words
 from hettop.session.session import Session
 from hettop.session.studies import MOST_STUDIES
 
@@ -48,4 +49,4 @@ def test_the_log_tells_of_its_end_alone() -> None:
     session = Session()
     session.fold(study("running"))
     session.fold(study("done", 1))
-    assert [(entry.level, entry.text) for entry in session.log] == [("info", "study layers done")]
+    assert [(entry.level, entry.text) for entry in map(in_words, session.log)] == [("info", "study layers done")]

@@ -36,6 +36,9 @@ def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a recording (JSON Lines, as --record writes it)")
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="play N times as fast (0.25 to 64)")
     parser.add_argument("--at", type=duration_ns, metavar="90s", help="the moment to begin at; headless: to stop at")
+    parser.add_argument(
+        "--refold", action="store_true", help="compute from the start, not from states that the recording holds"
+    )
     parser.add_argument("--headless", action="store_true", help="print the table instead of playing")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
     add_screen_options(parser)
@@ -141,6 +144,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at", type=duration_ns, metavar="90s", help="svg: the moment to show")
     parser.add_argument("--size", type=_screen_size, metavar="120x40", help="svg: columns and rows of the screen")
     parser.add_argument("--theme", metavar="T", help="svg: colour theme")
+    parser.add_argument("--refold", action="store_true", help="svg: compute from the start, not from saved states")
 
 
 _VERIFY_EXAMPLES = """\

@@ -90,6 +90,7 @@ def _items(frame_state: FrameState, *, short: bool) -> list[Item]:
         Item(2, _watts(frame_state.session.power)) if short and frame_state.session.power.rails else None,
         Item(2, line(("load ", "muted"), (clean(view.load, 28), "accent"))) if view.load != "none" else None,
         Item(2, _advised(view.advised)) if view.advised else None,
+        _folded_by(frame_state.replay),
         _recording(frame_state.recording),
         Item(9, line((f"{frame_state.fps:g} fps", "muted")), right=True),
     ]
@@ -135,6 +136,13 @@ def _position(frame_state: FrameState) -> str:
 
 def _advised(unit: str) -> Line:
     return line(("advice ", "muted"), (clean(unit_name(unit, short=True), 12), "badge"), (" v", "muted"))
+
+
+def _folded_by(replay: ReplayStatus | None) -> Item | None:
+    """Figures that this version might not have got from the same lines are marked, however narrow the screen."""
+    if replay is None or replay.folded_by is None:
+        return None
+    return Item(0, line((f"folded by {clean(replay.folded_by, 30)}", "warning")))
 
 
 def _recording(status: RecordingStatus | None) -> Item | None:
