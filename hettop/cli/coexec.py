@@ -21,7 +21,7 @@ from hettop.measurement.options import DEFAULT_WARMUP
 
 if TYPE_CHECKING:
     from hettop.measurement.setup import Setup
-    from hettop.studies.coexec.messages import Job
+    from hettop.studies.coexec.messages import CoexecJob
 
 SUMMARY = (
     "Let several units serve one stream of inputs, results in order, and tell what that gains over the best alone."
@@ -120,7 +120,7 @@ def _on_screen(arguments: argparse.Namespace) -> int:
     return co_execute(argv, Together(tuple(map(unit_of, units)), tuple(options)))
 
 
-def _prepared(arguments: argparse.Namespace) -> tuple[Setup, Job]:
+def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
     from hettop.studies.coexec.setup import make_job, prepare_units
 
     options = model_options(arguments)

@@ -74,17 +74,15 @@ def add_layer_options(parser: argparse.ArgumentParser) -> None:
 def measure(arguments: argparse.Namespace, answer: Answer) -> tuple[Setup, Measured]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
     from hettop.measurement.setup import prepare
-    from hettop.studies.layers.child import measure_in_child
-    from hettop.studies.layers.job import Job
+    from hettop.studies.layers.job import LayersJob, measure_in_child
 
     backend = _backend(arguments.backend)
     setup = prepare(replace(model_options(arguments), backend=backend), (arguments.unit,), os.cpu_count() or 1)
     if len(setup.units) != 1:
         raise HettopError("usage", "layers are measured on one unit at a time", f"use --unit {setup.units[0]}")
-    job = Job(
+    job = LayersJob(
         model=arguments.model,
         unit=setup.units[0],
-        folder="",
         function=setup.function,
         seed=setup.inputs.seed,
         shapes=dict(setup.inputs.shapes),

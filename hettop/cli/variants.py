@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hettop.analysis.variants import VariantResult
     from hettop.measurement.rounds import Rounds, Trial
     from hettop.measurement.setup import Setup
-    from hettop.models.precision import Job
+    from hettop.models.precision import VariantJob
     from hettop.studies.variants.setup import Variant
 
 SUMMARY = "Write a model in other precisions and measure them in turns: speed, size, and how far off the answers are."
@@ -44,7 +44,7 @@ def run(argv: list[str]) -> int:
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     with Answer("variants", ["variants", *argv], _without_idle_force(study_options(arguments))) as answer:
 
-        def write(job: Job) -> None:
+        def write(job: VariantJob) -> None:
             answer.doing(f"writing the model in {job.precision} …")
             write_in_child(job)
 

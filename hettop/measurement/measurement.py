@@ -31,7 +31,8 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.sleep_inhibitor import Awake
+from hettop.sources.engine.job import EngineJob, Limits
+from hettop.sources.engine.sleep_inhibitor import SleepInhibitor
 from hettop.sources.engine.supervisor import Engine
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.sources.host import HostSource
@@ -134,7 +135,7 @@ class Measurement:
         """The processes; from here on `close` ends them all."""
         simulated, environment = self._setup.simulated, environment_for_child(os.environ)
         self._reaper = Reaper()
-        self._awake = Awake()
+        self._awake = SleepInhibitor()
         self._engine = self._make_engine(timeouts or Timeouts())
         self._warmups = WarmUps(self._engine.end_warmup) if self._options.until_steady else None
         self._load: CompetingLoad = (
@@ -159,24 +160,27 @@ class Measurement:
 
     def _make_engine(self, timeouts: Timeouts) -> Engine:
         setup, options = self._setup, self._options
-        return Engine(
-            model=setup.model.source,
+        job = EngineJob(
             backend=setup.backend,
-            units=setup.units,
-            clock=self._clock,
-            origin_ns=self._origin,
-            inputs=setup.inputs,
+            model=setup.model.source,
             function=setup.function,
-            hints=setup.hints,
-            variants={name: variant.job for name, variant in setup.variants.items()},
+            seed=setup.inputs.seed,
+            shapes=dict(setup.inputs.shapes),
+            values=dict(setup.inputs.values),
+            hints=dict(setup.hints),
             warmup=options.warmup,
-            runs=options.runs,
-            duration_ns=options.duration_ns,
-            least_runs=options.least_runs,
+            limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,
             rest_ns=options.rest_ns,
+        )
+        return Engine(
+            job,
+            setup.units,
+            guard=self._reaper,
+            origin_ns=self._origin,
+            variants={name: variant.job for name, variant in setup.variants.items()},
+            clock=self._clock,
             timeouts=timeouts,
-            reaper=self._reaper,
         )
 
     @property

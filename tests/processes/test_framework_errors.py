@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.processes import framework_errors, nserror
-from hettop.processes.child_process import Log
+from hettop.processes.child_log import ChildLog
 from hettop.processes.framework_errors import full_disk, named_reason, readable, reason
 from hettop.sources.engine.backends import onnx_errors
 from hettop.text import UNSAFE_CATEGORIES
@@ -62,7 +62,7 @@ def test_what_onnx_runtime_raises_is_worded(text: ErrorText) -> None:
 
 @named(IN_LOGS)
 def test_the_last_line_of_a_log_is_worded(text: ErrorText) -> None:
-    log = Log()
+    log = ChildLog()
     log.receive(text.raw.encode() + b"\n")
     assert log.lines()[-1] == text.said
 
@@ -182,7 +182,7 @@ def test_braces_in_the_quoted_values_of_an_nserror_neither_open_nor_close_it() -
     ],
 )
 def test_only_nserrors_are_replaced_in_a_log(raw: str, lines: list[str]) -> None:
-    log = Log()
+    log = ChildLog()
     log.receive(raw.encode() + b"\n")
     assert log.lines() == lines
 

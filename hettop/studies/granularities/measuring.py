@@ -155,9 +155,10 @@ def together(jobs: Sequence[Call]) -> None:
         raise raised[0]
 
 
-def compare(job: CompareJob, cache: ModelCache, clock: Clock, tell: TellCompared | None = None) -> Compared:
-    """Raises HettopError: as `open_subject` and the measuring of layers do, `load`, `predict`."""
-    folder = Path(job.folder)
+def compare(
+    job: CompareJob, folder: Path, cache: ModelCache, clock: Clock, tell: TellCompared | None = None
+) -> Compared:
+    """folder: for scratch files. Raises HettopError: as `open_subject` and measuring layers do, `load`, `predict`."""
     say = tell or _nobody
     seconds = job.duration_ns / NS_PER_S
     course = Course(OPENING + PROFILING + TIMING + WARMING + seconds, say)

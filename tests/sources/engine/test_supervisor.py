@@ -379,11 +379,13 @@ def test_a_unit_that_was_not_asked_for_is_refused(start: Start) -> None:
 HETTOP_LIKE = f"""
 import sys, time
 from hettop.processes.reaper import Reaper
+from hettop.sources.engine.job import EngineJob
 from hettop.sources.engine.supervisor import Engine
 from hettop.events import Engine as Told
 reaper = Reaper()
 units = ["CPU_ONLY", "ALL", "CPU_AND_NE"]
-engine = Engine("CPU_ONLY hang 20;ALL hang 0", {FAULTY!r}, units, reaper=reaper, origin_ns=0)
+job = EngineJob(model="CPU_ONLY hang 20;ALL hang 0", backend={FAULTY!r})
+engine = Engine(job, units, guard=reaper, origin_ns=0)
 pids, states = set(), {{}}
 def drain():
     for event in engine.drain(0):
