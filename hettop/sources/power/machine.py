@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from hettop.macos import macos_version
 from hettop.processes.child_process import ProcessGuard
 from hettop.processes.command import Start, start_command
 from hettop.processes.reaper import Reaper
+from hettop.sources.macos import macos_version
 
 Wait = Callable[[float], object]
 """Pauses for so many seconds."""

@@ -16,9 +16,9 @@ import numpy as np
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
+from hettop.processes.framework_errors import reason
 from hettop.processes.qos import set_worker_qos
 from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.backends.onnx_errors import reason
 from hettop.studies.coexec.blocks import BLOCK_NS, BLOCK_SAMPLES, FEWEST_SAMPLES, REST_NS
 from hettop.studies.coexec.tally import Span, work_within
 from hettop.studies.layers.running import session_options

@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Iterator
 
+import msgspec
 import psutil
 import pytest
 
 from hettop.errors import HettopError
+from hettop.processes.serve import Request
 from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from tests.processes.waiting import environment, gone, wait_for
@@ -144,7 +146,7 @@ def test_a_dispatch_ends_with_its_standard_input() -> None:
 
     with subprocess.Popen(DISPATCH, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdin is not None
-        process.stdin.write(encode(job(seconds=60)) + b"\n")
+        process.stdin.write(encode(Request(msgspec.Raw(encode(job(seconds=60))))) + b"\n")
         process.stdin.flush()
         time.sleep(0.05)
         process.stdin.close()

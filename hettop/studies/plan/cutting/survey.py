@@ -18,8 +18,8 @@ from hettop.models.cache import ModelCache
 from hettop.models.ports import Feed
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
+from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
-from hettop.sources.engine.backends.onnx_errors import reason
 from hettop.studies.layers.graph import named_copy
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import mean_of_the_middle
