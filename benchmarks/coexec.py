@@ -15,7 +15,7 @@ from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.coexec.child import coexecute
-from hettop.studies.coexec.messages import Job, Work
+from hettop.studies.coexec.messages import CoexecJob, Work
 from hettop.studies.coexec.result import Result
 
 BACKEND = "benchmarks.coexec:Sleeping"
@@ -68,7 +68,9 @@ def measure(plan: Plan) -> Iterator[Row]:
     results: list[Result] = []
     through: list[float] = []
     for units in CASES:
-        job = Job(units=units, work=Work(backend=BACKEND, model="none"), duration_ns=plan.either(SECONDS, 1) * NS_PER_S)
+        job = CoexecJob(
+            units=units, work=Work(backend=BACKEND, model="none"), duration_ns=plan.either(SECONDS, 1) * NS_PER_S
+        )
         found = []
         for _ in range(plan.either(REPEATS, 2)):
             found.append(coexecute(job, environment=dict(os.environ)))

@@ -20,13 +20,13 @@ from hettop.models.ports import Feed, InputOptions, Port
 from hettop.processes.serve import widen_pipe
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import Outlet
+from hettop.sources.engine.frame_writer import FrameWriter
 from hettop.sources.engine.frames import FrameReader, SampleFrame
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.sources.engine.job import Limits, Stop
 from hettop.sources.engine.loop import Sampler
 from hettop.sources.engine.usage import UsageMeter, peak_memory_mb
-from hettop.sources.engine.worker_state import Doing, Orders
+from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 LIMIT_NS = 1_000.0
 NS = Unit(" ns", decimals=0)
@@ -73,10 +73,10 @@ class Busy:
             pass
 
 
-class Counting(Outlet):
+class Counting(FrameWriter):
     """The engine's outlet, which orders the loop to stop once `enough` samples have gone through."""
 
-    def __init__(self, fd: int, orders: Orders, enough: int) -> None:
+    def __init__(self, fd: int, orders: WorkerState, enough: int) -> None:
         super().__init__(fd, BACKLOG_BYTES)
         self._orders = orders
         self._missing = enough
@@ -146,7 +146,7 @@ def _between_samples(fd: int) -> float:
 
 
 def _sampler(fd: int, backend: Busy, samples: int) -> tuple[Sampler, Counting]:
-    orders = Orders(Doing.RUN, Limits(), NO_LOAD)
+    orders = WorkerState(RunMode.RUN, Limits(), NO_LOAD)
     out = Counting(fd, orders, samples)
     sampler = Sampler(
         backend,

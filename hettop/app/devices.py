@@ -5,15 +5,14 @@ Imports no framework.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hettop.processes.child_process import environment_for_child
+from hettop.errors import HettopError
+from hettop.processes.call import call
+from hettop.processes.child_process import module_command
 
-ASKER = (sys.executable, "-P", "-m", "hettop.sources.engine.coreml.devices_child")
+ASKER = module_command("hettop.sources.engine.coreml.devices_child")
 PATIENCE_S = 20.0
 """Importing coremltools takes a second or two, on a machine that swaps ten."""
 
@@ -32,22 +31,9 @@ NOT_ASKED = Devices(None, "not asked")
 def ask_devices(environment: Mapping[str, str], argv: Sequence[str] = ASKER, patience_s: float = PATIENCE_S) -> Devices:
     """The devices, or why nobody knows them."""
     try:
-        done = subprocess.run(
-            argv,
-            env=environment_for_child(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=patience_s,
-            check=False,
+        called = call(
+            argv, None, tuple[str, ...], name="Core ML query", environment=environment, time_limit_s=patience_s
         )
-    except subprocess.TimeoutExpired:
-        return Devices(None, f"Core ML did not answer within {patience_s:g} s")
-    except OSError as error:
-        return Devices(None, f"no process could be started to ask: {error.strerror}")
-    try:
-        found = json.loads(done.stdout)
-    except ValueError:
-        return Devices(None, f"the process that asked ended without an answer (status {done.returncode})")
-    if not isinstance(found, list) or not found:
-        return Devices(None, "this system does not tell")
-    return Devices(tuple(str(name) for name in found))
+    except HettopError as error:
+        return Devices(None, error.message)
+    return Devices(called.answer) if called.answer else Devices(None, "this system does not tell")

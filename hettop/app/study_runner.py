@@ -6,23 +6,20 @@ Knows the lines of `--stream`; what a document means is read elsewhere.
 from __future__ import annotations
 
 import contextlib
-import os
-import select
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure, Found, Study
 from hettop.measurement.options import ModelOptions
-from hettop.processes.child_process import GuardedProcess, ProcessGuard
+from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard
+from hettop.processes.pipe_reader import LineReader
 from hettop.studies.kinds import Kind, model_arguments
 from hettop.studies.reading import found_of
 from hettop.text import clean
@@ -33,7 +30,6 @@ TOLD_EVERY_NS = 10**9
 MOST_BYTES = 64 << 20
 """Of one line, and of what is taken in at one look; a study that tells more is broken."""
 LOG_LINES = 6
-READ_BYTES = 1 << 16
 LOOK_S = 0.05
 END_S = 2.0
 """How long a study that was told to end may take to say its last words and to end its own children."""
@@ -104,8 +100,7 @@ class Studies:
 
 
 class _Running:
-    """One study's process. It tells by a pipe: however long it goes on, there is no file that grows; its log goes to a
-    file without a name."""
+    """One study's process. It tells by a pipe: however long it goes on, there is no file that grows."""
 
     def __init__(
         self, kind: Kind, command: list[str], environment: Mapping[str, str], t: int, guard: ProcessGuard
@@ -116,15 +111,8 @@ class _Running:
         self._untold = False
         self._found: Found | None = None
         self.document: Mapping[str, Any] | None = None
-        self._unread = b""
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `result` or `stop`
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors, env=dict(environment)
-        )
-        self._process = GuardedProcess(process, guard)
-        assert process.stdout is not None  # noqa: S101 - it was asked for
-        self._output = process.stdout
-        os.set_blocking(self._output.fileno(), False)
+        self._lines = LineReader()
+        self._process = ChildProcess(command, environment, guard, stdin=False)
 
     @property
     def ended(self) -> bool:
@@ -146,21 +134,21 @@ class _Running:
 
     def progress(self, t: int) -> Study | None:
         # Read at once, however seldom it is told of: a document may be longer than the pipe, and its writer would wait.
-        self._untold = self._take_in() or self._untold
+        self._untold = self._receive() or self._untold
         if t - self._told_at < TOLD_EVERY_NS or not self._untold:
             return None
         self._told_at, self._untold = t, False
         return self.event(t, "running")
 
     def result(self, t: int) -> Study:
-        code = self._process.end()
+        ended = self._process.end()
         try:
-            self._take_in()
-            error = None if code == 0 else _failure(code, self._errors)
+            self._receive()
+            error = None if ended.code == 0 else _failure(ended, self._process.log.lines())
         except HettopError as fault:
             error = _told_failure(fault)
         finally:
-            self._close()
+            self._process.close()
         if error is None and self._found is None:
             error = Failure(kind="study", message="it ended without an answer")
         return self.event(t, "done" if error is None else "failed", error)
@@ -171,17 +159,18 @@ class _Running:
         deadline = time.monotonic() + END_S
         with contextlib.suppress(HettopError):  # what it said before stays, whatever its last words are
             while not self.ended and (left := deadline - time.monotonic()) > 0:
-                select.select([self._output], [], [], min(left, LOOK_S))
-                self._take_in()
+                self._process.wait(min(left, LOOK_S))
+                self._receive()
         self._process.end()
         with contextlib.suppress(HettopError):
-            self._take_in()
-        self._close()
+            self._receive()
+        self._process.close()
 
-    def _take_in(self) -> bool:
+    def _receive(self) -> bool:
         """Reads what was told since; whether a line was among it. Raises HettopError (`study`)."""
-        *lines, self._unread = (self._unread + self._received()).split(b"\n")
-        if len(self._unread) > MOST_BYTES:
+        self._process.read_log()
+        lines = self._lines.feed(self._process.read())
+        if self._lines.unfinished > MOST_BYTES:
             raise HettopError("study", "it told more than can be taken in")
         for text in lines:
             try:
@@ -193,19 +182,6 @@ class _Running:
                 self.document = self._told.document
         return bool(lines)
 
-    def _received(self) -> bytes:
-        """What lies in the pipe; never waits."""
-        parts, size = [], 0
-        with contextlib.suppress(BlockingIOError):
-            while size < MOST_BYTES and (part := os.read(self._output.fileno(), READ_BYTES)):
-                parts.append(part)
-                size += len(part)
-        return b"".join(parts)
-
-    def _close(self) -> None:
-        self._output.close()
-        self._errors.close()
-
 
 def _told_failure(error: HettopError) -> Failure:
     return Failure(kind=error.kind, message=error.message[:TEXT_LIMIT], hint=error.hint[:TEXT_LIMIT])
@@ -216,11 +192,9 @@ def _is_warning(before: str, text: str) -> bool:
     return text.startswith("warning: ") or (before.startswith("warning: ") and text.startswith("hint: "))
 
 
-def _failure(code: int, errors: IO[bytes]) -> Failure:
+def _failure(ended: ChildExit, log: list[str]) -> Failure:
     """Why it failed, by its own last words."""
-    errors.seek(0)
-    said = errors.read(1 << 16).decode(errors="replace").splitlines()
-    texts = [text for each in said if (text := clean(each, TEXT_LIMIT).strip())]
+    texts = [text for line in log if (text := clean(line, TEXT_LIMIT).strip())]
     lines = [text for before, text in pairwise(["", *texts]) if not _is_warning(before, text)]
-    message = lines[0].removeprefix("hettop: ") if lines else f"it ended with exit code {code} and no word"
+    message = lines[0].removeprefix("hettop: ") if lines else f"it {ended.words} without a word"
     return Failure(kind="study", message=message, hint=lines[1] if len(lines) > 1 else "", log=lines[2:][-LOG_LINES:])

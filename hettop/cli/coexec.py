@@ -15,7 +15,7 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.setup import Setup
-from hettop.studies.coexec.messages import Job
+from hettop.studies.coexec.messages import CoexecJob
 from hettop.studies.coexec.page import coexec_document, coexec_text
 from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
 from hettop.studies.coexec.worker_names import unit_of
@@ -82,7 +82,7 @@ def _on_screen(arguments: argparse.Namespace) -> int:
     return co_execute(argv, Together(tuple(map(unit_of, units)), tuple(options)))
 
 
-def _prepared(arguments: argparse.Namespace) -> tuple[Setup, Job]:
+def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
     options = model_options(arguments)
     setup = prepare_units(options, _named(arguments), os.cpu_count() or 1)
     return setup, make_job(

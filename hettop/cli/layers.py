@@ -15,8 +15,7 @@ from hettop.measurement.recorded import looks_like_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.models.cache import default_cache
 from hettop.sources.engine.backends import has_plans
-from hettop.studies.layers.child import measure_in_child
-from hettop.studies.layers.job import Job
+from hettop.studies.layers.job import LayersJob, measure_in_child
 from hettop.studies.layers.page import layers_document, layers_text
 from hettop.studies.layers.published import Work
 from hettop.studies.layers.recorded import layers_of_recording
@@ -50,10 +49,9 @@ def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, 
     setup = prepare(replace(model_options(arguments), backend=backend), (arguments.unit,), os.cpu_count() or 1)
     if len(setup.units) != 1:
         raise HettopError("usage", "layers are measured on one unit at a time", f"use --unit {setup.units[0]}")
-    job = Job(
+    job = LayersJob(
         model=arguments.model,
         unit=setup.units[0],
-        folder="",
         function=setup.function,
         seed=setup.inputs.seed,
         shapes=dict(setup.inputs.shapes),

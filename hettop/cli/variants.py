@@ -26,7 +26,7 @@ from hettop.measurement.arguments import (
 from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup
 from hettop.models.cache import default_cache
-from hettop.models.precision import Job
+from hettop.models.precision import VariantJob
 from hettop.studies.variants.page import variants_document, variants_text
 from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     with StudyOutput("variants", _without_idle_force(study_options(arguments))) as output:
 
-        def write(job: Job) -> None:
+        def write(job: VariantJob) -> None:
             output.progress.show(f"writing the model in {job.precision} …")
             write_in_child(job)
 

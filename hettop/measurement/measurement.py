@@ -30,7 +30,8 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.sleep_inhibitor import Awake
+from hettop.sources.engine.job import EngineJob, Limits
+from hettop.sources.engine.sleep_inhibitor import SleepInhibitor
 from hettop.sources.engine.supervisor import Engine
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.sources.host import HostSource
@@ -139,7 +140,7 @@ class Measurement:
 
     def _start_processes(self, timeouts: Timeouts, started: ExitStack) -> None:
         simulated, environment = self.setup.simulated, environment_for_child(os.environ)
-        self._awake = Awake()
+        self._awake = SleepInhibitor()
         started.callback(self._awake.close)
         self.engine = self._make_engine(timeouts)
         started.callback(self.engine.close)
@@ -161,24 +162,27 @@ class Measurement:
 
     def _make_engine(self, timeouts: Timeouts) -> Engine:
         setup, options = self.setup, self.options
-        return Engine(
-            model=setup.model.source,
+        job = EngineJob(
             backend=setup.backend,
-            units=setup.units,
-            clock=self._clock,
-            origin_ns=self.origin_ns,
-            inputs=setup.inputs,
+            model=setup.model.source,
             function=setup.function,
-            hints=setup.hints,
-            variants={name: variant.job for name, variant in setup.variants.items()},
+            seed=setup.inputs.seed,
+            shapes=dict(setup.inputs.shapes),
+            values=dict(setup.inputs.values),
+            hints=dict(setup.hints),
             warmup=options.warmup,
-            runs=options.runs,
-            duration_ns=options.duration_ns,
-            least_runs=options.least_runs,
+            limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,
             rest_ns=options.rest_ns,
+        )
+        return Engine(
+            job,
+            setup.units,
+            guard=self.reaper,
+            origin_ns=self.origin_ns,
+            variants={name: variant.job for name, variant in setup.variants.items()},
+            clock=self._clock,
             timeouts=timeouts,
-            reaper=self.reaper,
         )
 
     @property

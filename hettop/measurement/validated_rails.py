@@ -20,9 +20,10 @@ from hettop.events import split_row
 from hettop.measurement.recorder import rfc3339
 from hettop.measurement.user_files import user_places, write_atomically
 from hettop.models.compiled import SYSTEM_VERSION, system_build
+from hettop.processes.command import command_output
 from hettop.session.rails import MAY_USE, Rail
 from hettop.session.session import Session
-from hettop.sources.host import Run, machine_model, run_command
+from hettop.sources.host import Run, machine_model
 from hettop.text import clean
 
 LARGEST_BYTES = 100_000
@@ -120,7 +121,7 @@ class ValidatedRails:
 
 
 def my_validated_rails(
-    system: str = sys.platform, run: Run = run_command, version_file: Path = SYSTEM_VERSION
+    system: str = sys.platform, run: Run = command_output, version_file: Path = SYSTEM_VERSION
 ) -> ValidatedRails:
     """Those of the user who runs this process; no accelerator of another system than macOS has a rail."""
     if system != "darwin":

@@ -1,4 +1,4 @@
-"""Precisions that a model can be written in, and what the process that writes one is told and answers.
+"""Precisions that a model can be written in, and what the process that writes one is told.
 
 Knows the names alone; the tools are asked by `precision_onnx` and `precision_coreml`.
 """
@@ -41,7 +41,7 @@ def note_of(precision: str, *, core_ml: bool) -> str:
     return f"{precision}: {notes.get(precision, '')}".removesuffix(": ")
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class VariantJob(msgspec.Struct, frozen=True, kw_only=True):
     """Write `source`, an ONNX file or a Core ML package, at `target` in that precision.
 
     seed, shapes, values: of the inputs to calibrate with, as those that are measured with.
@@ -53,22 +53,3 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     shapes: dict[str, tuple[int, ...]] = {}
     values: dict[str, str] = {}
-
-
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """Why there is no such variant."""
-
-    kind: str
-    message: str
-    hint: str = ""
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """Why there is no variant; None: it is written."""
-
-    failed: Failed | None = None
-
-
-encode = msgspec.json.Encoder().encode
-decode_job = msgspec.json.Decoder(Job).decode
-decode_answer = msgspec.json.Decoder(Answer).decode

@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 from hettop.errors import HettopError
-from hettop.models.precision import FP16, INT8, PALETTE_BITS, Job
+from hettop.models.precision import FP16, INT8, PALETTE_BITS, VariantJob
 from hettop.processes.framework_errors import reason
 from hettop.text import clean
 
@@ -19,7 +19,7 @@ CLUSTERING = "scikit-learn"
 """What coremltools asks for where it has no k-means of its own, as off macOS; it does not come with it."""
 
 
-def write_variant(job: Job) -> None:
+def write_variant(job: VariantJob) -> None:
     """Writes the variant.
 
     Raises HettopError: `missing` without coremltools, `input` for a precision that there is no way to from a package,
@@ -44,7 +44,7 @@ def write_variant(job: Job) -> None:
         raise HettopError("load", f"{job.precision} cannot be made: {why}") from error
 
 
-def _compress(job: Job) -> None:
+def _compress(job: VariantJob) -> None:
     tools, models = _tools()
     model = models.MLModel(job.source, skip_model_load=True)
     if job.precision == INT8:

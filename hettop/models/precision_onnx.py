@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hettop.errors import HettopError
-from hettop.models.precision import CALIBRATION_SETS, FP16, INT8, INT8_DYNAMIC, Job
+from hettop.models.precision import CALIBRATION_SETS, FP16, INT8, INT8_DYNAMIC, VariantJob
 from hettop.processes.framework_errors import reason
 from hettop.text import clean
 
@@ -22,7 +22,7 @@ Feeds = Callable[[int], Iterator[Mapping[str, Any]]]
 """So many sets of inputs."""
 
 
-def write_variant(job: Job, feeds: Feeds) -> None:
+def write_variant(job: VariantJob, feeds: Feeds) -> None:
     """Writes the variant.
 
     Raises HettopError: `missing` for a tool that is not installed, `input` for a precision that there is no way to,

@@ -1,29 +1,28 @@
-"""Child processes: each is registered with a guard, which kills it if hettop dies, until it has ended itself.
+"""Child processes: started, spoken to, watched and ended here, each known to a guard until it has ended.
 
-`GuardedProcess` is any child; `Process` is one of the engine's, with pipes. Neither knows a protocol.
+The guard kills what it knows if hettop dies. What a child is told and answers is its user's business.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
+import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
-from hettop.processes.log_warnings import LogWarnings
-from hettop.processes.nserror import flatten
+from hettop.processes.child_log import ChildLog
 from hettop.processes.time_limit import SIGNAL
-from hettop.text import clean
 
-LOG_LINES = 20
-LOG_LINE_BYTES = 4096
-"""More of one line is not kept, whatever a framework prints."""
-
-BRACKETS = " \t\r(){}[];,"
+READ_BYTES = 1 << 16
+MOST_BYTES = 64 << 20
+"""What one `read` returns at most; a child that writes faster than it is read must not hold up its reader."""
 
 
 class ProcessGuard(Protocol):
@@ -34,30 +33,104 @@ class ProcessGuard(Protocol):
     def remove(self, pid: int) -> None: ...
 
 
-class GuardedProcess:
-    """A child process whose pid is registered with `guard` for as long as the pid is its own.
+@dataclass(frozen=True, slots=True)
+class ChildExit:
+    """How a child ended. status: as `Popen.returncode`; None for one that cannot be ended."""
+
+    status: int | None
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, None for one that was killed."""
+        return self.status if self.status is not None and self.status >= 0 else None
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that killed it, None for one that exited."""
+        return -self.status if self.status is not None and self.status < 0 else None
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether its own time limit ended it (`processes.time_limit`)."""
+        return self.signal == SIGNAL
+
+    @property
+    def words(self) -> str:
+        """What is said of it after its name: `exited with status 3`, `killed by SIGSEGV`."""
+        if self.status is None:
+            return "cannot be ended"
+        if self.signal is None:
+            return f"exited with status {self.status}"
+        try:
+            name = signal.Signals(self.signal).name
+        except ValueError:
+            name = f"signal {self.signal}"
+        return f"killed by {name}" + (": its time limit was over" if self.timed_out else "")
+
+
+NOT_ENDED = ChildExit(None)
+
+
+class ChildProcess:
+    """A child whose pid is registered with `guard` for as long as the pid is its own.
 
     A child keeps its pid until it is waited for; from then on the system may give the pid to a stranger, whom neither
-    the guard nor a late signal may hit. So nobody else waits for `process`, and the pid is removed from the guard
+    the guard nor a late signal may hit. So nobody else waits for the child, and the pid is removed from the guard
     exactly once: before the wait for a child that was killed, at once after it for one that ended by itself.
     (`waitid` could look without waiting; macOS has had it only since Python 3.13.)
+
+    No method waits for the child unless it says so. log: what it printed to stderr, as far as it was read.
     """
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        argv: Sequence[str],
+        environment: Mapping[str, str] | None,
         guard: ProcessGuard | None,
+        *,
+        stdin: bool = True,
+        stdout: bool = True,
+        stderr: bool = True,
+        blocked: Collection[signal.Signals] = (signal.SIGINT,),
+        new_session: bool = False,
         kill: Callable[[int, int], None] = os.kill,
     ) -> None:
+        """Raises OSError when it cannot be started.
+
+        stdin, stdout, stderr: whether it has that pipe; it has /dev/null instead.
+        blocked: signals that wait until the child unblocks them (`serve.begin_child`), so that none ends it before it
+        ignores them. kill: stands in for `os.kill`.
+        """
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if stdout else subprocess.DEVNULL,
+                stderr=subprocess.PIPE if stderr else subprocess.DEVNULL,
+                env=environment,
+                bufsize=0,
+                start_new_session=new_session,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.pid = process.pid
+        self.log = ChildLog()
         self._process, self._guard, self._kill = process, guard, kill
+        self._unsent: deque[bytes] = deque()
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+        self._stdout, self._stderr = map(_taken, (process.stdout, process.stderr))
         if guard is not None:
             try:
                 guard.add(self.pid)
             except BaseException:  # nobody would end it if hettop died
                 process.kill()
                 process.wait()
+                self.close()
                 raise
+
+    # -- its end ------------------------------------------------------------------------------------------------
 
     def ended(self, within_s: float = 0) -> bool:
         """Whether it has ended by now, or does so within so many seconds."""
@@ -69,13 +142,13 @@ class GuardedProcess:
         return True
 
     @property
-    def exit_code(self) -> int | None:
-        """As `Popen.returncode`; None until `ended` or `end` has seen its end."""
-        return self._process.returncode
+    def exit(self) -> ChildExit | None:
+        """None until `ended`, `end` or `collect` has seen its end."""
+        return None if self._process.returncode is None else ChildExit(self._process.returncode)
 
     def signal(self, number: int) -> None:
         """Harmless once it has ended. Raises PermissionError for a child that runs as another user."""
-        if self.exit_code is not None:
+        if self._process.returncode is not None:
             return
         # Not Popen.send_signal, which waits for a dead child while its pid is still registered.
         with contextlib.suppress(ProcessLookupError):  # it is just dying, or the system collects the dead itself
@@ -83,10 +156,104 @@ class GuardedProcess:
         if number == signal.SIGKILL:
             self._release()
 
-    def end(self) -> int:
-        """Kills it if it still runs, waits for its end, and returns its exit code."""
+    def kill(self) -> None:
         self.signal(signal.SIGKILL)
-        return self._process.wait()
+
+    def end(self) -> ChildExit:
+        """Kills it if it still runs, and waits for its end."""
+        self.kill()
+        return ChildExit(self._process.wait())
+
+    def collect(self, patience_s: float) -> ChildExit | None:
+        """How it ended; None if it has not within `patience_s`.
+
+        To be called after `kill`, or once its stdout has ended: it is then dying.
+        """
+        # One that closed its stdout without dying must not outlive its entry with the guard. To a dying process the
+        # signal is nothing: how it ends was settled before its descriptors were closed.
+        self.kill()
+        self.hang_up()
+        return self.exit if self.ended(patience_s) else None
+
+    def close(self) -> None:
+        """Closes the pipes; may be called twice."""
+        self.hang_up()
+        for descriptor in self.open_pipes:
+            os.close(descriptor)
+        self._stdout = self._stderr = None
+
+    # -- what it is told ----------------------------------------------------------------------------------------
+
+    def write(self, data: bytes) -> int:
+        """How much of it the stdin took. Raises BlockingIOError, BrokenPipeError, ValueError (hung up)."""
+        assert self._process.stdin is not None  # noqa: S101 (it was asked for)
+        return os.write(self._process.stdin.fileno(), data)
+
+    def send(self, data: bytes = b"") -> None:
+        """Writes it, now or with a later `send`: as soon as the child has read what it was sent before."""
+        if data:
+            self._unsent.append(data)
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it is dying or hung up: its end will be noticed
+            while self._unsent:
+                try:
+                    written = self.write(self._unsent[0])
+                except BlockingIOError:
+                    return
+                self._unsent[0] = self._unsent[0][written:]
+                if not self._unsent[0]:
+                    self._unsent.popleft()
+
+    @property
+    def unsent(self) -> bool:
+        """Whether some of what was to be sent waits for a later `send`."""
+        return bool(self._unsent)
+
+    def hang_up(self) -> None:
+        """Closes its stdin, at which a child of ours ends by itself unless it hangs."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    # -- what it says -------------------------------------------------------------------------------------------
+
+    @property
+    def output_ended(self) -> bool:
+        """Whether `read` has seen the end of its stdout."""
+        return self._stdout is None
+
+    @property
+    def open_pipes(self) -> list[int]:
+        """Descriptors of stdout and stderr, of those that have not ended: to be waited for, not to be read."""
+        return [each for each in (self._stdout, self._stderr) if each is not None]
+
+    def release_pipes(self) -> tuple[int, int]:
+        """The descriptors of stdout and stderr, which whoever takes them reads and closes from now on."""
+        assert self._stdout is not None and self._stderr is not None  # noqa: S101, PT018 (they were asked for)
+        released, self._stdout, self._stderr = (self._stdout, self._stderr), None, None
+        return released
+
+    def read(self) -> bytes:
+        """What it has written to its stdout since, at most `MOST_BYTES`."""
+        data, ended = _available(self._stdout)
+        if ended and self._stdout is not None:
+            os.close(self._stdout)
+            self._stdout = None
+        return data
+
+    def read_log(self) -> bool:
+        """Takes what it has printed to stderr since into `log`; whether there are new warnings in it."""
+        data, ended = _available(self._stderr)
+        news = bool(data) and self.log.receive(data)
+        if ended and self._stderr is not None:
+            os.close(self._stderr)
+            self._stderr = None
+            news = self.log.receive(b"") or news
+        return news
+
+    def wait(self, seconds: float | None, also: Collection[int] = ()) -> bool:
+        """Waits until there is something to read, or to send, or one of `also` can be read; False after `seconds`."""
+        writers = [self._process.stdin] if self._unsent and self._process.stdin is not None else []
+        return any(select.select([*self.open_pipes, *also], writers, [], seconds))
 
     def _release(self) -> None:
         guard, self._guard = self._guard, None
@@ -94,92 +261,40 @@ class GuardedProcess:
             guard.remove(self.pid)
 
 
-class Process:
-    """A process with three pipes. `stdin` is non-blocking.
+def _taken(pipe: IO[bytes] | None) -> int | None:
+    """A descriptor of our own for the pipe: whoever reads it closes it, and no file object does so, too."""
+    if pipe is None:
+        return None
+    descriptor = os.dup(pipe.fileno())
+    pipe.close()
+    os.set_blocking(descriptor, False)
+    return descriptor
 
-    `stdout` and `stderr` are descriptors that whoever started it reads, and closes.
-    """
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], guard: ProcessGuard) -> None:
-        """Raises OSError when the process cannot be started."""
-        # Stays blocked in the new process until it has set it to be ignored: a Ctrl-C in between must not end it.
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _available(descriptor: int | None) -> tuple[bytes, bool]:
+    """What lies in the pipe, and whether no more will."""
+    if descriptor is None:
+        return b"", True
+    parts: list[bytes] = []
+    size = 0
+    while size < MOST_BYTES:
         try:
-            process = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, bufsize=0
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        self._process = GuardedProcess(process, guard)
-        self.pid = self._process.pid
-        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 (all pipes)
-        # Whoever reads them closes them, so that they must not belong to file objects that do so, too.
-        self.stdout, self.stderr = os.dup(process.stdout.fileno()), os.dup(process.stderr.fileno())
-        process.stdout.close()
-        process.stderr.close()
-        self._stdin = process.stdin
-        os.set_blocking(self._stdin.fileno(), False)
-
-    def write(self, data: bytes) -> int:
-        """How much of it the process's stdin took. Raises BlockingIOError, BrokenPipeError, ValueError (hung up)."""
-        return os.write(self._stdin.fileno(), data)
-
-    def hang_up(self) -> None:
-        """Closes the process's stdin."""
-        with contextlib.suppress(OSError):
-            self._stdin.close()
-
-    def kill(self) -> None:
-        """SIGKILL; harmless for a process that is already dead."""
-        self._process.signal(signal.SIGKILL)
-
-    def collect(self, patience_s: float) -> str | None:
-        """How the process ended, in words (`exited with status 3`, `killed by SIGSEGV`), or None if it has not yet.
-
-        To be called after `kill`, or once its stdout has ended: it is then dying. Waits up to `patience_s` for it.
-        """
-        # One that closed its stdout without dying must not outlive its entry with the guard. To a dying process the
-        # signal is nothing: how it ends was settled before its descriptors were closed.
-        self.kill()
-        self.hang_up()
-        self._process.ended(patience_s)
-        status = self._process.exit_code
-        return None if status is None else describe_status(status)
+            data = os.read(descriptor, READ_BYTES)
+        except BlockingIOError:
+            break
+        if not data:
+            return b"".join(parts), True
+        parts.append(data)
+        size += len(data)
+    return b"".join(parts), False
 
 
-class Log:
-    """The last lines that a process printed, and the warnings in all of them."""
+def module_command(module: str) -> tuple[str, ...]:
+    """What runs a module of ours as a child: with the stack in its log if it crashes.
 
-    def __init__(self) -> None:
-        self.warnings = LogWarnings()
-        self._lines: deque[bytes] = deque(maxlen=LOG_LINES)
-        self._line = b""
-
-    def receive(self, data: bytes) -> bool:
-        """Take what was printed next, no bytes at the end; return whether there are new warnings in it."""
-        *whole, rest = (self._line + data).split(b"\n") if data else (self._line, b"")
-        lines = [line[:LOG_LINE_BYTES] for line in whole if line.strip()]
-        self._lines.extend(lines)
-        self._line = rest[:LOG_LINE_BYTES]
-        return sum(map(self.warnings.add, lines)) > 0  # every line is looked at
-
-    def lines(self) -> list[str]:
-        """Cleaned for a terminal, with NSErrors in words; of lines of brackets alone nobody learns anything."""
-        text = flatten(b"\n".join([*self._lines, self._line]).decode(errors="replace"))
-        lines = [line.rstrip() for line in text.split("\n") if line.strip(BRACKETS)]
-        return [clean(line) for line in lines[-LOG_LINES:]]
-
-
-def describe_status(status: int) -> str:
-    """`Popen.returncode` in words, a signal by its name."""
-    if status == -SIGNAL:
-        return f"killed by {SIGNAL.name}: its time limit was over"
-    if status >= 0:
-        return f"exited with status {status}"
-    try:
-        return f"killed by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"killed by signal {-status}"
+    `-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one.
+    """
+    return (sys.executable, "-X", "faulthandler", "-P", "-m", module)
 
 
 NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")

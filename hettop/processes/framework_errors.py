@@ -35,12 +35,31 @@ def readable(text: str) -> str:
     return ""
 
 
+ONNX_CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : (?:Load model from .*? failed:)?")
+CPP_PLACE = re.compile(r"\S+\.(?:h|cc|cpp):\d+ (?:[^()]*\([^()]*\) )?")
+ONNX_NODE = re.compile(r"(\S+) node\. Name:'(.*?)' Status Message: ")
+
+
 def reason(error: BaseException) -> str:
-    """What the error says; of many files that cannot be copied, what is said of the first. Never empty."""
+    """What the error says. Never empty.
+
+    Of many files that cannot be copied, what is said of the first; of ONNX Runtime's errors, without its codes, source
+    files and function signatures, and where one went through nested graphs, what is said of the innermost node.
+    """
     text = str(error)
+    if "[ONNXRuntimeError]" in text:
+        text = _without_places(text)
     if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
         text = str(error.args[0][0][-1])
     return readable(text) or f"no reason given ({type(error).__name__})"
+
+
+def _without_places(text: str) -> str:
+    text = CPP_PLACE.sub("", ONNX_CODE.sub("", text))
+    *_, innermost = text.split("while running ")
+    if found := ONNX_NODE.match(innermost):
+        return f"node {found[2]} ({found[1]}): {innermost[found.end() :]}"
+    return text
 
 
 def named_reason(error: BaseException) -> str:

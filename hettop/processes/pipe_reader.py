@@ -1,6 +1,6 @@
-"""Reads all engine processes' pipes in one background thread, so that a busy screen never makes one of them wait.
+"""Reads children's pipes: all in one background thread, or cut into lines.
 
-Knows no protocol: bytes go into a queue, each piece with the source it came from.
+Knows no protocol: bytes go into a queue, each chunk with the source it came from.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ UNREAD_BYTES = 400 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Chunk:
     """Bytes that arrived from `source`; empty: its end."""
 
     source: Any
     data: bytes
 
 
-class Collector:
-    """A thread that reads whatever was added and keeps it until `take`; stops reading while `unread_bytes` are kept."""
+class PipeReader:
+    """A thread that reads whatever was added and keeps it until `take`; stops reading while `unread_bytes` are kept.
+
+    So a busy screen never makes a child wait.
+    """
 
     def __init__(self, unread_bytes: int = UNREAD_BYTES) -> None:
         self._limit = unread_bytes
-        self._pieces: deque[Piece] = deque()
+        self._chunks: deque[Chunk] = deque()
         self._unread = 0
-        self._lock = threading.Lock()
-        self._arrived = threading.Event()
-        self._room = threading.Event()
-        self._added: deque[tuple[int, Any] | None] = deque()
+        self._closing = False
+        self._news = threading.Condition()  # of chunks that arrived, of room for more, and of the end
+        self._added: deque[tuple[int, Any]] = deque()
         self._wake_read, self._wake_write = os.pipe()
-        self._thread = threading.Thread(target=self._read_all, name="engine-collector", daemon=True)
+        self._thread = threading.Thread(target=self._read_all, name="pipe-reader", daemon=True)
         self._thread.start()
 
     def add(self, fd: int, source: Any) -> None:
@@ -46,25 +48,26 @@ class Collector:
         self._added.append((fd, source))
         os.write(self._wake_write, b"+")
 
-    def take(self) -> list[Piece]:
+    def take(self) -> list[Chunk]:
         """All that arrived since the last call, in order for each source."""
-        with self._lock:
-            pieces = list(self._pieces)
-            self._pieces.clear()
+        with self._news:
+            chunks = list(self._chunks)
+            self._chunks.clear()
             self._unread = 0
-        self._arrived.clear()
-        self._room.set()
-        return pieces
+            self._news.notify_all()
+        return chunks
 
-    def wait(self, seconds: float) -> None:
-        """Returns when something has arrived since the last `take`, or after `seconds`."""
-        self._arrived.wait(seconds)
+    def wait(self, seconds: float) -> bool:
+        """Whether something has arrived since the last `take`, or does so within `seconds`."""
+        with self._news:
+            return self._news.wait_for(lambda: bool(self._chunks), seconds)
 
     def close(self) -> None:
         """Ends the thread and closes every pipe it still reads."""
-        self._added.append(None)
-        self._room.set()
-        os.write(self._wake_write, b"-")
+        with self._news:
+            self._closing = True
+            self._news.notify_all()
+            os.write(self._wake_write, b"-")  # before the thread, let go, can close the other end
         self._thread.join()
         os.close(self._wake_write)
 
@@ -78,26 +81,38 @@ class Collector:
                     else:
                         self._read(selector, key.fd, key.data)
                 while self._added:
-                    added = self._added.popleft()
-                    if added is None:
-                        for key in list(selector.get_map().values()):
-                            os.close(key.fd)
-                        return
-                    selector.register(added[0], selectors.EVENT_READ, added[1])
-                if self._unread >= self._limit:
-                    self._await_room()
+                    fd, source = self._added.popleft()
+                    selector.register(fd, selectors.EVENT_READ, source)
+                with self._news:
+                    self._news.wait_for(lambda: self._closing or self._unread < self._limit)
+                if self._closing:
+                    for key in list(selector.get_map().values()):
+                        os.close(key.fd)
+                    return
 
     def _read(self, selector: selectors.BaseSelector, fd: int, source: Any) -> None:
         data = os.read(fd, READ_BYTES)
         if not data:
             selector.unregister(fd)
             os.close(fd)
-        with self._lock:
-            self._pieces.append(Piece(source, data))
+        with self._news:
+            self._chunks.append(Chunk(source, data))
             self._unread += len(data)
-        self._arrived.set()
+            self._news.notify_all()
 
-    def _await_room(self) -> None:
-        self._room.clear()
-        if self._unread >= self._limit:  # `take` may have come in between
-            self._room.wait()
+
+class LineReader:
+    """Cuts what comes in chunks into lines."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    @property
+    def unfinished(self) -> int:
+        """How many bytes of the next line there are."""
+        return len(self._rest)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that `data` completes, without their line feeds."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        return whole

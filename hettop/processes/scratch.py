@@ -15,13 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hettop.errors import HettopError
-from hettop.processes.framework_errors import named_reason
-from hettop.processes.reaper import Reaper, remove_all
-from hettop.text import clean
-
-MORE = 16 << 20
-"""Bytes beyond the largest file there that a folder must take, or else that is why something failed in it."""
+from hettop.processes.reaper import Reaper
+from hettop.processes.reaper_child import remove_all
 
 ANY_PREFIX = "hettop-[a-z]+-"
 """How the names of hettop's scratch folders begin, as a pattern."""
@@ -31,44 +26,6 @@ SUFFIX = "[a-z0-9_]{8}"
 
 HELD = "held"
 """A file in a scratch folder that its maker keeps locked: the lock ends with the maker, however that ends."""
-
-CHUNK = 1 << 20
-WRITTEN_KINDS = ("load", "format", "io", "predict", "input")
-"""Kinds of errors that a file may lead to of which only the beginning could be written."""
-
-
-def explained(error: Exception, folder: Path) -> HettopError:
-    """The error in words; if it may be for want of room, and nothing can be written to the scratch folder, just that.
-
-    Frameworks tell of a place in their source, or of a damaged file.
-    """
-    told = error if isinstance(error, HettopError) else HettopError("predict", named_reason(error))
-    refused = _refused(folder) if told.kind in WRITTEN_KINDS else None
-    if refused is None:
-        return told
-    return HettopError(
-        "scratch",
-        f"a scratch file could not be written to {clean(str(folder.parent))}: {refused.strerror or refused}",
-        "the disk may be full, or the limit of a file's size reached (ulimit -f); TMPDIR names another folder",
-    )
-
-
-def _refused(folder: Path) -> OSError | None:
-    """Why a file larger than those there cannot be written; None if it can."""
-    probe = folder / "probe"
-    try:
-        if not folder.is_dir():
-            return None
-        left = MORE + max((each.stat().st_size for each in folder.rglob("*") if each.is_file()), default=0)
-        with probe.open("wb", buffering=0) as file:
-            while left > 0:
-                left -= file.write(bytes(min(CHUNK, left)))
-    except OSError as error:
-        return error
-    finally:
-        if os.path.lexists(probe):
-            probe.unlink()
-    return None
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""The process at the other end of `asking`: reads one job from stdin, writes one answer to stdout, and ends.
+"""The child's side of `processes.call`: does one job from stdin, answers it on stdout, and ends.
 
-Knows neither the job nor the answer: bytes both.
+Also what every child of ours begins with: its signals, and its stdout kept for what it has to say.
 """
 
 from __future__ import annotations
@@ -12,47 +12,131 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import NoReturn
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
 
+import msgspec
+
+from hettop.errors import HettopError
+from hettop.processes.framework_errors import named_reason
 from hettop.processes.qos import set_worker_qos
+from hettop.text import clean
 
-Tell = Callable[[bytes], None]
-"""Says one line on the way to the answer: no line end may be in it."""
+MORE = 16 << 20
+"""Bytes beyond the largest file there that a folder must take, or else that is why something failed in it."""
 
-
-def answer_one(answer: Callable[[bytes], bytes]) -> NoReturn:
-    """Answer the job on stdin; end at once if stdin ends before that, for then nobody waits for the answer."""
-    answer_telling(lambda line, _tell: answer(line))
-
-
-def answer_telling(answer: Callable[[bytes, Tell], bytes]) -> NoReturn:
-    """As `answer_one`, and `answer` may tell whoever asked how far it is.
-
-    The thread that answers has the quality of service of every thread that measures.
-    """
-    out = begin_child()
-    line = sys.stdin.buffer.readline()
-    if not line.endswith(b"\n"):
-        os._exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    set_worker_qos()
-    with os.fdopen(out, "wb") as stream:
-
-        def tell(told: bytes) -> None:
-            stream.write(told + b"\n")
-            stream.flush()
-
-        stream.write(answer(line, tell))
-    os._exit(0)  # frameworks' exit handlers have been seen to hang
-
-
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(1)
-
+CHUNK = 1 << 20
+WRITTEN_KINDS = ("load", "format", "io", "predict", "input")
+"""Kinds of errors that a file may lead to of which only the beginning could be written."""
 
 # Half a minute of samples at 2,000/s that the kernel holds for a stalled reader; 64 KiB is the usual size.
 PIPE_BYTES = 1 << 20
+
+J = TypeVar("J")
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The one line that the child is told."""
+
+    job: msgspec.Raw
+    folder: str | None = None
+
+
+class Progress(msgspec.Struct, frozen=True, tag_field="k", tag="progress"):
+    """A line on the way to the answer."""
+
+    value: msgspec.Raw
+
+
+class Answered(msgspec.Struct, frozen=True, tag_field="k", tag="answer"):
+    """The last line: what the job was to find."""
+
+    value: msgspec.Raw
+
+
+class Failed(msgspec.Struct, frozen=True, tag_field="k", tag="failed"):
+    """The last line: why there is no answer, as `HettopError`."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+
+Line = Progress | Answered | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who waits for the answer. folder: for scratch files, which the caller removes; None if it gave none.
+
+    send: says how far the job is, by a struct of the kind that the caller expects.
+    """
+
+    folder: Path | None
+    send: Callable[[msgspec.Struct], None]
+
+    @property
+    def scratch(self) -> Path:
+        """The folder, of a caller that gave one."""
+        assert self.folder is not None  # noqa: S101 (the caller of this worker always gives one)
+        return self.folder
+
+
+class Replies:
+    """Says lines to the caller, at once."""
+
+    def __init__(self, out: int) -> None:
+        self._stream = os.fdopen(out, "wb")
+        self._encode = msgspec.json.Encoder().encode
+
+    def progress(self, value: object) -> None:
+        self._say(Progress(self._raw(value)))
+
+    def answer(self, value: object) -> None:
+        self._say(Answered(self._raw(value)))
+
+    def failed(self, error: HettopError) -> None:
+        self._say(Failed(error.kind, error.message, error.hint))
+
+    def _raw(self, value: object) -> msgspec.Raw:
+        return msgspec.Raw(self._encode(value))
+
+    def _say(self, line: Line) -> None:
+        self._stream.write(self._encode(line) + b"\n")
+        self._stream.flush()
+
+
+def serve(handler: Callable[[J, Caller], object], job_type: Any, *, unexpected: str = "predict") -> NoReturn:
+    """Does the job on stdin by `handler`, whose result is the answer; ends at once if stdin does before that.
+
+    job_type: what `handler` takes, as msgspec decodes it. unexpected: the kind of an error that is no HettopError.
+    The thread that answers has the quality of service of every thread that measures.
+    """
+    replies = Replies(begin_child())
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        os._exit(1)
+    end_with_parent(1)
+    set_worker_qos()
+    request = msgspec.json.decode(line, type=Request)
+    folder = None if request.folder is None else Path(request.folder)
+    try:
+        replies.answer(handler(msgspec.json.decode(request.job, type=job_type), Caller(folder, replies.progress)))
+    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
+        replies.failed(explained(error, folder, unexpected))
+    sys.stderr.flush()
+    os._exit(0)  # frameworks' exit handlers have been seen to hang
+
+
+def end_with_parent(status: int) -> None:
+    """From now on this process ends when its stdin does, with this exit code."""
+
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        os._exit(status)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def begin_child(*ignored: signal.Signals) -> int:
@@ -85,3 +169,38 @@ def widen_pipe(fd: int) -> None:
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         with contextlib.suppress(OSError):
             fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def explained(error: Exception, folder: Path | None, unexpected: str = "predict") -> HettopError:
+    """The error in words; if it may be for want of room, and nothing can be written to the scratch folder, just that.
+
+    unexpected: the kind of an error that is none of ours.
+    Frameworks tell of a place in their source, or of a damaged file.
+    """
+    told = error if isinstance(error, HettopError) else HettopError(unexpected, named_reason(error))
+    refused = _refused(folder) if folder is not None and told.kind in WRITTEN_KINDS else None
+    if folder is None or refused is None:
+        return told
+    return HettopError(
+        "scratch",
+        f"a scratch file could not be written to {clean(str(folder.parent))}: {refused.strerror or refused}",
+        "the disk may be full, or the limit of a file's size reached (ulimit -f); TMPDIR names another folder",
+    )
+
+
+def _refused(folder: Path) -> OSError | None:
+    """Why a file larger than those there cannot be written; None if it can."""
+    probe = folder / "probe"
+    try:
+        if not folder.is_dir():
+            return None
+        left = MORE + max((each.stat().st_size for each in folder.rglob("*") if each.is_file()), default=0)
+        with probe.open("wb", buffering=0) as file:
+            while left > 0:
+                left -= file.write(bytes(min(CHUNK, left)))
+    except OSError as error:
+        return error
+    finally:
+        if os.path.lexists(probe):
+            probe.unlink()
+    return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 LIMIT_S = 120.0
@@ -17,13 +18,27 @@ SIGNAL = signal.SIGALRM
 """By this signal the process ends; nothing else in hettop sends it."""
 
 
+SOON_S = 0.001
+"""A limit that was over within the block ends the process now; 0 would switch it off."""
+
+
+def end_after(seconds: float) -> None:
+    """End this process in so many seconds, unless this is called again before: what hangs then is not waited for."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
 @contextlib.contextmanager
 def time_limit(what: str, seconds: float = LIMIT_S) -> Iterator[None]:
-    """End this process if the block takes longer than `seconds`, with `what` and the limit as a line of its log."""
+    """End this process if the block takes longer than `seconds`, with `what` and the limit as a line of its log.
+
+    A limit that was set before goes on after the block; within the block the shorter one counts.
+    """
     sys.stderr.write(f"hettop: {what}: limited to {seconds:g} s\n")
     sys.stderr.flush()
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    began = time.monotonic()
+    before = signal.getitimer(signal.ITIMER_REAL)[0]
+    end_after(min(seconds, before) if before else seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        end_after(max(SOON_S, before - (time.monotonic() - began)) if before else 0)

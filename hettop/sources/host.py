@@ -6,7 +6,6 @@ Asks psutil and the platform; knows nothing of sessions.
 from __future__ import annotations
 
 import platform
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from importlib import metadata
@@ -15,7 +14,8 @@ from pathlib import Path
 import psutil
 
 from hettop import events
-from hettop.macos import macos_version
+from hettop.processes.command import command_output
+from hettop.sources.macos import macos_version
 from hettop.text import clean
 from hettop.version import __version__
 
@@ -24,10 +24,11 @@ FRAMEWORKS = ("onnxruntime", "coremltools", "numpy")
 
 
 Run = Callable[[Sequence[str]], str]
-"""Runs a command and returns what it printed; raises OSError when there is no such command."""
+"""Runs a command and returns what it printed; "" where there is none."""
 
 
 PMSET = ("/usr/bin/pmset", "-g")
+BRAND = ("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string")
 MODEL = ("/usr/sbin/sysctl", "-n", "hw.model")
 PROC_TRANSLATED = ("/usr/sbin/sysctl", "-n", "sysctl.proc_translated")
 
@@ -35,12 +36,7 @@ ROSETTA = "Python runs translated by Rosetta, which slows everything but the acc
 LOW_POWER = "low power mode is on: latencies are longer than they need be"
 
 
-def run_command(command: Sequence[str]) -> str:
-    """The standard output of a short command."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
-
-
-def describe_host(system: str = sys.platform, run: Run = run_command) -> events.Host:
+def describe_host(system: str = sys.platform, run: Run = command_output) -> events.Host:
     """Chip, OS, cores, memory and versions of this machine; None where the platform does not tell.
 
     `system` as `sys.platform` names it.
@@ -62,26 +58,24 @@ def describe_host(system: str = sys.platform, run: Run = run_command) -> events.
 def chip_name(system: str, cpuinfo: Path, run: Run) -> str | None:
     """The processor as its maker calls it: `Apple M2`, `AMD EPYC`. `system` as `sys.platform` names it."""
     try:
-        name = (
-            run(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]) if system == "darwin" else _linux_chip(cpuinfo)
-        )
-    except (OSError, subprocess.SubprocessError):
+        name = run(BRAND) if system == "darwin" else _linux_chip(cpuinfo)
+    except OSError:
         name = ""
     return clean(name.strip() or platform.processor() or platform.machine(), 80) or None
 
 
-def machine_model(system: str, run: Run = run_command) -> str | None:
+def machine_model(system: str, run: Run = command_output) -> str | None:
     """A Mac's model as its system names it (`Mac14,2`); None elsewhere, and where it does not tell."""
     if system != "darwin":
         return None
-    return clean(_said(run, MODEL).strip(), 80) or None
+    return clean(run(MODEL).strip(), 80) or None
 
 
 def power_mode(system: str, run: Run) -> str | None:
     """`low power`, `high power` or `normal`, as `pmset` has it in use on a Mac; None elsewhere, and if it is silent."""
     if system != "darwin":
         return None
-    settings = {name: value for name, value, *_ in (f"{line} - -".split() for line in _said(run, PMSET).splitlines())}
+    settings = {name: value for name, value, *_ in (f"{line} - -".split() for line in run(PMSET).splitlines())}
     if "1" in (settings.get("lowpowermode"), settings.get("powermode")):
         return "low power"
     if settings.get("highpowermode") == "1" or settings.get("powermode") == "2":
@@ -91,15 +85,7 @@ def power_mode(system: str, run: Run) -> str | None:
 
 def is_translated(system: str, run: Run) -> bool:
     """Whether this Python is an Intel program on an Apple chip."""
-    return system == "darwin" and _said(run, PROC_TRANSLATED).strip() == "1"
-
-
-def _said(run: Run, command: Sequence[str]) -> str:
-    """What a command printed; nothing if it could not."""
-    try:
-        return run(command)
-    except (OSError, subprocess.SubprocessError):
-        return ""
+    return system == "darwin" and run(PROC_TRANSLATED).strip() == "1"
 
 
 def _linux_chip(cpuinfo: Path) -> str:

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from hettop.app.devices import ASKER, ask_devices
 from tests.cli.running import plain_environment
-
-
-def saying(code: str) -> tuple[str, ...]:
-    return (sys.executable, "-c", code)
+from tests.processes.workers import answering, failing, running
 
 
 @pytest.mark.parametrize(
-    ("code", "names", "why"),
+    ("argv", "names", "why"),
     [
-        ('print(\'["CPU", "GPU"]\')', ("CPU", "GPU"), ""),
-        ("print('[]')", None, "this system does not tell"),
-        ("print('coremltools says hello')", None, "the process that asked ended without an answer (status 0)"),
-        ("import os; os.abort()", None, "the process that asked ended without an answer (status -6)"),
+        (answering(["CPU", "GPU"]), ("CPU", "GPU"), ""),
+        (answering([]), None, "this system does not tell"),
+        (failing("load", "no framework"), None, "no framework"),
+        (running("print('coremltools says hello')"), None, "the Core ML query answered what makes no sense"),
+        (running("import os; os.abort()"), None, "the Core ML query killed by SIGABRT"),
     ],
 )
-def test_the_answer_or_why_there_is_none(code: str, names: tuple[str, ...] | None, why: str) -> None:
-    found = ask_devices(plain_environment(), saying(code))
+def test_the_answer_or_why_there_is_none(argv: list[str], names: tuple[str, ...] | None, why: str) -> None:
+    found = ask_devices(plain_environment(), argv)
     assert (found.names, found.why) == (names, why)
 
 
 def test_a_framework_that_hangs_is_not_waited_for() -> None:
-    found = ask_devices(plain_environment(), saying("import time; time.sleep(60)"), patience_s=0.2)
-    assert (found.names, found.why) == (None, "Core ML did not answer within 0.2 s")
+    found = ask_devices(plain_environment(), running("import time; time.sleep(60)"), patience_s=0.2)
+    assert (found.names, found.why) == (None, "the Core ML query did not answer within 0.2 s")
 
 
 def test_what_cannot_be_started_is_said() -> None:
-    assert ask_devices({}, ("/nowhere/python",)).why.startswith("no process could be started to ask")
+    assert ask_devices({}, ("/nowhere/python",)).why.startswith("no Core ML query could be started")
 
 
 @pytest.mark.parametrize("devices", [("cpu", "gpu", "ne"), ("cpu", "gpu")])

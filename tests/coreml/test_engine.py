@@ -13,6 +13,7 @@ import pytest
 
 from hettop import events
 from hettop.processes.reaper import Reaper
+from hettop.sources.engine.job import EngineJob, Limits
 from hettop.sources.engine.supervisor import Engine
 from hettop.sources.engine.unit_process import EngineEvent
 from tests.clocks import FakeClock
@@ -94,15 +95,14 @@ def begin(bench: Bench, reaper: Reaper, package: Path, tmp_path: Path) -> Iterat
 
     def start(*units: str, runs: int = 20, model: Path | None = None, **options: Any) -> Run:
         clock = FakeClock()
+        own = {name: options.pop(name) for name in EngineJob.__struct_fields__ if name in options}
+        job = {"backend": "coreml", "model": str(model or package), "warmup": 2, "limits": Limits(runs=runs), **own}
         engine = Engine(
-            str(model or package),
-            "coreml",
+            EngineJob(**job),
             units or (UNIT,),
-            reaper=reaper,
+            guard=reaper,
             origin_ns=time.monotonic_ns(),
             clock=clock,
-            runs=runs,
-            warmup=2,
             environment={**bench.environment(environment()), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)},
             **options,
         )

@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from hettop.errors import HettopError
-from hettop.models.precision import CALIBRATION_SETS, FP16, FP32, INT8, INT8_DYNAMIC, Job, note_of
+from hettop.models.precision import CALIBRATION_SETS, FP16, FP32, INT8, INT8_DYNAMIC, VariantJob, note_of
 from hettop.models.precision_onnx import write_variant
 
 WEIGHT = np.random.default_rng(5).normal(size=(64, 96)).astype(np.float32)
@@ -53,7 +53,7 @@ def answer(path: Path) -> Any:
 def test_a_variant_is_smaller_and_near_the_original(precision: str, bound: float, source: Path, tmp_path: Path) -> None:
     target = tmp_path / "variant.onnx"
     asked: list[int] = []
-    write_variant(Job(source=str(source), target=str(target), precision=precision), feeds(asked))
+    write_variant(VariantJob(source=str(source), target=str(target), precision=precision), feeds(asked))
     expected = np.maximum(X @ WEIGHT, 0)
     got = answer(target)
     assert got.dtype == np.float32
@@ -67,7 +67,7 @@ def test_a_variant_is_smaller_and_near_the_original(precision: str, bound: float
 
 def test_what_no_tool_writes_is_refused_by_name(source: Path, tmp_path: Path) -> None:
     with pytest.raises(HettopError, match="no tool writes an ONNX model in fp32") as refused:
-        write_variant(Job(source=str(source), target=str(tmp_path / "x.onnx"), precision=FP32), feeds([]))
+        write_variant(VariantJob(source=str(source), target=str(tmp_path / "x.onnx"), precision=FP32), feeds([]))
     assert refused.value.kind == "input"
 
 
@@ -75,7 +75,7 @@ def test_a_tool_that_gives_up_is_told_in_a_line(tmp_path: Path) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"no model at all")
     with pytest.raises(HettopError, match="fp16 cannot be made: ") as refused:
-        write_variant(Job(source=str(broken), target=str(tmp_path / "x.onnx"), precision=FP16), feeds([]))
+        write_variant(VariantJob(source=str(broken), target=str(tmp_path / "x.onnx"), precision=FP16), feeds([]))
     assert refused.value.kind == "load"
 
 

@@ -12,7 +12,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.mil.package import open_package
 from hettop.models.mil.translate import translate
-from hettop.models.precision import FP16, INT8, Job
+from hettop.models.precision import FP16, INT8, VariantJob
 from hettop.models.precision_coreml import write_variant
 from hettop.studies.variants.setup import size_of
 from tests.models.mil.programs import convert, mb, program, spec
@@ -40,7 +40,7 @@ def answer(path: Path) -> Any:
 
 def check(precision: str, source: Path, target: Path) -> tuple[float, float]:
     """How far off the answers are for their size, and what is left of the package."""
-    write_variant(Job(source=str(source), target=str(target), precision=precision))
+    write_variant(VariantJob(source=str(source), target=str(target), precision=precision))
     expected = X @ WEIGHT.T
     far = float(np.abs(answer(target) - expected).max() / np.abs(expected).max())
     return far, size_of(target) / size_of(source)
@@ -65,5 +65,5 @@ def test_palettes_of_sixteen_values_are_smaller_and_farther_off(source: Path, tm
 
 def test_another_precision_needs_another_conversion(source: Path, tmp_path: Path) -> None:
     with pytest.raises(HettopError, match="cannot be made fp16") as refused:
-        write_variant(Job(source=str(source), target=str(tmp_path / "x.mlpackage"), precision=FP16))
+        write_variant(VariantJob(source=str(source), target=str(tmp_path / "x.mlpackage"), precision=FP16))
     assert refused.value.hint == "convert the model again with compute_precision=ct.precision.FLOAT16"

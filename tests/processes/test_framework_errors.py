@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.processes import framework_errors, nserror
-from hettop.processes.child_process import Log
+from hettop.processes.child_log import ChildLog
 from hettop.processes.framework_errors import full_disk, named_reason, readable, reason
-from hettop.sources.engine.backends import onnx_errors
 from hettop.text import UNSAFE_CATEGORIES
 from tests.coreml.error_texts import (
     FROM_COREMLTOOLS,
@@ -57,12 +56,12 @@ def test_what_coremltools_raises_is_worded(text: ErrorText) -> None:
 
 @named(FROM_ONNX_RUNTIME)
 def test_what_onnx_runtime_raises_is_worded(text: ErrorText) -> None:
-    assert onnx_errors.reason(RuntimeError(text.raw)) == text.said
+    assert reason(RuntimeError(text.raw)) == text.said
 
 
 @named(IN_LOGS)
 def test_the_last_line_of_a_log_is_worded(text: ErrorText) -> None:
-    log = Log()
+    log = ChildLog()
     log.receive(text.raw.encode() + b"\n")
     assert log.lines()[-1] == text.said
 
@@ -70,7 +69,7 @@ def test_the_last_line_of_a_log_is_worded(text: ErrorText) -> None:
 @named(tuple(text for text in ALL_TEXTS if HOLDS_NSERROR.search(text.raw)))
 def test_no_known_nserror_leaves_a_brace_or_an_escape(text: ErrorText) -> None:
     error = RuntimeError(text.raw)
-    assert all(map(is_readable, (reason(error), named_reason(error), onnx_errors.reason(error))))
+    assert all(map(is_readable, (reason(error), named_reason(error))))
 
 
 @given(
@@ -93,7 +92,6 @@ def test_whatever_is_raised_something_of_it_can_be_shown(raw: str) -> None:
     for error in (RuntimeError(raw), RuntimeError(raw[: len(raw) // 2]), RuntimeError(user_info(f'a = "{raw}"'))):
         assert is_shown(reason(error))
         assert is_shown(named_reason(error))
-        assert is_shown(onnx_errors.reason(error))
 
 
 WORDS_CHARACTERS = st.characters(exclude_characters="{}\\", exclude_categories=["C", "Z"])
@@ -137,7 +135,7 @@ def test_a_text_without_an_nserror_keeps_its_characters(raw: str) -> None:
 )
 def test_names_and_patterns_in_ordinary_errors_keep_their_characters(raw: str) -> None:
     assert readable(raw) == raw
-    assert onnx_errors.reason(RuntimeError(raw)) == raw
+    assert reason(RuntimeError(raw)) == raw
     assert named_reason(RuntimeError(raw)) == f"RuntimeError: {raw}"
 
 
@@ -182,7 +180,7 @@ def test_braces_in_the_quoted_values_of_an_nserror_neither_open_nor_close_it() -
     ],
 )
 def test_only_nserrors_are_replaced_in_a_log(raw: str, lines: list[str]) -> None:
-    log = Log()
+    log = ChildLog()
     log.receive(raw.encode() + b"\n")
     assert log.lines() == lines
 

@@ -1,50 +1,54 @@
+"""A thread that reads pipes: whose bytes they are, when it stops reading, and that no arrival is missed."""
+
 from __future__ import annotations
 
 import os
+import sys
+import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from hettop.processes.pipe_reader import READ_BYTES, Collector
+from hettop.processes.pipe_reader import READ_BYTES, LineReader, PipeReader
 
 
 @pytest.fixture
-def collector() -> Iterator[Collector]:
-    made = Collector(unread_bytes=100_000)
+def reader() -> Iterator[PipeReader]:
+    made = PipeReader(unread_bytes=100_000)
     yield made
     made.close()
 
 
-def collect(collector: Collector, source: str, size: int) -> bytes:
+def received(reader: PipeReader, source: str, size: int) -> bytes:
     """What arrives from `source` until it is `size` bytes long or has ended."""
-    received = b""
-    while len(received) < size:
-        collector.wait(10)
-        pieces = [piece for piece in collector.take() if piece.source == source]
-        received += b"".join(piece.data for piece in pieces)
-        if any(not piece.data for piece in pieces):
+    data = b""
+    while len(data) < size:
+        reader.wait(10)
+        chunks = [chunk for chunk in reader.take() if chunk.source == source]
+        data += b"".join(chunk.data for chunk in chunks)
+        if any(not chunk.data for chunk in chunks):
             break
-    return received
+    return data
 
 
-def test_bytes_come_with_their_source_and_an_end(collector: Collector) -> None:
+def test_bytes_come_with_their_source_and_an_end(reader: PipeReader) -> None:
     (read_a, write_a), (read_b, write_b) = os.pipe(), os.pipe()
-    collector.add(read_a, "a")
-    collector.add(read_b, "b")
+    reader.add(read_a, "a")
+    reader.add(read_b, "b")
     os.write(write_b, b"not for a")
     os.write(write_a, b"hello")
     os.close(write_a)
-    assert collect(collector, "a", 100) == b"hello"
+    assert received(reader, "a", 100) == b"hello"
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(read_a)
     os.close(write_b)
 
 
-def test_it_stops_reading_while_nobody_takes_and_loses_nothing(collector: Collector) -> None:
+def test_it_stops_reading_while_nobody_takes_and_loses_nothing(reader: PipeReader) -> None:
     read, write = os.pipe()
     os.set_blocking(write, False)
-    collector.add(read, "a")
+    reader.add(read, "a")
     sent = refused = 0
     while sent < 10_000_000 and refused < 100:  # in a row: the pipe stays full
         try:
@@ -56,4 +60,46 @@ def test_it_stops_reading_while_nobody_takes_and_loses_nothing(collector: Collec
     # The limit, one more read, and what the pipe itself holds.
     assert 100_000 <= sent < 100_000 + READ_BYTES + (1 << 20)
     os.close(write)
-    assert len(collect(collector, "a", sent + 1)) == sent
+    assert len(received(reader, "a", sent + 1)) == sent
+
+
+def test_what_arrives_while_the_last_is_taken_is_waited_for_in_vain_never(reader: PipeReader) -> None:
+    """Bytes come one by one as fast as they can, and threads change places as often as they can."""
+    read, write = os.pipe()
+    reader.add(read, "a")
+    many, missed, taken = 5_000, 0, 0
+    writer = threading.Thread(target=lambda: [os.write(write, b".") for _ in range(many)])
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        writer.start()
+        while taken < many:
+            arrived = reader.wait(1)
+            data = b"".join(chunk.data for chunk in reader.take())
+            taken += len(data)
+            missed += bool(data) and not arrived
+    finally:
+        sys.setswitchinterval(usual)
+    writer.join()
+    os.close(write)
+    assert missed == 0
+
+
+def test_one_that_is_closed_while_it_waits_for_room_ends_and_closes_its_pipes() -> None:
+    reader = PipeReader(unread_bytes=1)
+    read, write = os.pipe()
+    reader.add(read, "a")
+    os.write(write, b"more than it may keep")
+    assert reader.wait(60)
+    reader.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(read)
+    os.close(write)
+
+
+def test_lines_come_whole_however_their_bytes_come() -> None:
+    reader = LineReader()
+    assert reader.feed(b"one\ntw") == [b"one"]
+    assert reader.unfinished == 2
+    assert reader.feed(b"o\n\nthree\n") == [b"two", b"", b"three"]
+    assert reader.unfinished == 0

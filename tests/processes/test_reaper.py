@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.processes import reaper as module
+from hettop.processes import reaper_child
 from hettop.processes.reaper import Reaper
 from tests.processes.waiting import environment, gone, wait_for
 
@@ -110,7 +110,7 @@ def test_a_reaper_that_was_killed_is_replaced_and_learns_all_pids(sleeper: subpr
 
 def test_a_line_without_end_is_not_taken_in_and_ends_the_reading(sleeper: subprocess.Popen[bytes]) -> None:
     """The pipe stays open, and yet what is registered is killed: nobody sound tells such a line."""
-    argv = [sys.executable, "-S", "-E", module.__file__]
+    argv = [sys.executable, "-S", "-E", reaper_child.__file__]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, bufsize=0) as reaper:
         assert reaper.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it may be gone before it was told all of it
@@ -121,10 +121,41 @@ def test_a_line_without_end_is_not_taken_in_and_ends_the_reading(sleeper: subpro
 
 def test_the_longest_path_that_a_system_has_is_taken_in(tmp_path: Path) -> None:
     (folder := tmp_path / "scratch").mkdir()
-    entry = module.PATH_MARK + os.fsencode(f"{'/./' * 1_300}{folder}").hex()
-    with subprocess.Popen([sys.executable, "-S", "-E", module.__file__], stdin=subprocess.PIPE) as reaper:
+    entry = reaper_child.PATH_MARK + os.fsencode(f"{'/./' * 1_300}{folder}").hex()
+    with subprocess.Popen([sys.executable, "-S", "-E", reaper_child.__file__], stdin=subprocess.PIPE) as reaper:
         reaper.communicate(f"+{entry}\n".encode())
     assert not folder.exists()
+
+
+def test_one_that_stands_still_with_its_pipe_full_is_replaced_and_nobody_waits(
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    reaper = Reaper()
+    first = reaper.pid
+    assert first is not None
+    os.kill(first, signal.SIGSTOP)
+    reaper.add(sleeper.pid)
+    for number in range(20_000):  # two lines each, far more than a pipe holds
+        reaper.add_folder(f"/never/there/{number}")
+        reaper.remove_folder(f"/never/there/{number}")
+    assert reaper.pid != first
+    assert gone([first])
+    reaper.close()
+    assert sleeper.wait() == -signal.SIGKILL
+
+
+def test_once_it_is_closed_nothing_is_registered_and_nothing_can_be(tmp_path: Path) -> None:
+    reaper = Reaper()
+    reaper.add(2**22 + 1)
+    reaper.add_folder(str(tmp_path / "scratch"))
+    reaper.remove(2**22 + 1)
+    reaper.add(2**22 + 1)
+    reaper.close()
+    reaper.remove(2**22 + 1)
+    reaper.remove_folder(str(tmp_path / "scratch"))
+    reaper.close()
+    with pytest.raises(ValueError, match="closed"):
+        reaper.add(2**22 + 1)
 
 
 def filled(folder: Path) -> Path:

@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from hettop.processes.call import ask_in_folder
 from hettop.processes.reaper import Reaper
 from hettop.processes.scratch import HELD, remove_forgotten, scratch_folder
 from tests.processes.waiting import environment, wait_for
 
 WRITING = """
 import os, sys, tempfile, time
-folder = sys.stdin.readline().strip()
+folder = os.environ["TMPDIR"]
 tempfile.mkdtemp()
-print("writing", flush=True)
+print('{"k":"progress","value":"writing"}', flush=True)
 for number in range(10_000):  # and no more, should nobody kill it
     with open(os.path.join(folder, str(number)), "w") as file:
         file.write("x")
@@ -27,9 +26,9 @@ time.sleep(1000)
 """
 ASKING = f"""
 import sys
-from hettop.processes.call import ask_in_folder
+from hettop.processes.call import call
 argv = [sys.executable, "-c", {WRITING!r}]
-ask_in_folder(lambda folder: folder.encode(), argv, None, prefix="scratch-", hear=lambda line: print(line, flush=True))
+call(argv, None, str, scratch="scratch", progress_type=str, on_progress=lambda word: print(word, flush=True))
 """
 
 
@@ -49,7 +48,7 @@ def test_sigkill_leaves_neither_the_folder_nor_what_the_process_made_for_itself(
     with subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, env=where) as asking:
         try:
             assert asking.stdout is not None
-            assert asking.stdout.readline() == b"b'writing'\n"
+            assert asking.stdout.readline() == b"writing\n"
             folders = list(tmp_path.iterdir())
             made = [each for folder in folders for each in folder.iterdir() if each.is_dir()]
         finally:
@@ -62,7 +61,7 @@ def test_sigkill_leaves_neither_the_folder_nor_what_the_process_made_for_itself(
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from hettop.processes.scratch import explained
+from hettop.processes.serve import explained
 from hettop.errors import HettopError
 folder = Path(sys.argv[1])
 error = HettopError(sys.argv[2], "graph.cc:5543") if sys.argv[2] else RuntimeError("graph.cc:5543")
@@ -150,15 +149,6 @@ def test_what_a_living_one_has_and_what_nobody_knows_stays(tmp_path: Path) -> No
             told(second)
             assert living.exists()
             assert {unknown, linked, mine / HELD} <= {*tmp_path.rglob("*")}
-
-
-def test_lines_come_at_once_and_what_follows_the_last_is_the_answer() -> None:
-    code = "import sys; sys.stdin.readline(); print('one'); print('two'); sys.stdout.write('three')"
-    told: list[bytes] = []
-    answer, _, status = ask_in_folder(
-        os.fsencode, [sys.executable, "-c", code], None, prefix="scratch-", hear=told.append
-    )
-    assert (told, answer, status) == ([b"one", b"two"], b"three", "exited with status 0")
 
 
 KILLED = """

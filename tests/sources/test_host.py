@@ -74,7 +74,9 @@ def test_after_a_long_sleep_it_does_not_catch_up() -> None:
 
 
 def no_command(command: Sequence[str]) -> str:
-    raise FileNotFoundError(command[0])
+    """As `command_output` where there is no such command."""
+    assert command
+    return ""
 
 
 def test_a_mac_is_asked_for_the_name_of_its_chip() -> None:
@@ -85,7 +87,7 @@ def test_a_mac_is_asked_for_the_name_of_its_chip() -> None:
         return "Apple M2 Pro\n"
 
     assert chip_name("darwin", Path("/nowhere"), sysctl) == "Apple M2 Pro"
-    assert asked == [["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]]
+    assert asked == [("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string")]
 
 
 def test_a_mac_has_a_model_and_other_systems_none() -> None:

@@ -5,19 +5,15 @@ Knows the protocol but not why a unit runs; never waits for the process, except 
 
 from __future__ import annotations
 
-import contextlib
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hettop.processes.child_process import Log, Process
-from hettop.processes.pipe_reader import Collector
-from hettop.processes.reaper import Reaper
+from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, module_command
+from hettop.processes.pipe_reader import PipeReader
 from hettop.sources.engine.frames import AnyFrame, FrameReader
-from hettop.sources.engine.job import AnyCommand, Job, encode
+from hettop.sources.engine.job import AnyCommand, EngineJob, encode
 
-WORKER = ("-X", "faulthandler", "-P", "-m", "hettop.sources.engine.worker")
-"""`-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one."""
+ENGINE = module_command("hettop.sources.engine.worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +31,31 @@ class Child:
         self,
         argv: Sequence[str],
         environment: Mapping[str, str],
-        job: Job,
-        collector: Collector,
-        reaper: Reaper,
+        job: EngineJob,
+        reader: PipeReader,
+        guard: ProcessGuard,
         *,
         row: str | None = None,
     ) -> None:
         """`row`: what it runs for, if that is not just the job's unit. Raises OSError if it cannot be started."""
-        self._process = Process(argv, environment, reaper)
+        self._process = ChildProcess(argv, environment, guard)
         self.unit = row or job.unit
         self.pid = self._process.pid
-        collector.add(self._process.stdout, Channel(self, False))
-        collector.add(self._process.stderr, Channel(self, True))
-        self._unsent: deque[bytes] = deque()
+        stdout, stderr = self._process.release_pipes()
+        reader.add(stdout, Channel(self, False))
+        reader.add(stderr, Channel(self, True))
         self._frames = FrameReader()
-        self._log = Log()
         self.frames_ended = False
         self.log_ended = False
-        self._send(encode(job))
+        self._process.send(encode(job))
 
-    def tell(self, command: AnyCommand) -> None:
+    def send(self, command: AnyCommand) -> None:
         """Sends a command, now or as soon as the process has read earlier ones; never waits for it."""
-        self._send(encode(command))
+        self._process.send(encode(command))
 
     def retry(self) -> None:
         """Sends what could not be sent before."""
-        self._send(b"")
+        self._process.send()
 
     def hang_up(self) -> None:
         """Closes the process's stdin, at which it ends by itself unless it hangs."""
@@ -70,8 +65,8 @@ class Child:
         """SIGKILL; harmless for a process that is already dead."""
         self._process.kill()
 
-    def collect(self, patience_s: float) -> str | None:
-        """How the process ended, in words, or None if it has not yet.
+    def collect(self, patience_s: float) -> ChildExit | None:
+        """How the process ended, or None if it has not yet.
 
         To be called after `kill`, or once its frames have ended: it is then dying. Waits up to `patience_s` for it.
         """
@@ -87,26 +82,13 @@ class Child:
         """Take what it printed, no bytes at the end; return whether there are new `warnings` in it."""
         if not data:
             self.log_ended = True
-        return self._log.receive(data)
+        return self._process.log.receive(data)
 
     @property
     def warnings(self) -> Mapping[str, str]:
         """What its log so far says of where the model may run, as `LogWarnings.found`."""
-        return self._log.warnings.found
+        return self._process.log.warnings.found
 
     def log(self) -> list[str]:
         """The last lines it printed, cleaned for a terminal."""
-        return self._log.lines()
-
-    def _send(self, line: bytes) -> None:
-        if line:
-            self._unsent.append(line)
-        with contextlib.suppress(BrokenPipeError, ValueError):  # it is dying or hung up: its end will be noticed
-            while self._unsent:
-                try:
-                    written = self._process.write(self._unsent[0])
-                except BlockingIOError:
-                    return
-                self._unsent[0] = self._unsent[0][written:]
-                if not self._unsent[0]:
-                    self._unsent.popleft()
+        return self._process.log.lines()

@@ -14,7 +14,7 @@ from collections import deque
 from hettop.sources.engine.frames import LostReport, encode_report
 
 
-class Outlet:
+class FrameWriter:
     """A bounded backlog of frames in front of a pipe. Belongs to one thread.
 
     `fd` is made non-blocking. Samples are refused while over `backlog_bytes` wait; a `LostReport` stands where they

@@ -27,19 +27,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     least_runs: int = 0
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     """All that a new engine process needs to know.
 
     It loads the model, makes the first call and `warmup` calls more, and then runs or, with `run` false, waits.
     `rate_hz` paces the samples after the warm-up, `rest_ns` is a rest before each of them. `backlog_bytes` is how much
     it keeps for a reader that stalls.
     Before the warm-up it publishes what the model answers to up to `input_sets` sets of inputs; with 0 nothing.
+    `unit` is set for each process by the engine.
     With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
     """
 
     backend: str
     model: str
-    unit: str
+    unit: str = ""
     function: str | None = None
     seed: int = 0
     shapes: dict[str, tuple[int, ...]] = {}
@@ -104,12 +105,12 @@ class Stop(Command, frozen=True, tag="stop"):
 AnyCommand = Run | Slots | Pause | SetLimits | SetLoad | EndWarmup | Retire | Stop
 
 
-def encode(message: Job | AnyCommand) -> bytes:
+def encode(message: EngineJob | AnyCommand) -> bytes:
     """One line, line feed included."""
     return _encoder.encode(message) + b"\n"
 
 
-def decode_job(line: bytes) -> Job:
+def decode_job(line: bytes) -> EngineJob:
     return _job_decoder.decode(line)
 
 
@@ -118,5 +119,5 @@ def decode_command(line: bytes) -> AnyCommand:
 
 
 _encoder = msgspec.json.Encoder()
-_job_decoder = msgspec.json.Decoder(Job)
+_job_decoder = msgspec.json.Decoder(EngineJob)
 _command_decoder: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)

@@ -15,8 +15,8 @@ from hettop.sources.engine.backend import Backend
 from hettop.sources.engine.frames import RetireReport, StateReport, UsageReport
 from hettop.sources.engine.pacing import Pace
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
-from hettop.sources.engine.sample_budget import FOREVER, Quota
-from hettop.sources.engine.worker_state import Doing, Orders
+from hettop.sources.engine.sample_budget import FOREVER, SampleBudget
+from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 NS_PER_S = 10**9
 
@@ -47,7 +47,7 @@ class Sampler:
         backend: Backend,
         feed: Feed,
         out: Out,
-        orders: Orders,
+        orders: WorkerState,
         *,
         warmup: int,
         rate_hz: float | None,
@@ -62,7 +62,7 @@ class Sampler:
         self._feed = feed
         self._publisher = Publisher(out, read_usage)
         self._orders = orders
-        self._quota = Quota(warmup, recycle_after)
+        self._budget = SampleBudget(warmup, recycle_after)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
         self._peak_memory_mb = peak_memory_mb
         self._rest_ns = rest_ns
@@ -81,33 +81,33 @@ class Sampler:
         self._say("warming")
         window = self._publisher.begin("first")
         self._last_end = self._back_to_back(window, FOREVER, 1)
-        self._quota.account("first", 1, self._last_end)
+        self._budget.account("first", 1, self._last_end)
         latency = window.latency[0]
         self.flush()
         return latency
 
     def predicted_apart(self, n: int) -> None:
         """The model was run `n` times more, outside of the samples."""
-        self._quota.predictions += n
+        self._budget.predictions += n
 
     def run(self) -> None:
         """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop, or retires."""
         orders = self._orders
-        self._quota.begin(self._clock.now())
-        while self._quota.warmups_left and not orders.told_to_pause and orders.doing is not Doing.STOP:
+        self._budget.begin(self._clock.now())
+        while self._budget.warmups_left and not orders.told_to_pause and orders.doing is not RunMode.STOP:
             self._take_orders()
-            if self._quota.warmups_left:
+            if self._budget.warmups_left:
                 self._stretch(FOREVER)
         while True:
             self._take_orders()
-            if orders.doing is Doing.STOP:
+            if orders.doing is RunMode.STOP:
                 break
-            if orders.doing is Doing.PAUSE or self._quota.reached(orders.limits):
+            if orders.doing is RunMode.PAUSE or self._budget.reached(orders.limits):
                 self._stay_paused()
-            elif orders.told_to_retire or self._quota.worn:
+            elif orders.told_to_retire or self._budget.worn:
                 self._retire()
                 return
-            elif orders.doing is Doing.SLOTS:
+            elif orders.doing is RunMode.SLOTS:
                 self._keep_to_slots()
             else:
                 self._slot = None
@@ -120,11 +120,11 @@ class Sampler:
 
     def _stretch(self, until: int) -> None:
         """Samples of one phase until a sample ends at or after `until`, something must be flushed, or orders change."""
-        phase, count = self._quota.next_phase(self._orders.limits)
+        phase, count = self._budget.next_phase(self._orders.limits)
         window = self._publisher.begin(phase)
         count = min(count, WINDOW_LIMIT - len(window))
         if phase == "steady":
-            until = min(until, self._quota.steady_until(self._orders.limits))
+            until = min(until, self._budget.steady_until(self._orders.limits))
         before = len(window)
         if phase == "warmup" or (self._pace is None and not self._rest_ns):
             end = self._back_to_back(window, min(until, self._flush_at), count)
@@ -134,7 +134,7 @@ class Sampler:
             end = self._paced(window, self._pace, until)
         if len(window) > before:
             self._last_end = end
-        self._quota.account(phase, len(window) - before, end)
+        self._budget.account(phase, len(window) - before, end)
         if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
             self.flush()
 
@@ -213,7 +213,7 @@ class Sampler:
         if self._orders.changed or self._condition is None:
             self._orders.acknowledge()
             if self._orders.told_warm:
-                self._quota.warmups_left = 0
+                self._budget.warmups_left = 0
             if self._orders.condition != self._condition:
                 self._condition = self._orders.condition
                 self._backend.told_load(self._condition)
@@ -226,7 +226,7 @@ class Sampler:
             return
         last_start = self._slot[1] - self._publisher.usual_ns
         # A block's first sample runs even in a slot that seems too short: else a unit turned slow never learns.
-        after_break = self._quota.after_break
+        after_break = self._budget.after_break
         if now >= last_start and not after_break:
             self._leave_slot()
         else:
@@ -252,7 +252,7 @@ class Sampler:
         gc.collect()  # beside the next unit's first sample, which is a `resume`
 
     def _stay_paused(self) -> None:
-        done = self._quota.reached(self._orders.limits)
+        done = self._budget.reached(self._orders.limits)
         if self._state != "paused" or done != self._told_done:
             self._take_break()
             self._told_done = done
@@ -264,7 +264,7 @@ class Sampler:
         if self._pace is not None:
             self._pace.interrupt(self._clock.now())
         self._slot = None
-        self._quota.after_break = True
+        self._budget.after_break = True
 
     def _wait_for_news(self) -> None:
         """Waits until orders change, writing meanwhile what the reader did not take earlier."""
@@ -294,8 +294,8 @@ class Sampler:
         self._take_break()
         self._publisher.report(
             RetireReport(
-                predictions=self._quota.predictions,
-                steady_ns=self._quota.steady_ns,
+                predictions=self._budget.predictions,
+                steady_ns=self._budget.steady_ns,
                 unfinished=self._unfinished(),
                 peak_memory_mb=self._peak_memory_mb(),
             )

@@ -5,29 +5,21 @@ Knows neither frameworks nor engine processes; time is what it is told has passe
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from hettop import events
 from hettop.errors import HettopError
-from hettop.processes.call import ask_process
-from hettop.processes.child_process import Log, Process, environment_for_child
-from hettop.processes.reaper import Reaper
-from hettop.processes.time_limit import SIGNAL
+from hettop.processes.call import Call, ChildLostError, call
+from hettop.processes.child_process import ProcessGuard, module_command
 from hettop.sources.engine.backends import PlanReader, plan_reader
-from hettop.sources.engine.placement import OpFacts
-from hettop.sources.engine.plan_child import PlanFacts, PlanJob, encode_job, no_plan
+from hettop.sources.engine.placement import ACCELERATORS, OpFacts
+from hettop.sources.engine.plan_child import PlanJob
+from hettop.text import clean
 
 NS_PER_S = 10**9
-READ_BYTES = 1 << 16
-
-PLANNER = ("-X", "faulthandler", "-P", "-m", "hettop.sources.engine.plan_child")
-"""`-P`: the current folder is not searched for modules."""
+PLANNER = module_command("hettop.sources.engine.plan_child")
+NAME = "plan reader"
 
 HOLD_NS = 5 * NS_PER_S
 """Nothing is measured beside a plan that is being read, but not for longer than this: reading takes 2 to 3 s."""
@@ -35,110 +27,54 @@ HOLD_NS = 5 * NS_PER_S
 COLLECT_S = 1.0
 
 
-LOST = frozenset({"crashed", "timeout"})
-"""Kinds of errors that say that the process which read a plan was lost, and nothing of the model or the machine."""
-
-
 def separate_reader(backend: str) -> PlanReader:
     """Return a plan reader of `backend` that reads each plan in a process of its own, and waits for it.
 
-    It raises HettopError as the framework's reader does; of a kind in `LOST`, if the process ends without an answer.
+    It raises HettopError as the framework's reader does; ChildLostError, if the process ends without an answer.
     Raises HettopError: `usage`, if the backend has no plans.
     """
     plan_reader(backend)
 
     def read(compiled: str, unit: str, function: str | None) -> Sequence[OpFacts]:
         job = PlanJob(backend=backend, compiled=compiled, unit=unit, function=function, facts=True)
-        argv, environment, reaper = (sys.executable, *PLANNER), environment_for_child(os.environ), Reaper()
-        try:
-            answer, log, status = ask_process(encode_job(job), argv, environment, reaper)
-        finally:
-            reaper.close()
-        try:
-            facts = msgspec.json.decode(answer, type=PlanFacts)
-        except msgspec.MsgspecError as error:
-            kind = "timeout" if SIGNAL.name in status else "crashed"
-            hint = " · ".join(log.lines()[-2:])
-            raise HettopError(kind, f"the process that read the plan {status}", hint) from error
-        if facts.failed is not None:
-            raise HettopError(facts.failed.kind, facts.failed.message, facts.failed.hint)
-        return facts.ops
+        return call(PLANNER, job, tuple[OpFacts, ...], name=NAME).answer
 
     return read
 
 
-class PlanProcess:
-    """A process that reads one plan."""
+PlanCall = Call[events.Plan]
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], job: PlanJob, reaper: Reaper) -> None:
-        """Raises OSError when the process cannot be started."""
-        self.unit = job.unit
-        self._process = Process(argv, environment, reaper)
-        self.pid = self._process.pid
-        self._log = Log()
-        self._result = b""
-        self._open = {self._process.stdout, self._process.stderr}
-        for descriptor in self._open:
-            os.set_blocking(descriptor, False)
-        with contextlib.suppress(OSError):  # it is dying: its end will be noticed
-            self._process.write(encode_job(job))
-        self._process.hang_up()
 
-    def poll(self) -> bool:
-        """Takes in what it has written; whether it has written all it ever will."""
-        for descriptor in tuple(self._open):
-            self._read(descriptor)
-        return self._process.stdout not in self._open
+def start_planner(
+    job: PlanJob, environment: Mapping[str, str], guard: ProcessGuard, argv: Sequence[str] = PLANNER
+) -> PlanCall:
+    """A process that reads the plan. Raises HettopError: `crashed`, when it cannot be started."""
+    return Call(argv, job, events.Plan, environment, guard, name=NAME)
 
-    def result(self, status: str) -> events.Plan:
-        """What it made of its job, once it is collected and its end is known in words."""
-        if self._result:
-            with contextlib.suppress(ValueError):
-                plan = events.decode(self._result)
-                if isinstance(plan, events.Plan) and plan.unit == self.unit:
-                    return plan
-        return no_plan(self.unit, "crashed", f"the process that read the plan {status}", log=self._log.lines())
 
-    def kill(self) -> None:
-        self._process.kill()
-
-    def collect(self, patience_s: float) -> str | None:
-        """How it ended, in words, or None if it has not yet; for one that is killed or has written all."""
-        status = self._process.collect(patience_s)
-        if status is not None:
-            self.poll()
-            for descriptor in self._open:
-                os.close(descriptor)
-            self._open = set()
-        return status
-
-    def _read(self, descriptor: int) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while data := os.read(descriptor, READ_BYTES):
-                if descriptor == self._process.stdout:
-                    self._result += data
-                else:
-                    self._log.receive(data)
-            os.close(descriptor)
-            self._open.discard(descriptor)
+def no_plan(unit: str, error: HettopError, log: Sequence[str] = ()) -> events.Plan:
+    """The event that says why there is no plan; `t` is 0."""
+    failure = events.Failure(kind=error.kind, message=clean(error.message), hint=clean(error.hint), log=list(log))
+    return events.Plan(t=0, unit=unit, accelerator=ACCELERATORS.get(unit.partition("@")[0]), error=failure)
 
 
 @dataclass(slots=True)
 class _Reading:
-    process: PlanProcess
+    unit: str
+    call: PlanCall
     elapsed_ns: int = 0
 
 
 class Planning:
     """At most one plan is read at a time, each unit's once. `start` starts the process; `timeout_s` is for one plan."""
 
-    def __init__(self, start: Callable[[PlanJob], PlanProcess], timeout_s: float) -> None:
+    def __init__(self, start: Callable[[PlanJob], PlanCall], timeout_s: float) -> None:
         self._start = start
         self._timeout_ns = timeout_s * NS_PER_S
         self._wanted: dict[str, PlanJob] = {}
         self._known: set[str] = set()
         self._reading: _Reading | None = None
-        self._dying: list[PlanProcess] = []
+        self._dying: list[PlanCall] = []
         self._told: list[events.Plan] = []
 
     def want(self, job: PlanJob) -> None:
@@ -158,7 +94,7 @@ class Planning:
 
     def step(self, elapsed_ns: int, *, quiet: bool) -> None:
         """Looks at what has happened, `elapsed_ns` after the last call. A plan is begun only while it is `quiet`."""
-        self._dying = [process for process in self._dying if process.collect(0) is None]
+        self._dying = [each for each in self._dying if not each.collect(0)]
         if self._reading is not None:
             self._reading.elapsed_ns += elapsed_ns
             self._look(self._reading)
@@ -174,30 +110,38 @@ class Planning:
         """Kills what still runs; wants nothing any more."""
         self._wanted.clear()
         if self._reading is not None:
-            self._give_up(self._reading.process)
-        for process in self._dying:
-            process.collect(COLLECT_S)
+            self._give_up(self._reading)
+        for each in self._dying:
+            each.collect(COLLECT_S)
         self._dying.clear()
 
     def _begin(self, job: PlanJob) -> None:
         try:
-            self._reading = _Reading(self._start(job))
-        except OSError as error:
-            self._told.append(no_plan(job.unit, "crashed", f"no process could be started to read the plan: {error}"))
+            self._reading = _Reading(job.unit, self._start(job))
+        except HettopError as error:
+            self._told.append(no_plan(job.unit, error))
 
     def _look(self, reading: _Reading) -> None:
-        process = reading.process
-        if process.poll():
-            status = process.collect(0)
-            if status is not None:
+        if reading.call.poll():
+            if reading.call.collect(0):
                 self._reading = None
-                self._told.append(process.result(status))
+                self._told.append(_plan(reading))
         elif reading.elapsed_ns > self._timeout_ns:
-            self._give_up(process)
-            seconds = reading.elapsed_ns / NS_PER_S
-            self._told.append(no_plan(process.unit, "timeout", f"reading the plan hung for {seconds:.1f} s, killed"))
+            self._give_up(reading)
+            hung = f"reading the plan hung for {reading.elapsed_ns / NS_PER_S:.1f} s, killed"
+            self._told.append(no_plan(reading.unit, HettopError("timeout", hung)))
 
-    def _give_up(self, process: PlanProcess) -> None:
-        process.kill()
-        self._dying.append(process)
+    def _give_up(self, reading: _Reading) -> None:
+        reading.call.give_up()
+        self._dying.append(reading.call)
         self._reading = None
+
+
+def _plan(reading: _Reading) -> events.Plan:
+    """What came of it."""
+    try:
+        return reading.call.answer()
+    except ChildLostError as error:
+        return no_plan(reading.unit, error, reading.call.process.log.lines())
+    except HettopError as error:
+        return no_plan(reading.unit, error)

@@ -22,7 +22,7 @@ REFUSED = -2
 
 
 class Out(Protocol):
-    """Where encoded frames go; `hettop.sources.engine.frame_writer.Outlet` in an engine process. Must never wait."""
+    """Where encoded frames go; `frame_writer.FrameWriter` in an engine process. Must never wait."""
 
     @property
     def pending(self) -> bool: ...

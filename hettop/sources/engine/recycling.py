@@ -47,7 +47,7 @@ class MemoryWatch:
         return f"its memory grew from {self._from_mb:,.0f} to {resident_mb:,.0f} MB"
 
 
-class Succession:
+class WorkerHandover:
     """What the processes of one unit hand on, when one replaces another on purpose.
 
     asked: why the present process was told to retire, None if it was not.

@@ -12,7 +12,7 @@ from hettop.sources.engine.job import Limits
 FOREVER = sys.maxsize
 
 
-class Quota:
+class SampleBudget:
     """Counts what was sampled. `after_break`: another unit ran, or a pause, so the next sample is a `resume`.
 
     `recycle_after` predictions wear the process out (None: none do). At most half of them go into the warm-up, and it

@@ -1,14 +1,13 @@
-"""Keeps a Mac from falling asleep while hettop measures.
-
-Starts one process and ends it; knows nothing of what is measured. Elsewhere it does nothing.
-"""
+"""Keeps a Mac from falling asleep while hettop measures; elsewhere it does nothing."""
 
 from __future__ import annotations
 
 import os
-import subprocess
+import signal
 import sys
 from collections.abc import Sequence
+
+from hettop.processes.child_process import ChildProcess
 
 PATIENCE_S = 1.0
 
@@ -18,24 +17,26 @@ def caffeinate(pid: int) -> tuple[str, ...]:
     return ("/usr/bin/caffeinate", "-i", "-w", str(pid))
 
 
-class Awake:
+class SleepInhibitor:
     """In force from the start to `close`. A machine without the command sleeps as ever: that is no error.
 
     command: what to start instead of `caffeinate`. platform: as `sys.platform` names it.
     """
 
     def __init__(self, command: Sequence[str] | None = None, platform: str = sys.platform) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ChildProcess | None = None
         if platform != "darwin":
             return
         try:
-            # A session of its own: the terminal's Ctrl-C is not for it.
-            self._process = subprocess.Popen(
+            self._process = ChildProcess(
                 caffeinate(os.getpid()) if command is None else command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
+                None,
+                None,
+                stdin=False,
+                stdout=False,
+                stderr=False,
+                blocked=(),
+                new_session=True,  # the terminal's Ctrl-C is not for it
             )
         except OSError:
             self._process = None
@@ -50,9 +51,6 @@ class Awake:
         process, self._process = self._process, None
         if process is None:
             return
-        process.terminate()
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.signal(signal.SIGTERM)
+        if not process.ended(PATIENCE_S):
+            process.end()

@@ -12,23 +12,21 @@ from typing import Any
 import msgspec
 
 from hettop.events import Failure, split_row
-from hettop.models.ports import InputOptions
-from hettop.processes.pipe_reader import UNREAD_BYTES, Collector
-from hettop.processes.reaper import Reaper
-from hettop.sources.engine import job as jobs
+from hettop.processes.child_process import ProcessGuard
+from hettop.processes.pipe_reader import UNREAD_BYTES, PipeReader
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.backends import has_plans
-from hettop.sources.engine.child import Child
+from hettop.sources.engine.child import ENGINE, Child
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.conditions import LoadHistory
 from hettop.sources.engine.frames import OutputsFrame
-from hettop.sources.engine.job import EndWarmup, Limits, Pause, Run, SetLoad, Slots
+from hettop.sources.engine.job import EndWarmup, EngineJob, Limits, Pause, Run, SetLoad, Slots
 from hettop.sources.engine.outputs import Comparisons
 from hettop.sources.engine.planning import Planning
 from hettop.sources.engine.schedule import BLOCK_NS, Rotation
-from hettop.sources.engine.starter import ENGINE, Starter
-from hettop.sources.engine.unit_group import Crew
-from hettop.sources.engine.unit_process import EngineEvent, Member
+from hettop.sources.engine.starter import Starter
+from hettop.sources.engine.unit_group import UnitGroup
+from hettop.sources.engine.unit_process import EngineEvent, UnitProcess
 from hettop.sources.engine.watchdog import NS_PER_S, Timeouts
 
 SETTLE_S = 0.05
@@ -42,77 +40,48 @@ class Engine:
     """One engine process per unit. All methods are for one thread and, but for `switch` and `close`, never wait.
 
     Sample times are `clock`'s (the monotonic clock of the machine) less `origin_ns`, the start of the session.
-    `runs` steady samples, or `duration_ns` of steady running, are the limit of each unit; with both None there is none.
-    `least_runs` are taken even if the duration is over. `rate_hz` paces the samples, `rest_ns` is a rest before each.
-    `units` are rows: a unit, or a variant of it, whose jobs differ as `variants` says (`Starter`). Events come from
-    `drain`.
+    `job` is what all units have in common. `units` are rows: a unit, or a variant of it, whose jobs differ as
+    `variants` says (`Starter`). Events come from `drain`. After `close` nothing that it is told to do has any effect.
     """
 
     def __init__(
         self,
-        model: str,
-        backend: str,
+        job: EngineJob,
         units: Sequence[str],
         *,
-        reaper: Reaper,
+        guard: ProcessGuard,
         origin_ns: int,
+        variants: Mapping[str, Mapping[str, Any]] | None = None,
         clock: Clock | None = None,
-        inputs: InputOptions = InputOptions(),  # noqa: B008 (immutable)
-        function: str | None = None,
-        hints: Mapping[str, str] | None = None,
-        warmup: int = 10,
-        runs: int | None = None,
-        duration_ns: int | None = None,
-        least_runs: int = 0,
-        rate_hz: float | None = None,
-        rest_ns: int = 0,
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         shortest_block_ns: int = BLOCK_NS,
-        backlog_bytes: int = 4 * jobs.MIB,
         unread_bytes: int = UNREAD_BYTES,
-        variants: Mapping[str, Mapping[str, Any]] | None = None,
         argv: Sequence[str] = ENGINE,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._clock = clock or RealClock()
-        job = jobs.Job(
-            backend=backend,
-            model=model,
-            unit="",
-            function=function,
-            seed=inputs.seed,
-            shapes=dict(inputs.shapes),
-            values=dict(inputs.values),
-            hints=dict(hints or {}),
-            warmup=warmup,
-            rate_hz=rate_hz,
-            rest_ns=rest_ns,
-            backlog_bytes=backlog_bytes,
-        )
-        collector = Collector(unread_bytes)
-        self._starter = Starter(
-            job, argv=argv, environment=environment, collector=collector, reaper=reaper, variants=variants
-        )
+        reader = PipeReader(unread_bytes)
+        self._starter = Starter(job, argv=argv, environment=environment, reader=reader, guard=guard, variants=variants)
         self._loads = LoadHistory()
         self._comparisons = Comparisons()
-        self._crew = Crew(
+        self._group = UnitGroup(
             {
-                unit: Member(
+                unit: UnitProcess(
                     unit,
                     origin_ns=origin_ns,
-                    limits=Limits(runs=runs, duration_ns=duration_ns, least_runs=least_runs),
+                    limits=job.limits,
                     timeouts=timeouts,
                     loads=self._loads,
                     comparisons=self._comparisons,
                 )
                 for unit in units
             },
-            collector,
+            reader,
         )
-        self._has_plans = has_plans(backend)
+        self._has_plans = has_plans(job.backend)
         self._planning = Planning(self._starter.plan, timeouts.plan_s)
         self._held: str | None = None  # the unit that is to run alone once nothing is planned any more
-        self._period_ns = int(NS_PER_S / rate_hz) if rate_hz else rest_ns
+        self._period_ns = int(NS_PER_S / job.rate_hz) if job.rate_hz else job.rest_ns
         self._to_load: deque[str] = deque()
         self._turns: tuple[str, ...] = ()  # the units that are to run: one, or several in turns
         self._paused = False
@@ -126,22 +95,22 @@ class Engine:
     @property
     def states(self) -> dict[str, str]:
         """The state of every unit that was ever started."""
-        return {unit: member.state for unit, member in self._crew.members.items() if member.state is not None}
+        return {unit: member.state for unit, member in self._group.members.items() if member.state is not None}
 
     @property
     def failures(self) -> dict[str, Failure]:
         """Why units that failed did, until they are restarted."""
-        return {unit: member.failure for unit, member in self._crew.members.items() if member.failure is not None}
+        return {unit: member.failure for unit, member in self._group.members.items() if member.failure is not None}
 
     @property
     def done(self) -> frozenset[str]:
         """The units that have reached their limit."""
-        return frozenset(unit for unit, member in self._crew.members.items() if member.done)
+        return frozenset(unit for unit, member in self._group.members.items() if member.done)
 
     @property
     def finished(self) -> bool:
         """Whether every unit has reached its limit or failed."""
-        return all(member.settled for member in self._crew)
+        return all(member.settled for member in self._group)
 
     @property
     def answers(self) -> Mapping[str, OutputsFrame]:
@@ -151,24 +120,26 @@ class Engine:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The model's inputs as `name dtype[shape]`; empty until a unit is ready."""
-        ready = self._crew.ready
+        ready = self._group.ready
         return () if ready is None else tuple(ready.inputs)
 
     @property
     def simulated(self) -> bool | None:
         """Whether what runs is a simulation; None until a unit is ready."""
-        ready = self._crew.ready
+        ready = self._group.ready
         return None if ready is None else ready.simulated
 
     # -- what to do ---------------------------------------------------------------------------------------------
 
     def switch(self, unit: str) -> None:
         """Runs `unit` alone; loads it first if need be. A unit that failed stays so until `restart`."""
-        member = self._crew[unit]
+        if self._closed:
+            return
+        member = self._group[unit]
         self._run_only((unit,))
         if unit in self._to_load:
             self._to_load.remove(unit)
-        self._crew.await_rest(unit, SETTLE_S)
+        self._group.await_rest(unit, SETTLE_S)
         if member.child is None and member.failure is None:
             member.start(self._start_child)
         else:
@@ -176,8 +147,10 @@ class Engine:
 
     def interleave(self, units: Sequence[str]) -> None:
         """Runs `units` in turns, once all of them are loaded (one after another) or have failed."""
+        if self._closed:
+            return
         for unit in units:
-            self._crew[unit]  # refused before anything happens
+            self._group[unit]  # refused before anything happens
         if len(units) == 1:
             self.switch(units[0])
             return
@@ -186,19 +159,25 @@ class Engine:
 
     def preload(self, units: Sequence[str]) -> None:
         """Loads and warms up `units` one after another, and keeps them paused."""
+        if self._closed:
+            return
         for unit in units:
-            member = self._crew[unit]
+            member = self._group[unit]
             if member.child is None and member.failure is None and unit not in self._to_load:
                 self._to_load.append(unit)
         self._advance()
 
     def pause(self) -> None:
         """Pauses inference; loads go on."""
+        if self._closed:
+            return
         self._paused = True
         self._hold_all()
 
     def resume(self) -> None:
         """Goes on with what `pause` interrupted."""
+        if self._closed:
+            return
         self._paused = False
         if len(self._turns) == 1:
             self._let_run(self._turns[0])
@@ -206,7 +185,9 @@ class Engine:
 
     def restart(self, unit: str) -> None:
         """A new process for `unit`, whatever became of the old one; it takes up the place the unit had."""
-        member = self._crew[unit]
+        if self._closed:
+            return
+        member = self._group[unit]
         member.discard()
         if self._turns == (unit,):
             member.start(self._start_child)
@@ -215,13 +196,13 @@ class Engine:
 
     def end_warmup(self, unit: str) -> None:
         """The unit has warmed up; where nothing runs yet, or any more, that changes nothing."""
-        self._crew[unit].tell(EndWarmup())
+        self._group[unit].send(EndWarmup())
 
     def set_load(self, condition: str, *, confirmed: bool) -> None:
         """The competing load is `condition` from now on; samples are `transition` until that is confirmed."""
         self._loads.change(self._clock.now(), condition, confirmed)
-        for member in self._crew:
-            member.tell(SetLoad(condition=condition))
+        for member in self._group:
+            member.send(SetLoad(condition=condition))
 
     def set_shortest_block(self, nanoseconds: int | None) -> None:
         """Interleaved blocks planned from now on are at least this long; None: as long as is usual."""
@@ -229,18 +210,18 @@ class Engine:
 
     def drain(self, t: int) -> list[EngineEvent]:
         """What has happened since the last call, stamped with `t` (ns of the session). Never waits."""
-        self._crew.take_in()
+        self._group.take_in()
         if not self._closed:
             self._check()
             self._advance()
-        return self._crew.drain(t) + [msgspec.structs.replace(plan, t=t) for plan in self._planning.drain()]
+        return self._group.drain(t) + [msgspec.structs.replace(plan, t=t) for plan in self._planning.drain()]
 
     def close(self) -> None:
         """Stops all units politely, then not; `drain` has their last samples. Takes a second if one hangs."""
         if not self._closed:
             self._closed = True
             self._planning.close()
-            self._crew.close()
+            self._group.close()
 
     # -- how ----------------------------------------------------------------------------------------------------
 
@@ -255,7 +236,7 @@ class Engine:
         if self._planning.holds(unit):
             self._held = unit
         else:
-            self._crew[unit].tell(Run())
+            self._group[unit].send(Run())
 
     def _run_only(self, units: tuple[str, ...]) -> None:
         self._paused = False
@@ -265,36 +246,36 @@ class Engine:
 
     def _hold_all(self, but: Sequence[str] = ()) -> None:
         self._rotation.stop()
-        for unit, member in self._crew.members.items():
+        for unit, member in self._group.members.items():
             if unit not in but:
-                member.tell(Pause())
+                member.send(Pause())
 
     def _check(self) -> None:
         now = self._clock.now()
         elapsed = min(now - self._checked_at, LONGEST_STEP_NS)
         self._checked_at = now
-        for member in self._crew:
+        for member in self._group:
             member.check(elapsed, self._rotation.round_ns + self._period_ns)
             if member.ready is not None and member.ready.compiled is not None and split_row(member.unit)[1] is None:
                 self._planning.want(self._starter.plan_job(member.unit, member.ready.compiled))
-        self._planning.step(elapsed, quiet=self._crew.quiet)
+        self._planning.step(elapsed, quiet=self._group.quiet)
 
     def _advance(self) -> None:
         """Does what has become possible: the next load, a plan's end to wait for, further turns."""
         self._replace_retired()
-        while self._to_load and not self._crew.loading:
-            self._crew[self._to_load.popleft()].start(self._start_child)
+        while self._to_load and not self._group.loading:
+            self._group[self._to_load.popleft()].start(self._start_child)
         if self._paused:
             return
         if len(self._turns) > 1:
             self._take_turns()
-        elif self._held is not None and self._crew[self._held].may_run and not self._planning.holds(self._held):
-            self._crew[self._held].tell(Run())
+        elif self._held is not None and self._group[self._held].may_run and not self._planning.holds(self._held):
+            self._group[self._held].send(Run())
             self._held = None
 
     def _replace_retired(self) -> None:
         """A new process where one retired: at once if the unit is to run, else when it next is."""
-        for member in self._crew:
+        for member in self._group:
             if not member.vacant or member.unit in self._to_load:
                 continue
             if member.unit in self._turns:
@@ -303,15 +284,15 @@ class Engine:
                 member.rest()
 
     def _take_turns(self) -> None:
-        turns = [self._crew[unit] for unit in self._turns]
+        turns = [self._group[unit] for unit in self._turns]
         # Neither a new process that takes over from an old one nor a plan is to disturb the others' samples.
         if any(member.being_replaced or self._planning.holds(member.unit) for member in turns):
             if self._rotation.units:
                 self._hold_all(but=[member.unit for member in turns if member.loading])
             return
-        if self._crew.loading and not self._rotation.units:
+        if self._group.loading and not self._rotation.units:
             return
         for unit, slots in self._rotation.update(
-            self._clock.now(), self._crew.runnable(self._turns, self._starter.period_ns)
+            self._clock.now(), self._group.runnable(self._turns, self._starter.period_ns)
         ).items():
-            self._crew[unit].tell(Slots(slots=slots) if slots else Run())
+            self._group[unit].send(Slots(slots=slots) if slots else Run())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from hettop import events
 from hettop.sources.engine.frames import ReadyReport, StateReport, UsageReport
-from hettop.sources.engine.recycling import Succession
+from hettop.sources.engine.recycling import WorkerHandover
 from hettop.text import clean
 
 NS_PER_MS = 1_000_000
@@ -48,7 +48,7 @@ def _counted(n: int) -> str:
     return f"{times} longer than the call, or negative: not used"
 
 
-def ready_event(unit: str, report: ReadyReport, succession: Succession, doubts: Doubts) -> events.Engine:
+def ready_event(unit: str, report: ReadyReport, handover: WorkerHandover, doubts: Doubts) -> events.Engine:
     return events.Engine(
         t=0,
         unit=unit,
@@ -63,18 +63,18 @@ def ready_event(unit: str, report: ReadyReport, succession: Succession, doubts: 
         note=doubts.note(report.note, counted=False),
         pid=report.pid,
         inputs=[clean(text) for text in report.inputs],
-        peak_memory_mb=succession.peak_memory_mb(report.peak_memory_mb),
+        peak_memory_mb=handover.peak_memory_mb(report.peak_memory_mb),
     )
 
 
-def state_event(unit: str, report: StateReport, succession: Succession) -> events.Engine:
+def state_event(unit: str, report: StateReport, handover: WorkerHandover) -> events.Engine:
     peak_mb, unfinished = report.peak_memory_mb, report.unfinished
     return events.Engine(
         t=0,
         unit=unit,
         state=report.state,
-        unfinished=None if unfinished is None else succession.unfinished(unfinished),
-        peak_memory_mb=None if peak_mb is None else succession.peak_memory_mb(peak_mb),
+        unfinished=None if unfinished is None else handover.unfinished(unfinished),
+        peak_memory_mb=None if peak_mb is None else handover.peak_memory_mb(peak_mb),
     )
 
 

@@ -11,26 +11,26 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.processes.pipe_reader import Collector
+from hettop.processes.pipe_reader import PipeReader
 from hettop.sources.engine.child import Channel
 from hettop.sources.engine.frames import ReadyReport
-from hettop.sources.engine.unit_process import EngineEvent, Member
+from hettop.sources.engine.unit_process import EngineEvent, UnitProcess
 
 GOODBYE_S = 1.0
 COLLECT_S = 1.0
 
 
-class Crew:
-    """`members` by unit; what their processes say comes by way of `collector`."""
+class UnitGroup:
+    """`members` by unit; what their processes say comes by way of `reader`."""
 
-    def __init__(self, members: dict[str, Member], collector: Collector) -> None:
+    def __init__(self, members: dict[str, UnitProcess], reader: PipeReader) -> None:
         self.members = members
-        self._collector = collector
+        self._reader = reader
 
-    def __iter__(self) -> Iterator[Member]:
+    def __iter__(self) -> Iterator[UnitProcess]:
         return iter(self.members.values())
 
-    def __getitem__(self, unit: str) -> Member:
+    def __getitem__(self, unit: str) -> UnitProcess:
         """Raises HettopError: `usage`, for a unit that is not among them."""
         try:
             return self.members[unit]
@@ -64,20 +64,20 @@ class Crew:
 
     def take_in(self) -> None:
         """Hands out what has arrived."""
-        for piece in self._collector.take():
-            channel: Channel = piece.source
+        for chunk in self._reader.take():
+            channel: Channel = chunk.source
             member = self.members[channel.child.unit]
             if channel.is_log:
-                member.receive_log(channel.child, piece.data)
+                member.receive_log(channel.child, chunk.data)
             else:
-                member.receive(channel.child, piece.data)
+                member.receive(channel.child, chunk.data)
 
     def await_rest(self, unit: str, patience_s: float) -> None:
         """Gives the others a moment to finish the sample they are running."""
         others = [member for member in self if member.unit != unit and member.child is not None]
         deadline = time.monotonic() + patience_s
         while any(other.active for other in others) and (left := deadline - time.monotonic()) > 0:
-            self._collector.wait(left)
+            self._reader.wait(left)
             self.take_in()
 
     def drain(self, t: int) -> list[EngineEvent]:
@@ -94,9 +94,9 @@ class Crew:
             member.stop()
         deadline = time.monotonic() + GOODBYE_S
         while (left := deadline - time.monotonic()) > 0 and not all(member.gone for member in self):
-            self._collector.wait(left)
+            self._reader.wait(left)
             self.take_in()
         for member in self:
             member.end(COLLECT_S)
         self.take_in()
-        self._collector.close()
+        self._reader.close()

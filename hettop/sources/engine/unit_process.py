@@ -6,10 +6,11 @@ Knows nothing of the other units or of why this one runs; never waits for anythi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from signal import SIGKILL
 
 from hettop import events
-from hettop.processes.log_warnings import sentences
-from hettop.processes.time_limit import SIGNAL
+from hettop.processes.child_log import sentences
+from hettop.processes.child_process import ChildExit
 from hettop.sources.engine.child import Child
 from hettop.sources.engine.conditions import LoadHistory
 from hettop.sources.engine.frames import (
@@ -27,10 +28,10 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.recycling import MemoryWatch, Succession
+from hettop.sources.engine.recycling import MemoryWatch, WorkerHandover
 from hettop.sources.engine.sample_events import Tally
 from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
-from hettop.sources.engine.watchdog import NS_PER_S, Patience, Timeouts
+from hettop.sources.engine.watchdog import NS_PER_S, Timeouts, Watchdog
 from hettop.text import clean
 
 EngineEvent = events.Engine | events.Samples | events.Dropped | events.Usage | events.Plan | events.Outputs
@@ -44,7 +45,7 @@ Raises OSError.
 """
 
 
-class Member:
+class UnitProcess:
     """A unit's standing. `outbox` gathers its events, with `t` still 0."""
 
     def __init__(
@@ -66,10 +67,10 @@ class Member:
         self.child: Child | None = None
         self._limits = limits
         self._comparisons = comparisons
-        self._patience = Patience(timeouts)
+        self._watchdog = Watchdog(timeouts)
         self._origin_ns = origin_ns
         self._tally = Tally(unit, origin_ns=origin_ns, loads=loads)
-        self._succession = Succession()
+        self._handover = WorkerHandover()
         self._memory = MemoryWatch()
         self._doubts = Doubts()
         self._warnings: dict[str, str] = {}
@@ -84,17 +85,17 @@ class Member:
 
     @property
     def may_run(self) -> bool:
-        return self.child is not None and self.ready is not None and not self.done and not self._succession.vacant
+        return self.child is not None and self.ready is not None and not self.done and not self._handover.vacant
 
     @property
     def vacant(self) -> bool:
         """Whether its process retired and is gone, and a new one is to go on where it was."""
-        return self.child is None and self.failure is None and self._succession.vacant
+        return self.child is None and self.failure is None and self._handover.vacant
 
     @property
     def being_replaced(self) -> bool:
         """Whether its process retired, and the next one is not ready to go on."""
-        return self.failure is None and (self._succession.vacant or (self._succession.recycled and self.loading))
+        return self.failure is None and (self._handover.vacant or (self._handover.recycled and self.loading))
 
     @property
     def active(self) -> bool:
@@ -117,22 +118,22 @@ class Member:
     def start(self, spawn: Spawn) -> None:
         """Starts a process of its own, a new one if there was one; what it still lacks is its limit."""
         self.abandon()
-        if not self._succession.vacant:
-            self._succession = Succession()
-        self._succession.begin()
+        if not self._handover.vacant:
+            self._handover = WorkerHandover()
+        self._handover.begin()
         self._memory = MemoryWatch()
         self.failure, self.ready, self._reported = None, None, None
         self.done = False
-        self._patience.silent_ns = 0
+        self._watchdog.silent_ns = 0
         self._tally.interrupted()
-        limits = self._succession.limits(self._limits, self._tally.steady)
+        limits = self._handover.limits(self._limits, self._tally.steady)
         self._runs_asked = limits.runs or 0
         try:
-            self.child = spawn(self.unit, limits, self._succession.recycled)
+            self.child = spawn(self.unit, limits, self._handover.recycled)
         except OSError as error:
             self._fail("crashed", f"no engine process could be started: {error}", "", [])
         else:
-            note, peak_mb = self._succession.note, self._succession.peak_memory_mb(None)
+            note, peak_mb = self._handover.note, self._handover.peak_memory_mb(None)
             self._enter(
                 events.Engine(
                     t=0, unit=self.unit, state="spawning", pid=self.child.pid, note=note, peak_memory_mb=peak_mb
@@ -142,14 +143,14 @@ class Member:
     def rest(self) -> None:
         """Its process retired, and it is not to run now: a new one can wait until it is."""
         if self.state != "stopped":
-            peak_mb = self._succession.peak_memory_mb(None)
+            peak_mb = self._handover.peak_memory_mb(None)
             self._enter(
-                events.Engine(t=0, unit=self.unit, state="stopped", note=self._succession.note, peak_memory_mb=peak_mb)
+                events.Engine(t=0, unit=self.unit, state="stopped", note=self._handover.note, peak_memory_mb=peak_mb)
             )
 
-    def tell(self, command: AnyCommand) -> None:
+    def send(self, command: AnyCommand) -> None:
         if self.child is not None:
-            self.child.tell(command)
+            self.child.send(command)
 
     def stop(self) -> None:
         """Asks it to say goodbye; one that is still loading could not hear that, and is hung up on."""
@@ -157,7 +158,7 @@ class Member:
             if self.ready is None:
                 self.child.hang_up()
             else:
-                self.child.tell(Stop())
+                self.child.send(Stop())
 
     def abandon(self) -> None:
         """Kills the process, if any; it is collected later."""
@@ -170,17 +171,17 @@ class Member:
         """Forgets the process, what it left to another one, and that it failed."""
         self.abandon()
         self.failure = None
-        self._succession = Succession()
+        self._handover = WorkerHandover()
         self._warnings = {}
 
     def receive(self, child: Child, data: bytes) -> None:
         """Takes in bytes of frames from `child`, which need not be the present one. No bytes: its frames have ended."""
         if child is self.child and not data:
-            self._patience.silent_ns = 0
+            self._watchdog.silent_ns = 0
         try:
             for frame in child.receive_frames(data):
                 if child is self.child:
-                    self._patience.silent_ns = 0
+                    self._watchdog.silent_ns = 0
                     self._take_in(frame)
         except BrokenStreamError as error:
             if child is self.child:
@@ -198,7 +199,7 @@ class Member:
 
     def check(self, elapsed_ns: int, allowance_ns: int) -> None:
         """Notices an end or a hang. `elapsed_ns` since the last check; `allowance_ns` that a running unit may idle."""
-        self._patience.silent_ns += elapsed_ns
+        self._watchdog.silent_ns += elapsed_ns
         self._dying = [child for child in self._dying if child.collect(0) is None]
         if self.child is None:
             return
@@ -207,14 +208,14 @@ class Member:
             self._bury(self.child)
             return
         ready, largest_ns = self.ready is not None, self._tally.largest_ns
-        doing = self._patience.exhausted(self.state, ready=ready, largest_ns=largest_ns, allowance_ns=allowance_ns)
+        doing = self._watchdog.exhausted(self.state, ready=ready, largest_ns=largest_ns, allowance_ns=allowance_ns)
         if doing is not None:
             self._time_out(self.child, doing)
 
     def end(self, patience_s: float) -> None:
         """Kills what still runs and collects everything, waiting up to `patience_s` for each process."""
         if self.state not in {None, "stopped", "failed"}:
-            peak_mb = self._succession.peak_memory_mb(None)
+            peak_mb = self._handover.peak_memory_mb(None)
             self._enter(events.Engine(t=0, unit=self.unit, state="stopped", peak_memory_mb=peak_mb))
         self.abandon()
         self._dying = [child for child in self._dying if child.collect(patience_s) is None]
@@ -240,28 +241,28 @@ class Member:
                 if self._doubts.add(n):
                     self._tell_note(counted=False)
             case RetireReport():
-                self._succession.retired(frame)
+                self._handover.retired(frame)
             case UsageReport():
                 self._take_usage(frame)
 
     def _take_ready(self, report: ReadyReport) -> None:
         self.ready = report
-        self._enter(ready_event(self.unit, report, self._succession, self._doubts))
+        self._enter(ready_event(self.unit, report, self._handover, self._doubts))
         if self._warnings:
             self._tell_note(counted=False)
 
     def _take_usage(self, report: UsageReport) -> None:
         self.outbox += usage_events(self.unit, report, self._origin_ns)
-        if report.resident_mb is not None and self._succession.asked is None:
-            self._succession.asked = self._memory.add(report.resident_mb)
-            if self._succession.asked is not None:
-                self.tell(Retire())
+        if report.resident_mb is not None and self._handover.asked is None:
+            self._handover.asked = self._memory.add(report.resident_mb)
+            if self._handover.asked is not None:
+                self.send(Retire())
 
     def _take_state(self, report: StateReport) -> None:
         if report.done and self._lacks_samples():
             return
         self.done = report.done or (self.done and report.state == "stopped")
-        self._enter(state_event(self.unit, report, self._succession))
+        self._enter(state_event(self.unit, report, self._handover))
         if report.state in {"paused", "stopped"} and self._doubts.news:
             self._tell_note(counted=True)
 
@@ -273,11 +274,11 @@ class Member:
 
     def _lacks_samples(self) -> bool:
         """Asks for more when some samples that the process counted were not steady (the load changed) or got lost."""
-        lacking = self._succession.lacking(self._tally.steady)
+        lacking = self._handover.lacking(self._tally.steady)
         if not lacking:
             return False
         self._runs_asked += lacking
-        self.tell(SetLimits(limits=Limits(runs=self._runs_asked)))
+        self.send(SetLimits(limits=Limits(runs=self._runs_asked)))
         return True
 
     def _enter(self, event: events.Engine) -> None:
@@ -287,11 +288,11 @@ class Member:
     # -- its end ------------------------------------------------------------------------------------------------
 
     def _bury(self, child: Child) -> None:
-        retired = self._succession.vacant  # its log tells nothing that is wanted
-        if not (child.log_ended or retired or self._patience.log_is_over):
+        retired = self._handover.vacant  # its log tells nothing that is wanted
+        if not (child.log_ended or retired or self._watchdog.log_is_over):
             return
-        status = child.collect(0)
-        if status is None:
+        ended = child.collect(0)
+        if ended is None:
             return
         self.child = None
         if self.state == "stopped" or retired:
@@ -299,13 +300,13 @@ class Member:
         if self._reported is not None:
             self._fail(self._reported.kind, self._reported.message, self._reported.hint, child.log())
         else:
-            kind, hint = _end_of(status, sentences(child.warnings))
-            self._fail(kind, f"engine process {status} while {self.state}", hint, child.log())
+            kind, hint = _end_of(ended, sentences(child.warnings))
+            self._fail(kind, f"engine process {ended.words} while {self.state}", hint, child.log())
 
     def _time_out(self, child: Child, doing: str) -> None:
         self._fail(
             "timeout",
-            f"engine process hung {doing}: nothing for {self._patience.silent_ns / NS_PER_S:.1f} s, killed by SIGKILL",
+            f"engine process hung {doing}: nothing for {self._watchdog.silent_ns / NS_PER_S:.1f} s, killed by SIGKILL",
             "restart the unit to try again",
             child.log(),
         )
@@ -316,11 +317,11 @@ class Member:
         self._enter(events.Engine(t=0, unit=self.unit, state="failed", error=self.failure))
 
 
-def _end_of(status: str, warnings: Sequence[str]) -> tuple[str, str]:
+def _end_of(ended: ChildExit, warnings: Sequence[str]) -> tuple[str, str]:
     """The kind of failure, and the hint, of a process that ended in this way and had these warnings in its log."""
-    if SIGNAL.name in status:
+    if ended.timed_out:
         return "timeout", "use CPU_ONLY or CPU_AND_GPU: without a Neural Engine, loading for one can hang for minutes"
     # A model that the Neural Engine's compiler refused was seen to load, and its process to be killed at a first call.
     if warnings:
         return "crashed", warnings[0]
-    return "crashed", "the system kills processes when memory runs out" if status.endswith("SIGKILL") else ""
+    return "crashed", "the system kills processes when memory runs out" if ended.signal == SIGKILL else ""

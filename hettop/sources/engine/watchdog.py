@@ -29,7 +29,7 @@ class Timeouts:
     plan_s: float = 120.0
 
 
-class Patience:
+class Watchdog:
     """The silence of one unit. `silent_ns` is set to 0 by whoever hears something."""
 
     def __init__(self, timeouts: Timeouts) -> None:

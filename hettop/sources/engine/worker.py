@@ -22,13 +22,13 @@ from hettop.sources.engine import job as jobs
 from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, Renewing, split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import Outlet
+from hettop.sources.engine.frame_writer import FrameWriter
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.sources.engine.input_sets import Asked, ask
 from hettop.sources.engine.loop import Sampler
 from hettop.sources.engine.usage import UsageMeter, peak_memory_mb
-from hettop.sources.engine.worker_state import Doing, Orders
+from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 LAST_WORDS_S = 2.0
 """How long an engine process that ends waits for a stalled reader to take its last frames."""
@@ -46,9 +46,9 @@ def main() -> None:
     if not line:
         os._exit(PARENT_GONE)
     job = jobs.decode_job(line)
-    orders = Orders(Doing.RUN if job.run else Doing.PAUSE, job.limits, job.condition)
-    outlet = Outlet(out, job.backlog_bytes)
-    threading.Thread(target=_work, args=(job, orders, outlet), name="worker", daemon=True).start()
+    orders = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
+    writer = FrameWriter(out, job.backlog_bytes)
+    threading.Thread(target=_work, args=(job, orders, writer), name="worker", daemon=True).start()
     _read_commands(commands, orders)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
 
@@ -68,39 +68,39 @@ def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str
     return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
 
 
-def _read_commands(lines: BinaryIO, orders: Orders) -> None:
+def _read_commands(lines: BinaryIO, orders: WorkerState) -> None:
     for line in lines:
         if not line.endswith(b"\n"):
             return  # torn: the parent died while it wrote
         orders.obey(jobs.decode_command(line))
 
 
-def _work(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
+def _work(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None:
     """The worker thread: everything that touches the framework. Ends the process."""
     status = FAILED
     try:
-        _measure(job, orders, outlet)
+        _measure(job, orders, writer)
         status = CLEAN
     except BrokenPipeError:
         status = PARENT_GONE
     except HettopError as error:
-        outlet.post(encode_report(ErrorReport(kind=error.kind, message=error.message, hint=error.hint)))
+        writer.post(encode_report(ErrorReport(kind=error.kind, message=error.message, hint=error.hint)))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it in the unit's row)
-        outlet.post(encode_report(ErrorReport(kind="predict", message=named_reason(error))))
+        writer.post(encode_report(ErrorReport(kind="predict", message=named_reason(error))))
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        outlet.close(LAST_WORDS_S)
+        writer.close(LAST_WORDS_S)
         os._exit(status)  # frameworks' exit handlers have been seen to hang
 
 
-def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
-    _tell(outlet, "loading")
+def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None:
+    _tell(writer, "loading")
     qos = set_worker_qos()
     try:
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
-        options = LoadOptions(threads, job.function, partial(_tell, outlet), job.hints, job.fresh_state)
+        options = LoadOptions(threads, job.function, partial(_tell, writer), job.hints, job.fresh_state)
         loaded = backend.load(job.model, name, options)
         feed = backend.make_inputs(loaded.inputs, job.inputs())
     except HettopError:
@@ -110,7 +110,7 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
     sampler = Sampler(
         backend,
         feed,
-        outlet,
+        writer,
         orders,
         warmup=job.warmup,
         rate_hz=job.rate_hz,
@@ -123,8 +123,8 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
     with frozen_collector():
         try:
             first_ns = sampler.first_call()
-            outlet.post(encode_report(_ready(backend, loaded, feed, job, first_ns=first_ns, qos=qos)))
-            outlet.flush()
+            writer.post(encode_report(_ready(backend, loaded, feed, job, first_ns=first_ns, qos=qos)))
+            writer.flush()
             asked = ask(
                 backend,
                 loaded.inputs,
@@ -132,9 +132,9 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
                 feed,
                 most_sets=job.input_sets,
                 first_ns=first_ns,
-                go_on=lambda: not orders.told_to_pause and orders.doing is not Doing.STOP,
+                go_on=lambda: not orders.told_to_pause and orders.doing is not RunMode.STOP,
             )
-            _publish(outlet, asked)
+            _publish(writer, asked)
             sampler.predicted_apart(asked.predictions)
             sampler.run()
         finally:
@@ -142,7 +142,7 @@ def _measure(job: jobs.Job, orders: Orders, outlet: Outlet) -> None:
 
 
 def _ready(
-    backend: Backend, loaded: Loaded, feed: Feed, job: jobs.Job, *, first_ns: int, qos: str | None
+    backend: Backend, loaded: Loaded, feed: Feed, job: jobs.EngineJob, *, first_ns: int, qos: str | None
 ) -> ReadyReport:
     chosen = chosen_axes(loaded.inputs, feed, job.inputs())
     return ReadyReport(
@@ -162,16 +162,16 @@ def _ready(
     )
 
 
-def _publish(outlet: Outlet, asked: Asked) -> None:
+def _publish(writer: FrameWriter, asked: Asked) -> None:
     if asked.sets:
-        outlet.post(encode_outputs_frame(asked.sets))
-        outlet.drain(OUTPUTS_S)
+        writer.post(encode_outputs_frame(asked.sets))
+        writer.drain(OUTPUTS_S)
 
 
-def _tell(outlet: Outlet, state: str) -> None:
+def _tell(writer: FrameWriter, state: str) -> None:
     """Says at once what is to come: the next call may hold this process for minutes."""
-    outlet.post(encode_report(StateReport(state=state)))
-    outlet.flush()
+    writer.post(encode_report(StateReport(state=state)))
+    writer.flush()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from hettop.sources.engine.job import AnyCommand, EndWarmup, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
 
 
-class Doing(Enum):
+class RunMode(Enum):
     """What a worker can be told to do."""
 
     RUN = auto()
@@ -21,14 +21,14 @@ class Doing(Enum):
     STOP = auto()
 
 
-class Orders:
+class WorkerState:
     """The orders in force. `changed` is read by the sampling loop after each sample: a plain attribute, no lock.
 
     `told_to_pause` is set by a command only: a worker that merely began as paused finishes its warm-up.
     `told_warm` and `told_to_retire` stay, whatever is ordered after it.
     """
 
-    def __init__(self, doing: Doing, limits: Limits, condition: str) -> None:
+    def __init__(self, doing: RunMode, limits: Limits, condition: str) -> None:
         self.changed = False
         self.doing = doing
         self.limits = limits
@@ -49,19 +49,19 @@ class Orders:
                 case SetLoad(condition=condition):
                     self.condition = condition
                 case Slots(slots=slots):
-                    self.doing, self.told_to_pause = Doing.SLOTS, False
+                    self.doing, self.told_to_pause = RunMode.SLOTS, False
                     # The sender cannot know which spans were begun while the command was on its way.
                     self._slots = deque(slot for slot in slots if slot[0] > self._last_begun)
                 case Run():
-                    self.doing, self.told_to_pause = Doing.RUN, False
+                    self.doing, self.told_to_pause = RunMode.RUN, False
                 case Pause():
-                    self.doing, self.told_to_pause = Doing.PAUSE, True
+                    self.doing, self.told_to_pause = RunMode.PAUSE, True
                 case EndWarmup():
                     self.told_warm = True
                 case Retire():
                     self.told_to_retire = True
                 case Stop():
-                    self.doing = Doing.STOP
+                    self.doing = RunMode.STOP
             self.changed = True
             self._news.notify_all()
 

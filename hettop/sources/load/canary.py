@@ -10,11 +10,9 @@ import contextlib
 import hashlib
 import json
 import os
-import signal
-import sys
-import threading
 import time
 
+from hettop.processes.serve import begin_child, end_with_parent
 from hettop.sources.load.frames import FRAMES_PER_S, FrameCounter
 
 BLOCK = bytes(16 << 10)  # stays in the first-level cache: memory traffic of others must not look like a lower clock
@@ -29,9 +27,9 @@ def kernel_ns() -> int:
     return time.thread_time_ns() - began
 
 
-def run() -> None:
-    """Reports a line each second, for ever."""
-    os.set_blocking(1, False)
+def run(out: int) -> None:
+    """Reports a line on `out` each second, for ever."""
+    os.set_blocking(out, False)
     counter = FrameCounter(time.monotonic_ns())
     while True:
         for _ in range(FRAMES_PER_S):
@@ -39,22 +37,17 @@ def run() -> None:
             if pause_ns > 0:
                 time.sleep(pause_ns / 1e9)
             counter.drew(time.monotonic_ns())
-        _tell(counter, kernel_ns())
+        _report(out, counter, kernel_ns())
         counter.reset()
 
 
-def _tell(counter: FrameCounter, kernel: int) -> None:
+def _report(out: int, counter: FrameCounter, kernel: int) -> None:
     line = {"due": counter.due, "missed": counter.missed, "worst_ns": counter.worst_ns, "kernel_ns": kernel}
     with contextlib.suppress(BlockingIOError):  # a parent that does not read must not make frames late
-        os.write(1, json.dumps(line).encode() + b"\n")
-
-
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
+        os.write(out, json.dumps(line).encode() + b"\n")
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; the parent decides
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    run()
+    stdout = begin_child()
+    end_with_parent(0)
+    run(stdout)

@@ -5,17 +5,15 @@ Knows no session; what a missed frame means for a condition is the fold's busine
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from hettop import events
-from hettop.processes.child_process import GuardedProcess, ProcessGuard
+from hettop.processes.child_process import ChildProcess, ProcessGuard, module_command
+from hettop.processes.pipe_reader import LineReader
 
-CANARY = (sys.executable, "-P", "-m", "hettop.sources.load.canary")
+CANARY = module_command("hettop.sources.load.canary")
 LINE_LIMIT = 4096
 
 
@@ -39,29 +37,18 @@ class CanarySource:
 
     def __init__(self, guard: ProcessGuard, environment: Mapping[str, str], argv: Sequence[str] = CANARY) -> None:
         self._guard, self._environment, self._argv = guard, environment, argv
-        self._rest = b""
+        self._lines = LineReader()
         self._starts = 0
-        self._process: GuardedProcess | None = None
+        self._process: ChildProcess | None = None
         self._start()
 
     def _start(self) -> None:
         self._starts += 1
-        self._rest = b""
+        self._lines = LineReader()
         try:
-            process = subprocess.Popen(
-                self._argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=self._environment,
-            )
+            self._process = ChildProcess(self._argv, self._environment, self._guard, stderr=False)
         except OSError:
             return
-        self._process = GuardedProcess(process, self._guard)
-        assert process.stdin is not None  # noqa: S101 - both were asked for
-        assert process.stdout is not None  # noqa: S101
-        self._stdin, self._stdout = process.stdin, process.stdout
-        os.set_blocking(self._stdout.fileno(), False)
 
     @property
     def alive(self) -> bool:
@@ -69,7 +56,7 @@ class CanarySource:
 
     def drain(self, t: int) -> list[events.Canary]:
         """What it reported since the last call, as one event: a screen that stalled must not get a heap of them."""
-        lines = self._lines()
+        lines = self._reported()
         if not lines:
             return []
         return [
@@ -87,20 +74,17 @@ class CanarySource:
         if process is None:
             return
         process.end()
-        self._stdin.close()
-        self._stdout.close()
+        process.close()
 
-    def _lines(self) -> list[_Line]:
+    def _reported(self) -> list[_Line]:
         if self._process is None:
             return []
-        data = self._stdout.read()
-        if data == b"":  # it died: the frames until the next one reports are unknown
+        whole = self._lines.feed(self._process.read())
+        if self._process.output_ended:  # it died: the frames until the next one reports are unknown
             self.close()
             if self._starts < MOST_STARTS:
                 self._start()
-            return []
-        *whole, self._rest = (self._rest + (data or b"")).split(b"\n")
-        if len(self._rest) > LINE_LIMIT:
+        elif self._lines.unfinished > LINE_LIMIT:
             self.close()  # not our canary
             return []
         return [line for text in whole if (line := _decoded(text)) is not None]

@@ -5,20 +5,18 @@ Two implementations of one protocol: real child processes, and the simulated mac
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from hettop import events
 from hettop.errors import HettopError
-from hettop.processes.child_process import GuardedProcess, ProcessGuard
+from hettop.processes.child_process import ChildProcess, ProcessGuard, module_command
 from hettop.sources.load.model import UNITS, core_ml_here, why_no_model
 from hettop.sources.load.parts import LoadPart, condition_of
 from hettop.sources.load.worker import REFUSED
 from hettop.text import clean
 
+WORKER = module_command("hettop.sources.load.worker")
 _START_AGAIN = "press l and set it again"
 
 
@@ -204,18 +202,8 @@ class _Worker:
     """One load process; it ends with its standard input, by the guard, or by `stop`."""
 
     def __init__(self, part: LoadPart, guard: ProcessGuard, environment: Mapping[str, str]) -> None:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hettop.sources.load.worker", part.what, str(part.duty)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-        self._process = GuardedProcess(process, guard)
-        assert process.stdin is not None  # noqa: S101 - both were asked for
-        assert process.stdout is not None  # noqa: S101
-        self._stdin, self._stdout = process.stdin, process.stdout
-        os.set_blocking(self._stdout.fileno(), False)
+        argv = (*WORKER, part.what, str(part.duty))
+        self._process = ChildProcess(argv, environment, guard, stderr=False)
         self._loads_model = part.what in UNITS
         self.reason = ""
         self.ready = False
@@ -228,7 +216,7 @@ class _Worker:
 
     def listen(self, elapsed_ns: int) -> None:
         """Take in its signs of life; `elapsed_ns` is the time since the last look."""
-        said = self._stdout.read()
+        said = self._process.read()
         if not said:
             self.silent_ns += elapsed_ns
         elif said.startswith(REFUSED.encode()):
@@ -241,5 +229,4 @@ class _Worker:
 
     def stop(self) -> None:
         self._process.end()
-        self._stdin.close()
-        self._stdout.close()
+        self._process.close()

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
 
 from hettop.errors import HettopError
+from hettop.processes.serve import begin_child, end_with_parent
 
 REFUSED = "refused: "
 """What a line begins with that says why the worker cannot work."""
@@ -68,10 +67,11 @@ KINDS: dict[str, Callable[[], Callable[[], None]]] = {
 }
 
 
-def run(what: str, duty: float) -> None:
-    """Works for ever at the given duty cycle, 0..1; ends with the reason as its last line if there is no work to do."""
-    signs = os.dup(1)
-    os.dup2(2, 1)  # a framework that prints must not be taken for a worker that is ready
+def run(what: str, duty: float, signs: int) -> None:
+    """Works for ever at the given duty cycle, 0..1; ends with the reason as its last line if there is no work to do.
+
+    signs: the descriptor for what it has to say.
+    """
     try:
         work = KINDS[what]()
     except HettopError as error:
@@ -90,12 +90,7 @@ def run(what: str, duty: float) -> None:
             os.write(signs, b".")  # a sign of life: load that stands still must not be taken for load
 
 
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to the whole group; the parent decides
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    run(sys.argv[1], float(sys.argv[2]))
+    stdout = begin_child()
+    end_with_parent(0)
+    run(sys.argv[1], float(sys.argv[2]), stdout)

@@ -8,29 +8,24 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from hettop.macos import macos_version
-
-Spawn = Callable[[Sequence[str], Mapping[str, str]], "subprocess.Popen[bytes]"]
-"""Starts a command in an environment: no input, output and errors in pipes. Raises OSError."""
+from hettop.processes.child_process import ProcessGuard
+from hettop.processes.command import Start, start_command
+from hettop.processes.reaper import Reaper
+from hettop.sources.macos import macos_version
 
 Wait = Callable[[float], object]
 """Pauses for so many seconds."""
 
 
-class Guard(Protocol):
+class Guard(ProcessGuard, Protocol):
     """Kills what is registered with it, however this process ends; `close` ends the guard."""
-
-    def add(self, pid: int) -> None: ...
-
-    def remove(self, pid: int) -> None: ...
 
     def close(self) -> None: ...
 
@@ -50,7 +45,7 @@ class Machine:
     environment: Mapping[str, str]
     now: Callable[[], int]
     find: Callable[[str], str | None]
-    spawn: Spawn
+    spawn: Start
     guard: Callable[[], Guard]
     load: Callable[[str], Any]
     sysfs: Path = Path("/sys")
@@ -71,8 +66,8 @@ def this_machine(environment: Mapping[str, str] = os.environ, chip: str | None =
         environment=environment,
         now=time.monotonic_ns,
         find=lambda name: _find(name, environment),
-        spawn=spawn,
-        guard=_reaper,
+        spawn=start_command,
+        guard=Reaper,
         load=importlib.import_module,
     )
 
@@ -84,19 +79,3 @@ USUAL_PLACES = ("/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin")
 def _find(name: str, environment: Mapping[str, str]) -> str | None:
     path = environment.get("PATH", os.defpath)
     return shutil.which(name, path=os.pathsep.join((path, *USUAL_PLACES)))
-
-
-def spawn(argv: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """In this very session and process group: a ticket of sudo belongs to the terminal it was given on.
-
-    Python ignores SIGPIPE; `restore_signals`, the default, sets it back for the child, which dies of its closed pipe.
-    """
-    return subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(environment), bufsize=0
-    )
-
-
-def _reaper() -> Guard:
-    from hettop.processes.reaper import Reaper
-
-    return Reaper()

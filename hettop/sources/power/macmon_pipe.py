@@ -96,7 +96,8 @@ class MacmonSource:
 def _lost(child: ChildOutput, n: int) -> PowerLostError:
     said = [line for line in child.last_words if not line.startswith(RUST_NOTE)]
     words = f": {said[-1]}" if said else ""
-    ended = "ended" if child.exit_code in (None, 0) else f"ended (exit {child.exit_code})"
+    status = None if child.exit is None else child.exit.status
+    ended = f"ended (exit {status})" if status else "ended"
     return PowerLostError(
         clean(f"macmon {ended}{'' if n else ' without a sample'}{words}"), "" if n else "macmon pipe -s 1"
     )

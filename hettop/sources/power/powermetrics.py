@@ -5,10 +5,11 @@ Never asks for a password and never runs as root itself. Knows the words of sudo
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
+from hettop.processes.child_process import ChildExit
+from hettop.processes.command import run_command
 from hettop.sources.power import access
 from hettop.sources.power.child import ChildOutput, english
 from hettop.sources.power.machine import Machine
@@ -113,16 +114,14 @@ class PowermetricsSource:
 
     def _asked(self, command: Sequence[str]) -> tuple[int, list[str]]:
         """Exit code and words of a command that answers at once."""
+        machine = self._machine
         try:
-            process = self._machine.spawn(command, english(self._machine.environment))
+            done = run_command(command, english(machine.environment), patience_s=PROBE_PATIENCE_S, start=machine.spawn)
         except OSError as error:
             return 1, [f"sudo cannot be started: {error.strerror}"]
-        try:
-            _, words = process.communicate(timeout=PROBE_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            _give_up(process)
+        if done.exit is None:
             return 1, ["sudo does not answer"]
-        return process.returncode, [clean(line) for line in words.decode("utf-8", "replace").splitlines()]
+        return done.exit.status or 0, list(done.errors)
 
 
 class LiveReading:
@@ -179,15 +178,15 @@ def _lost(child: ChildOutput, n: int, in_all: int) -> PowerLostError:
         return PowerLostError(f"powermetrics has given its {in_all} samples", state=ENDED)
     state, reason, fix = _refusal(child.last_words)
     if state == FAILED:
-        how = _how_it_ended(child.exit_code)
+        how = _how_it_ended(child.exit)
         reason = f"powermetrics {how}" + (f": {reason}" if reason else "" if n else " without a sample")
     return PowerLostError(clean(reason), fix, state=state)
 
 
-def _how_it_ended(exit_code: int | None) -> str:
-    if exit_code is None:
+def _how_it_ended(ended: ChildExit | None) -> str:
+    if ended is None:
         return "closed its output"
-    return f"was killed (signal {-exit_code})" if exit_code < 0 else f"ended (exit {exit_code})"
+    return f"was killed (signal {ended.signal})" if ended.signal is not None else f"ended (exit {ended.code})"
 
 
 def _refusal(words: Sequence[str]) -> tuple[str, str, str]:
@@ -197,16 +196,3 @@ def _refusal(words: Sequence[str]) -> tuple[str, str, str]:
             if mark.lower() in line.lower():
                 return state, clean(reason.format(words=clean(line, 100))), fix
     return FAILED, clean(words[-1]) if words else "", ""
-
-
-def _give_up(process: subprocess.Popen[bytes]) -> None:
-    """What runs as root cannot be killed by a user, and is not waited for."""
-    try:
-        process.kill()
-        process.wait(PROBE_PATIENCE_S)
-    except (PermissionError, subprocess.TimeoutExpired):
-        return
-    finally:
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()

@@ -14,7 +14,7 @@ from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.watchdog import PATIENT_FACTOR, Timeouts
 from hettop.studies.coexec.blocks import REST_NS, Block, Rounds, plan_rounds
 from hettop.studies.coexec.crew import Began, Crew, Did, Died, GaveBack, Said
-from hettop.studies.coexec.messages import Job, Progress, Ready
+from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Ready
 from hettop.studies.coexec.result import NOTHING_YET, Fault, Result, Round, UnitResult
 from hettop.studies.coexec.run_totals import NS_PER_MS, Book
 from hettop.studies.coexec.stealing import Stealing, ahead_of
@@ -47,12 +47,12 @@ class Course:
 
     def __init__(
         self,
-        job: Job,
+        job: CoexecJob,
         crew: Crew,
         clock: Clock,
         *,
         timeouts: Timeouts | None = None,
-        tell: Callable[[Progress], None] = lambda _: None,
+        tell: Callable[[CoexecProgress], None] = lambda _: None,
     ) -> None:
         self._job = job
         self._crew = crew
@@ -86,7 +86,7 @@ class Course:
 
     def _await_all(self) -> None:
         """Until every worker is ready, or dead."""
-        self._tell(Progress(text="loading"))
+        self._tell(CoexecProgress(text="loading"))
         while any(unit.ready is None and unit.fault is None for unit in self._units.values()):
             self._hear(self._clock.now() + LONGEST_WAIT_NS)
         if not self._alive():
@@ -100,7 +100,7 @@ class Course:
             present = self._present(block.units)
             if not present:
                 continue
-            self._tell(Progress(text=self._doing(present), share=self._share))
+            self._tell(CoexecProgress(text=self._doing(present), share=self._share))
             stretch = self._run(block)
             if stretch is None:
                 continue
@@ -109,10 +109,10 @@ class Course:
             else:
                 together = rate([stretch])
             if not self._book.rounds_done and block is not blocks[-1]:  # whoever watches wants to see something soon
-                self._tell(Progress(result=self._result()))
+                self._tell(CoexecProgress(result=self._result()))
         self._book.round(Round(alone, together))
         if not self._book.empty:
-            self._tell(Progress(result=self._result()))
+            self._tell(CoexecProgress(result=self._result()))
 
     def _doing(self, present: list[str]) -> str:
         of = "" if self._rounds.count is None else f" of {self._rounds.count}"

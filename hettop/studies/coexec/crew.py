@@ -5,10 +5,8 @@ Knows the lines that travel, and nothing of who is to do what.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -16,17 +14,17 @@ from typing import Protocol
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.processes.child_process import Log, Process
-from hettop.processes.log_warnings import sentences
-from hettop.processes.reaper import Reaper
+from hettop.processes.child_log import sentences
+from hettop.processes.child_process import NOT_ENDED, ChildProcess, ProcessGuard, module_command
+from hettop.processes.pipe_reader import LineReader
+from hettop.processes.serve import Failed
 from hettop.sources.engine.backend import Clock
-from hettop.studies.coexec.messages import Failed, Lines, Ready, Work, WorkerJob, decode_report, encode
+from hettop.studies.coexec.messages import Ready, Work, WorkerJob, decode_report, encode
 from hettop.studies.coexec.result import Fault
 from hettop.studies.coexec.stealing import Order
 from hettop.studies.coexec.worker_names import unit_of
 
-WORKER = (sys.executable, "-X", "faulthandler", "-P", "-m", "hettop.studies.coexec.worker")
-"""`-P`: the current folder is not searched for modules; it may hold anything, a `numpy.py` for one."""
+WORKER = module_command("hettop.studies.coexec.worker")
 
 READ_BYTES = 1 << 16
 COLLECT_S = 1.0
@@ -88,14 +86,21 @@ class Crew(Protocol):
 @dataclass(slots=True)
 class _Worker:
     unit: str
-    process: Process
-    lines: Lines = field(default_factory=Lines)
-    log: Log = field(default_factory=Log)
+    process: ChildProcess
+    lines: LineReader = field(default_factory=LineReader)
     fault: Fault | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Pipe:
+    """Where something can be read: a worker's log, or what it says."""
+
+    worker: _Worker
+    is_log: bool
+
+
 class ProcessCrew:
-    """One process for each worker, all of them known to `reaper`. `ending` is a descriptor whose end means to end."""
+    """One process for each worker, all of them known to `guard`. `ending` is a descriptor whose end means to end."""
 
     def __init__(
         self,
@@ -103,12 +108,12 @@ class ProcessCrew:
         work: Work,
         *,
         clock: Clock,
-        reaper: Reaper,
+        guard: ProcessGuard,
         environment: Mapping[str, str],
         ending: int | None = None,
         argv: Sequence[str] = WORKER,
     ) -> None:
-        """Raises HettopError: `crashed`, when a process cannot be started; those that were die with the reaper."""
+        """Raises HettopError: `crashed`, when a process cannot be started; those that were die with the guard."""
         self.end_asked = False
         self._clock = clock
         self._ending = ending
@@ -118,18 +123,19 @@ class ProcessCrew:
         self._workers: dict[str, _Worker] = {}
         for unit in units:
             try:
-                worker = _Worker(unit, Process(argv, environment, reaper))
+                worker = _Worker(unit, ChildProcess(argv, environment, guard))
             except OSError as error:
                 raise HettopError("crashed", f"{unit}: no worker process could be started: {error}") from error
             self._workers[unit] = worker
-            self._send(worker, encode(WorkerJob(unit=unit_of(unit), work=work)) + b"\n")
-            self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-            self._selector.register(worker.process.stderr, selectors.EVENT_READ, worker)
+            worker.process.send(encode(WorkerJob(unit=unit_of(unit), work=work)) + b"\n")
+            stdout, stderr = worker.process.open_pipes
+            self._selector.register(stdout, selectors.EVENT_READ, _Pipe(worker, False))
+            self._selector.register(stderr, selectors.EVENT_READ, _Pipe(worker, True))
 
     def tell(self, order: Order) -> None:
         worker = self._workers.get(order.worker)
         if worker is not None:
-            self._send(worker, b"%c%d\n" % (b"-" if order.back else b"+", order.number))
+            worker.process.send(b"%c%d\n" % (b"-" if order.back else b"+", order.number))
 
     def kill(self, unit: str, why: str) -> None:
         worker = self._workers.get(unit)
@@ -142,15 +148,18 @@ class ProcessCrew:
         left = max(0, until - self._clock.now()) / NS_PER_S
         # Logs first: what a worker printed while it loaded belongs to its being ready.
         ready = [key for key, _ in self._selector.select(left)]
-        for key in sorted(ready, key=lambda key: key.data is None or key.fd != key.data.process.stderr):
-            if key.data is None:
+        for key in sorted(ready, key=lambda key: key.data is None or not key.data.is_log):
+            pipe: _Pipe | None = key.data
+            if pipe is None:
                 self._hear_the_end(key.fd)
-            elif key.data.unit not in self._workers:
+            elif pipe.worker.unit not in self._workers:
                 continue  # buried a moment ago, log and all
-            elif key.fd == key.data.process.stderr:
-                self._hear_log(key.data)
+            elif pipe.is_log:
+                pipe.worker.process.read_log()
+                if key.fd not in pipe.worker.process.open_pipes:
+                    self._selector.unregister(key.fd)
             else:
-                said += self._hear(key.data)
+                said += self._hear(pipe.worker)
         return said
 
     def close(self) -> None:
@@ -161,17 +170,9 @@ class ProcessCrew:
             self._bury(worker)
         self._selector.close()
 
-    def _send(self, worker: _Worker, line: bytes) -> None:
-        # A pipe holds thousands of numbers, and a worker has a few: one that takes no more is gone, or as good as.
-        with contextlib.suppress(BrokenPipeError, BlockingIOError, ValueError):
-            worker.process.write(line)
-
     def _hear(self, worker: _Worker) -> list[Said]:
-        data = os.read(worker.process.stdout, READ_BYTES)
-        if not data:
-            return [Died(worker.unit, self._bury(worker))]
         said: list[Said] = []
-        for line in worker.lines.feed(data):
+        for line in worker.lines.feed(worker.process.read()):
             try:
                 told = _meant(worker.unit, line)
             except (ValueError, msgspec.MsgspecError):
@@ -181,18 +182,14 @@ class ProcessCrew:
             if isinstance(told, Fault):
                 worker.fault = told
             elif isinstance(told, Began):
-                parts = (*sentences(worker.log.warnings.found), told.ready.note)
+                parts = (*sentences(worker.process.log.warnings.found), told.ready.note)
                 note = " · ".join(part for part in parts if part)
                 said.append(Began(worker.unit, msgspec.structs.replace(told.ready, note=note)))
             else:
                 said.append(told)
+        if worker.process.output_ended:
+            said.append(Died(worker.unit, self._bury(worker)))
         return said
-
-    def _hear_log(self, worker: _Worker) -> None:
-        data = os.read(worker.process.stderr, READ_BYTES)
-        worker.log.receive(data)
-        if not data:
-            self._selector.unregister(worker.process.stderr)
 
     def _hear_the_end(self, descriptor: int) -> None:
         if not os.read(descriptor, READ_BYTES):
@@ -202,17 +199,13 @@ class ProcessCrew:
     def _bury(self, worker: _Worker) -> Fault:
         """Collects a process that is dying; why it died."""
         del self._workers[worker.unit]
-        status = worker.process.collect(COLLECT_S) or "cannot be ended"
-        os.set_blocking(worker.process.stderr, False)
-        with contextlib.suppress(BlockingIOError):  # somebody else may hold its log open
-            while data := os.read(worker.process.stderr, READ_BYTES):
-                worker.log.receive(data)
-        for descriptor in (worker.process.stdout, worker.process.stderr):
-            with contextlib.suppress(KeyError):
-                self._selector.unregister(descriptor)
-            os.close(descriptor)
-        hint = " · ".join(worker.log.lines()[-2:])
-        return worker.fault or Fault("crashed", f"worker process {status}", hint)
+        for key in list(self._selector.get_map().values()):
+            if key.data is not None and key.data.worker is worker:
+                self._selector.unregister(key.fd)
+        ended = worker.process.collect(COLLECT_S) or NOT_ENDED
+        worker.process.read_log()
+        worker.process.close()
+        return worker.fault or Fault("crashed", f"worker process {ended.words}", worker.process.log.hint)
 
 
 def _meant(unit: str, line: bytes) -> Began | Did | GaveBack | Fault:
@@ -223,4 +216,6 @@ def _meant(unit: str, line: bytes) -> Began | Did | GaveBack | Fault:
     if line.startswith(b"<"):
         return GaveBack(unit, int(line[1:]))
     report = decode_report(line)
-    return report.fault() if isinstance(report, Failed) else Began(unit, report)
+    if isinstance(report, Failed):
+        return Fault(report.kind, report.message, report.hint)
+    return Began(unit, report)

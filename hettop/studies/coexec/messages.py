@@ -4,7 +4,7 @@ Knows neither who speaks nor who listens.
 
 To a worker: its job as JSON, then `+N` (do number N) and `-N` (give N back unless it is begun). From a worker: one
 report as JSON, then `=N START END` (N is done; ns of the monotonic clock) and `<N` (given back).
-To the dispatch: its job as JSON; the end of the stream is the word to end. From it: `Progress` lines, one `Answer`.
+The dispatch is called as any child that answers one job; the end of its stdin is the word to end early.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import msgspec
 
 from hettop.models.ports import InputOptions
+from hettop.processes.serve import Failed
 from hettop.studies.coexec.blocks import BLOCK_NS
-from hettop.studies.coexec.result import Fault, Result
+from hettop.studies.coexec.result import Result
 
 WARMUP = 10
 DEPTH = 64
@@ -43,7 +44,7 @@ class WorkerJob(msgspec.Struct, frozen=True, kw_only=True):
     work: Work
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class CoexecJob(msgspec.Struct, frozen=True, kw_only=True):
     """A co-execution to measure for `duration_ns` in all, loading aside, in blocks of `block_ns` at least.
 
     Without a duration it goes on until the stream of jobs ends.
@@ -67,18 +68,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="ready
     qos: str | None = None
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="failed"):
-    """A worker cannot begin, or go on."""
-
-    kind: str
-    message: str
-    hint: str = ""
-
-    def fault(self) -> Fault:
-        return Fault(self.kind, self.message, self.hint)
-
-
-class Progress(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="progress"):
+class CoexecProgress(msgspec.Struct, frozen=True, kw_only=True):
     """What is going on, in words, or what is known by now.
 
     share: how much is done, 0..1; None before it begins, and where there is no end.
@@ -89,27 +79,6 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="pr
     result: Result | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="answer"):
-    """One of both."""
-
-    result: Result | None = None
-    failed: Failed | None = None
-
-
 encode = msgspec.json.Encoder().encode
 decode_work = msgspec.json.Decoder(WorkerJob).decode
-decode_job = msgspec.json.Decoder(Job).decode
 decode_report = msgspec.json.Decoder(Ready | Failed).decode
-decode_word = msgspec.json.Decoder(Progress | Answer).decode
-
-
-class Lines:
-    """Cuts what comes in pieces into lines."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The lines that `data` completes, without their line feeds."""
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        return whole

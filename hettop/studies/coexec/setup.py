@@ -17,7 +17,7 @@ from hettop.measurement.setup import ALL_UNITS, Setup, prepare
 from hettop.sources.power.machine import this_machine
 from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
 from hettop.studies.coexec.child import coexecute
-from hettop.studies.coexec.messages import Job, Progress, Work
+from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.power import PowerEvent, TogetherPower
 from hettop.studies.coexec.result import NS_PER_S, Energy, Result
 from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
@@ -53,7 +53,7 @@ def prepare_units(options: ModelOptions, units: tuple[str, ...] | None, cores: i
 
 
 def measure(
-    setup: Setup, job: Job, power: str | None, listener: Listener, ending: Collection[int] = ()
+    setup: Setup, job: CoexecJob, power: str | None, listener: Listener, ending: Collection[int] = ()
 ) -> tuple[Result, Energy]:
     """Runs it. `power` is the name of a source, None for none; `ending` as `coexecute` takes it. Raises HettopError."""
     if power is None or setup.simulated:
@@ -77,7 +77,7 @@ def measure(
         live.close()
 
 
-def _pass_on(word: Progress, listener: Listener, energy_of: Callable[[Result], Energy]) -> None:
+def _pass_on(word: CoexecProgress, listener: Listener, energy_of: Callable[[Result], Energy]) -> None:
     if word.text:
         listener.doing(word.text, word.share)
     if word.result is not None:
@@ -93,7 +93,7 @@ def make_job(
     depth: int,
     powered: bool,
     block_ns: int | None = None,
-) -> Job:
+) -> CoexecJob:
     """`duration_ns` None: until somebody ends it. `block_ns` None: the usual one, longer where power is measured.
 
     Raises HettopError (`usage`) for a duration that has no room for a round of blocks as long as that.
@@ -112,7 +112,7 @@ def make_job(
     )
     # A power sample must fall wholly into a block.
     usual_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS
-    return Job(units=setup.units, work=work, duration_ns=duration_ns, block_ns=block_ns or usual_ns, depth=depth)
+    return CoexecJob(units=setup.units, work=work, duration_ns=duration_ns, block_ns=block_ns or usual_ns, depth=depth)
 
 
 def _check_room(units: Sequence[str], block_ns: int, duration_ns: int) -> None:

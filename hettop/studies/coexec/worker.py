@@ -15,13 +15,14 @@ from collections import deque
 from hettop.errors import HettopError
 from hettop.models.ports import Feed
 from hettop.processes.framework_errors import named_reason
+from hettop.processes.pipe_reader import LineReader
 from hettop.processes.qos import set_worker_qos
-from hettop.processes.serve import begin_child
+from hettop.processes.serve import Failed, begin_child
 from hettop.sources.engine.backend import Backend, Clock, LoadOptions, split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.garbage import frozen_collector
-from hettop.studies.coexec.messages import Failed, Lines, Ready, WorkerJob, decode_work, encode
+from hettop.studies.coexec.messages import Ready, WorkerJob, decode_work, encode
 
 READ_BYTES = 1 << 16
 STDIN = 0
@@ -38,7 +39,7 @@ class Given:
     def __init__(self, fd: int) -> None:
         self.back: list[int] = []
         self._fd = fd
-        self._lines = Lines()
+        self._lines = LineReader()
         self._pending: list[bytes] = []
         self._numbers: deque[int] = deque()
 

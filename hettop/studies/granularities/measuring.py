@@ -16,9 +16,9 @@ import numpy as np
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
+from hettop.processes.framework_errors import reason
 from hettop.processes.qos import set_worker_qos
 from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.backends.onnx_errors import reason
 from hettop.studies.coexec.blocks import BLOCK_NS, BLOCK_SAMPLES, FEWEST_SAMPLES, REST_NS
 from hettop.studies.coexec.tally import Span, work_within
 from hettop.studies.layers.running import session_options
@@ -155,9 +155,10 @@ def together(jobs: Sequence[Call]) -> None:
         raise raised[0]
 
 
-def compare(job: CompareJob, cache: ModelCache, clock: Clock, tell: TellCompared | None = None) -> Compared:
-    """Raises HettopError: as `open_subject` and the measuring of layers do, `load`, `predict`."""
-    folder = Path(job.folder)
+def compare(
+    job: CompareJob, folder: Path, cache: ModelCache, clock: Clock, tell: TellCompared | None = None
+) -> Compared:
+    """folder: for scratch files. Raises HettopError: as `open_subject` and measuring layers do, `load`, `predict`."""
     say = tell or _nobody
     seconds = job.duration_ns / NS_PER_S
     course = Course(OPENING + PROFILING + TIMING + WARMING + seconds, say)

@@ -19,7 +19,7 @@ from hettop.processes.reaper import Reaper
 from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import ProcessLoad, unavailable
 from hettop.studies.plan.cutting.child import compare_in_child
-from hettop.studies.plan.cutting.messages import Doing, Subject
+from hettop.studies.plan.cutting.messages import MeasuringProgress, Subject
 from hettop.studies.plan.cutting.result import Compared
 
 FEWEST_THREADS = 2
@@ -99,7 +99,7 @@ def compare_under(
             under.begin(name)
             competing.set(parts)
             why = _await_load(competing)
-            compared = None if why else compare_in_child(subject, threads, duration_ns, under.hear)
+            compared = None if why else compare_in_child(subject, threads, duration_ns, under.on_progress)
             why = why or _failure(competing)
             found.append(UnderLoad(name, None if why else compared, why))
             known(found)
@@ -132,7 +132,7 @@ class _Comparing:
         self.partial = None
         self._say(f"load {load}: waiting for it" if load != NO_LOAD else "starting", self._number / self._loads)
 
-    def hear(self, told: Doing) -> None:
+    def on_progress(self, told: MeasuringProgress) -> None:
         where = f" · load {self._load}" if self._loads > 1 or self._load != NO_LOAD else ""
         self._say(f"{told.doing}{where}", (self._number + told.share) / self._loads)
         if told.compared is not None and told.compared.rows:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from hettop.sources.macos import SYSCTL, sysctl
 
 SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
 SYSCTL_NAMES = ("hw.l3cachesize", "hw.perflevel0.l2cachesize", "hw.l2cachesize")
@@ -18,9 +19,9 @@ SYSCTL_NAMES = ("hw.l3cachesize", "hw.perflevel0.l2cachesize", "hw.l2cachesize")
 _SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def last_level_cache_bytes(platform: str = sys.platform, sysfs: Path = SYSFS, sysctl: str = "sysctl") -> int | None:
+def last_level_cache_bytes(platform: str = sys.platform, sysfs: Path = SYSFS, command: str = SYSCTL) -> int | None:
     """Bytes of the last-level cache that the first core sees, None if the system does not tell."""
-    return _from_sysctl(sysctl) if platform == "darwin" else _from_sysfs(sysfs)
+    return _from_sysctl(command) if platform == "darwin" else _from_sysfs(sysfs)
 
 
 def _from_sysfs(folder: Path) -> int | None:
@@ -35,8 +36,7 @@ def _from_sysfs(folder: Path) -> int | None:
 
 def _from_sysctl(command: str) -> int | None:
     for name in SYSCTL_NAMES:
-        with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
-            told = subprocess.run([command, "-n", name], capture_output=True, text=True, check=True, timeout=5)
-            if (size := int(told.stdout)) > 0:
+        with contextlib.suppress(ValueError):
+            if (size := int(sysctl(name, command))) > 0:
                 return size
     return None

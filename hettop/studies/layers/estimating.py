@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from hettop.errors import HettopError
 from hettop.format import milliseconds
+from hettop.processes.call import ChildLostError
 from hettop.sources.engine.backend import Backend, LoadOptions, split_unit
-from hettop.sources.engine.planning import LOST
 from hettop.studies.layers.planned import by_facts
 from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.layers.running import NS_PER_MS
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from hettop.models.cache import ModelCache
     from hettop.models.inspection.graph import Layer
     from hettop.sources.engine.backends import PlanReader
-    from hettop.studies.layers.job import Job
+    from hettop.studies.layers.job import LayersJob
     from hettop.studies.layers.rows import Measured
 
 
-def estimate(job: Job, backend: Backend, read_plan: PlanReader, cache: ModelCache) -> Measured:
+def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: ModelCache) -> Measured:
     """The job's layers by the plan of its unit. Raises HettopError: as the backend does; `plan`."""
     name, threads = split_unit(job.unit)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function, hints=job.hints))
@@ -41,9 +41,7 @@ def estimate(job: Job, backend: Backend, read_plan: PlanReader, cache: ModelCach
     mean_ms = mean_of_the_middle(times[job.warmup :]) / NS_PER_MS
     try:
         facts = read_plan(loaded.compiled, job.unit, job.function)
-    except HettopError as error:
-        if error.kind not in LOST:
-            raise
+    except ChildLostError as error:
         told = f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to share that out by"
         raise HettopError("plan", f"{told}: {error.message}", error.hint) from error
     measured = by_facts(job.unit, facts, _work(job, cache), mean_ms, job.runs)
@@ -54,7 +52,7 @@ def estimate(job: Job, backend: Backend, read_plan: PlanReader, cache: ModelCach
     return replace(measured, shapes=shapes, notes=notes)
 
 
-def _work(job: Job, cache: ModelCache) -> Mapping[str, Layer]:
+def _work(job: LayersJob, cache: ModelCache) -> Mapping[str, Layer]:
     """The program's layers by name, as far as its file tells; without them the rows have no MACs."""
     from hettop.models.inspection.mil_graph import read_program
     from hettop.models.mil.package import open_package

@@ -1,13 +1,18 @@
-"""What the measuring process is told, and what it answers: one line of JSON each.
+"""A model whose layers are measured by a process of its own, which a framework may take down.
 
-Knows neither who asks nor how it is measured.
+Runs in hettop's own process, which imports no framework.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import msgspec
 
 from hettop.models.ports import InputOptions
+from hettop.processes.call import call
+from hettop.processes.child_process import module_command
 from hettop.studies.layers.rows import Measured
 
 WARMUP, RUNS = 10, 50
@@ -16,9 +21,11 @@ WARMUP, RUNS = 10, 50
 
 PROFILED = "onnxruntime"
 
+WORKER = module_command("hettop.studies.layers.worker")
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A model to measure on one unit. folder: for scratch files; whoever asks removes it.
+
+class LayersJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A model to measure on one unit.
 
     roofs: whether to measure what the machine can do, too. backend: `onnxruntime` is profiled; of another one that has
     plans, the layers are estimated by its plan.
@@ -26,7 +33,6 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     unit: str
-    folder: str
     function: str | None = None
     seed: int = 0
     shapes: dict[str, tuple[int, ...]] = {}
@@ -41,21 +47,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """Why nothing was measured."""
-
-    kind: str
-    message: str
-    hint: str = ""
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One of both."""
-
-    measured: Measured | None = None
-    failed: Failed | None = None
-
-
-encode = msgspec.json.Encoder().encode
-decode_job = msgspec.json.Decoder(Job).decode
-decode_answer = msgspec.json.Decoder(Answer).decode
+def measure_in_child(
+    job: LayersJob, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None
+) -> Measured:
+    """The layers, with what the child's log warns of. Raises HettopError: as the measuring does, and as `call`."""
+    told = call(argv, job, Measured, environment=environment, scratch="layers")
+    return replace(told.answer, notes=(*told.answer.notes, *told.warnings))

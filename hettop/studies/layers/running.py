@@ -17,10 +17,10 @@ from hettop.errors import HettopError
 from hettop.models.ports import Feed
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
+from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
-from hettop.sources.engine.backends.onnx_errors import reason
 from hettop.studies.layers.graph import named_copy, read_layers, read_wiring
-from hettop.studies.layers.job import Job
+from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.joining import join
 from hettop.studies.layers.profile import mean_of_the_middle, read_profile
 from hettop.studies.layers.rows import Measured, Roofs
@@ -43,17 +43,25 @@ RoofsOf = Callable[[int], Roofs]
 
 
 def measure(
-    job: Job, cache: ModelCache, clock: Clock, roofs_of: RoofsOf, *, most_events: int = MOST_EVENTS
+    job: LayersJob,
+    folder: Path,
+    cache: ModelCache,
+    clock: Clock,
+    roofs_of: RoofsOf,
+    *,
+    most_events: int = MOST_EVENTS,
 ) -> Measured:
     """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError.
 
-    most_events: what a profile may hold; there are fewer runs if they would not fit.
+    folder: for scratch files. most_events: what a profile may hold; there are fewer runs if they would not fit.
     """
-    measured = _layers(job, cache, clock, most_events)  # whose sessions are gone by now: the roofs need the memory
+    measured = _layers(
+        job, folder, cache, clock, most_events
+    )  # whose sessions are gone by now: the roofs need the memory
     return replace(measured, roofs=roofs_of(measured.threads)) if job.roofs else measured
 
 
-def _layers(job: Job, cache: ModelCache, clock: Clock, most_events: int) -> Measured:
+def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_events: int) -> Measured:
     from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     name, threads = split_unit(job.unit)
@@ -66,8 +74,8 @@ def _layers(job: Job, cache: ModelCache, clock: Clock, most_events: int) -> Meas
     backend = OnnxRuntimeBackend(clock, cache)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function))
     feed = backend.make_inputs(loaded.inputs, job.inputs())
-    file = named_copy(_onnx_file(job, cache), Path(job.folder))
-    profiled = _Profiled(file, threads, Path(job.folder), [port.name for port in loaded.outputs])
+    file = named_copy(_onnx_file(job, cache), folder)
+    profiled = _Profiled(file, threads, folder, [port.name for port in loaded.outputs])
     runs = profiled.affordable(job.runs, job.warmup, most_events)
     end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
@@ -144,6 +152,6 @@ def _in_turns(plain: Callable[[], None], profiled: Callable[[], None], warmup: i
     return mean_of_the_middle(times) / NS_PER_MS
 
 
-def _onnx_file(job: Job, cache: ModelCache) -> Path:
+def _onnx_file(job: LayersJob, cache: ModelCache) -> Path:
     path = model_file(job.model, cache)
     return translated_file(path, job.function, cache) if is_core_ml(path) else path

@@ -5,32 +5,17 @@ Knows nothing of who started it; ends when it has answered, or when stdin ends b
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psutil
 
 from hettop.models.cache import default_cache
-from hettop.processes.scratch import explained
-from hettop.processes.serve import answer_one
+from hettop.processes.serve import Caller, serve
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.layers.cache_size import last_level_cache_bytes
-from hettop.studies.layers.job import PROFILED, Answer, Failed, Job, decode_job, encode
+from hettop.studies.layers.job import PROFILED, LayersJob
 from hettop.studies.layers.rows import Measured, Roofs
 
 
-def main() -> None:
-    answer_one(lambda line: encode(_answer(decode_job(line))))
-
-
-def _answer(job: Job) -> Answer:
-    try:
-        return Answer(measured=_measured(job))
-    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        told = explained(error, Path(job.folder))
-        return Answer(failed=Failed(kind=told.kind, message=told.message, hint=told.hint))
-
-
-def _measured(job: Job) -> Measured:
+def measured(job: LayersJob, caller: Caller) -> Measured:
     if job.backend != PROFILED:
         from hettop.sources.engine.backends import create
         from hettop.sources.engine.planning import separate_reader
@@ -39,7 +24,7 @@ def _measured(job: Job) -> Measured:
         return estimate(job, create(job.backend, RealClock()), separate_reader(job.backend), default_cache())
     from hettop.studies.layers.running import measure
 
-    return measure(job, default_cache(), RealClock(), _roofs)
+    return measure(job, caller.scratch, default_cache(), RealClock(), _roofs)
 
 
 def _roofs(threads: int) -> Roofs:
@@ -50,4 +35,4 @@ def _roofs(threads: int) -> Roofs:
 
 
 if __name__ == "__main__":
-    main()
+    serve(measured, LayersJob)

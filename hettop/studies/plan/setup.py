@@ -18,7 +18,7 @@ from hettop.studies.plan import coreml_slices
 from hettop.studies.plan.cutting.child import run_in_child, survey_in_child
 from hettop.studies.plan.cutting.coreml_child import CoreML
 from hettop.studies.plan.cutting.costs import BYTES_PER_MB, cost_table
-from hettop.studies.plan.cutting.messages import Doing, Piece, Subject
+from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject
 from hettop.studies.plan.cutting.progress import run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
 from hettop.studies.plan.sliced_page import Sliced
@@ -93,7 +93,7 @@ def make_plan(
     measuring, running = survey_weight(len(devices)), run_weight(len(devices)) if options.run else 0.0
     planned = measuring / (measuring + running)
 
-    def listen(told: Doing) -> None:
+    def listen(told: MeasuringProgress) -> None:
         say(told.doing, told.share * planned)
 
     core_ml = CoreML(subject, setup.hints, listen) if setup.backend == coreml_slices.COREML else None
@@ -121,7 +121,7 @@ def make_plan(
         raise HettopError("usage", f"{clean(absent[0])} is only described: nothing runs there", "leave out --run")
     known(sliced)
 
-    def hear(told: Doing) -> None:
+    def hear(told: MeasuringProgress) -> None:
         say(told.doing, planned + told.share * (1 - planned))
 
     cut = pieces(survey, table, best)

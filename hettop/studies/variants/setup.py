@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-
-import msgspec
 
 from hettop.errors import HettopError
 from hettop.events import Failure, Outputs
@@ -27,20 +24,19 @@ from hettop.models.precision import (
     FP32,
     OF_DTYPES,
     ONNX_PRECISIONS,
-    Job,
-    decode_answer,
-    encode,
+    VariantJob,
     note_of,
 )
 from hettop.models.resolve import TRANSLATED, ResolvedModel, core_ml_file, is_core_ml, model_file
 from hettop.models.translated import translated_file
-from hettop.processes.call import ask_in_folder
+from hettop.processes.call import call
+from hettop.processes.child_process import module_command
 from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.outputs import REFERENCE, compare
 from hettop.text import clean
 
-WORKER = (sys.executable, "-X", "faulthandler", "-P", "-m", "hettop.studies.variants.worker")
+WORKER = module_command("hettop.studies.variants.worker")
 RECIPE = "1"
 """Changes whenever the same precision would be written otherwise."""
 
@@ -50,7 +46,7 @@ ORIGINAL = "original"
 
 AS_IT_IS = "{name}: the model as it is"
 
-Write = Callable[[Job], None]
+Write = Callable[[VariantJob], None]
 """Writes the variant of a job. Raises HettopError."""
 
 
@@ -101,16 +97,11 @@ def make_variants(
     return setup, found
 
 
-def write_in_child(job: Job, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None) -> None:
+def write_in_child(
+    job: VariantJob, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None
+) -> None:
     """As `Write`, by a process of its own: it may be killed for its memory, and its frameworks stay out of this one."""
-    answer, log, status = ask_in_folder(lambda _folder: encode(job), argv, environment, prefix="hettop-variants-")
-    try:
-        told = decode_answer(answer)
-    except msgspec.MsgspecError as error:
-        ended = "answered what makes no sense" if answer else status
-        raise HettopError("crashed", f"the writing process {ended}", " · ".join(log.lines()[-2:])) from error
-    if told.failed is not None:
-        raise HettopError(clean(told.failed.kind), clean(told.failed.message), clean(told.failed.hint))
+    call(argv, job, type(None), name="writing process", environment=environment, scratch="variants")
 
 
 def compared(trials: Sequence[tuple[Variant, Trial]]) -> dict[tuple[str, str], Outputs]:
@@ -213,7 +204,7 @@ def _written(setup: Setup, source: Path, precision: str, cache: ModelCache, writ
 
     def build(path: Path) -> None:
         write(
-            Job(
+            VariantJob(
                 source=setup.model.name if built_anew else str(source),
                 target=str(path),
                 precision=precision,

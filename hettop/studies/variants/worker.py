@@ -9,33 +9,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hettop.errors import HettopError
 from hettop.models.mobilenetv2 import is_default_name, network, parse_variant
-from hettop.models.precision import FP16, FP32, Answer, Failed, Job, decode_job, encode
+from hettop.models.precision import FP16, FP32, VariantJob
 from hettop.models.resolve import is_core_ml
-from hettop.processes.framework_errors import named_reason
+from hettop.processes.serve import Caller, serve
 
 if TYPE_CHECKING:
     from hettop.models.mobilenetv2_coreml import Precision
 
 
-def main() -> None:
-    from hettop.processes.serve import answer_one
-
-    answer_one(lambda line: encode(_answer(decode_job(line))))
-
-
-def _answer(job: Job) -> Answer:
-    try:
-        _write(job)
-    except HettopError as error:
-        return Answer(failed=Failed(kind=error.kind, message=error.message, hint=error.hint))
-    except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
-        return Answer(failed=Failed(kind="load", message=named_reason(error)))
-    return Answer()
-
-
-def _write(job: Job) -> None:
+def write(job: VariantJob, _caller: Caller) -> None:
     if is_default_name(job.source):
         from hettop.models.mobilenetv2_coreml import write_package
 
@@ -51,7 +34,7 @@ def _write(job: Job) -> None:
         write_variant(job, lambda sets: _feeds(job, sets))
 
 
-def _feeds(job: Job, sets: int) -> Iterator[Mapping[str, Any]]:
+def _feeds(job: VariantJob, sets: int) -> Iterator[Mapping[str, Any]]:
     """Inputs of the seeds that follow the measured ones': what is compared was not calibrated with."""
     from hettop.models.inputs import make_inputs
     from hettop.models.inspection.onnx_file import onnx_ports, open_onnx
@@ -64,4 +47,4 @@ def _feeds(job: Job, sets: int) -> Iterator[Mapping[str, Any]]:
 
 
 if __name__ == "__main__":
-    main()
+    serve(write, VariantJob, unexpected="load")

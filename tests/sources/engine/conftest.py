@@ -7,6 +7,7 @@ import pytest
 
 from hettop import events
 from hettop.processes.reaper import Reaper
+from hettop.sources.engine.job import EngineJob, Limits
 from hettop.sources.engine.supervisor import Engine
 from tests.processes.waiting import environment, gone
 from tests.sources.engine.faulty import NAME as FAULTY
@@ -26,13 +27,14 @@ def start(reaper: Reaper) -> Iterator[Start]:
     made: list[Session] = []
 
     def begin(*units: str, model: str = "", backend: str = FAULTY, **options: Any) -> Session:
+        own = {name: options.pop(name) for name in EngineJob.__struct_fields__ if name in options}
+        limits = Limits(**{name: options.pop(name) for name in Limits.__struct_fields__ if name in options})
         engine = Engine(
-            model,
-            backend,
+            EngineJob(**{"backend": backend, "model": model, "warmup": 2, "limits": limits, **own}),
             units or ["CPU_ONLY"],
-            reaper=reaper,
+            guard=reaper,
             origin_ns=ORIGIN_NS,
-            **{"environment": environment(), "warmup": 2, **options},
+            **{"environment": environment(), **options},
         )
         made.append(Session(engine))
         return made[-1]

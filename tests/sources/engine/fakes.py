@@ -9,7 +9,7 @@ from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.frames import AnyFrame, AnyReport, FrameReader, SampleFrame
 from hettop.sources.engine.job import AnyCommand, Limits, Stop
-from hettop.sources.engine.worker_state import Doing, Orders
+from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 MS = 1_000_000
 
@@ -40,15 +40,15 @@ class FakeClock:
         return self._schedule[0][0] if self._schedule else None
 
 
-class ScriptedOrders(Orders):
-    """Orders that come at given moments (ns). Whoever waits when none are left is told to stop."""
+class ScriptedOrders(WorkerState):
+    """WorkerState that come at given moments (ns). Whoever waits when none are left is told to stop."""
 
     def __init__(
         self,
         clock: FakeClock,
         script: Iterable[tuple[int, AnyCommand]] = (),
         *,
-        doing: Doing = Doing.RUN,
+        doing: RunMode = RunMode.RUN,
         limits: Limits = Limits(),  # noqa: B008
     ) -> None:
         super().__init__(doing, limits, "none")

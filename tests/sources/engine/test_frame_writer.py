@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from hettop.sources.engine.frame_writer import Outlet
+from hettop.sources.engine.frame_writer import FrameWriter
 from hettop.sources.engine.frames import (
     AnyFrame,
     FrameReader,
@@ -58,37 +58,37 @@ def pipe() -> Iterator[tuple[int, Reader]]:
 
 
 def test_a_reader_that_keeps_up_gets_everything_in_order(pipe: tuple[int, Reader]) -> None:
-    outlet, reader = Outlet(pipe[0], 1 << 20), pipe[1]
+    writer, reader = FrameWriter(pipe[0], 1 << 20), pipe[1]
     for number in range(200):
-        outlet.post_samples(frame(number), PER_FRAME)
-        outlet.flush()
+        writer.post_samples(frame(number), PER_FRAME)
+        writer.flush()
         reader.read()
     starts = [start for f in reader.frames if isinstance(f, SampleFrame) for start in f.start.tolist()]
     assert starts == list(range(200 * PER_FRAME))
-    assert not outlet.pending
+    assert not writer.pending
 
 
 def test_a_full_pipe_never_blocks_and_what_was_lost_is_declared(pipe: tuple[int, Reader]) -> None:
     # 64 KiB in the pipe and 20,000 bytes of backlog: of 1,000 frames of 1.6 kB most find no room.
-    outlet, reader = Outlet(pipe[0], 20_000), pipe[1]
+    writer, reader = FrameWriter(pipe[0], 20_000), pipe[1]
     for number in range(1000):
-        outlet.post_samples(frame(number), PER_FRAME)
-        outlet.flush()
-    assert outlet.pending
-    while outlet.pending:
+        writer.post_samples(frame(number), PER_FRAME)
+        writer.flush()
+    assert writer.pending
+    while writer.pending:
         reader.read()
-        outlet.flush()
+        writer.flush()
     reader.read()
     assert reader.lost > 50_000
     assert reader.samples + reader.lost == 1000 * PER_FRAME
 
 
 def test_the_declaration_stands_where_the_samples_would_have_been(pipe: tuple[int, Reader]) -> None:
-    outlet, reader = Outlet(pipe[0], 4 * len(frame(0))), pipe[1]
+    writer, reader = FrameWriter(pipe[0], 4 * len(frame(0))), pipe[1]
     posted = 0
     while not any(isinstance(f, LostReport) for f in reader.frames):
-        outlet.post_samples(frame(posted), PER_FRAME)
-        outlet.flush()
+        writer.post_samples(frame(posted), PER_FRAME)
+        writer.flush()
         posted += 1
         if posted > 100:  # by now the pipe is full
             reader.read(5000)
@@ -97,8 +97,8 @@ def test_the_declaration_stands_where_the_samples_would_have_been(pipe: tuple[in
     assert isinstance(before, SampleFrame)
     assert isinstance(lost, LostReport)
     for number in range(posted, posted + 300):
-        outlet.post_samples(frame(number), PER_FRAME)
-        outlet.flush()
+        writer.post_samples(frame(number), PER_FRAME)
+        writer.flush()
         reader.read()
     after = reader.frames[place + 1]
     assert isinstance(after, SampleFrame)
@@ -106,31 +106,31 @@ def test_the_declaration_stands_where_the_samples_would_have_been(pipe: tuple[in
 
 
 def test_a_report_finds_room_when_samples_do_not(pipe: tuple[int, Reader]) -> None:
-    outlet, reader = Outlet(pipe[0], 2000), pipe[1]
+    writer, reader = FrameWriter(pipe[0], 2000), pipe[1]
     for number in range(100):
-        outlet.post_samples(frame(number), PER_FRAME)
-        outlet.flush()
-    outlet.post(encode_report(StateReport(state="paused")))
-    while outlet.pending:
+        writer.post_samples(frame(number), PER_FRAME)
+        writer.flush()
+    writer.post(encode_report(StateReport(state="paused")))
+    while writer.pending:
         reader.read()
-        outlet.flush()
+        writer.flush()
     reader.read()
     assert reader.frames[-1] == StateReport(state="paused")
     assert reader.samples + reader.lost == 100 * PER_FRAME
 
 
 def test_closing_gives_up_on_a_reader_that_reads_nothing(pipe: tuple[int, Reader]) -> None:
-    outlet = Outlet(pipe[0], 1 << 20)
+    writer = FrameWriter(pipe[0], 1 << 20)
     for number in range(100):
-        outlet.post_samples(frame(number), PER_FRAME)
-    outlet.close(patience_s=0.05)
+        writer.post_samples(frame(number), PER_FRAME)
+    writer.close(patience_s=0.05)
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.write(pipe[0], b"")
 
 
 def test_a_reader_that_is_gone_is_a_broken_pipe(pipe: tuple[int, Reader]) -> None:
-    outlet = Outlet(pipe[0], 1 << 20)
+    writer = FrameWriter(pipe[0], 1 << 20)
     os.close(pipe[1].fd)
-    outlet.post_samples(frame(0), PER_FRAME)
+    writer.post_samples(frame(0), PER_FRAME)
     with pytest.raises(BrokenPipeError):
-        outlet.flush()
+        writer.flush()

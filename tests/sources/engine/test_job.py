@@ -4,7 +4,7 @@ import pytest
 
 from hettop.sources.engine.job import (
     AnyCommand,
-    Job,
+    EngineJob,
     Limits,
     Pause,
     Run,
@@ -19,7 +19,7 @@ from hettop.sources.engine.job import (
 
 
 def test_a_job_is_one_line_and_comes_back_whole() -> None:
-    job = Job(
+    job = EngineJob(
         backend="onnxruntime",
         model="a\nb.onnx",
         unit="CPU_ONLY@2",

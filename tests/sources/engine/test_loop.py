@@ -7,7 +7,7 @@ import pytest
 from hettop.sources.engine.frames import DoubtReport, RetireReport, StateReport, UsageReport
 from hettop.sources.engine.job import AnyCommand, EndWarmup, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
 from hettop.sources.engine.loop import FLUSH_NS, Sampler
-from hettop.sources.engine.worker_state import Doing
+from hettop.sources.engine.worker_state import RunMode
 from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedOrders
 
 
@@ -15,7 +15,7 @@ def sample(
     latencies_ms: list[float],
     *,
     script: list[tuple[int, AnyCommand]] | None = None,
-    doing: Doing = Doing.RUN,
+    doing: RunMode = RunMode.RUN,
     limits: Limits = Limits(),  # noqa: B008
     warmup: int = 0,
     rate_hz: float | None = None,
@@ -125,7 +125,7 @@ def test_the_first_sample_after_a_pause_is_a_resume() -> None:
 
 
 def test_a_unit_that_begins_paused_warms_up_and_waits() -> None:
-    out, _ = sample([10], doing=Doing.PAUSE, warmup=2, limits=Limits(runs=1), script=[(100, Run())])
+    out, _ = sample([10], doing=RunMode.PAUSE, warmup=2, limits=Limits(runs=1), script=[(100, Run())])
     assert starts_ms(out, "warmup") == [10, 20]
     assert starts_ms(out, "resume") == [100]
     assert starts_ms(out, "steady") == [110]
@@ -216,7 +216,7 @@ def test_a_paced_duration_ends_on_time_though_no_sample_does() -> None:
 
 def test_samples_keep_to_their_slots_and_each_slot_begins_with_a_resume() -> None:
     slots = [(100 * MS, 155 * MS), (300 * MS, 355 * MS)]
-    out, _ = sample([10], doing=Doing.PAUSE, script=[(50, Slots(slots=slots))])
+    out, _ = sample([10], doing=RunMode.PAUSE, script=[(50, Slots(slots=slots))])
     # The last start at which 10 ms still fit is 145.
     assert starts_ms(out, "resume") == [100, 300]
     assert starts_ms(out, "steady") == [110, 120, 130, 140, 310, 320, 330, 340]
@@ -224,33 +224,33 @@ def test_samples_keep_to_their_slots_and_each_slot_begins_with_a_resume() -> Non
 
 def test_a_slot_too_short_for_the_unit_gets_one_sample_so_that_its_slowness_becomes_known() -> None:
     slots = [(100 * MS, 155 * MS), (300 * MS, 355 * MS)]
-    out, _ = sample([80], doing=Doing.PAUSE, script=[(90, Slots(slots=slots))])
+    out, _ = sample([80], doing=RunMode.PAUSE, script=[(90, Slots(slots=slots))])
     assert starts_ms(out, "resume") == [100, 300]
     assert starts_ms(out, "steady") == []
 
 
 def test_a_slot_that_is_almost_over_is_left_out() -> None:
     slots = [(100 * MS, 355 * MS), (600 * MS, 655 * MS)]
-    out, _ = sample([10], doing=Doing.PAUSE, script=[(350, Slots(slots=slots))])
+    out, _ = sample([10], doing=RunMode.PAUSE, script=[(350, Slots(slots=slots))])
     assert starts_ms(out, "resume") == [600]
 
 
 def test_a_slot_that_is_sent_again_while_it_runs_is_not_begun_twice() -> None:
     slots = [(100 * MS, 155 * MS)]
-    out, _ = sample([10], doing=Doing.PAUSE, script=[(50, Slots(slots=slots)), (112, Slots(slots=slots))])
+    out, _ = sample([10], doing=RunMode.PAUSE, script=[(50, Slots(slots=slots)), (112, Slots(slots=slots))])
     assert starts_ms(out, "resume") == [100]
     assert starts_ms(out, "steady") == [110, 120, 130, 140]
 
 
 def test_new_slots_replace_those_not_begun() -> None:
     first, second = [(100 * MS, 155 * MS), (200 * MS, 255 * MS)], [(400 * MS, 455 * MS)]
-    out, _ = sample([10], doing=Doing.PAUSE, script=[(50, Slots(slots=first)), (120, Slots(slots=second))])
+    out, _ = sample([10], doing=RunMode.PAUSE, script=[(50, Slots(slots=first)), (120, Slots(slots=second))])
     assert starts_ms(out, "resume") == [100, 400]
 
 
 def test_paced_slots_begin_a_plan_each() -> None:
     slots = [(100 * MS, 200 * MS), (300 * MS, 400 * MS)]
-    out, _ = sample([10, 4], rate_hz=20, doing=Doing.PAUSE, script=[(50, Slots(slots=slots))])
+    out, _ = sample([10, 4], rate_hz=20, doing=RunMode.PAUSE, script=[(50, Slots(slots=slots))])
     assert starts_ms(out, "resume") == [100, 300]
     assert starts_ms(out, "steady") == [150, 350]
     assert out.lateness() == [0] * 4
@@ -258,7 +258,7 @@ def test_paced_slots_begin_a_plan_each() -> None:
 
 def test_duration_counts_time_in_slots_alone() -> None:
     slots = [(start * MS, (start + 55) * MS) for start in range(100, 2000, 200)]
-    out, _ = sample([10], doing=Doing.PAUSE, limits=Limits(duration_ns=60 * MS), script=[(50, Slots(slots=slots))])
+    out, _ = sample([10], doing=RunMode.PAUSE, limits=Limits(duration_ns=60 * MS), script=[(50, Slots(slots=slots))])
     # Steady from 110 to 150, then from 310 on: 40 ms + 20 ms.
     assert starts_ms(out, "steady") == [110, 120, 130, 140, 310, 320]
 

@@ -6,7 +6,7 @@ import pytest
 
 from hettop.sources.engine.frames import RetireReport
 from hettop.sources.engine.job import Limits
-from hettop.sources.engine.recycling import MemoryWatch, Succession
+from hettop.sources.engine.recycling import MemoryWatch, WorkerHandover
 
 
 def looks(*resident_mb: float) -> list[str | None]:
@@ -45,43 +45,43 @@ def test_memory_that_falls_in_between_counts_from_there() -> None:
     assert looks(300, 500, 700, 900, 600, 700, 800, 900, 1000, 1100) == [None] * 10
 
 
-def retired(succession: Succession, **report: int | float | None) -> None:
-    succession.retired(RetireReport(**{"predictions": 900, "steady_ns": 0, **report}))  # type: ignore[arg-type]
-    succession.begin()
+def retired(handover: WorkerHandover, **report: int | float | None) -> None:
+    handover.retired(RetireReport(**{"predictions": 900, "steady_ns": 0, **report}))  # type: ignore[arg-type]
+    handover.begin()
 
 
 def test_what_is_left_to_do_is_what_the_unit_lacks() -> None:
-    succession = Succession()
-    succession.begin()
-    assert succession.limits(Limits(runs=100, duration_ns=1000), 0) == Limits(runs=100, duration_ns=1000)
-    retired(succession, steady_ns=300)
-    assert succession.limits(Limits(runs=100, duration_ns=1000), 30) == Limits(runs=70, duration_ns=700)
-    retired(succession, steady_ns=300)
-    assert succession.limits(Limits(runs=100, duration_ns=1000), 60) == Limits(runs=40, duration_ns=400)
+    handover = WorkerHandover()
+    handover.begin()
+    assert handover.limits(Limits(runs=100, duration_ns=1000), 0) == Limits(runs=100, duration_ns=1000)
+    retired(handover, steady_ns=300)
+    assert handover.limits(Limits(runs=100, duration_ns=1000), 30) == Limits(runs=70, duration_ns=700)
+    retired(handover, steady_ns=300)
+    assert handover.limits(Limits(runs=100, duration_ns=1000), 60) == Limits(runs=40, duration_ns=400)
 
 
 def test_a_unit_that_had_enough_and_begins_anew_has_a_new_goal_for_all_its_processes() -> None:
-    succession = Succession()
-    succession.begin()
-    assert succession.limits(Limits(runs=70), 70).runs == 70
-    retired(succession)
-    assert succession.limits(Limits(runs=70), 120).runs == 20
+    handover = WorkerHandover()
+    handover.begin()
+    assert handover.limits(Limits(runs=70), 70).runs == 70
+    retired(handover)
+    assert handover.limits(Limits(runs=70), 120).runs == 20
 
 
 def test_no_limit_stays_none() -> None:
-    succession = Succession()
-    succession.begin()
-    assert succession.limits(Limits(), 10) == Limits()
-    assert succession.lacking(10) == 0
+    handover = WorkerHandover()
+    handover.begin()
+    assert handover.limits(Limits(), 10) == Limits()
+    assert handover.lacking(10) == 0
 
 
 def test_peak_memory_is_the_largest_and_unfinished_arrivals_add_up() -> None:
-    succession = Succession()
-    assert (succession.peak_memory_mb(None), succession.unfinished(None)) == (None, None)
-    retired(succession, peak_memory_mb=800.0, unfinished=3)
-    assert (succession.peak_memory_mb(200.0), succession.unfinished(2)) == (800.0, 5)
-    retired(succession, peak_memory_mb=900.0, unfinished=2)
-    assert (succession.peak_memory_mb(None), succession.unfinished(0)) == (900.0, 5)
+    handover = WorkerHandover()
+    assert (handover.peak_memory_mb(None), handover.unfinished(None)) == (None, None)
+    retired(handover, peak_memory_mb=800.0, unfinished=3)
+    assert (handover.peak_memory_mb(200.0), handover.unfinished(2)) == (800.0, 5)
+    retired(handover, peak_memory_mb=900.0, unfinished=2)
+    assert (handover.peak_memory_mb(None), handover.unfinished(0)) == (900.0, 5)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_peak_memory_is_the_largest_and_unfinished_arrivals_add_up() -> None:
     ],
 )
 def test_the_note_says_why(asked: str | None, note: str) -> None:
-    succession = Succession()
-    succession.asked = asked
-    retired(succession)
-    assert succession.note == note
-    assert (succession.recycled, succession.vacant, succession.asked) == (True, False, None)
+    handover = WorkerHandover()
+    handover.asked = asked
+    retired(handover)
+    assert handover.note == note
+    assert (handover.recycled, handover.vacant, handover.asked) == (True, False, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from hettop.sources.engine.sleep_inhibitor import Awake, caffeinate
+from hettop.sources.engine.sleep_inhibitor import SleepInhibitor, caffeinate
 from tests.processes.waiting import gone
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(3600)")
@@ -21,7 +21,7 @@ def test_the_command_ends_with_hettop_even_if_nobody_ends_it() -> None:
 
 
 def test_it_is_in_force_until_it_is_closed() -> None:
-    awake = Awake(SLEEPER, "darwin")
+    awake = SleepInhibitor(SLEEPER, "darwin")
     pid = awake.pid
     assert pid is not None
     assert not gone([pid])
@@ -33,7 +33,7 @@ def test_it_is_in_force_until_it_is_closed() -> None:
 
 
 def test_one_that_does_not_end_is_killed() -> None:
-    awake = Awake(STUBBORN, "darwin")
+    awake = SleepInhibitor(STUBBORN, "darwin")
     pid = awake.pid
     assert pid is not None
     awake.close()
@@ -41,10 +41,10 @@ def test_one_that_does_not_end_is_killed() -> None:
 
 
 def test_a_machine_without_the_command_sleeps_as_ever() -> None:
-    awake = Awake(("/nowhere/caffeinate",), "darwin")
+    awake = SleepInhibitor(("/nowhere/caffeinate",), "darwin")
     assert awake.pid is None
     awake.close()
 
 
 def test_elsewhere_nothing_is_started() -> None:
-    assert Awake(SLEEPER, "linux").pid is None
+    assert SleepInhibitor(SLEEPER, "linux").pid is None

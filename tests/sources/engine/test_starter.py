@@ -7,30 +7,30 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hettop.processes.pipe_reader import Collector
+from hettop.processes.pipe_reader import PipeReader
 from hettop.processes.reaper import Reaper
 from hettop.sources.engine.child import Child
-from hettop.sources.engine.job import Job, Limits
+from hettop.sources.engine.job import EngineJob, Limits
 from hettop.sources.engine.starter import Starter
 from tests.processes.waiting import wait_for
 
-JOB = Job(backend="simulated", model="a", unit="", rate_hz=50.0, input_sets=4)
+JOB = EngineJob(backend="simulated", model="a", unit="", rate_hz=50.0, input_sets=4)
 VARIANTS: dict[str, dict[str, Any]] = {"closed": {"rate_hz": None}, "b": {"model": "b.onnx"}}
 ECHO = "import sys; open(sys.argv[1], 'w').write(sys.stdin.readline())"
 
 
 def told(folder: Path, row: str, *, recycled: bool = False) -> tuple[str, dict[str, object]]:
     """The row of the child that was started for `row`, and the job that it was given."""
-    file, collector, reaper = folder / f"{row}-{recycled}", Collector(), Reaper()
+    file, reader, reaper = folder / f"{row}-{recycled}", PipeReader(), Reaper()
     argv = (sys.executable, "-c", ECHO, str(file))
-    starter = Starter(JOB, argv=argv, environment=None, collector=collector, reaper=reaper, variants=VARIANTS)
+    starter = Starter(JOB, argv=argv, environment=None, reader=reader, guard=reaper, variants=VARIANTS)
     child: Child = starter.inference(row, Limits(runs=3), condition="none", run=True, recycled=recycled)
     try:
         wait_for(lambda: file.exists() and file.read_text().endswith("\n"), "it has its job")
     finally:
         child.kill()
         wait_for(lambda: child.collect(0) is not None, "it is collected")
-        collector.close()
+        reader.close()
         reaper.close()
     job: dict[str, object] = json.loads(file.read_text())
     return child.unit, job
@@ -56,7 +56,7 @@ def test_only_units_themselves_are_asked_for_their_answers(tmp_path: Path) -> No
 
 
 def test_a_paced_row_takes_up_its_period_and_a_closed_loop_only_what_it_needs() -> None:
-    starter = Starter(JOB, argv=(), environment=None, collector=None, reaper=None, variants=VARIANTS)  # type: ignore[arg-type]
+    starter = Starter(JOB, argv=(), environment=None, reader=None, guard=None, variants=VARIANTS)  # type: ignore[arg-type]
     assert starter.period_ns("CPU_ONLY") == 20_000_000
     assert starter.period_ns("CPU_ONLY~b") == 20_000_000
     assert starter.period_ns("CPU_ONLY~closed") == 0

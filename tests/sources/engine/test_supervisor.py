@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import psutil
 import pytest
@@ -376,14 +377,58 @@ def test_a_unit_that_was_not_asked_for_is_refused(start: Start) -> None:
         start().engine.switch("ALL")
 
 
+def test_once_it_is_closed_nothing_that_it_is_told_starts_a_process_or_writes_anywhere(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = start("CPU_ONLY", "ALL")
+    session.engine.switch("CPU_ONLY")
+    session.until_state("CPU_ONLY", "running")
+    session.engine.close()
+    session.drain()
+    written: list[int] = []
+
+    def write(fd: int, data: bytes) -> int:
+        written.append(fd)
+        return len(data)
+
+    def refuse(*_arguments: object, **_options: object) -> None:
+        pytest.fail("a process was started")
+
+    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    engine, told = session.engine, len(session.events)
+    controls: tuple[Callable[[], None], ...] = (
+        lambda: engine.switch("ALL"),
+        lambda: engine.interleave(["ALL", "CPU_ONLY"]),
+        lambda: engine.preload(["ALL"]),
+        engine.pause,
+        engine.resume,
+        lambda: engine.restart("CPU_ONLY"),
+        lambda: engine.restart("ALL"),
+        lambda: engine.end_warmup("CPU_ONLY"),
+        lambda: engine.set_load("cpu:1", confirmed=True),
+        lambda: engine.set_shortest_block(1),
+        engine.close,
+    )
+    for control in controls:
+        control()
+        session.drain()
+    monkeypatch.undo()
+    assert written == []
+    assert len(session.events) == told
+    assert engine.states == {"CPU_ONLY": "stopped"}
+
+
 HETTOP_LIKE = f"""
 import sys, time
 from hettop.processes.reaper import Reaper
+from hettop.sources.engine.job import EngineJob
 from hettop.sources.engine.supervisor import Engine
 from hettop.events import Engine as Told
 reaper = Reaper()
 units = ["CPU_ONLY", "ALL", "CPU_AND_NE"]
-engine = Engine("CPU_ONLY hang 20;ALL hang 0", {FAULTY!r}, units, reaper=reaper, origin_ns=0)
+job = EngineJob(model="CPU_ONLY hang 20;ALL hang 0", backend={FAULTY!r})
+engine = Engine(job, units, guard=reaper, origin_ns=0)
 pids, states = set(), {{}}
 def drain():
     for event in engine.drain(0):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from array import array
 from collections.abc import Iterator, Mapping
 
 import pytest
 
 from hettop import events
-from hettop.processes.child_process import Log
+from hettop.processes.child_log import ChildLog
+from hettop.processes.child_process import ChildExit
 from hettop.sources.engine.conditions import LoadHistory
 from hettop.sources.engine.frames import (
     AnyFrame,
@@ -24,7 +26,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.unit_process import Member
+from hettop.sources.engine.unit_process import UnitProcess
 from hettop.sources.engine.watchdog import Timeouts
 
 
@@ -34,18 +36,18 @@ class SaidChild:
     pid = 7
     frames_ended = False
     log_ended = False
-    status = "exited with status 0"
+    ending = ChildExit(0)
 
     def __init__(self, limits: Limits, recycled: bool) -> None:
         self.limits, self.recycled = limits, recycled
         self.told: list[AnyCommand] = []
         self._reader = FrameReader()
-        self._log = Log()
+        self._log = ChildLog()
 
     def receive_frames(self, data: bytes) -> Iterator[AnyFrame]:
         return self._reader.feed(data)
 
-    def tell(self, command: AnyCommand) -> None:
+    def send(self, command: AnyCommand) -> None:
         self.told.append(command)
 
     def retry(self) -> None:
@@ -54,8 +56,8 @@ class SaidChild:
     def kill(self) -> None:
         pass
 
-    def collect(self, _patience_s: float) -> str | None:
-        return self.status if self.frames_ended else None
+    def collect(self, _patience_s: float) -> ChildExit | None:
+        return self.ending if self.frames_ended else None
 
     def receive_log(self, data: bytes) -> bool:
         return self._log.receive(data)
@@ -73,7 +75,7 @@ class Standing:
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 (immutable)
         self.children: list[SaidChild] = []
-        self.member = Member(
+        self.member = UnitProcess(
             "ALL",
             origin_ns=0,
             limits=limits,
@@ -97,8 +99,8 @@ class Standing:
     def log(self, text: str, child: int = -1) -> None:
         self.member.receive_log(self.children[child], text.encode())  # type: ignore[arg-type]
 
-    def end(self, status: str = "exited with status 0") -> None:
-        self.children[-1].status = status
+    def end(self, status: int = 0) -> None:
+        self.children[-1].ending = ChildExit(status)
         self.children[-1].frames_ended = True
         self.children[-1].log_ended = True
         self.member.check(1, 0)
@@ -207,7 +209,7 @@ def test_the_log_explains_a_death_better_than_its_signal() -> None:
     standing = Standing()
     standing.say(ready(100))
     standing.log(f"{REFUSED}\n")
-    standing.end("killed by SIGKILL")
+    standing.end(-signal.SIGKILL)
     assert standing.member.failure is not None
     assert standing.member.failure.hint == WARNING
 

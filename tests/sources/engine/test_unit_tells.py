@@ -9,7 +9,6 @@ import psutil
 import pytest
 
 from hettop import events
-from hettop.models.ports import InputOptions
 from hettop.sources.engine.watchdog import Timeouts
 from tests.processes.waiting import gone
 from tests.sources.engine.answering import NAME as ANSWERING
@@ -77,9 +76,7 @@ def test_numbers_that_are_none_are_counted(start: Start) -> None:
 
 
 def test_inputs_that_the_user_gave_are_the_only_set(start: Start) -> None:
-    session = answering(
-        start, "CPU_ONLY", "CPU_ONLY@2", options={"runs": 2, "inputs": InputOptions(values={"x": "0.25"})}
-    )
+    session = answering(start, "CPU_ONLY", "CPU_ONLY@2", options={"runs": 2, "values": {"x": "0.25"}})
     run_each(session, "CPU_ONLY", "CPU_ONLY@2")
     (told,) = outputs(session, "CPU_ONLY@2")
     largest = {output.name: output.largest for output in told.outputs}
@@ -145,8 +142,8 @@ def test_plans_of_interleaved_units_are_read_before_the_turns_begin(start: Start
 @pytest.mark.parametrize(
     ("fault", "kind", "message"),
     [
-        ("abort", "crashed", "the process that read the plan killed by SIGABRT"),
-        ("vanish", "crashed", "the process that read the plan killed by SIGKILL"),
+        ("abort", "crashed", "the plan reader killed by SIGABRT"),
+        ("vanish", "crashed", "the plan reader killed by SIGKILL"),
         ("refuse", "plan", "ValueError: odd"),
     ],
 )

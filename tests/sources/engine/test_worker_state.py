@@ -3,17 +3,17 @@ from __future__ import annotations
 import threading
 
 from hettop.sources.engine.job import Limits, Pause, Run, SetLoad, Slots, Stop
-from hettop.sources.engine.worker_state import Doing, Orders
+from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 
-def orders() -> Orders:
-    return Orders(Doing.PAUSE, Limits(), "none")
+def orders() -> WorkerState:
+    return WorkerState(RunMode.PAUSE, Limits(), "none")
 
 
 def test_a_command_is_in_force_at_once_and_shows_that_something_changed() -> None:
     mail = orders()
     mail.obey(Run())
-    assert (mail.doing, mail.changed) == (Doing.RUN, True)
+    assert (mail.doing, mail.changed) == (RunMode.RUN, True)
     mail.acknowledge()
     assert not mail.changed
 
@@ -49,4 +49,4 @@ def test_whoever_waits_is_woken_by_a_command_from_another_thread() -> None:
     mail = orders()
     threading.Timer(0.01, lambda: mail.obey(Stop())).start()
     mail.wait(None)  # for ever, but for the command
-    assert mail.doing is Doing.STOP
+    assert mail.doing is RunMode.STOP

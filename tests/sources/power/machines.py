@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from hettop.sources.power.machine import Machine, spawn
+from hettop.processes.child_process import ChildProcess, ProcessGuard
+from hettop.sources.power.machine import Machine
 from hettop.sources.power.sample import PowerSample
 from hettop.sources.power.source import PowerSource
 from tests.clocks import FakeClock
-from tests.processes.waiting import environment
+from tests.processes.waiting import environment, gone
 from tests.sources.load.fakes import ListedGuard
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -48,7 +49,8 @@ class Bench:
     ) -> None:
         self.guard = Guard()
         self.started: list[list[str]] = []
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[ChildProcess] = []
+        self.kill: Callable[[int, int], None] = os.kill
         self.missing: set[str] = set()
         self.modules: dict[str, Any] = {}
         self.machine = Machine(
@@ -67,16 +69,17 @@ class Bench:
 
     @property
     def alive(self) -> list[int]:
-        return [process.pid for process in self.processes if process.poll() is None]
+        return [process.pid for process in self.processes if not gone([process.pid])]
 
     def _find(self, name: str) -> str | None:
         return name if name in PROGRAMS and name not in self.missing else None
 
-    def _spawn(self, argv: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _spawn(self, argv: Sequence[str], env: Mapping[str, str] | None, guard: ProcessGuard | None) -> ChildProcess:
         self.started.append(list(argv))
         if argv[0] in self.missing:
             raise FileNotFoundError(2, "No such file or directory")
-        process = spawn([sys.executable, str(STAND_INS / PROGRAMS[argv[0]]), *argv[1:]], env)
+        command = [sys.executable, str(STAND_INS / PROGRAMS[argv[0]]), *argv[1:]]
+        process = ChildProcess(command, env, guard, stdin=False, blocked=(), kill=self.kill)
         self.processes.append(process)
         return process
 

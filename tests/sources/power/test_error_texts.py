@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
-from hettop.sources.power.machine import Machine, spawn
+from hettop.processes.child_process import ChildProcess, ProcessGuard
+from hettop.processes.command import start_command
+from hettop.sources.power.machine import Machine
 from hettop.sources.power.macmon_pipe import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
 from hettop.sources.power.source import PowerLostError, PowerSource
@@ -19,8 +20,10 @@ from tests.sources.power.machines import first, mac
 def failing_with(raw: str) -> Machine:
     """A Mac on which whatever is started prints that and ends."""
 
-    def failing(_argv: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        return spawn(["/bin/sh", "-c", 'printf "%s\\n" "$1" >&2; exit 1', "sh", raw], environment)
+    def failing(
+        _argv: Sequence[str], environment: Mapping[str, str] | None, guard: ProcessGuard | None
+    ) -> ChildProcess:
+        return start_command(["/bin/sh", "-c", 'printf "%s\\n" "$1" >&2; exit 1', "sh", raw], environment, guard)
 
     return replace(mac().machine, spawn=failing)
 

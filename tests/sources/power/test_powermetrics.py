@@ -11,12 +11,12 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hettop.processes.child_process import ChildProcess, ProcessGuard
 from hettop.sources.power import access
 from hettop.sources.power.child import ChildOutput
 from hettop.sources.power.powermetrics import LiveReading, PowermetricsSource
@@ -83,7 +83,9 @@ def test_why_it_ended_is_said_in_words(modes: dict[str, str], state: str, words:
 
 
 def test_a_sudo_that_cannot_be_started_has_a_remedy() -> None:
-    def spawn(command: Sequence[str], environment: Mapping[str, str]) -> Popen[bytes]:
+    def spawn(
+        command: Sequence[str], environment: Mapping[str, str] | None, guard: ProcessGuard | None
+    ) -> ChildProcess:
         raise PermissionError(13, "Permission denied")
 
     source = PowermetricsSource(replace(mac().machine, spawn=spawn))
@@ -194,23 +196,25 @@ def refuse(_pid: int, _number: int) -> None:
 
 def test_a_root_child_ends_by_its_closed_pipe_alone() -> None:
     bench = mac(powermetrics="steady")
-    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=60, kill=refuse)
+    bench.kill = refuse
+    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=60)
     with closing(child.chunks()) as chunks:
         assert next(chunks)
     assert (child.left_pid, bench.alive, bench.guard.pids) == (None, [], [])
-    assert child.exit_code is not None
+    assert child.exit is not None
 
 
 def test_a_root_child_that_cannot_be_signalled_is_tolerated_and_told() -> None:
     bench = mac(powermetrics="silent")
-    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=0.05, kill=refuse)
+    bench.kill = refuse
+    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=0.05)
     child.stop()
     assert list(child.chunks()) == []
     (process,) = bench.processes
-    assert (child.left_pid, child.exit_code) == (process.pid, None)
+    assert (child.left_pid, child.exit) == (process.pid, None)
     assert bench.guard.pids == [process.pid]  # whose own process may have better luck
-    process.terminate()
-    process.wait()
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.ended(60)
 
 
 STREAM = stream(*[b"Second underflow occured.\n" + plist(truth_of(CHIPS["M1"]))] * 3)

@@ -10,7 +10,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.studies.coexec.coexec_run import Course
-from hettop.studies.coexec.messages import Job, Progress, Work
+from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.result import Result
 from tests.clocks import FakeClock
 from tests.studies.coexec.crews import MS, SleepingCrew
@@ -29,12 +29,12 @@ def run_on(
     *,
     duration: int | None = 6 * SECOND,
     depth: int = 64,
-    tell: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[CoexecProgress], None] = lambda _: None,
     **how: Any,
 ) -> tuple[Result, SleepingCrew]:
     clock = FakeClock()
     crew = SleepingCrew(latencies, clock, **how)
-    job = Job(units=tuple(latencies), work=WORK, duration_ns=duration, depth=depth)
+    job = CoexecJob(units=tuple(latencies), work=WORK, duration_ns=duration, depth=depth)
     return Course(job, crew, clock, timeouts=Timeouts(load_s=5, predict_s=5), tell=tell).run(), crew
 
 
@@ -131,7 +131,7 @@ def test_an_interrupt_before_anything_was_measured_says_so() -> None:
 
 def test_after_each_round_all_that_is_known_is_told_with_a_true_share() -> None:
     """Six rounds of three blocks: each begins with a share of so many eighteenths."""
-    told: list[Progress] = []
+    told: list[CoexecProgress] = []
     result, _ = run_on({"A": 2 * MS, "B": MS}, tell=told.append)
     shares = [word.share for word in told if word.text.startswith("round")]
     assert shares == pytest.approx([i / 18 for i in range(18)])
@@ -148,7 +148,7 @@ def test_after_each_round_all_that_is_known_is_told_with_a_true_share() -> None:
 
 def test_without_a_duration_it_goes_on_until_it_is_ended_and_that_is_no_interruption() -> None:
     """A round is three blocks of 250 ms and three rests of 50: 66 whole ones in a minute."""
-    told: list[Progress] = []
+    told: list[CoexecProgress] = []
     result, _ = run_on({"A": 2 * MS, "B": MS}, duration=None, ends_at=SECOND + 60 * SECOND, tell=told.append)
     assert result.round_count == 66
     assert not result.interrupted

@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Iterator
 
+import msgspec
 import psutil
 import pytest
 
 from hettop.errors import HettopError
+from hettop.processes.serve import Request
 from hettop.studies.coexec.child import coexecute
-from hettop.studies.coexec.messages import Job, Progress, Work
+from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from tests.processes.waiting import environment, gone, wait_for
 from tests.sources.engine import faulty
 
@@ -23,8 +25,8 @@ SECOND = 10**9
 HETTOP = f"""
 import sys
 from hettop.studies.coexec.child import coexecute
-from hettop.studies.coexec.messages import Job, Work
-job = Job(
+from hettop.studies.coexec.messages import CoexecJob, Work
+job = CoexecJob(
     units=("CPU_ONLY", "ALL"),
     work=Work(backend={faulty.NAME!r}, model=sys.argv[1]),
     duration_ns=int(sys.argv[2]) * 10**9,
@@ -34,14 +36,16 @@ print("result", result.interrupted, result.in_order, flush=True)
 """
 
 
-def job(model: str = "", *, seconds: float | None = 1.0) -> Job:
+def job(model: str = "", *, seconds: float | None = 1.0) -> CoexecJob:
     """Units whose calls sleep for a millisecond, and go wrong as `model` says. seconds: None: until it is ended."""
     work = Work(backend=faulty.NAME, model=model, warmup=2)
-    return Job(units=("CPU_ONLY", "ALL"), work=work, duration_ns=None if seconds is None else round(seconds * SECOND))
+    return CoexecJob(
+        units=("CPU_ONLY", "ALL"), work=work, duration_ns=None if seconds is None else round(seconds * SECOND)
+    )
 
 
 def test_two_units_serve_one_stream_in_order() -> None:
-    told: list[Progress] = []
+    told: list[CoexecProgress] = []
     result = coexecute(job(), told.append, environment=environment())
     assert result.in_order
     assert result.delivered > 100
@@ -142,7 +146,7 @@ def test_a_dispatch_ends_with_its_standard_input() -> None:
 
     with subprocess.Popen(DISPATCH, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdin is not None
-        process.stdin.write(encode(job(seconds=60)) + b"\n")
+        process.stdin.write(encode(Request(msgspec.Raw(encode(job(seconds=60))))) + b"\n")
         process.stdin.flush()
         time.sleep(0.05)
         process.stdin.close()
@@ -151,9 +155,9 @@ def test_a_dispatch_ends_with_its_standard_input() -> None:
 
 def test_one_without_a_duration_is_ended_by_a_descriptor_and_gives_all_that_was_measured() -> None:
     reading, writing = os.pipe()
-    told: list[Progress] = []
+    told: list[CoexecProgress] = []
 
-    def tell(word: Progress) -> None:
+    def tell(word: CoexecProgress) -> None:
         told.append(word)
         if word.result is not None and word.result.round_count == 2:
             os.close(writing)
@@ -170,7 +174,7 @@ def test_a_worker_that_is_killed_from_outside_leaves_the_stream_going_on() -> No
     reading, writing = os.pipe()
     rounds_alone: list[int] = []
 
-    def tell(word: Progress) -> None:
+    def tell(word: CoexecProgress) -> None:
         if word.result is None or not word.result.round_count:
             return
         dead = [unit for unit in word.result.units if unit.error is not None]

@@ -143,8 +143,8 @@ def test_side_by_side_works_on_as_many_inputs_at_once_as_it_has_calls() -> None:
 
 def test_a_model_runs_in_every_way(tmp_path: Path) -> None:
     subject = Subject(model=models.residual(tmp_path / "m.onnx"), devices=("CPU_ONLY@1",), warmup=1, runs=3)
-    job = CompareJob(subject=subject, folder=str(tmp_path), threads=2, duration_ns=500 * MS)
-    found = compare(job, ModelCache(tmp_path / "cache", tmp_path / "cache2"), RealClock())
+    job = CompareJob(subject=subject, threads=2, duration_ns=500 * MS)
+    found = compare(job, tmp_path, ModelCache(tmp_path / "cache", tmp_path / "cache2"), RealClock())
     assert tuple(row.name for row in found.rows) == NAMES
     assert all(row.per_s > 0 and row.p90_ms >= row.p50_ms > 0 and row.calls > 0 for row in found.rows)
     assert len(found.stages) == 2
@@ -153,8 +153,8 @@ def test_a_model_runs_in_every_way(tmp_path: Path) -> None:
 
 def test_a_model_of_one_layer_has_a_pipeline_of_one_stage_and_says_so(tmp_path: Path) -> None:
     subject = Subject(model=models.one_layer(tmp_path / "m.onnx"), devices=("CPU_ONLY@1",), warmup=1, runs=3)
-    job = CompareJob(subject=subject, folder=str(tmp_path), threads=2, duration_ns=300 * MS)
-    found = compare(job, ModelCache(tmp_path / "cache", tmp_path / "cache2"), RealClock())
+    job = CompareJob(subject=subject, threads=2, duration_ns=300 * MS)
+    found = compare(job, tmp_path, ModelCache(tmp_path / "cache", tmp_path / "cache2"), RealClock())
     assert found.stages == (1,)
     assert "no more stages" in found.notes[0]
 

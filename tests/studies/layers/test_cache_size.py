@@ -31,11 +31,11 @@ def test_instructions_are_no_data(tmp_path: Path) -> None:
 def test_a_machine_that_does_not_tell_is_unknown(tmp_path: Path) -> None:
     assert last_level_cache_bytes("linux", tmp_path / "none") is None
     assert last_level_cache_bytes("linux", sysfs(tmp_path, (3, "Unified", "lots"))) is None
-    assert last_level_cache_bytes("darwin", sysctl=str(tmp_path / "no-sysctl")) is None
+    assert last_level_cache_bytes("darwin", command=str(tmp_path / "no-sysctl")) is None
 
 
 def test_on_a_mac_the_first_name_that_has_a_size_counts(tmp_path: Path) -> None:
     script = tmp_path / "sysctl"
     script.write_text('#!/bin/sh\ncase "$2" in hw.perflevel0.l2cachesize) echo 16777216;; *) exit 1;; esac\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    assert last_level_cache_bytes("darwin", sysctl=str(script)) == 16 << 20
+    assert last_level_cache_bytes("darwin", command=str(script)) == 16 << 20

@@ -12,17 +12,16 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.layers.child import measure_in_child
 from hettop.studies.layers.estimating import estimate
-from hettop.studies.layers.job import Job
+from hettop.studies.layers.job import LayersJob, measure_in_child
 from tests.processes.waiting import environment
 from tests.sources.engine import answering
 
 MODEL = json.dumps({"plan": "well"})
 
 
-def job(model: str = MODEL) -> Job:
-    return Job(model=model, unit="CPU_AND_NE", folder="", warmup=2, runs=5, roofs=False, backend=answering.NAME)
+def job(model: str = MODEL) -> LayersJob:
+    return LayersJob(model=model, unit="CPU_AND_NE", warmup=2, runs=5, roofs=False, backend=answering.NAME)
 
 
 def test_ms_are_shares_of_the_mean_call(tmp_path: Path) -> None:
@@ -49,7 +48,11 @@ def test_the_measuring_process_estimates_where_it_is_told_to() -> None:
 
 def test_what_the_log_says_of_where_the_model_may_run_is_noted() -> None:
     noisy = "import os; os.write(2, b'MILCompilerForANE error: refused\\n' + b'more\\n' * 100)"
-    argv = (sys.executable, "-c", f"{noisy}; from hettop.studies.layers.worker import main; main()")
+    argv = (
+        sys.executable,
+        "-c",
+        f"{noisy}; from hettop.studies.layers.worker import LayersJob, measured, serve; serve(measured, LayersJob)",
+    )
     measured = measure_in_child(job(), argv=argv, environment=environment())
     assert measured.notes[-1].startswith("the Neural Engine's compiler failed")
     assert measure_in_child(job(), environment=environment()).notes == measured.notes[:-1]
@@ -61,6 +64,6 @@ def test_a_plan_that_takes_its_process_down_leaves_the_measurement_and_says_so()
     assert caught.value.kind == "plan"
     assert re.fullmatch(
         r"CPU_AND_NE ran the model in [\d.]+ ms, but there is no plan to share that out by: "
-        r"the process that read the plan killed by SIGABRT",
+        r"the plan reader killed by SIGABRT",
         caught.value.message,
     )

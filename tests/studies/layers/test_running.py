@@ -15,7 +15,7 @@ from hettop.models.cache import ModelCache
 from hettop.sources.engine.backends import onnxruntime as backend
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.layers import running
-from hettop.studies.layers.job import Job
+from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.rows import Measured, Roofs
 from tests.sources.engine.backends.onnx_files import FLOAT, save
 from tests.studies.layers.measured import ROOFS
@@ -38,9 +38,9 @@ def convolution(path: Path) -> str:
 
 def measured(folder: Path, model: str, most_events: int = running.MOST_EVENTS, **changed: object) -> Measured:
     (scratch := folder / "scratch").mkdir()
-    job = Job(**{"model": model, "unit": "CPU_ONLY@1", "folder": str(scratch), "warmup": 1, "runs": 4, **changed})  # type: ignore[arg-type]
+    job = LayersJob(**{"model": model, "unit": "CPU_ONLY@1", "warmup": 1, "runs": 4, **changed})  # type: ignore[arg-type]
     cache = ModelCache(folder / "cache", folder / "cache2")
-    return running.measure(job, cache, RealClock(), roofs_of, most_events=most_events)
+    return running.measure(job, scratch, cache, RealClock(), roofs_of, most_events=most_events)
 
 
 def roofs_of(threads: int) -> Roofs:

@@ -13,7 +13,7 @@ from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.rounds import Candidate, Trial
 from hettop.models.cache import ModelCache
-from hettop.models.precision import Job
+from hettop.models.precision import VariantJob
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.frames import OutputsFrame
@@ -26,9 +26,9 @@ class Writer:
     """Writes a file that only says what it is, and notes what was asked for."""
 
     def __init__(self) -> None:
-        self.jobs: list[Job] = []
+        self.jobs: list[VariantJob] = []
 
-    def __call__(self, job: Job) -> None:
+    def __call__(self, job: VariantJob) -> None:
         self.jobs.append(job)
         if job.precision == "int8":
             raise HettopError("missing", "no tool", "install one")
@@ -175,10 +175,10 @@ def test_copies_never_overwrite_unasked(cache: ModelCache, tmp_path: Path) -> No
 
 def test_the_writing_process_writes_and_says_why_not(tmp_path: Path) -> None:
     file = relu(tmp_path / "net.onnx", (1, 4))
-    job = Job(source=file, target=str(tmp_path / "half.onnx"), precision="fp16")
+    job = VariantJob(source=file, target=str(tmp_path / "half.onnx"), precision="fp16")
     write_in_child(job)
     assert (tmp_path / "half.onnx").stat().st_size > 0
     with pytest.raises(HettopError, match="no tool writes an ONNX model in fp32"):
-        write_in_child(Job(source=file, target=str(tmp_path / "x.onnx"), precision="fp32"))
+        write_in_child(VariantJob(source=file, target=str(tmp_path / "x.onnx"), precision="fp32"))
     with pytest.raises(HettopError, match="the writing process"):
         write_in_child(job, argv=("false",))

@@ -20,7 +20,7 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import system_build
 from hettop.models.content import content_sha256
 from hettop.models.ports import Feed
-from hettop.sources.engine.backends.onnx_errors import reason
+from hettop.processes.framework_errors import reason
 from hettop.text import clean
 
 FATAL = 4

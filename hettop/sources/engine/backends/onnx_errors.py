@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from hettop.errors import HettopError
-from hettop.processes.framework_errors import readable
+from hettop.processes.framework_errors import reason
 from hettop.text import clean
 
 UNSUPPORTED_OP = (
@@ -41,16 +41,3 @@ def load_error(path: Path, error: Exception) -> HettopError:
     if kind in NOT_A_MODEL:
         return HettopError("format", f"{name} is no valid ONNX model: {reason(error)}", "copy or export it again")
     return HettopError("load", f"{name} cannot be loaded: {reason(error)}")
-
-
-def reason(error: Exception) -> str:
-    """The first line of a message without the runtime's codes, source files and function signatures.
-
-    Of an error that went through nested graphs, the innermost node's.
-    """
-    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from .*? failed:)?", "", str(error))
-    text = re.sub(r"\S+\.(?:h|cc|cpp):\d+ (?:[^()]*\([^()]*\) )?", "", text)
-    *_, innermost = text.split("while running ")
-    if found := re.match(r"(\S+) node\. Name:'(.*?)' Status Message: ", innermost):
-        text = f"node {found[2]} ({found[1]}): {innermost[found.end() :]}"
-    return readable(text) or f"no reason given ({type(error).__name__})"

@@ -22,11 +22,12 @@ from hettop.models.package_ports import described
 from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
 from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
 from hettop.models.translated import NOTES_KEY, translated_file
+from hettop.processes.framework_errors import reason
 from hettop.processes.scratch import scratch_folder
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, split_unit
 from hettop.sources.engine.backends import onnx_core_ml
 from hettop.sources.engine.backends.onnx_core_ml import FATAL
-from hettop.sources.engine.backends.onnx_errors import load_error, reason
+from hettop.sources.engine.backends.onnx_errors import load_error
 from hettop.sources.engine.coreml.availability import (
     Host,
     load_limit,

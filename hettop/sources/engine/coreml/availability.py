@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from hettop.macos import is_virtual_machine, macos_version
 from hettop.models.ports import CORE_ML_UNITS
 from hettop.processes.time_limit import time_limit
+from hettop.sources.macos import is_virtual_machine, macos_version
 
 PACKAGE = "coremltools"
 NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"

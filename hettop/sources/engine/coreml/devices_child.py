@@ -1,24 +1,19 @@
 """A short-lived process that asks Core ML for its devices: `python -m hettop.sources.engine.coreml.devices_child`.
 
-Apart from everything else because the framework takes seconds to import and may hang; the answer is one line of JSON.
+Apart from everything else because the framework takes seconds to import and may hang.
 """
 
 from __future__ import annotations
 
-import json
-import os
+from collections.abc import Sequence
 
-from hettop.processes.serve import take_stdout
+from hettop.processes.serve import Caller, serve
 from hettop.sources.engine.coreml.framework import Framework
 
 
-def main() -> None:
-    out = take_stdout()
-    found = Framework().devices()
-    with open(out, "wb") as stdout:  # noqa: PTH123 (a descriptor)
-        stdout.write(json.dumps(found).encode() + b"\n")
-    os._exit(0)  # frameworks' exit handlers have been seen to hang
+def devices(_job: None, _caller: Caller) -> Sequence[str]:
+    return Framework().devices()
 
 
 if __name__ == "__main__":
-    main()
+    serve(devices, type(None))

@@ -6,23 +6,18 @@ that a framework takes down is told as what the unit cannot hold.
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import msgspec
+from typing import TypeVar
 
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
 from hettop.models.mil.package import open_package
 from hettop.models.mobilenetv2 import is_default_name
 from hettop.models.resolve import core_ml_file
-from hettop.processes.call import ask_in_folder
-from hettop.processes.child_process import Log
-from hettop.processes.log_warnings import sentences
-from hettop.processes.time_limit import SIGNAL
-from hettop.studies.plan.cutting.child import Hear, heard
+from hettop.processes.call import Called, ChildLostError, call
+from hettop.processes.child_process import module_command
+from hettop.studies.plan.cutting.child import OnProgress
 from hettop.studies.plan.cutting.coreml_layers import (
     Fit,
     fallbacks,
@@ -37,24 +32,23 @@ from hettop.studies.plan.cutting.coreml_layers import (
 )
 from hettop.studies.plan.cutting.coreml_messages import (
     PATIENCE_S,
-    Answer,
     Common,
     FitJob,
-    Job,
+    Fitted,
     MeasureJob,
     PrepareJob,
-    RunJob,
+    ProgramJob,
+    ProgramRunJob,
+    Timed,
     Trial,
-    decode_answer,
-    encode,
 )
 from hettop.studies.plan.cutting.coreml_program import Program
 from hettop.studies.plan.cutting.graph import Part
-from hettop.studies.plan.cutting.messages import Doing, Piece, Subject
+from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject
 from hettop.studies.plan.cutting.result import Ran, Survey
 from hettop.text import clean
 
-WORKER = (sys.executable, "-X", "faulthandler", "-P", "-m", "hettop.studies.plan.cutting.coreml_worker")
+WORKER = module_command("hettop.studies.plan.cutting.coreml_worker")
 REFERENCE = "CPU_ONLY"
 REFUSALS = frozenset({"load", "predict", "crashed", "timeout"})
 """How a unit shows that it cannot hold a model; anything else is about the model, or the machine."""
@@ -62,13 +56,9 @@ REFUSALS = frozenset({"load", "predict", "crashed", "timeout"})
 MOST_REFUSALS = 8
 """Loads that may fail on one unit before the rest is given up: each may take minutes."""
 
-HUNG = re.compile(r'most recent call first|^ *File ".*", line \d+ in ')
-"""In the last words of a worker whose watch ran out; one that crashed says so, too, but ends by a signal.
-
-Frames as faulthandler writes them, without a comma: of a deep stack the heading is not among the lines kept."""
-
-EXITED = "exited"
 FITTING, MEASURING = 0.4, 0.6
+
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +84,7 @@ class CoreML:
         self,
         subject: Subject,
         hints: Mapping[str, str],
-        hear: Hear,
+        on_progress: OnProgress,
         *,
         argv: Sequence[str] = WORKER,
         environment: Mapping[str, str] | None = None,
@@ -102,9 +92,9 @@ class CoreML:
     ) -> None:
         """Raises HettopError: `format`, `input`, `unsupported-op` for a model that cannot be cut."""
         self._common = Common(subject=subject, hints=dict(hints), patience_s=patience_s)
-        self._hear, self._argv, self._environment = hear, argv, environment
+        self._on_progress, self._argv, self._environment = on_progress, argv, environment
         if is_default_name(subject.model):
-            self._asked(PrepareJob(common=self._common), 0.0, 0.0)
+            self._call(PrepareJob(common=self._common), type(None), 0.0, 0.0)
         package = open_package(core_ml_file(subject.model, default_cache()))
         self.program = Program(package, subject.function)
         _check_cuts(self.program, self._cuttable())
@@ -131,7 +121,7 @@ class CoreML:
         ]
         steps = len(self.program.flow.steps)
         job = MeasureJob(common=self._common, pieces=tuple(pieces), trials=tuple(trials), steps=steps)
-        answer = self._asked(job, FITTING, MEASURING)
+        answer = self._call(job, Timed, FITTING, MEASURING).answer
         timed = iter(answer.piece_ms)
         for unit in units:
             unit.fits = [replace(fit, ms=next(timed)) for fit in unit.fits]
@@ -153,19 +143,16 @@ class CoreML:
         )
         return Surveyed(survey, limits)
 
-    def run(self, survey: Survey, pieces: Sequence[Piece], hear: Hear | None = None) -> Ran:
+    def run(self, survey: Survey, pieces: Sequence[Piece], on_progress: OnProgress | None = None) -> Ran:
         """Raises HettopError: `load` if no unit holds the whole model; as measuring does."""
-        self._hear = hear or self._hear
+        self._on_progress = on_progress or self._on_progress
         devices = self._common.subject.devices
         whole = tuple(unit for unit, ms in zip(devices, survey.end_to_end_ms, strict=True) if ms is not None)
         if not whole:
             raise HettopError("load", "no unit holds the whole model: there is nothing to compare the plan with")
         reference = REFERENCE if REFERENCE in whole else whole[0]
-        job = RunJob(common=self._common, pieces=tuple(pieces), whole=whole, reference=reference)
-        ran = self._asked(job, 0.0, 1.0).ran
-        if ran is None:
-            raise HettopError("crashed", "the measuring process answered nothing")
-        return ran
+        job = ProgramRunJob(common=self._common, pieces=tuple(pieces), whole=whole, reference=reference)
+        return self._call(job, Ran, 0.0, 1.0).answer
 
     def _fitted(self, name: str, share: float) -> _Unit:
         """What the unit loads: the whole model, or halves of it, and halves of what it does not load of these."""
@@ -177,7 +164,7 @@ class CoreML:
             whole = part == Part(0, last)
             job = FitJob(common=self._common, unit=name, first=part.first, last=part.last, whole=whole)
             try:
-                answer = self._asked(job, share * FITTING, FITTING / len(self._common.subject.devices))
+                fitted = self._call(job, Fitted, share * FITTING, FITTING / len(self._common.subject.devices))
             except HettopError as error:
                 if error.kind not in REFUSALS:
                     raise
@@ -185,8 +172,8 @@ class CoreML:
                 unit.refused = unit.refused or error.message
                 waiting = [*self._halves(part), *waiting]
             else:
-                unit.log_warnings += answer.log_warnings
-                unit.fits.append(Fit(part, answer.facts, plan_lost=answer.plan_lost))
+                unit.log_warnings += fitted.warnings
+                unit.fits.append(Fit(part, fitted.answer.facts, plan_lost=fitted.answer.plan_lost))
         unit.fits.sort(key=lambda fit: fit.part.first)
         return unit
 
@@ -203,19 +190,28 @@ class CoreML:
         """Layers by their operations alone, before any plan is known: `layers_of` cuts here and nowhere else."""
         return layers_of(self.program, None)
 
-    def _asked(self, job: Job, begin: float, share: float) -> Answer:
-        doing = ["starting"]
+    def _call(self, job: ProgramJob, answer_type: type[A], begin: float, share: float) -> Called[A]:
+        doing = "starting"
 
-        def hear(line: bytes) -> None:
-            told = heard(line)
-            doing[0] = clean(told.doing)
-            self._hear(Doing(doing=told.doing, share=begin + told.share * share))
+        def on_progress(progress: MeasuringProgress) -> None:
+            nonlocal doing
+            doing = clean(progress.doing)
+            self._on_progress(MeasuringProgress(doing=progress.doing, share=begin + progress.share * share))
 
-        def question(folder: str) -> bytes:
-            return encode(msgspec.structs.replace(job, common=msgspec.structs.replace(job.common, folder=folder)))
-
-        answer, log, status = ask_in_folder(question, self._argv, self._environment, prefix="hettop-slices-", hear=hear)
-        return _understood(answer, log, status, doing[0])
+        try:
+            return call(
+                self._argv,
+                job,
+                answer_type,
+                environment=self._environment,
+                scratch="slices",
+                progress_type=MeasuringProgress,
+                on_progress=on_progress,
+            )
+        except ChildLostError as error:
+            if error.kind == "timeout":
+                raise HettopError("timeout", f"the measuring process hung {doing}", "see hettop doctor") from error
+            raise HettopError("crashed", f"the measuring process {error.ending} while {doing}", error.hint) from error
 
 
 def _check_cuts(program: Program, parts: Sequence[Part]) -> None:
@@ -223,20 +219,6 @@ def _check_cuts(program: Program, parts: Sequence[Part]) -> None:
         name = clean(program.package.name)
         hint = "hettop bench --units all tells which unit runs it best"
         raise HettopError("input", f"{name} is one layer: nothing that can cross a cut lies between its steps", hint)
-
-
-def _understood(answer: bytes, log: Log, status: str, doing: str) -> Answer:
-    try:
-        told: Answer = decode_answer(answer)
-    except msgspec.MsgspecError as error:
-        lines = log.lines()
-        if SIGNAL.name in status or (status.startswith(EXITED) and any(map(HUNG.search, lines))):
-            raise HettopError("timeout", f"the measuring process hung {doing}", "see hettop doctor") from error
-        ended = "answered what makes no sense" if answer else status
-        raise HettopError("crashed", f"the measuring process {ended} while {doing}", " · ".join(lines[-2:])) from error
-    if told.failed is not None:
-        raise HettopError(clean(told.failed.kind), clean(told.failed.message), clean(told.failed.hint))
-    return msgspec.structs.replace(told, log_warnings=tuple(sentences(log.warnings.found)))
 
 
 def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:

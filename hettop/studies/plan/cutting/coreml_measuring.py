@@ -5,7 +5,6 @@ For the measuring process, which the framework may take down with it; the framew
 
 from __future__ import annotations
 
-import faulthandler
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.mil.package import open_package
 from hettop.models.ports import Feed
 from hettop.models.resolve import core_ml_file
+from hettop.processes.call import ChildLostError
+from hettop.processes.time_limit import end_after
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.backends import PlanReader
 from hettop.sources.engine.backends.coreml import CoreMLBackend
 from hettop.sources.engine.coreml.values import NativeFeed
-from hettop.sources.engine.planning import LOST
 from hettop.studies.layers.profile import mean_of_the_middle
-from hettop.studies.plan.cutting.coreml_messages import Answer, Common, FitJob, MeasureJob, RunJob, Trial
+from hettop.studies.plan.cutting.coreml_messages import Common, FitJob, Fitted, MeasureJob, ProgramRunJob, Timed, Trial
 from hettop.studies.plan.cutting.coreml_program import Program
 from hettop.studies.plan.cutting.graph import Part
 from hettop.studies.plan.cutting.progress import Tell
@@ -48,12 +47,12 @@ Values = dict[str, Any]
 class Bench:
     """The model of a job, and whatever is loaded of it. To be kept until the process ends: Core ML has it, too."""
 
-    def __init__(self, common: Common, cache: ModelCache, clock: Clock, tell: Tell) -> None:
-        """Raises HettopError: as `Program` does."""
+    def __init__(self, common: Common, folder: Path, cache: ModelCache, clock: Clock, tell: Tell) -> None:
+        """folder: for scratch files. Raises HettopError: as `Program` does."""
         self.common, self.clock = common, clock
         self.source = core_ml_file(common.subject.model, cache)
         self.program = Program(open_package(self.source), common.subject.function)
-        self.folder = Path(common.folder)
+        self.folder = folder
         self.feed: Feed = {}
         self._cache, self.tell = cache, tell
         self._compiled = CompiledModels(ModelCache(self.folder / "compiled", self.folder / "compiled-too"))
@@ -93,7 +92,7 @@ class Bench:
 
     def watch(self) -> None:
         """Ends this process if the next does not come in time; what hangs holds the GIL, so no thread of Python can."""
-        faulthandler.dump_traceback_later(self.common.patience_s, exit=True)
+        end_after(self.common.patience_s)
 
     def _loaded(self, backend: CoreMLBackend, model: str, unit: str, function: str | None, words: str) -> Runner:
         def tell(state: str) -> None:
@@ -128,7 +127,7 @@ class Runner:
         values.update(self.backend.outputs())
 
 
-def fit(job: FitJob, bench: Bench, read_plan: PlanReader) -> Answer:
+def fit(job: FitJob, bench: Bench, read_plan: PlanReader) -> Fitted:
     """Raises HettopError: as loading, running and the plan do; a plan whose reader was lost costs the facts alone."""
     tell = bench.tell
     runner = bench.whole(job.unit) if job.whole else bench.part(Part(job.first, job.last), job.unit)
@@ -139,14 +138,12 @@ def fit(job: FitJob, bench: Bench, read_plan: PlanReader) -> Answer:
     bench.watch()
     function = job.common.subject.function if job.whole else None
     try:
-        return Answer(facts=tuple(read_plan(runner.loaded.compiled or "", job.unit, function)))
-    except HettopError as error:
-        if error.kind not in LOST:
-            raise
-        return Answer(plan_lost=error.message)
+        return Fitted(facts=tuple(read_plan(runner.loaded.compiled or "", job.unit, function)))
+    except ChildLostError as error:
+        return Fitted(plan_lost=error.message)
 
 
-def measure(job: MeasureJob, bench: Bench) -> Answer:
+def measure(job: MeasureJob, bench: Bench) -> Timed:
     """Raises HettopError: as loading and running do."""
     tell = bench.tell
     runners = [_piece(bench, piece.first, piece.last, piece.device, job.steps) for piece in job.pieces]
@@ -158,10 +155,10 @@ def measure(job: MeasureJob, bench: Bench) -> Answer:
         ms = _cut_ms(bench, trial, job.steps)
         moved.append(Moved(trial.device, trial.nbytes, ms))
         tell(f"cuts tried: {number + 1} of {len(job.trials)}", 0.3 + 0.7 * (number + 1) / len(job.trials))
-    return Answer(piece_ms=tuple(mean_of_the_middle(each) / NS_PER_MS for each in taken), moved=tuple(moved))
+    return Timed(piece_ms=tuple(mean_of_the_middle(each) / NS_PER_MS for each in taken), moved=tuple(moved))
 
 
-def run(job: RunJob, bench: Bench) -> Answer:
+def run(job: ProgramRunJob, bench: Bench) -> Ran:
     """Raises HettopError: as loading and running do."""
     tell = bench.tell
     reference = bench.whole(job.reference)
@@ -182,21 +179,19 @@ def run(job: RunJob, bench: Bench) -> Answer:
     totals = [sum(parts) for parts in slice_times]
     by_unit = dict(zip(job.whole, whole_ms, strict=True))
     cut_right = cut_same and cut_difference is not None and cut_difference <= least
-    return Answer(
-        ran=Ran(
-            slice_ms=tuple(mean_of_the_middle(each) / NS_PER_MS for each in zip(*slice_times, strict=True)),
-            plan_ms=mean_of_the_middle(totals) / NS_PER_MS,
-            whole_ms=tuple(by_unit.get(unit) for unit in job.common.subject.devices),
-            gains=tuple(other / total - 1 for other, total in zip(whole_times[best], totals, strict=True)),
-            difference=difference,
-            equal=cut_right and same and difference is not None and difference <= tolerance,
-            tolerance=tolerance,
-            runs=job.common.subject.runs,
-            cut_difference=cut_difference,
-            cut_tolerance=least,
-            reference=job.reference,
-            apart=tuple(apart.get(unit) for unit in job.common.subject.devices),
-        )
+    return Ran(
+        slice_ms=tuple(mean_of_the_middle(each) / NS_PER_MS for each in zip(*slice_times, strict=True)),
+        plan_ms=mean_of_the_middle(totals) / NS_PER_MS,
+        whole_ms=tuple(by_unit.get(unit) for unit in job.common.subject.devices),
+        gains=tuple(other / total - 1 for other, total in zip(whole_times[best], totals, strict=True)),
+        difference=difference,
+        equal=cut_right and same and difference is not None and difference <= tolerance,
+        tolerance=tolerance,
+        runs=job.common.subject.runs,
+        cut_difference=cut_difference,
+        cut_tolerance=least,
+        reference=job.reference,
+        apart=tuple(apart.get(unit) for unit in job.common.subject.devices),
     )
 
 
@@ -205,7 +200,7 @@ def _piece(bench: Bench, first: int, last: int, unit: str, steps: int) -> Runner
     return bench.whole(unit) if whole else bench.part(Part(first, last), unit)
 
 
-def _on_reference(bench: Bench, job: RunJob, slices: Sequence[Runner]) -> list[Runner]:
+def _on_reference(bench: Bench, job: ProgramRunJob, slices: Sequence[Runner]) -> list[Runner]:
     """The same slices, all of them where the whole model's outputs come from."""
     return [
         each if piece.device == job.reference else bench.part(Part(piece.first, piece.last), job.reference, bench.feed)

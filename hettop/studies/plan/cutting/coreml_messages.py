@@ -1,4 +1,4 @@
-"""What the process that measures Core ML's slices is told, and what it answers: one line of JSON each.
+"""What the process that measures Core ML's slices is told, and what it answers.
 
 Knows neither who asks nor how it is measured.
 """
@@ -8,20 +8,19 @@ from __future__ import annotations
 import msgspec
 
 from hettop.sources.engine.placement import OpFacts
-from hettop.studies.plan.cutting.messages import Failed, Piece, Subject
-from hettop.studies.plan.cutting.result import Moved, Ran
+from hettop.studies.plan.cutting.messages import Piece, Subject
+from hettop.studies.plan.cutting.result import Moved
 
 PATIENCE_S = 900.0
 """How long a load with its first call, or a turn of calls, may take: the first load of a large model takes minutes."""
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """folder: for scratch files; whoever asks removes it."""
+    """What all jobs have in common."""
 
     subject: Subject
     hints: dict[str, str] = {}
     patience_s: float = PATIENCE_S
-    folder: str = ""
 
 
 class PrepareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="prepare"):
@@ -59,7 +58,7 @@ class MeasureJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="
     steps: int
 
 
-class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"):
+class ProgramRunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"):
     """Run the pieces one after another, in turns with the whole model on each of the units `whole`."""
 
     common: Common
@@ -68,25 +67,18 @@ class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"
     reference: str
 
 
-Job = PrepareJob | FitJob | MeasureJob | RunJob
+ProgramJob = PrepareJob | FitJob | MeasureJob | ProgramRunJob
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """facts: of a fit; piece_ms, moved: of a measurement; ran: of a run. Or why there is nothing.
-
-    plan_lost: of a fit, why its plan could not be read, and there are no facts. log_warnings: of the process's log, in
-    sentences; set by who read it.
-    """
+class Fitted(msgspec.Struct, frozen=True, kw_only=True):
+    """The plan of what a unit loaded. plan_lost: why it could not be read, and there are no facts."""
 
     facts: tuple[OpFacts, ...] = ()
     plan_lost: str = ""
-    log_warnings: tuple[str, ...] = ()
-    piece_ms: tuple[float, ...] = ()
-    moved: tuple[Moved, ...] = ()
-    ran: Ran | None = None
-    failed: Failed | None = None
 
 
-encode = msgspec.json.Encoder().encode
-decode_job = msgspec.json.Decoder(Job).decode
-decode_answer = msgspec.json.Decoder(Answer).decode
+class Timed(msgspec.Struct, frozen=True, kw_only=True):
+    """Times of the pieces, and what the trials' values cost to move."""
+
+    piece_ms: tuple[float, ...]
+    moved: tuple[Moved, ...]

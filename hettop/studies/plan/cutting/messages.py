@@ -1,4 +1,4 @@
-"""What the process that cuts and measures is told, and what it answers: one line of JSON each.
+"""What the process that cuts and measures is told, and what it says on the way to its answer.
 
 Knows neither who asks nor how it is measured.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from hettop.models.ports import InputOptions
-from hettop.studies.plan.cutting.result import Compared, Ran, Survey
+from hettop.studies.plan.cutting.result import Compared
 
 WARMUP, RUNS = 10, 50
 """As layers are measured."""
@@ -39,17 +39,15 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SurveyJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="survey"):
-    """Measure the layers and the communication. folder: for scratch files; whoever asks removes it."""
+    """Measure the layers and the communication."""
 
     subject: Subject
-    folder: str
 
 
 class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"):
     """Run the slices one after another, in turns with the whole model on each device."""
 
     subject: Subject
-    folder: str
     pieces: tuple[Piece, ...]
 
 
@@ -57,40 +55,16 @@ class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="
     """Run the model in parallel in every way there is, with `threads` threads, in turns, for `duration_ns` in all."""
 
     subject: Subject
-    folder: str
     threads: int
     duration_ns: int
 
 
-Job = SurveyJob | RunJob | CompareJob
+CuttingJob = SurveyJob | RunJob | CompareJob
 
 
-class Doing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MeasuringProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line on the way to the answer: what is going on, the share of all that is done (0..1), and what is known."""
 
     doing: str
     share: float
     compared: Compared | None = None
-
-
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """Why nothing was measured."""
-
-    kind: str
-    message: str
-    hint: str = ""
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the four."""
-
-    survey: Survey | None = None
-    ran: Ran | None = None
-    compared: Compared | None = None
-    failed: Failed | None = None
-
-
-encode = msgspec.json.Encoder().encode
-decode_job = msgspec.json.Decoder(Job).decode
-decode_doing = msgspec.json.Decoder(Doing).decode
-decode_answer = msgspec.json.Decoder(Answer).decode

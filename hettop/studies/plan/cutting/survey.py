@@ -18,10 +18,10 @@ from hettop.models.cache import ModelCache
 from hettop.models.ports import Feed
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
+from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
-from hettop.sources.engine.backends.onnx_errors import reason
 from hettop.studies.layers.graph import named_copy
-from hettop.studies.layers.job import Job as LayersJob
+from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.layers.rows import LayerRow, Measured
 from hettop.studies.layers.running import measure, session_options
@@ -162,7 +162,6 @@ def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clo
     job = LayersJob(
         model=subject.model,
         unit=device,
-        folder=str(scratch),
         function=subject.function,
         seed=subject.seed,
         shapes=subject.shapes,
@@ -171,7 +170,7 @@ def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clo
         runs=subject.runs,
         roofs=False,
     )
-    return measure(job, cache, clock, _no_roofs)
+    return measure(job, scratch, cache, clock, _no_roofs)
 
 
 def _no_roofs(_threads: int) -> Any:

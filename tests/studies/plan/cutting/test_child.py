@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from hettop.errors import HettopError
 from hettop.studies.plan.cutting.child import run_in_child, survey_in_child
-from hettop.studies.plan.cutting.messages import Answer, Doing, Failed, Piece, Subject, encode
+from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject
+from tests.processes.workers import answering, failing, running
 from tests.studies.plan.cutting import models
 from tests.studies.plan.cutting.test_costs import SURVEY
 
 SUBJECT = Subject(model="m.onnx", devices=("CPU_ONLY@1",))
 
 
-def answering(answer: Answer, told: bytes = b"") -> list[str]:
-    code = f"import sys; sys.stdin.readline(); sys.stdout.buffer.write({told + encode(answer)!r})"
-    return [sys.executable, "-c", code]
-
-
-def test_a_survey_comes_back_as_it_was() -> None:
-    assert survey_in_child(SUBJECT, argv=answering(Answer(survey=SURVEY))) == SURVEY
-
-
-def test_what_it_tells_on_its_way_is_heard() -> None:
-    told: list[Doing] = []
-    doing = [Doing(doing="opening", share=0.0), Doing(doing="profiling", share=0.25)]
-    lines = b"".join(encode(each) + b"\n" for each in doing)
-    assert survey_in_child(SUBJECT, told.append, argv=answering(Answer(survey=SURVEY), lines)) == SURVEY
-    assert told == doing
+def test_a_survey_comes_back_as_it_was_with_what_is_said_on_its_way() -> None:
+    progress: list[MeasuringProgress] = []
+    said = [MeasuringProgress(doing="opening", share=0.0), MeasuringProgress(doing="profiling", share=0.25)]
+    assert survey_in_child(SUBJECT, progress.append, argv=answering(SURVEY, said)) == SURVEY
+    assert progress == said
 
 
 @pytest.mark.parametrize(
     ("argv", "kind", "words"),
     [
-        (answering(Answer(failed=Failed(kind="format", message="no model"))), "format", "no model"),
-        (answering(Answer()), "crashed", "answered nothing"),
-        ([sys.executable, "-c", "print('hello')"], "crashed", "makes no sense"),
-        ([sys.executable, "-c", "import os; os._exit(3)"], "crashed", "exited with status 3"),
+        (failing("format", "no model"), "format", "no model"),
+        (answering({}), "crashed", "makes no sense"),
+        (running("import os; os._exit(3)"), "crashed", "exited with status 3"),
     ],
 )
 def test_what_goes_wrong_is_told(argv: list[str], kind: str, words: str) -> None:

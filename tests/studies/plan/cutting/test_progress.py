@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hettop.models.cache import ModelCache
+from hettop.processes.serve import Caller
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.plan.cutting.messages import decode_doing
 from hettop.studies.plan.cutting.progress import Course, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Compared, Granularity
 from hettop.studies.plan.cutting.survey import survey
-from hettop.studies.plan.cutting.worker import Teller
+from hettop.studies.plan.cutting.worker import ProgressSender
 from tests.clocks import FakeClock
 from tests.studies.plan.cutting import models
 from tests.studies.plan.cutting.test_measuring import ONE, TWO, subject
@@ -56,13 +57,12 @@ def test_running_a_plan_is_a_part_of_the_whole() -> None:
 
 def test_what_changes_is_told_at_once_and_how_far_it_is_five_times_a_second() -> None:
     clock = FakeClock()
-    lines: list[bytes] = []
-    tell = Teller(lines.append, clock)
+    told: list[Any] = []
+    tell = ProgressSender(Caller(None, told.append), clock)
     for share in range(10):
         tell("running", share / 10)
         clock.pass_time(50 * MS)
     tell("ending", 1.0)
-    told = [decode_doing(line) for line in lines]
     assert [(each.doing, each.share) for each in told] == [
         ("running", 0.0),
         ("running", 0.4),
@@ -73,10 +73,9 @@ def test_what_changes_is_told_at_once_and_how_far_it_is_five_times_a_second() ->
 
 def test_what_is_known_is_told_once_a_second() -> None:
     clock = FakeClock()
-    lines: list[bytes] = []
-    tell = Teller(lines.append, clock)
+    told: list[Any] = []
+    tell = ProgressSender(Caller(None, told.append), clock)
     for _ in range(6):
         clock.pass_time(500 * MS)
         tell("in turns", 0.5, COMPARED)
-    known = [decode_doing(line).compared for line in lines]
-    assert known == [None, COMPARED, None, COMPARED, None, COMPARED]
+    assert [each.compared for each in told] == [None, COMPARED, None, COMPARED, None, COMPARED]

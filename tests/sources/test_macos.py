@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from hettop.macos import is_virtual_machine, macos_version, sysctl
 from hettop.sources.engine.coreml.availability import this_host
 from hettop.sources.host import describe_host
+from hettop.sources.macos import is_virtual_machine, macos_version, sysctl
 from hettop.sources.power import machine
 
 

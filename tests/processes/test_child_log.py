@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.processes.child_process import LOG_LINE_BYTES, LOG_LINES, Log
-from hettop.processes.log_warnings import LogWarnings, sentences
+from hettop.processes.child_log import LOG_LINE_BYTES, LOG_LINES, ChildLog, LogWarnings, sentences
 
 COMPILER, RUN, PLAN, E5RT = (
     "the Neural Engine's compiler failed: the model, or part of it, may run elsewhere",
@@ -79,7 +78,7 @@ def test_of_each_meaning_the_first_line_is_shown_cleaned_and_short() -> None:
 
 
 def test_a_line_is_found_however_much_is_printed_after_it() -> None:
-    log = Log()
+    log = ChildLog()
     assert log.receive(ANEF.encode() + b"\n")
     for number in range(100 * LOG_LINES):
         assert not log.receive(b"line %d\n" % number)
@@ -88,7 +87,7 @@ def test_a_line_is_found_however_much_is_printed_after_it() -> None:
 
 
 def test_a_last_line_without_its_end_counts_once_the_log_has_ended() -> None:
-    log = Log()
+    log = ChildLog()
     assert not log.receive(ANEF.encode())
     assert log.receive(b"")
     assert log.lines() == [ANEF]
@@ -112,7 +111,7 @@ class Counting(LogWarnings):
 def test_pieces_of_any_size_have_the_same_warnings_and_no_byte_is_looked_at_twice(
     lines: list[str], sizes: list[int]
 ) -> None:
-    printed, log, whole = "\n".join(lines).encode(), Log(), Log()
+    printed, log, whole = "\n".join(lines).encode(), ChildLog(), ChildLog()
     log.warnings = counting = Counting()
     at = 0
     for size in [*sizes, len(printed)]:

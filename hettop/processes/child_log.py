@@ -1,15 +1,24 @@
-"""Finds lines in a framework's log that say that a model may not run where it was asked to, though its load succeeds.
+"""What a child process printed: its last lines, and warnings that a model may not run where it was asked to.
 
-Core ML compiles for the Neural Engine while it loads. If that fails, it prints so and uses another device.
+Core ML compiles for the Neural Engine while it loads. If that fails, it prints so and uses another device: the load
+succeeds.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hettop.processes.nserror import flatten
 from hettop.text import clean
+
+LOG_LINES = 20
+LOG_LINE_BYTES = 4096
+"""More of one line is not kept, whatever a framework prints."""
+
+BRACKETS = " \t\r(){}[];,"
 
 LONGEST_LINE = 100
 """Characters of a line that are shown; a unit's note has room for 200."""
@@ -71,3 +80,31 @@ class LogWarnings:
 def sentences(found: Mapping[str, str]) -> list[str]:
     """What was found, for people."""
     return [f"{meaning} (log: {line})" for meaning, line in found.items()]
+
+
+class ChildLog:
+    """The last lines that a child printed, and the warnings in all of them."""
+
+    def __init__(self) -> None:
+        self.warnings = LogWarnings()
+        self._lines: deque[bytes] = deque(maxlen=LOG_LINES)
+        self._line = b""
+
+    def receive(self, data: bytes) -> bool:
+        """Take what was printed next, no bytes at the end; return whether there are new warnings in it."""
+        *whole, rest = (self._line + data).split(b"\n") if data else (self._line, b"")
+        lines = [line[:LOG_LINE_BYTES] for line in whole if line.strip()]
+        self._lines.extend(lines)
+        self._line = rest[:LOG_LINE_BYTES]
+        return sum(map(self.warnings.add, lines)) > 0  # every line is looked at
+
+    def lines(self) -> list[str]:
+        """Cleaned for a terminal, with NSErrors in words; of lines of brackets alone nobody learns anything."""
+        text = flatten(b"\n".join([*self._lines, self._line]).decode(errors="replace"))
+        lines = [line.rstrip() for line in text.split("\n") if line.strip(BRACKETS)]
+        return [clean(line) for line in lines[-LOG_LINES:]]
+
+    @property
+    def hint(self) -> str:
+        """The last two lines, for whoever is told that the child was lost."""
+        return " · ".join(self.lines()[-2:])

@@ -1,17 +1,13 @@
-"""The version of macOS and whether it runs in a virtual machine, as the kernel knows them.
-
-To a program that was built with an older SDK, macOS shows a compatibility version: 10.16 for 11, 16.0 for 26. It does
-so in SystemVersion.plist, from which `platform.mac_ver` reads, and in that program's own sysctl calls. The kernel's
-release stays true, and so does what the system's own `sysctl` command prints.
-"""
+"""TODO."""
 
 from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable
+
+from hettop.processes.command import command_output
 
 SYSCTL = "/usr/sbin/sysctl"
 NOT_COMPATIBLE = {"SYSTEM_VERSION_COMPAT": "0"}
@@ -27,19 +23,7 @@ Ask = Callable[[str], str]
 
 def sysctl(name: str, command: str = SYSCTL) -> str:
     """Ask the system's own command for a kernel variable; "" if there is none, or no such command."""
-    try:
-        done = subprocess.run(
-            [command, "-n", name],
-            env=NOT_COMPATIBLE,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
-        return ""
-    return done.stdout.strip()
+    return command_output((command, "-n", name), NOT_COMPATIBLE).strip()
 
 
 def macos_version(
