@@ -14,8 +14,9 @@ from hettop.cli.measuring import (
     after_recording,
     measure,
     print_header_warnings,
-    say_power,
-    say_turns,
+    print_power_problem,
+    print_recorded,
+    print_turns_problem,
 )
 from hettop.cli.parsers.measuring import AUTO_WARMUP
 from hettop.cli.progress import completed, progress_line, unit_states
@@ -29,7 +30,6 @@ from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOpti
 from hettop.measurement.protocols import under_protocol
 from hettop.measurement.setup import Setup, prepare
 from hettop.measurement.tokens import parse_stage, parse_tokens, prepare_tokens
-from hettop.record.writer import Closed
 from hettop.report.document import session_document, to_json
 from hettop.report.table import session_table
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
@@ -120,10 +120,10 @@ def measure_and_print(
     with stop_signals_ignored():  # the result is what the wait was for, however impatient the signals
         print_session(headless.session, as_json)
         if closed is not None:
-            say_recorded(closed)
-        say_power(headless.session, options, LONGER)
+            print_recorded(closed)
+        print_power_problem(headless.session, options, LONGER)
         if not outcome.interrupted:
-            say_turns(headless.fewest_turns)
+            print_turns_problem(headless.fewest_turns)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
@@ -142,16 +142,6 @@ def print_session(session: Session, as_json: bool, skipped: dict[str, int] | Non
         for kind, lines in (skipped or {}).items():
             sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
     sys.stdout.flush()
-
-
-def say_recorded(closed: Closed) -> None:
-    sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
-    missing = closed.dropped + closed.undeclared
-    if missing:
-        silent = f", and no line in it tells of {closed.undeclared:,} of them" if closed.undeclared else ""
-        sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
-    if closed.fault:
-        sys.stderr.write(f"hettop: {closed.fault}\n")
 
 
 def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:

@@ -123,7 +123,7 @@ def _on_screen(
             with stop_signals_ignored():
                 closed = [feed.close("quit") for feed in opened]
         for recording in closed:
-            _say_recorded(recording)
+            _print_recorded(recording)
         asked_for = closed[0] if closed and arguments.record is not None else None
         lost = asked_for is not None and is_incomplete(asked_for, opened[0].session)
         return code or _code_of(failures) or (EXIT_FAILED if lost else 0)
@@ -200,9 +200,9 @@ def _first_units(feed: LiveFeed, *, interleave: bool, usual: str | None) -> None
         feed.switch(rows[rows.index(chosen)])
 
 
-def _say_recorded(closed: Closed | None) -> None:
-    from hettop.cli.bench import say_recorded
+def _print_recorded(closed: Closed | None) -> None:
+    from hettop.cli.measuring import print_recorded
 
     if closed is not None:
         with contextlib.suppress(OSError):  # the terminal may be gone
-            say_recorded(closed)
+            print_recorded(closed)

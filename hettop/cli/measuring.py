@@ -92,7 +92,7 @@ def print_header_warnings(session: Session) -> None:
     print_warnings(session.header.host.warnings if session.header else [])
 
 
-def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
+def print_power_problem(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
     """That a source of power which was named gave none of this run, or too little, on stderr; the result says so, too.
 
     longer: the option that gives it time enough.
@@ -116,7 +116,7 @@ def _too_little(session: Session, longer: str) -> str | None:
     return f"too few power samples while {', '.join(dict.fromkeys(short))} ran: {longer} measures longer"
 
 
-def say_turns(turns: Turns | None, longer: str | None = None) -> None:
+def print_turns_problem(turns: Turns | None, longer: str | None = None) -> None:
     """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
     if turns is None or turns.n >= SEVERAL_TURNS:
         return
@@ -149,3 +149,13 @@ def wrong_use(session: Session) -> HettopError | None:
     if all(failure.kind in WRONG_USE_KINDS for failure in failures):
         return HettopError(failures[0].kind, failures[0].message, failures[0].hint)
     return None
+
+
+def print_recorded(closed: Closed) -> None:
+    sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
+    missing = closed.dropped + closed.undeclared
+    if missing:
+        silent = f", and no line in it tells of {closed.undeclared:,} of them" if closed.undeclared else ""
+        sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
+    if closed.fault:
+        sys.stderr.write(f"hettop: {closed.fault}\n")
