@@ -38,13 +38,17 @@ def test_every_module_with_a_runner_is_in_the_table() -> None:
 
 
 def test_the_table_imports_no_runner() -> None:
-    code = "import json, sys, hettop.cli.commands; print(json.dumps(list(sys.modules)))"
+    code = (
+        "import json, sys; before = set(sys.modules); import hettop.cli.commands; "
+        "print(json.dumps(list(set(sys.modules) - before)))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, timeout=PATIENCE_S, env=plain_environment()
     )
     imported = set(json.loads(done.stdout))
     assert "hettop.cli.parsers.studies" in imported
     assert imported & {command_of(name).runner for name in NAMES} == set()
+    assert imported & {"pathlib", "difflib"} == set(), "every help would wait for them"
 
 
 def test_the_command_line_is_kept_as_it_was_written() -> None:
