@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from hettop.cli.measuring import (
     print_header_warnings,
     print_power_problem,
     print_recorded,
+    print_session,
     print_turns_problem,
 )
 from hettop.cli.parsers.measuring import AUTO_WARMUP
@@ -30,8 +30,6 @@ from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOpti
 from hettop.measurement.protocols import under_protocol
 from hettop.measurement.setup import Setup, prepare
 from hettop.measurement.tokens import parse_stage, parse_tokens, prepare_tokens
-from hettop.report.document import session_document, to_json
-from hettop.report.table import session_table
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics
@@ -131,17 +129,6 @@ def measure_and_print(
         return EXIT_FAILED
     code = _exit_code(headless.session, thresholds)
     return after_recording(code, closed, headless.session)
-
-
-def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
-    """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
-    if as_json:
-        sys.stdout.write(to_json(session_document(session, skipped)) + "\n")
-    else:
-        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns))
-        for kind, lines in (skipped or {}).items():
-            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
-    sys.stdout.flush()
 
 
 def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
