@@ -73,7 +73,7 @@ class Findings:
     measures: bool = False
 
 
-def look(
+def examine(
     *,
     host: Host,
     machine: Machine,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,8 +13,10 @@ from hettop.cli.measuring import (
     after_recording,
     measure,
     print_header_warnings,
-    say_power,
-    say_turns,
+    print_power_problem,
+    print_recorded,
+    print_session,
+    print_turns_problem,
 )
 from hettop.cli.parsers.measuring import AUTO_WARMUP
 from hettop.cli.progress import completed, progress_line, unit_states
@@ -28,9 +29,6 @@ from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOpti
 from hettop.measurement.protocols import under_protocol
 from hettop.measurement.setup import Setup, prepare, prepare_against, with_closed_loop
 from hettop.measurement.tokens import parse_stage, parse_tokens, prepare_tokens
-from hettop.record.writer import Closed
-from hettop.report.document import session_document, to_json
-from hettop.report.table import session_table
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics
@@ -119,10 +117,10 @@ def measure_and_print(
     with stop_signals_ignored():  # the result is what the wait was for, however impatient the signals
         print_session(headless.session, as_json)
         if closed is not None:
-            say_recorded(closed)
-        say_power(headless.session, options, LONGER)
+            print_recorded(closed)
+        print_power_problem(headless.session, options, LONGER)
         if not outcome.interrupted:
-            say_turns(headless.fewest_turns)
+            print_turns_problem(headless.fewest_turns)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
@@ -130,27 +128,6 @@ def measure_and_print(
         return EXIT_FAILED
     code = _exit_code(headless.session, thresholds)
     return after_recording(code, closed, headless.session)
-
-
-def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
-    """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
-    if as_json:
-        sys.stdout.write(to_json(session_document(session, skipped)) + "\n")
-    else:
-        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns))
-        for kind, lines in (skipped or {}).items():
-            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
-    sys.stdout.flush()
-
-
-def say_recorded(closed: Closed) -> None:
-    sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
-    missing = closed.dropped + closed.undeclared
-    if missing:
-        silent = f", and no line in it tells of {closed.undeclared:,} of them" if closed.undeclared else ""
-        sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
-    if closed.fault:
-        sys.stderr.write(f"hettop: {closed.fault}\n")
 
 
 def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:

@@ -35,7 +35,7 @@ def _compare(arguments: argparse.Namespace) -> Comparison:
     a, b = (_side(Path(name)) for name in (arguments.a, arguments.b))
     comparison = compare(a, b, np.random.default_rng(SEED), tolerance=arguments.tolerance, by=arguments.by)
     if not comparison.conditions:
-        raise HettopError("recording", "the recordings have no condition in common", _told(comparison))
+        raise HettopError("recording", "the recordings have no condition in common", _side_names(comparison))
     return comparison
 
 
@@ -46,7 +46,7 @@ def _side(path: Path) -> Side:
     return Side(recorded.session, recorded.samples.column, recorded.on_battery, recorded.surroundings)
 
 
-def _told(comparison: Comparison) -> str:
+def _side_names(comparison: Comparison) -> str:
     sides = [
         (name, ", ".join(f"{clean(unit, 30)} under {clean(load, 30)}" for unit, load in keys[:4]))
         for name, keys in (("A", comparison.only_a), ("B", comparison.only_b))

@@ -16,14 +16,14 @@ from hettop.analysis.budget import parse_budget, parse_energy
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
-from hettop.cli.bench import say_recorded
 from hettop.cli.measuring import (
     MORE_RUNS,
     after_recording,
     measure,
     print_header_warnings,
-    say_power,
-    say_turns,
+    print_power_problem,
+    print_recorded,
+    print_turns_problem,
 )
 from hettop.cli.progress import completed, progress_line, unit_states
 from hettop.cli.signals import stop_signals_ignored
@@ -118,11 +118,11 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         found = _verdict(headless.session, looks.question, in_order_of(headless.session))
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:
-            say_recorded(outcome.closed)
-        say_power(headless.session, options)
+            print_recorded(outcome.closed)
+        print_power_problem(headless.session, options)
         turns = headless.fewest_turns
         if turns is not None and turns.by_power and not outcome.interrupted:
-            say_turns(turns, MORE_RUNS)
+            print_turns_problem(turns, MORE_RUNS)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hettop.app.devices import ask_devices
-from hettop.app.doctor import Finding, clear, kept_in_use, look
+from hettop.app.doctor import Finding, clear, examine, kept_in_use
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
 from hettop.app.terminal import Terminal
 from hettop.cli.anonymize import names_here
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _clear()
     if arguments.control:
         return run_control(as_json=arguments.as_json, hidden=names_here() if arguments.anonymize else None)
-    return _look(as_json=arguments.as_json, anonymize=arguments.anonymize)
+    return _check(as_json=arguments.as_json, anonymize=arguments.anonymize)
 
 
 def _user() -> str:
@@ -66,10 +66,10 @@ def _user() -> str:
         raise HettopError("usage", "this user has no name, which a rule needs", "export USER=its-name") from None
 
 
-def _look(*, as_json: bool, anonymize: bool) -> int:
+def _check(*, as_json: bool, anonymize: bool) -> int:
     host = describe_host()
     terminal = Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
-    found = look(
+    found = examine(
         host=host,
         machine=this_machine(chip=host.chip),
         cache=default_cache(),

@@ -7,10 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from hettop.cli.parsers.recordings import COMPRESSED, EXPORT_FORMATS, PICTURE
 from hettop.cli.screen import check_theme
 from hettop.errors import HettopError
-from hettop.export.formats import FORMATS, Files, Format, Stream
+from hettop.export.formats import COMPRESSED, EXPORT_FORMATS, FORMATS, PICTURE, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording
 from hettop.record.pack import pack
 from hettop.text import clean

@@ -15,12 +15,13 @@ from hettop.models.inspection.inspection import Inspection, document
 from hettop.models.inspection.page import page
 from hettop.models.inspection.reading import inspect
 from hettop.models.resolve import model_file, model_package, resolve
-from hettop.report.document import to_json
 
 
 def run(arguments: argparse.Namespace) -> int:
     inspection = _inspect(arguments)
     if arguments.as_json:
+        from hettop.report.document import to_json  # with the fold, which a table does without
+
         sys.stdout.write(to_json(document(inspection)) + "\n")
     else:
         sys.stdout.write(page(inspection, shutil.get_terminal_size((100, 24)).columns))

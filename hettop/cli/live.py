@@ -1,4 +1,7 @@
-"""`hettop` itself: the live view, or ten seconds of measurement where there is no terminal."""
+"""`hettop` itself: the live view, or ten seconds of measurement where there is no terminal.
+
+What measures is imported in functions: the screen is painted before numpy and the codec are there.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hettop.cli.commands import LIVE, parse
-from hettop.cli.screen import on_terminal, screen_options
+from hettop.cli.screen import on_terminal, screen_options, show
 from hettop.cli.serving import serve
+from hettop.cli.signals import ScreenSignals, stop_signals_ignored
 from hettop.errors import HettopError
+from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
 from hettop.measurement.arguments import (
     model_options,
     wants_canary,
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from hettop.measurement.setup import Setup
     from hettop.record.writer import Closed
     from hettop.studies.kinds import Together
+
 VARIANT_MARK = "~"
 HEADLESS_NS = 10 * 10**9
 
@@ -48,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def co_execute(argv: list[str], together: Together) -> int:
-    """The live view with units co-executing, in the room that shows it. Raises HettopError without a terminal."""
+    """The live view with units co-executing, in the view that shows it. Raises HettopError without a terminal."""
     if not on_terminal() or os.environ.get("TERM") == "dumb":
         raise HettopError("usage", "the live view needs a terminal", "--until-ended --stream tells a program the same")
     arguments = parse(LIVE, argv)
@@ -94,18 +100,15 @@ def _on_screen(
     units: tuple[str, ...] | None,
     together: Together | None = None,
 ) -> int:
-    from hettop.app.live import LiveFeed
-    from hettop.cli.measuring import is_incomplete
-    from hettop.cli.screen import show
-    from hettop.cli.signals import ScreenSignals, stop_signals_ignored
-    from hettop.exits import EXIT_FAILED
     from hettop.processes.qos import set_screen_qos
-    from hettop.studies.kinds import USUAL
 
     set_screen_qos()  # this thread draws; what is measured goes first
     opened: list[LiveFeed] = []
 
     def begin() -> LiveFeed:
+        from hettop.app.live import LiveFeed
+        from hettop.studies.kinds import USUAL
+
         measurement = _measurement(arguments, model, units, arguments.power or screen.power)
         opened.append(LiveFeed(measurement, model, together or USUAL))
         if together is not None:
@@ -126,10 +129,16 @@ def _on_screen(
             with stop_signals_ignored():
                 closed = [feed.close("quit") for feed in opened]
         for recording in closed:
-            _say_recorded(recording)
+            _print_recorded(recording)
         asked_for = closed[0] if closed and arguments.record is not None else None
-        lost = asked_for is not None and is_incomplete(asked_for, opened[0].session)
+        lost = asked_for is not None and _is_incomplete(asked_for, opened[0])
         return code or _code_of(failures) or (EXIT_FAILED if lost else 0)
+
+
+def _is_incomplete(closed: Closed, feed: LiveFeed) -> bool:
+    from hettop.cli.measuring import is_incomplete
+
+    return is_incomplete(closed, feed.session)
 
 
 def all_failed(feed: LiveFeed) -> dict[str, Failure]:
@@ -143,8 +152,6 @@ def all_failed(feed: LiveFeed) -> dict[str, Failure]:
 
 def _code_of(failures: Mapping[str, Failure]) -> int:
     """The exit code of a session that measured nothing because of these, which are said; 0 without any."""
-    from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
-
     if not failures:
         return 0
     with contextlib.suppress(OSError):  # the terminal may be gone
@@ -203,9 +210,9 @@ def _first_units(feed: LiveFeed, *, interleave: bool, usual: str | None) -> None
         feed.switch(rows[rows.index(chosen)])
 
 
-def _say_recorded(closed: Closed | None) -> None:
-    from hettop.cli.bench import say_recorded
+def _print_recorded(closed: Closed | None) -> None:
+    from hettop.cli.measuring import print_recorded
 
     if closed is not None:
         with contextlib.suppress(OSError):  # the terminal may be gone
-            say_recorded(closed)
+            print_recorded(closed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import signal
 import sys
@@ -87,6 +86,8 @@ def _with_commands(error: HettopError, argv: list[str]) -> HettopError:
     """A mistyped command is taken for a model's name: the error should say which commands there are."""
     if error.kind not in ("missing", "usage") or not argv or not argv[0].isalpha() or argv[0] in COMMANDS:
         return error
+    import difflib  # only after a mistake
+
     near = difflib.get_close_matches(argv[0], COMMANDS, n=1)
     if near:
         return HettopError(error.kind, error.message, f"did you mean: hettop {near[0]}")

@@ -6,25 +6,31 @@ Knows nothing of what is measured; a signal ends the loop, and what was measured
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, WRONG_USE_KINDS
 from hettop.format import NS_PER_SECOND
-from hettop.measurement.headless import Turns
 from hettop.measurement.options import MeasureOptions
-from hettop.record.writer import Closed
+from hettop.report.document import session_document, to_json
+from hettop.report.table import session_table
 from hettop.session.energy import LEAST_COVERAGE
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.session.unit import SEVERAL_TURNS
 from hettop.text import clean
+
+if TYPE_CHECKING:  # a replay without a screen prints a session, and measures nothing
+    from hettop.measurement.headless import Turns
+    from hettop.measurement.options import MeasureOptions
+    from hettop.record.writer import Closed
 
 PUMP_EVERY_S = 0.05
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
@@ -92,7 +98,7 @@ def print_header_warnings(session: Session) -> None:
     print_warnings(session.header.host.warnings if session.header else [])
 
 
-def say_power(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
+def print_power_problem(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
     """That a source of power which was named gave none of this run, or too little, on stderr; the result says so, too.
 
     longer: the option that gives it time enough.
@@ -116,7 +122,7 @@ def _too_little(session: Session, longer: str) -> str | None:
     return f"too few power samples while {', '.join(dict.fromkeys(short))} ran: {longer} measures longer"
 
 
-def say_turns(turns: Turns | None, longer: str | None = None) -> None:
+def print_turns_problem(turns: Turns | None, longer: str | None = None) -> None:
     """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
     if turns is None or turns.n >= SEVERAL_TURNS:
         return
@@ -149,3 +155,24 @@ def wrong_use(session: Session) -> HettopError | None:
     if all(failure.kind in WRONG_USE_KINDS for failure in failures):
         return HettopError(failures[0].kind, failures[0].message, failures[0].hint)
     return None
+
+
+def print_recorded(closed: Closed) -> None:
+    sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
+    missing = closed.dropped + closed.undeclared
+    if missing:
+        silent = f", and no line in it tells of {closed.undeclared:,} of them" if closed.undeclared else ""
+        sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
+    if closed.fault:
+        sys.stderr.write(f"hettop: {closed.fault}\n")
+
+
+def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
+    """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
+    if as_json:
+        sys.stdout.write(to_json(session_document(session, skipped)) + "\n")
+    else:
+        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns))
+        for kind, lines in (skipped or {}).items():
+            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
+    sys.stdout.flush()

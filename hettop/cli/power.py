@@ -156,7 +156,7 @@ def measure(
 def _gather(feed: PowerFeed, machine: Machine, printer: _Printer, pause: Callable[[float], object]) -> None:
     while True:
         for event in feed.drain(machine.now()):
-            printer.take(event)
+            printer.receive(event)
             if printer.enough:
                 return
         if printer.out_of_time(machine.now()):
@@ -200,17 +200,17 @@ class _Printer:
         if self._first_ns is None:
             if now_ns - self._began_ns <= limit + FIRST_SAMPLE_NS:
                 return False
-            self._say(f"no sample came in {(now_ns - self._began_ns) / NS_PER_S:.3g} s")
+            self._print_error(f"no sample came in {(now_ns - self._began_ns) / NS_PER_S:.3g} s")
             return True
         if now_ns - self._first_ns <= limit + self._interval_ns:
             return False
         told, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
-        self._say(f"ended by the clock after {passed:.3g} s: samples came for {told:.3g} s of it")
+        self._print_error(f"ended by the clock after {passed:.3g} s: samples came for {told:.3g} s of it")
         return True
 
-    def take(self, event: events.Power | events.PowerStatus) -> None:
+    def receive(self, event: events.Power | events.PowerStatus) -> None:
         if isinstance(event, events.PowerStatus):
-            self._take_status(event)
+            self._receive_status(event)
             return
         sample = of_event(event)
         found = self.gathered
@@ -242,7 +242,7 @@ class _Printer:
             self._out.write(page(self._source, found.samples, self._notes, self._request.width))
         self._out.flush()
 
-    def _take_status(self, status: events.PowerStatus) -> None:
+    def _receive_status(self, status: events.PowerStatus) -> None:
         refused = {name: without_keys(reason) for name, reason in status.refused.items()}
         status = msgspec.structs.replace(status, reason=without_keys(status.reason), refused=refused)
         found = self.gathered
@@ -250,14 +250,14 @@ class _Printer:
         if status.state == "running":
             found.running = status
             if self._request.on_terminal:
-                self._say(f"power from {status.source}" + (f": {status.reason}" if status.reason else ""))
+                self._print_error(f"power from {status.source}" + (f": {status.reason}" if status.reason else ""))
         elif status.state == "failed":
             found.failures += 1
-            self._say(f"{status.source} failed: {status.reason}")
+            self._print_error(f"{status.source} failed: {status.reason}")
         elif status.state in WITHOUT_HOPE and found.n:
-            self._say(f"{status.source} {status.state}: {status.reason}")
+            self._print_error(f"{status.source} {status.state}: {status.reason}")
 
-    def _say(self, text: str) -> None:
+    def _print_error(self, text: str) -> None:
         self._err.write(f"hettop: {clean(text, 400)}\n")
         self._err.flush()
 

@@ -47,11 +47,13 @@ class ProgressLine:
 
     def __init__(self, stream: TextIO, *, width: int, now: Callable[[], int] = time.monotonic_ns) -> None:
         self._stream, self._width, self._now = stream, width, now
-        self._began_ns = now()
+        self._began_ns: int | None = None
 
     def show(self, doing: str, share: float | None = None) -> None:
+        if self._began_ns is None and share is not None:
+            self._began_ns = self._now()  # what was prepared before tells nothing of the time left
         if self._width:
-            text = doing if share is None else f"{bar(share, self._now() - self._began_ns)}  {doing}"
+            text = doing if share is None else f"{bar(share, self._now() - (self._began_ns or 0))}  {doing}"
             self._stream.write(f"\r\x1b[K{text[: self._width - 1]}")  # a full line would wrap, and stay
             self._stream.flush()
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hettop.cli.screen import on_terminal, screen_options
+from hettop.cli.screen import on_terminal, screen_options, show
 from hettop.cli.serving import serve
+from hettop.cli.signals import ScreenSignals
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
-    from hettop.cli.bench import print_session
+    from hettop.cli.measuring import print_session
     from hettop.record.defects import Report
     from hettop.record.folding import fold
     from hettop.record.reader import open_recording, read_events
@@ -51,8 +52,6 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
 
 
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
-    from hettop.cli.screen import show
-    from hettop.cli.signals import ScreenSignals
     from hettop.record.is_study_only import holds_a_study_alone
 
     opened: list[ReplayFeed] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.export.formats import Files
-from hettop.export.html import tell
+from hettop.export.html import read_story
 from hettop.record.opened import open_recording
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
@@ -27,11 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.files) > MOST_FILES:
         raise HettopError("usage", f"a report of {len(arguments.files)} recordings", f"name up to {MOST_FILES}")
     if arguments.output is None:
-        sys.stdout.write(_rendered(_told(arguments.files), kind))
+        sys.stdout.write(_rendered(_page(arguments.files), kind))
         return 0
     out = Path(arguments.output)
     with Files(out, BEGINNINGS[kind], force=arguments.force) as files:
-        files.main().write(_rendered(_told(arguments.files), kind).encode())
+        files.main().write(_rendered(_page(arguments.files), kind).encode())
     sys.stdout.write(f"{clean(os.fspath(out))}\n")
     return 0
 
@@ -45,9 +45,9 @@ def _kind(output: str | None) -> str:
     raise HettopError("usage", f"a report is no {clean(suffix) or 'file without suffix'}", "name a .md or .html file")
 
 
-def _told(names: list[str]) -> Page:
+def _page(names: list[str]) -> Page:
     recordings = [open_recording(name) for name in names]  # all of them, before any is read to its end
-    return page_of([tell(recording) for recording in recordings])
+    return page_of([read_story(recording) for recording in recordings])
 
 
 def _rendered(page: Page, kind: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hettop.cli.bench import say_recorded
+from hettop.cli.measuring import print_recorded
 from hettop.cli.output import StudyOutput
 from hettop.cli.progress import Document, ProgressStream
 from hettop.cli.signals import stop_signals_ignored
@@ -84,10 +84,10 @@ def heading(setup: Setup, trials: Sequence[Trial]) -> tuple[str, dict[str, Any]]
     return " · ".join([name, *provenance(session)[2:]]), {**head, "model": {**head["model"], **called}}
 
 
-def say_recordings(trials: Sequence[Trial]) -> None:
+def print_recordings(trials: Sequence[Trial]) -> None:
     for trial in trials:
         if trial.closed is not None:
-            say_recorded(trial.closed)
+            print_recorded(trial.closed)
 
 
 def exit_code(rows: Sequence[Statistics], interrupted: bool) -> int:

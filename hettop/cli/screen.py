@@ -1,4 +1,7 @@
-"""Options of the screen, and showing it: shared by the live view and the replay."""
+"""Options of the screen, and showing it: shared by the live view and the replay.
+
+Textual is imported in functions: other commands take their options from here, too.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from hettop.analysis.budget import Budget, parse_budget
 from hettop.analysis.sweeps import PointResult, judged
-from hettop.cli.bench import say_recorded
-from hettop.cli.measuring import after_recording, measure, print_header_warnings, say_power
+from hettop.cli.measuring import after_recording, measure, print_header_warnings, print_power_problem, print_recorded
 from hettop.cli.output import StudyOutput
 from hettop.cli.parsers.studies import DEFAULT_LOADS
 from hettop.cli.progress import ProgressStream
@@ -23,7 +22,7 @@ from hettop.cli.rounds import (
     heading,
     make_rounds,
     measure_rounds,
-    say_recordings,
+    print_recordings,
     study_options,
 )
 from hettop.cli.signals import stop_signals_ignored
@@ -121,8 +120,8 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
         )
         sys.stdout.flush()
         if outcome.closed is not None:
-            say_recorded(outcome.closed)
-        say_power(sweep.session, measure_options)
+            print_recorded(outcome.closed)
+        print_power_problem(sweep.session, measure_options)
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if any(condition.wall.n for condition in sweep.session.conditions.values()):
@@ -239,7 +238,7 @@ def _measure(sweep: PointSweep, output: StudyOutput) -> int:
             lambda width: sweep.text(results, notes, width),
             interrupted=interrupted,
         )
-        say_recordings(sweep.rounds.trials)
+        print_recordings(sweep.rounds.trials)
     code = exit_code([result.statistics for result in results], interrupted)
     for trial in sweep.rounds.trials:
         if trial.session is not None:

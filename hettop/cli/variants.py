@@ -16,7 +16,7 @@ from hettop.cli.rounds import (
     heading,
     make_rounds,
     measure_rounds,
-    say_recordings,
+    print_recordings,
     study_options,
 )
 from hettop.cli.signals import stop_signals_ignored
@@ -77,7 +77,7 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: Stud
             interrupted=interrupted,
         )
         sys.stdout.flush()
-        say_recordings(rounds.trials)
+        print_recordings(rounds.trials)
     return exit_code([result.statistics for result in results], interrupted)
 
 

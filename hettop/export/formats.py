@@ -61,6 +61,12 @@ FORMATS = {
 }
 
 
+PICTURE = Format("svg", ".svg", "the screen at one moment (--at, else the end)", (b"<svg",), "")
+COMPRESSED = Format("zst", ".jsonl.zst", "the recording itself, compressed (extra: zst)", (b"\x28\xb5\x2f\xfd",), "")
+EXPORT_FORMATS = {**FORMATS, PICTURE.name: PICTURE, COMPRESSED.name: COMPRESSED}
+"""All that `hettop export` offers: those above, and two that are no table of the events."""
+
+
 def needed(library: str, extra: str, what: str) -> Any:
     """The module `library`. Raises HettopError `missing` that says how to get it."""
     try:

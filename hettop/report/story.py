@@ -39,7 +39,7 @@ LONGEST_SETTING = 120
 
 
 @dataclass(slots=True)
-class Told:
+class RecordingStory:
     """One recording, read to its end: its name, the folded session, its course, and what was skipped of it."""
 
     name: str
@@ -50,7 +50,7 @@ class Told:
     """What to do, if somebody has judged: it comes first."""
 
 
-def page_of(told: Sequence[Told]) -> Page:
+def page_of(told: Sequence[RecordingStory]) -> Page:
     """One recording's story, or several beside each other and then one after the other."""
     simulated = any(one.session.simulated for one in told)
     if len(told) == 1:
@@ -62,7 +62,7 @@ def page_of(told: Sequence[Told]) -> Page:
     return Page(f"{len(told)} recordings", simulated, sections)
 
 
-def _chapter(told: Told, level: int) -> Iterator[Section]:
+def _chapter(told: RecordingStory, level: int) -> Iterator[Section]:
     session = told.session
     rows = statistics(session)
     if session.studies.all and not rows:
@@ -83,7 +83,7 @@ def _chapter(told: Told, level: int) -> Iterator[Section]:
     yield Section("Method", list(_method(told)), level)
 
 
-def _studies_alone(told: Told, level: int) -> Iterator[Section]:
+def _studies_alone(told: RecordingStory, level: int) -> Iterator[Section]:
     """Of a recording in which nothing ran but studies of the model: no latencies, no course, no power."""
     yield from study_sections(told.session, level, beside=False)
     yield Section("What was measured", [_provenance(told)], level)
@@ -98,7 +98,7 @@ def _title(session: Session) -> str:
     return " · ".join(text for text in told if text)
 
 
-def _provenance(told: Told) -> Facts:
+def _provenance(told: RecordingStory) -> Facts:
     session = told.session
     header = session.header or Header(t=0, format="", version=(1, 0))
     host, model = header.host, header.model
@@ -212,7 +212,7 @@ def _needs(rows: Sequence[Statistics]) -> Iterator[str]:
             yield f"{_name(row)}: {told}"
 
 
-def _course(told: Told) -> Iterator[Block]:
+def _course(told: RecordingStory) -> Iterator[Block]:
     course = told.course
     shown = course.happenings[:HAPPENINGS_SHOWN]
     yield from course_figure(course, len(shown))
@@ -248,7 +248,7 @@ def _compiling(row: Statistics) -> str:
     return "before" if row.cached else milliseconds(row.compile_ms)
 
 
-def _power(told: Told, rows: Sequence[Statistics]) -> Iterator[Block]:
+def _power(told: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
     session = told.session
     for text in power_line(session):
         yield Paragraph(f"{text[0].upper()}{text[1:]}.", warning=session.captured)
@@ -285,7 +285,7 @@ def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _method(told: Told) -> Iterator[Block]:
+def _method(told: RecordingStory) -> Iterator[Block]:
     rows = statistics(told.session)
     exact = all(row.exact for row in rows if row.n)
     yield Items(
@@ -304,7 +304,7 @@ def _method(told: Told) -> Iterator[Block]:
     yield from _made(told)
 
 
-def _made(told: Told) -> Iterator[Block]:
+def _made(told: RecordingStory) -> Iterator[Block]:
     """By which version, and what of the recording is not in it."""
     yield Paragraph(f"Made by hettop {__version__}.")
     if told.skipped:
@@ -312,7 +312,7 @@ def _made(told: Told) -> Iterator[Block]:
         yield Paragraph(f"Lines of the recording that could not be used: {lost}.", warning=True)
 
 
-def _side_by_side(told: Sequence[Told]) -> Section:
+def _side_by_side(told: Sequence[RecordingStory]) -> Section:
     """The medians and P90 of each condition in every recording; which differences are proven is another question."""
     by_condition: dict[tuple[str, str], dict[int, Statistics]] = {}
     for place, one in enumerate(told):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hettop.app.devices import NOT_ASKED, Devices
-from hettop.app.doctor import OPTIONAL, Cleared, Finding, Findings, clear, kept_in_use, look
+from hettop.app.doctor import OPTIONAL, Cleared, Finding, Findings, clear, examine, kept_in_use
 from hettop.app.terminal import Terminal
 from hettop.events import Host
 from hettop.measurement.validated_rails import Sighting, ValidatedRails
@@ -44,7 +44,7 @@ def looked(
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
 ) -> Findings:
-    return look(
+    return examine(
         host=host or Host(chip="a chip", cores=2),
         machine=replace(this_machine(), system=system, find=lambda _: None),
         cache=ModelCache(tmp_path / "cache", tmp_path / "other"),

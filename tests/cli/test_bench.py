@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from hettop import events
-from hettop.cli.bench import say_recorded
+from hettop.cli.measuring import print_recorded
 from hettop.record.writer import Closed
 from tests.cli.running import (
     HETTOP,
@@ -153,9 +153,9 @@ def test_a_recording_that_is_taken_away_fails_the_bench_and_keeps_the_result(tmp
 def test_all_that_a_recording_lacks_is_told_whether_lines_in_it_say_so_or_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    say_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=70, fault=None))
+    print_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=70, fault=None))
     assert "hettop: 3,070 samples are missing from it, and no line in it tells of 70 of them" in capsys.readouterr().err
-    say_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=0, fault=None))
+    print_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=0, fault=None))
     assert "hettop: 3,000 samples are missing from it\n" in capsys.readouterr().err
 
 

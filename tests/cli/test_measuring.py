@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hettop.cli.measuring import MORE_RUNS, say_turns
+from hettop.cli.measuring import MORE_RUNS, print_turns_problem
 from hettop.measurement.headless import Turns
 from tests.cli.running import called, hettop
 from tests.sources.engine.backends.test_onnx_core_ml import MAC
@@ -36,12 +36,12 @@ SIMULATED = ("bench", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE"
 def test_units_that_had_too_few_turns_are_said_to_have(
     turns: Turns | None, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    say_turns(turns)
+    print_turns_problem(turns)
     assert capsys.readouterr().err == words
 
 
 def test_what_mends_it_is_what_the_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    say_turns(Turns("ALL", 1, 2_000 * MS, by_power=True), MORE_RUNS)
+    print_turns_problem(Turns("ALL", 1, 2_000 * MS, by_power=True), MORE_RUNS)
     assert "; more --runs, --power none" in capsys.readouterr().err
 
 

@@ -128,7 +128,7 @@ def printer(**request: Any) -> tuple[_Printer, io.StringIO]:
 def test_the_time_that_was_asked_for_passes_on_the_clock_too() -> None:
     printing, said = printer(duration_ns=SECOND)
     assert not printing.out_of_time(0)
-    printing.take(Power(t=0, source="x", elapsed_ns=1, mw={"cpu": 1.0}))
+    printing.receive(Power(t=0, source="x", elapsed_ns=1, mw={"cpu": 1.0}))
     assert not printing.out_of_time(300 * MS)  # the first sample is there
     assert not printing.out_of_time(1_400 * MS)
     assert not printing.enough

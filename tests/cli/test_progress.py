@@ -119,6 +119,15 @@ def test_the_bar_has_the_time_left_as_soon_as_it_is_known() -> None:
     assert bar(0.25, 10 * S) == f"{'█' * 6}{'·' * 18}  25%  00:30 left"
 
 
+def test_the_time_left_counts_from_the_first_share_that_is_known() -> None:
+    stream, clock = io.StringIO(), [100 * S]
+    progress = ProgressLine(stream, width=80, now=lambda: clock[0])
+    progress.show("preparing …")
+    for clock[0], share in ((130 * S, 0.0), (140 * S, 0.5)):
+        progress.show("b1 on ALL", share)
+    assert stream.getvalue().endswith("50%  00:10 left  b1 on ALL")
+
+
 def test_the_time_left_is_that_of_what_was_done_so_far() -> None:
     assert time_left_ns(10, 0.0) is None
     assert time_left_ns(10, 0.25) == 30

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.export.html import tell
+from hettop.export.html import read_story
 from hettop.record.opened import Recording, open_recording
 from hettop.report.html_page import html_page
 from hettop.report.story import page_of
@@ -49,7 +49,7 @@ class Reader(HTMLParser):
 
 
 def read(recording: Recording) -> tuple[str, Reader]:
-    page = html_page(page_of([tell(recording)]))
+    page = html_page(page_of([read_story(recording)]))
     reader = Reader()
     reader.feed(page)
     reader.close()

@@ -13,7 +13,7 @@ from hettop.analysis.verdict import Question, verdict
 from hettop.report.conditions import conditions_text
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
-from hettop.report.story import Told, page_of
+from hettop.report.story import RecordingStory, page_of
 from hettop.report.table import session_table
 from hettop.report.verdict import verdict_markdown, verdict_text
 from hettop.report.verdict_document import verdict_document
@@ -36,7 +36,7 @@ def everywhere(session: Session) -> dict[str, str]:
         "decide": verdict_text(judged(session), session, 400),
         "decide --markdown": verdict_markdown(judged(session), session),
         "sweep": conditions_text(session, {}, 400),
-        "report": markdown_page(page_of([Told("a", session)])),
+        "report": markdown_page(page_of([RecordingStory("a", session)])),
     }
     return {name: " ".join(text.replace("\\", "").split()) for name, text in found.items()}
 
@@ -144,6 +144,6 @@ def test_the_report_tells_what_compiling_took() -> None:
     engine = events.Engine(
         t=0, unit="ALL", state="running", load_ns=90 * MS, first_ns=MS, compile_ns=4100 * MS, cached=False
     )
-    text = markdown_page(page_of([Told("a", session_of(engine, window([MS] * 30, unit="ALL")))]))
+    text = markdown_page(page_of([RecordingStory("a", session_of(engine, window([MS] * 30, unit="ALL")))]))
     assert "| unit | compiling | loading |" in text
-    assert "compiling" not in markdown_page(page_of([Told("a", session_of(window([MS] * 30)))]))
+    assert "compiling" not in markdown_page(page_of([RecordingStory("a", session_of(window([MS] * 30)))]))

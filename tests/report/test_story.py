@@ -9,13 +9,13 @@ from hettop.events import AnyEvent
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Items, Page, Paragraph, Section, Table
-from hettop.report.story import Told, page_of
+from hettop.report.story import RecordingStory, page_of
 from hettop.session.session import Session
 from tests.streams import MS, S, header, window
 
 
-def told(name: str, *stream: AnyEvent, simulated: bool = False) -> Told:
-    made = Told(name, Session())
+def told(name: str, *stream: AnyEvent, simulated: bool = False) -> RecordingStory:
+    made = RecordingStory(name, Session())
     for event in (header(simulated=simulated), *stream):
         made.session.fold(event)
         made.course.add(event)

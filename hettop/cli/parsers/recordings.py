@@ -7,7 +7,6 @@ import re
 
 from hettop.cli.screen import add_screen_options
 from hettop.cli.serving import add_serve_option
-from hettop.export.formats import FORMATS, Format
 from hettop.measurement.arguments import describe, duration_ns
 
 
@@ -105,13 +104,6 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace an earlier report at OUT")
 
 
-PICTURE = Format("svg", ".svg", "the screen at one moment (--at, else the end)", (b"<svg",), "")
-
-COMPRESSED = Format("zst", ".jsonl.zst", "the recording itself, compressed (extra: zst)", (b"\x28\xb5\x2f\xfd",), "")
-
-EXPORT_FORMATS = {**FORMATS, PICTURE.name: PICTURE, COMPRESSED.name: COMPRESSED}
-
-
 SMALLEST_SCREEN, LARGEST_SCREEN = 20, 400
 
 _SIZE = re.compile(r"(\d{2,3})x(\d{2,3})")
@@ -132,11 +124,12 @@ _EXPORT_EXAMPLES = """\
   hettop export session.jsonl --to zst                 session.jsonl.zst; the original stays
   hettop export session.jsonl --to csv -o - | head     one table, into a pipe"""
 
-_EXPORT_NOTES = "formats:\n" + "\n".join(f"  {made.name:<12} {made.summary}" for made in EXPORT_FORMATS.values())
-
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(parser, "Write a recording in another format.", _EXPORT_EXAMPLES, _EXPORT_NOTES)
+    from hettop.export.formats import EXPORT_FORMATS  # with pathlib: the help of others does without
+
+    notes = "formats:\n" + "\n".join(f"  {made.name:<12} {made.summary}" for made in EXPORT_FORMATS.values())
+    describe(parser, "Write a recording in another format.", _EXPORT_EXAMPLES, notes)
     parser.add_argument("file", metavar="FILE", help="a recording (.jsonl, .jsonl.zst)")
     parser.add_argument("--to", required=True, choices=list(EXPORT_FORMATS), help="the format")
     parser.add_argument("-o", "--output", metavar="OUT", help="the file (beside FILE, under its name); - for a pipe")

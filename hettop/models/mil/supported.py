@@ -61,7 +61,7 @@ inference against the shapes the program declares.
 """
 
 
-# Measured with onnxruntime 1.32 on x86-64; tests/mil holds the comparisons, the published models' in test_published.py.
+# Measured with onnxruntime 1.32 on x86-64; see tests/models/mil, test_published.py for published models.
 _AGREEMENT = """\
 ## How far it agrees
 

@@ -6,7 +6,7 @@ from hettop.events import AnyEvent, Failure, Study
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Section
-from hettop.report.story import Told, page_of
+from hettop.report.story import RecordingStory, page_of
 from hettop.report.studies import study_sections
 from hettop.report.table import session_table
 from tests.report.sessions import session_of
@@ -19,8 +19,8 @@ FAILED = Study(
 )
 
 
-def told(*stream: AnyEvent) -> Told:
-    return Told("x.jsonl", session_of(*stream), verdict=Section("Verdict", []))
+def told(*stream: AnyEvent) -> RecordingStory:
+    return RecordingStory("x.jsonl", session_of(*stream), verdict=Section("Verdict", []))
 
 
 def titles(*stream: AnyEvent) -> list[str]:

@@ -1,0 +1,57 @@
+"""The table of commands: each has options and a runner, and none is imported before it is run."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hettop.cli
+from hettop.cli.commands import COMMANDS, LIVE, command_of, parse, parser_of
+from tests.cli.running import PATIENCE_S, plain_environment
+
+NAMES = [LIVE, *COMMANDS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_a_runner_a_summary_and_a_description(name: str) -> None:
+    command = command_of(name)
+    assert callable(importlib.import_module(command.runner).run)
+    assert command.summary[0].isupper()
+    assert not command.summary.endswith(".")
+    assert "\n\nexamples:\n  hettop" in (parser_of(name).description or "")
+
+
+def test_every_module_with_a_runner_is_in_the_table() -> None:
+    """A command that nobody can call is dead code."""
+    folder = Path(hettop.cli.__file__).parent
+    modules = {
+        f"hettop.cli.{path.stem}"
+        for path in folder.glob("*.py")
+        if "\ndef run(arguments: argparse.Namespace)" in path.read_text(encoding="utf-8")
+    }
+    assert {command_of(name).runner for name in NAMES} == modules
+
+
+def test_the_table_imports_no_runner() -> None:
+    code = (
+        "import json, sys; before = set(sys.modules); import hettop.cli.commands; "
+        "print(json.dumps(list(set(sys.modules) - before)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, timeout=PATIENCE_S, env=plain_environment()
+    )
+    imported = set(json.loads(done.stdout))
+    assert "hettop.cli.parsers.studies" in imported
+    assert imported & {command_of(name).runner for name in NAMES} == set()
+    assert imported & {"pathlib", "difflib"} == set(), "every help would wait for them"
+
+
+def test_the_command_line_is_kept_as_it_was_written() -> None:
+    """A study's recording tells by which command it was made."""
+    assert parse("sweep", ["--batch", "1,2"]).command == ["sweep", "--batch", "1,2"]
+    assert parse(LIVE, ["model.onnx"]).command == ["model.onnx"]
