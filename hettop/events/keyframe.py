@@ -9,9 +9,8 @@ from typing import Annotated
 
 import msgspec
 
-from hettop.events.base import Event, Failure
+from hettop.events.base import LARGEST_EXACT, NO_LOAD, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.inference import Engine, Outputs, Plan
-from hettop.events.limits import LARGEST_EXACT, NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study

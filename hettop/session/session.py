@@ -17,9 +17,8 @@ from hettop.session.causes import Causes
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.energy import Energy
 from hettop.session.log import log_event
-from hettop.session.power_history import PowerHistory
 from hettop.session.studies import Studies
-from hettop.session.trailing import LONGEST_WINDOW_NS
+from hettop.session.trailing import LONGEST_WINDOW_NS, PowerHistory
 from hettop.session.unit import Unit, new_unit, restored_unit
 
 __all__ = ["LONGEST_WINDOW_NS", "RAW_LIMIT", "Session"]
@@ -334,3 +333,12 @@ class Session:
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
         return session
+
+
+def current_condition(session: Session, unit: str) -> Condition | None:
+    """The unit's condition under the load (and thermal state) in force; else its latest under that load."""
+    found = session.conditions.get(ConditionKey(unit, session.load, session.thermal))
+    if found is not None:
+        return found
+    same_load = [c for key, c in session.conditions.items() if key.unit == unit and key.load == session.load]
+    return same_load[-1] if same_load else None
