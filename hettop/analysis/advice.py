@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hettop.events import Advice
-from hettop.session.current import current_condition
 from hettop.session.details import are_wrong
-from hettop.session.session import Session
+from hettop.session.session import Session, current_condition
 from hettop.stats.dependence import Bounds, quantile_bounds
 from hettop.stats.quantiles import quantile, samples_needed
 

@@ -6,7 +6,28 @@ Times are nanoseconds since the session began; every number below 2**53 so that 
 
 from __future__ import annotations
 
-from hettop.events.base import Event, Failure
+from hettop.events.base import (
+    ENGINE_STATES,
+    FORMAT,
+    LARGEST_EXACT,
+    LATENCY_LIMIT_NS,
+    LATENESS_LIMIT_NS,
+    LINE_LIMIT,
+    LOAD_STATES,
+    NAMED_LIMIT,
+    NO_LOAD,
+    PHASES,
+    POWER_STATES,
+    SPANS_LIMIT,
+    TEXT_LIMIT,
+    VERSION,
+    WINDOW_LIMIT,
+    Column,
+    Event,
+    Failure,
+    row_name,
+    split_row,
+)
 from hettop.events.codec import KINDS, AnyEvent, decode, encode, line_crc32_holds, with_line_crc32
 from hettop.events.inference import (
     COLLECTED,
@@ -46,24 +67,6 @@ from hettop.events.keyframe import (
     UnitState,
     WorkerLeft,
 )
-from hettop.events.limits import (
-    ENGINE_STATES,
-    FORMAT,
-    LARGEST_EXACT,
-    LATENCY_LIMIT_NS,
-    LATENESS_LIMIT_NS,
-    LINE_LIMIT,
-    LOAD_STATES,
-    NAMED_LIMIT,
-    NO_LOAD,
-    PHASES,
-    POWER_STATES,
-    SPANS_LIMIT,
-    TEXT_LIMIT,
-    VERSION,
-    WINDOW_LIMIT,
-    Column,
-)
 from hettop.events.machine import (
     CAPTURE,
     Baseline,
@@ -77,7 +80,6 @@ from hettop.events.machine import (
     PowerStatus,
     is_capture,
 )
-from hettop.events.rows import row_name, split_row
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Host, Mark, ModelInfo
 from hettop.events.studies import (
     ROWS_LIMIT,

@@ -11,9 +11,9 @@ import zlib
 import msgspec
 import numpy as np
 
+from hettop.events.base import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
 from hettop.events.inference import Engine, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
-from hettop.events.limits import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
 from hettop.events.machine import Baseline, Canary, Frame, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import FOUND_BY, Study

@@ -10,8 +10,19 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from hettop.events.base import Event, Failure
-from hettop.events.limits import NAMED_LIMIT, SPANS_LIMIT, WINDOW_LIMIT, Column, Count, Nanoseconds, Ratio, Share, Text
+from hettop.events.base import (
+    NAMED_LIMIT,
+    SPANS_LIMIT,
+    WINDOW_LIMIT,
+    Column,
+    Count,
+    Event,
+    Failure,
+    Nanoseconds,
+    Ratio,
+    Share,
+    Text,
+)
 
 
 class Samples(Event, frozen=True, kw_only=True, tag="samples", eq=False):

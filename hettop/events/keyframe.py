@@ -9,9 +9,8 @@ from typing import Annotated
 
 import msgspec
 
-from hettop.events.base import Event, Failure
+from hettop.events.base import LARGEST_EXACT, NO_LOAD, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.inference import Engine, Outputs, Plan
-from hettop.events.limits import LARGEST_EXACT, NO_LOAD, Count, Milliwatts, Nanoseconds, Ratio, Runs, Text
 from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study
@@ -210,8 +209,10 @@ class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     gaps: Annotated[list[GapState], msgspec.Meta(max_length=64)] = []
 
 
-class UnitState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     """All that was folded of one unit: its engine's state, first call and warm-up, and where its clock stands.
+
+    `hettop.session.unit.Unit` is this with what events do to it.
 
     `apart` counts the samples of every phase that does not enter the distribution. `since_ns` is when the state was
     entered, `stretch_ns` where the steady samples began of which the last one is a part.

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from hettop.events.base import Event, Failure
-from hettop.events.limits import NO_LOAD, SPANS_LIMIT, Count, Milliwatts, Nanoseconds, Ratio, Share, Text
+from hettop.events.base import NO_LOAD, SPANS_LIMIT, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Share, Text
 
 CAPTURE = "file"
 """The source of power that plays a file: of some machine at some time, whatever runs meanwhile."""

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from hettop.events.base import Event
-from hettop.events.limits import Count, Nanoseconds, Ratio, Text
+from hettop.events.base import Count, Event, Nanoseconds, Ratio, Text
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -10,8 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from hettop.events.base import Event, Failure
-from hettop.events.limits import Count, Nanoseconds, Ratio, Share, Text
+from hettop.events.base import Count, Event, Failure, Nanoseconds, Ratio, Share, Text
 
 ROWS_LIMIT = 64
 """Rows of one table in one event."""

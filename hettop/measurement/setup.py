@@ -12,7 +12,7 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.events import row_name
-from hettop.events.limits import TEXT_LIMIT
+from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import ModelOptions
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.mobilenetv2 import is_default_name

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import AnyEvent, Column, Mark, Power, Samples
+from hettop.record.dataframe_columns import columns_of, pandas_frame, polars_frame
 from hettop.record.defects import Report
 from hettop.record.folding import fold
-from hettop.record.frames import columns_of, pandas_frame, polars_frame
 from hettop.record.reader import open_recording as open_file
 from hettop.record.reader import read_events
 from hettop.session.session import RAW_LIMIT, Session

@@ -15,10 +15,8 @@ from hettop import events
 from hettop.errors import HettopError
 from hettop.events import LINE_LIMIT, AnyEvent, Samples
 from hettop.record import window_coalescer as gather
-from hettop.record.disk import Disk, LineFile, fault_text
-from hettop.record.limits import clock_fault, form_fault
-from hettop.record.readable import readable
-from hettop.record.syncing import Syncer
+from hettop.record.disk import Disk, LineFile, Syncer, fault_text
+from hettop.record.limits import clock_fault, form_fault, readable
 from hettop.session.session import Session
 
 KEYFRAME_NS = 10 * 10**9

@@ -1,7 +1,4 @@
-"""What the statistics object tells beside a distribution: idle time before calls, variants, how a warm-up ended.
-
-Pure; knows the fold and nothing of how it is shown.
-"""
+"""What the statistics object holds beside a distribution: idle gaps, causes of spikes, variants, end of the warm-up."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import msgspec
 from hettop.events import split_row
 from hettop.session.condition import Condition
 from hettop.session.session import Session
+from hettop.session.spikes_view import cause_rows
 from hettop.session.unit import Unit
 from hettop.stats.steady import steady_at
 
@@ -45,3 +43,31 @@ def warmed_up(session: Session, unit: Unit) -> bool | None:
     if settings.get("warmup") != "auto" or not unit.warmup_ns:
         return None
     return steady_at(unit.warmup_ns) is not None
+
+
+class SpikeCause(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate under one condition. `inside`: share of the spikes that count (`spikes`, at least a second apart)
+    at which it was present; `outside`: what spikes as long would have at all other moments; `p`: of so many by chance.
+    """
+
+    cause: str
+    inside: float | None
+    outside: float
+    spikes: int
+    p: float | None
+    verdict: str
+
+
+def spike_causes(session: Session, condition: Condition) -> list[SpikeCause]:
+    """The candidates that were watched, the likeliest first."""
+    return [
+        SpikeCause(
+            cause=row.name,
+            inside=row.inside,
+            outside=row.outside,
+            spikes=condition.found.evidence(),
+            p=row.p,
+            verdict=row.verdict,
+        )
+        for row in cause_rows(session, condition)
+    ]

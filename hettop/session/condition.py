@@ -1,10 +1,9 @@
-"""What is known of one condition: the distribution of its steady samples, and the spikes seen as they came.
-
-Knows nothing of engines, screens or files.
-"""
+"""What is known of one condition: the distribution of its steady samples, spike thresholds, and spikes as they came."""
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +11,11 @@ import numpy.typing as npt
 
 from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples, SpikesState
 from hettop.session.drift import Drift
-from hettop.session.fences import Fences
 from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
 from hettop.session.series import Series
 from hettop.session.spikes import IDLE_NS, Spikes
-from hettop.session.trailing import NoTrailing, Trailing
+from hettop.session.trailing import LONGEST_WINDOW_NS, NoTrailing, Trailing
 from hettop.stats.drift import REFERENCE
 from hettop.stats.spikes import fence_of_histogram
 
@@ -201,3 +199,32 @@ def next_fence_at(n: int) -> int:
         return max(FIRST_FENCE_AT, 1 << n.bit_length())
     step = 1 << max(FENCE_STEP_BITS, n.bit_length() - FENCE_STEPS_PER_OCTAVE_BITS)
     return n - n % step + step
+
+
+class Fences:
+    """`now` is the fence in force, in ns; None while there is none."""
+
+    __slots__ = ("_since", "now")
+
+    def __init__(self, now: int | None = None) -> None:
+        self.now = now
+        # (end of the last sample before it, fence); it holds for the samples that ended later.
+        self._since: deque[tuple[int, int]] = deque([] if now is None else [(-1, now)])
+
+    def renew(self, after_ns: int, fence_ns: int | None) -> None:
+        """From the sample after the one that ended at `after_ns` on, this is the fence."""
+        if fence_ns == self.now or fence_ns is None:  # a distribution that has a fence never loses it
+            return
+        self.now = fence_ns
+        self._since.append((after_ns, fence_ns))
+        while len(self._since) > 1 and self._since[1][0] < after_ns - LONGEST_WINDOW_NS:
+            self._since.popleft()
+
+    def exceeded(self, ends: Column, latencies: Column) -> npt.NDArray[np.bool_]:
+        """Which of these trailing samples, whose ends ascend, were above the fence in force when they came."""
+        found = np.zeros(len(ends), dtype=np.bool_)
+        befores = np.array([after for after, _ in self._since], dtype=np.int64)
+        begins = [*np.searchsorted(ends, befores, side="right").tolist(), len(ends)]
+        for (begin, end), (_, fence) in zip(pairwise(begins), self._since, strict=True):
+            np.greater(latencies[begin:end], fence, out=found[begin:end])
+        return found

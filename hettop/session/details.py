@@ -13,7 +13,7 @@ from hettop.format import UNKNOWN, milliseconds, significant
 from hettop.session.canary import Frames
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures
-from hettop.session.evidence import evidence_of
+from hettop.session.placement import evidence_of
 from hettop.session.series import NS_PER_MS
 from hettop.session.states import drift_words, stay_words
 from hettop.session.statistics import binding_overhead_ms

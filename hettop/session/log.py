@@ -1,17 +1,24 @@
 """The event log: which events are worth a line to the person watching, and how it reads.
 
-The fold keeps the events; their words are made when they are shown. Spikes are not here, they are found by the fold.
+The fold keeps the events (`log_event`); their words are made when they are shown (`log`), with the latest spikes among
+them, which the fold finds.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from hettop import events
 from hettop.events import AnyEvent, Failure, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
 from hettop.format import clock, milliseconds, percent
+from hettop.session.series import NS_PER_MS
+from hettop.session.spikes import RECENT
 
-NS_PER_MS = 1e6
+if TYPE_CHECKING:
+    from hettop.session.session import Session
+    from hettop.session.views import ViewRequest
 
 _ACTIONS = {
     "start": "measuring {units}",
@@ -197,3 +204,42 @@ def _drift(event: LevelDrift) -> str:
     before, after = (milliseconds(value / NS_PER_MS) for value in (event.before_ns, event.after_ns))
     change = f" ({percent(event.after_ns / event.before_ns - 1, signed=True)})" if event.before_ns else ""
     return f"{event.unit} drifts: median {before} → {after} ms{change} since {clock(event.since_ns)}"
+
+
+def log(session: Session, request: ViewRequest) -> tuple[LogEntry, ...]:
+    """What happened, with the latest spikes in their places, oldest first."""
+    spikes = [
+        _Spike(end, latency_ns, condition.key.unit)
+        for condition in session.conditions.values()
+        for end, latency_ns in condition.recent_spikes
+        if end <= request.now_ns
+    ]
+    entries: list[LogEntry] = []
+    between: dict[str, list[_Spike]] = {}
+    happened: list[LogEntry | _Spike] = [*map(in_words, session.log), *spikes]
+    for each in sorted(happened, key=lambda entry: entry.t):
+        if isinstance(each, _Spike):
+            between.setdefault(each.unit, []).append(each)
+        else:
+            entries += [*_told_together(between), each]
+            between = {}
+    return (*entries, *_told_together(between))
+
+
+class _Spike(NamedTuple):
+    t: int
+    latency_ns: int
+    unit: str
+
+
+def _told_together(spikes: dict[str, list[_Spike]]) -> list[LogEntry]:
+    """A line for each unit's spikes between two other events: a restless machine must not push those off the screen."""
+    lines = []
+    for unit, found in spikes.items():
+        largest = max(spike.latency_ns for spike in found) / NS_PER_MS
+        more = "+" if len(found) >= RECENT else ""  # older ones are forgotten
+        text = f"spike {largest:.2f} ms"
+        if len(found) > 1:
+            text = f"{len(found)}{more} recent spikes, up to {largest:.2f} ms"
+        lines.append(LogEntry(t=found[-1].t, level="warning", text=f"{text} {unit}", kind="spike"))
+    return sorted(lines, key=lambda entry: entry.t)

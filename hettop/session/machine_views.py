@@ -174,8 +174,8 @@ def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
 
 
 def _energy(session: Session, unit: str | None, made_of: tuple[str, ...]) -> dict[str, float | None]:
-    from hettop.session.current import current_condition
     from hettop.session.rails import sum_of
+    from hettop.session.session import current_condition
     from hettop.session.statistics import energy_of
 
     baseline = session.baselines.get(session.load)

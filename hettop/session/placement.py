@@ -1,14 +1,17 @@
-"""Sets the framework's claim of where a unit runs beside what the power rails drew while it ran, in plain words.
+"""Compares the framework's claim of where a unit runs with what the power rails drew while it ran, in words.
 
-A pure function of a plan and a few numbers; knows neither where power comes from nor how it was averaged.
+Pure: a function of a plan, a condition and its energy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from hettop.events import Plan
+from hettop.session.condition import Condition
+from hettop.session.energy import UNTOLD_STEP_MJ, EnergyFigures
+from hettop.session.series import NS_PER_MS
 
 NOTHING_MW = 10.0
 """So little above idle, while a call lasts, is what a rail shows that does no work; one at work draws hundreds."""
@@ -182,3 +185,36 @@ def _percent(share: float) -> str:
     if 0.995 <= share < 1:
         return ">99 %"
     return f"{100 * share:.0f} %"
+
+
+NS_PER_S = 1e9
+
+
+def evidence_of(
+    plan: Plan | None,
+    condition: Condition | None,
+    energy: EnergyFigures | None,
+    idle_mw: Mapping[str, float | None],
+) -> str | None:
+    """The claim beside what was drawn under this condition, in words; None without a plan."""
+    means = energy.mean_mw if energy is not None else {}
+    return evidence(
+        plan,
+        ane_mw=means.get("ane"),
+        gpu_mw=means.get("gpu"),
+        idle_ane_mw=idle_mw.get("ane"),
+        idle_gpu_mw=idle_mw.get("gpu"),
+        calls=_calls(condition, energy),
+        validated=energy.validated if energy is not None else (),
+    )
+
+
+def _calls(condition: Condition | None, energy: EnergyFigures | None) -> Calls:
+    if condition is None or not condition.wall.n or not condition.active_ns or energy is None:
+        return BACK_TO_BACK
+    step_mj = UNTOLD_STEP_MJ if energy.resolution_mj is None else energy.resolution_mj
+    return Calls(
+        period_ms=condition.active_ns / condition.wall.n / NS_PER_MS,
+        latency_ms=(condition.wall.moments.mean_ns or 0.0) / NS_PER_MS,
+        blur_mw=step_mj / (energy.window_ns / NS_PER_S) if energy.window_ns else 0.0,
+    )

@@ -17,10 +17,9 @@ from hettop.session.causes import Causes
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.energy import Energy
 from hettop.session.log import log_event
-from hettop.session.power_history import PowerHistory
 from hettop.session.studies import Studies
-from hettop.session.trailing import LONGEST_WINDOW_NS
-from hettop.session.unit import Unit
+from hettop.session.trailing import LONGEST_WINDOW_NS, PowerHistory
+from hettop.session.unit import Unit, new_unit, restored_unit
 
 __all__ = ["LONGEST_WINDOW_NS", "RAW_LIMIT", "Session"]
 
@@ -177,7 +176,8 @@ class Session:
         if event.action == "reset":
             self.conditions.clear()
             self.canary.reset()
-            self.units = {name: self._unit_without_samples(unit) for name, unit in self.units.items()}
+            for unit in self.units.values():
+                unit.broke_off()
             self.energy.reset(self.units.values())
 
     @_fold.register
@@ -265,7 +265,7 @@ class Session:
 
     def _unit(self, name: str) -> Unit:
         if name not in self.units:
-            self.units[name] = Unit(name)
+            self.units[name] = new_unit(name)
         return self.units[name]
 
     def _condition(self, window: events.Samples) -> Condition:
@@ -273,12 +273,6 @@ class Session:
         if key not in self.conditions:
             self.conditions[key] = Condition(key, self._raw_limit, trailing=self._trailing)
         return self.conditions[key]
-
-    @staticmethod
-    def _unit_without_samples(unit: Unit) -> Unit:
-        fresh = Unit.restored(unit.snapshot())
-        fresh.broke_off()
-        return fresh
 
     def keyframe(self, t: int, crc32: int) -> Keyframe:
         """The whole folded state at `t`; `crc32` is the writer's, of the bytes before it."""
@@ -289,7 +283,7 @@ class Session:
             dropped=self.dropped,
             load=self.load,
             thermal=self.thermal,
-            units=[unit.snapshot() for unit in self.units.values()],
+            units=[unit.copy() for unit in self.units.values()],
             conditions=[condition.state(self.causes.settled) for condition in self.conditions.values()],
             control=self.control,
             advice=self.advice,
@@ -334,8 +328,17 @@ class Session:
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
         session.log.extend([*keyframe.log, *keyframe.log_events])
-        session.units = {state.unit: Unit.restored(state) for state in keyframe.units}
+        session.units = {state.unit: restored_unit(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
         return session
+
+
+def current_condition(session: Session, unit: str) -> Condition | None:
+    """The unit's condition under the load (and thermal state) in force; else its latest under that load."""
+    found = session.conditions.get(ConditionKey(unit, session.load, session.thermal))
+    if found is not None:
+        return found
+    same_load = [c for key, c in session.conditions.items() if key.unit == unit and key.load == session.load]
+    return same_load[-1] if same_load else None

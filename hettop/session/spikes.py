@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hettop.events import CauseCounts, Column, SpikesState
-from hettop.session.causes import CAUSES, IDLE, Marks
-from hettop.session.slots import SLOT_NS, occupied, runs_of, slots_of
+from hettop.session.causes import CAUSES, IDLE, SLOT_NS, Marks, occupied, runs_of, slots_of
 from hettop.stats.causes import WIDTHS, Judged, Presence, Verdict, chance_of, judge, width_class
 
 RECENT = 8

@@ -1,13 +1,16 @@
-"""The last minute of one condition's steady samples, for the panels that look at a trailing window.
+"""The last minute, for the panels that look at a trailing window: samples of one condition, and power samples.
 
-Bounded whatever the rate; what it answers depends on the samples alone, not on how they arrived.
+Bounded whatever the rate; what it answers depends on the samples alone, not on how they arrived. No keyframe carries
+it, because seeking folds the longest window again.
 """
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
-from hettop.events import Column
+from hettop.events import Column, Power
 
 LONGEST_WINDOW_NS = 60 * 10**9
 TRAILING_SAMPLES = 1 << 18  # 4 MiB a condition; above 4,369 samples/s the longest window is shorter than a minute
@@ -71,3 +74,22 @@ class NoTrailing(Trailing):
 
     def add(self, ends: Column, latencies: Column) -> None:
         pass
+
+
+MOST = 2048  # a minute of samples every 30 ms
+
+
+class PowerHistory:
+    """Power samples, oldest first; their windows end in ascending order."""
+
+    def __init__(self) -> None:
+        self._samples: deque[Power] = deque(maxlen=MOST)
+
+    def add(self, event: Power) -> None:
+        self._samples.append(event)
+        while self._samples[0].t < event.t - LONGEST_WINDOW_NS - self._samples[0].elapsed_ns:
+            self._samples.popleft()
+
+    def between(self, start_ns: int, end_ns: int) -> list[Power]:
+        """Those whose windows overlap (start_ns, end_ns)."""
+        return [each for each in self._samples if each.t > start_ns and each.t - each.elapsed_ns < end_ns]

@@ -5,7 +5,9 @@ Knows nothing of the distributions of its samples; those belong to conditions.
 
 from __future__ import annotations
 
-from hettop.events import Engine, Failure, Outputs, Plan, Samples, UnitState
+import msgspec
+
+from hettop.events import Engine, Samples, UnitState
 
 TOLD = (
     "backend",
@@ -26,31 +28,19 @@ SEVERAL_TURNS = 3
 """With fewer, which are a switch or two by hand, what the machine does meanwhile is taken for what the units do."""
 
 
-class Unit:
-    """One row of the units panel, folded."""
+class Unit(UnitState):
+    """One row of the units panel: what a keyframe holds of it, and how events change that."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.state = "spawning"
-        self.since_ns = 0
-        self.backend: str | None = None
-        self.load_ns: int | None = None
-        self.first_ns: int | None = None
-        self.compile_ns: int | None = None
-        self.cached: bool | None = None
-        self.qos: str | None = None
-        self.warmup_ns: list[int] = []
-        self.placed: str | None = None
-        self.note: str | None = None
-        self.peak_memory_mb: float | None = None
-        self.unfinished: int | None = None
-        self.error: Failure | None = None
-        self.plan: Plan | None = None
-        self.outputs: Outputs | None = None
-        self.apart: dict[str, int] = {}
-        self.last_end_ns: int | None = None
-        self.last_condition: tuple[str, str, str | None] | None = None
-        self.stretch_ns: int | None = None
+    @property
+    def name(self) -> str:
+        return self.unit
+
+    @property
+    def last_condition(self) -> tuple[str, str, str | None] | None:
+        """Phase, load and thermal state of the last sample; None where something is missing since."""
+        if self.last_phase is None or self.last_load is None:
+            return None
+        return self.last_phase, self.last_load, self.last_thermal
 
     def engine(self, event: Engine) -> None:
         """Take in a change of state; what the event does not mention stays. A new start forgets the old failure."""
@@ -95,50 +85,24 @@ class Unit:
             self.stretch_ns = None
         elif pause is None or self.stretch_ns is None:
             self.stretch_ns = window.t0
-        self.last_condition, self.last_end_ns = here, last_end_ns
+        self.last_phase, self.last_load, self.last_thermal = here
+        self.last_end_ns = last_end_ns
         return pause
 
     def broke_off(self) -> None:
         """What comes next does not directly continue what is known: samples between them were lost or forgotten."""
-        self.last_condition = self.stretch_ns = None
+        self.last_phase = self.last_load = self.last_thermal = self.stretch_ns = None
 
-    def snapshot(self) -> UnitState:
-        phase, load, thermal = self.last_condition or (None, None, None)
-        return UnitState(
-            unit=self.name,
-            state=self.state,
-            since_ns=self.since_ns,
-            backend=self.backend,
-            load_ns=self.load_ns,
-            first_ns=self.first_ns,
-            compile_ns=self.compile_ns,
-            cached=self.cached,
-            qos=self.qos,
-            warmup_ns=list(self.warmup_ns),
-            placed=self.placed,
-            note=self.note,
-            peak_memory_mb=self.peak_memory_mb,
-            unfinished=self.unfinished,
-            error=self.error,
-            plan=self.plan,
-            outputs=self.outputs,
-            apart=dict(self.apart),
-            last_end_ns=self.last_end_ns,
-            last_phase=phase,
-            last_load=load,
-            last_thermal=thermal,
-            stretch_ns=self.stretch_ns,
-        )
+    def copy(self) -> Unit:
+        """As it is now, for a keyframe."""
+        return msgspec.structs.replace(self, warmup_ns=list(self.warmup_ns), apart=dict(self.apart))
 
-    @classmethod
-    def restored(cls, state: UnitState) -> Unit:
-        unit = cls(state.unit)
-        for name in ("state", "since_ns", *TOLD, "error", "plan", "outputs"):
-            setattr(unit, name, getattr(state, name))
-        unit.warmup_ns = list(state.warmup_ns)
-        unit.apart = dict(state.apart)
-        unit.last_end_ns = state.last_end_ns
-        unit.stretch_ns = state.stretch_ns
-        if state.last_phase is not None and state.last_load is not None:
-            unit.last_condition = (state.last_phase, state.last_load, state.last_thermal)
-        return unit
+
+def new_unit(name: str) -> Unit:
+    """A unit of which nothing but the name is known."""
+    return Unit(unit=name, state="spawning")
+
+
+def restored_unit(state: UnitState) -> Unit:
+    """The unit that a keyframe describes."""
+    return Unit(**msgspec.structs.asdict(state)).copy()

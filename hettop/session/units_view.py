@@ -10,9 +10,8 @@ import numpy as np
 from hettop.session import details
 from hettop.session.beside import sentence
 from hettop.session.condition import Condition
-from hettop.session.current import current_condition
 from hettop.session.series import NS_PER_MS
-from hettop.session.session import Session
+from hettop.session.session import Session, current_condition
 from hettop.session.statistics import energy_of
 from hettop.session.unit import Unit
 from hettop.session.views import UnitRow, UnitsView, ViewRequest

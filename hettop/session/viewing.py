@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from hettop.session import machine_views
 from hettop.session.conditions_view import conditions
-from hettop.session.current import current_condition
-from hettop.session.latency_view import latency
-from hettop.session.log_view import log
-from hettop.session.session import Session
+from hettop.session.latency_view import latency, timeline
+from hettop.session.log import log
+from hettop.session.session import Session, current_condition
 from hettop.session.spikes_view import SpikesView, spikes
-from hettop.session.timeline import timeline
 from hettop.session.units_view import units
 from hettop.session.views import HeaderView, SessionView, ViewRequest
 

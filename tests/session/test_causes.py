@@ -11,9 +11,8 @@ from hettop import events
 from hettop.events import AnyEvent
 from hettop.record.window_coalescer import Gatherer
 from hettop.session import causes
-from hettop.session.causes import CAUSES, LAG_SLOTS, Causes, clock_changed
+from hettop.session.causes import CAUSES, LAG_SLOTS, SLOT_NS, Causes, clock_changed
 from hettop.session.session import Session
-from hettop.session.slots import SLOT_NS
 from hettop.session.spikes import Spikes
 from hettop.stats.causes import Judged, Verdict
 from tests.session.storms import Storm, folded

@@ -10,7 +10,7 @@ from hettop.events import OutputDifference
 from hettop.session.details import are_wrong, details, warning
 from hettop.session.energy import EnergyFigures
 from hettop.session.session import Session
-from hettop.session.unit import Unit
+from hettop.session.unit import new_unit
 from tests.streams import MS, S, window
 
 
@@ -49,7 +49,7 @@ def test_nothing_compared_is_no_warning() -> None:
 
 
 def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
-    unit = Unit("ALL")
+    unit = new_unit("ALL")
     unit.compile_ns, unit.cached, unit.load_ns, unit.first_ns = 41_200 * MS, False, 412 * MS, 9_800_000
     unit.peak_memory_mb = 311.4
     unit.plan = events.Plan(
@@ -75,11 +75,11 @@ def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
 
 
 def test_a_unit_of_which_nothing_is_known_has_no_details() -> None:
-    assert details(Unit("ALL"), None, None, {}) == ()
+    assert details(new_unit("ALL"), None, None, {}) == ()
 
 
 def test_a_compilation_of_an_earlier_start_is_said() -> None:
-    unit = Unit("ALL")
+    unit = new_unit("ALL")
     unit.cached, unit.load_ns = True, 90 * MS
     assert details(unit, None, None, {}) == ("compiled before, loaded in 90.0 ms",)
 
@@ -88,11 +88,11 @@ def test_what_the_binding_adds_is_wall_less_native_time() -> None:
     session = Session()
     session.fold(window([3 * MS, 5 * MS], native=[2 * MS, 3 * MS]))
     (condition,) = session.conditions.values()
-    assert details(Unit("ALL"), condition, None, {}) == (
+    assert details(new_unit("ALL"), condition, None, {}) == (
         "the binding adds 1.5 ms to each call of the framework",  # (1 + 2) / 2
     )
     session.fold(window([MS], t0=S))  # without its native time: the means are of different samples now
-    assert details(Unit("ALL"), condition, None, {}) == ()
+    assert details(new_unit("ALL"), condition, None, {}) == ()
 
 
 def drew(ane_mw: float | None) -> EnergyFigures:
@@ -119,21 +119,21 @@ def drew(ane_mw: float | None) -> EnergyFigures:
     ],
 )
 def test_the_claim_stands_beside_what_power_shows(ane_mw: float | None, idle_mw: float | None, words: str) -> None:
-    unit = Unit("CPU_AND_NE")
+    unit = new_unit("CPU_AND_NE")
     devices = [events.PlannedDevice(device="Neural Engine", ops=10, cost=1.0)]
     unit.plan = events.Plan(t=0, unit="CPU_AND_NE", accelerator="Neural Engine", ops=10, devices=devices)
     assert details(unit, None, drew(ane_mw), {"ane": idle_mw}) == (words,)
 
 
 def test_why_outputs_could_not_be_compared_is_said_and_no_number() -> None:
-    unit = Unit("ALL")
+    unit = new_unit("ALL")
     failure = events.Failure(kind="predict", message="CPU_ONLY gave no outputs")
     unit.outputs = events.Outputs(t=0, unit="ALL", reference="CPU_ONLY", error=failure)
     assert details(unit, None, None, {}) == ("outputs not compared: CPU_ONLY gave no outputs",)
 
 
 def test_numbers_that_are_none_are_counted() -> None:
-    unit = Unit("ALL")
+    unit = new_unit("ALL")
     unit.outputs = outputs(not_finite=3)
     assert details(unit, None, None, {}) == ("outputs against CPU_ONLY on 8 inputs, logits: 3 values are no numbers",)
 
@@ -143,7 +143,7 @@ def test_numbers_that_are_none_are_counted() -> None:
     [(9_840_000, "9.84 ms"), (412 * MS, "412 ms"), (6_090 * MS, "6\u2009090 ms"), (41_200 * MS, "41.2 s")],
 )
 def test_lengths_of_time_have_no_exponent(nanoseconds: int, words: str) -> None:
-    unit = Unit("ALL")
+    unit = new_unit("ALL")
     unit.load_ns = nanoseconds
     assert details(unit, None, None, {}) == (f"loaded in {words}",)
 
@@ -152,7 +152,7 @@ def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
     figures = EnergyFigures(
         rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
     )
-    assert details(Unit("ALL"), None, figures, {}) == (
+    assert details(new_unit("ALL"), None, figures, {}) == (
         "12.5 mJ an inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
         "cover 87%, ±0.10% by the counter's step",
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.session.slots import MOST_SLOTS, SLOT_NS, occupied, runs_of, slots_of
+from hettop.session.causes import MOST_SLOTS, SLOT_NS, occupied, runs_of, slots_of
 
 
 @given(st.sets(st.integers(100, 400)))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.session.fences import Fences
+from hettop.session.condition import Fences
 
 TIMES = st.integers(0, 50)
 
