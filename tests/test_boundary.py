@@ -12,7 +12,8 @@ import pytest
 
 from hettop.processes.reaper import Reaper
 from hettop.report.document import to_json
-from tests.cli.running import PATIENCE_S, plain_environment
+from tests.cli.running import plain_environment
+from tests.processes.waiting import PATIENCE_S
 
 BROKEN = "import sys, hettop.cli.main as cli; cli._dispatch = lambda argv: [][1]; sys.exit(cli.run([]))"
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.processes.waiting import REPOSITORY, environment
+from tests.processes.waiting import PATIENCE_S, REPOSITORY, environment
 
 IGNORING = ("sh", "-c", 'trap "" INT TERM HUP; exec "$@"', "sh")
 ENDED_BY_DEFAULT = """
@@ -15,7 +15,6 @@ import signal
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 assert signal.getsignal(signal.SIGTERM) is signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
 """
-PATIENCE_S = 100
 
 
 def test_a_child_starts_with_default_signals() -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import PATIENCE_S, plain_environment, read
+from tests.cli.running import plain_environment, read
+from tests.processes.waiting import PATIENCE_S
 
 # Runs hettop and writes down, when it ends, the names of all top-level modules that it has imported.
 WATCHED = """

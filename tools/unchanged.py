@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,13 @@ TEXT = frozenset(
 MOST_SHOWN = 60
 
 
-def run(hettop: Sequence[str], *args: str, may_refuse: bool = False) -> str:
+Hettop = Callable[..., subprocess.CompletedProcess[str]]
+"""Runs hettop with the arguments that it is called with, to its end."""
+
+
+def run(hettop: Hettop, *args: str, may_refuse: bool = False) -> str:
     """What the command prints. Raises SystemExit where it fails."""
-    done = subprocess.run([*hettop, *args], capture_output=True, text=True, timeout=300, check=False)
+    done = hettop(*args)
     if may_refuse and done.returncode == 2:
         return '{"refused": true}'
     if done.returncode not in (0, 1):
@@ -45,7 +49,7 @@ def run(hettop: Sequence[str], *args: str, may_refuse: bool = False) -> str:
     return done.stdout
 
 
-def results(folder: Path, hettop: Sequence[str]) -> dict[str, Any]:
+def results(folder: Path, hettop: Hettop) -> dict[str, Any]:
     """Every result of the recordings in `folder`, by the name of its file in tests/golden."""
     found: dict[str, Any] = {}
     files = sorted(folder.glob("*.jsonl"))
@@ -60,7 +64,7 @@ def results(folder: Path, hettop: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _csv(file: Path, hettop: Sequence[str]) -> dict[str, Any]:
+def _csv(file: Path, hettop: Hettop) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary, "out.csv")
         run(hettop, "export", str(file), "--to", "csv", "-o", str(out))
@@ -123,7 +127,11 @@ def write(found: Mapping[str, Any], golden: Path = GOLDEN) -> None:
 
 
 def main() -> int:
-    hettop = shlex.split(os.environ.get("HETTOP", f"{shlex.quote(sys.executable)} -m hettop"))
+    command = shlex.split(os.environ.get("HETTOP", f"{shlex.quote(sys.executable)} -m hettop"))
+
+    def hettop(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *args], capture_output=True, text=True, timeout=300, check=False)
+
     found = results(RECORDINGS, hettop)
     if "--write" in sys.argv:
         write(found)

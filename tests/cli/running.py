@@ -17,10 +17,9 @@ from unittest import mock
 
 from hettop.__main__ import main
 from hettop.cli.main import run
-from tests.processes.waiting import REPOSITORY
+from tests.processes.waiting import PATIENCE_S, REPOSITORY
 
 HETTOP = (sys.executable, "-m", "hettop")
-PATIENCE_S = 100
 KEPT = ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 """What a shell hands on of the machine that `tests/conftest.py` makes."""
 SIMULATED = ("--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--warmup", "2")

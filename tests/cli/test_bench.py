@@ -18,7 +18,6 @@ from hettop.cli.measuring import print_recorded
 from hettop.record.writer import Closed
 from tests.cli.running import (
     HETTOP,
-    PATIENCE_S,
     SIMULATED,
     assert_refused,
     called,
@@ -29,7 +28,7 @@ from tests.cli.running import (
     read,
     started,
 )
-from tests.processes.waiting import gone, wait_for
+from tests.processes.waiting import PATIENCE_S, gone, wait_for
 from tests.sources.engine import faulty
 from tests.streams import header
 
@@ -278,7 +277,7 @@ def test_a_bench_whose_load_dies_is_no_bench_under_load(tmp_path: Path) -> None:
     try:
         wait_for(lambda: bool(load_workers(process.pid)), "a load worker runs")
         load_workers(process.pid)[0].kill()
-        _, complaint = process.communicate(timeout=60)
+        _, complaint = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     assert process.returncode == 3

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from tests.cli.running import HETTOP, PATIENCE_S, plain_environment, read
-from tests.processes.waiting import REPOSITORY
+from tests.cli.running import HETTOP, plain_environment, read
+from tests.processes.waiting import PATIENCE_S, REPOSITORY
 
 REPLAY = ("replay", str(REPOSITORY / "recordings" / "simulated-m2.jsonl"), "--at", "20s")
 TRUE = re.compile(r"[34]8;2;(\d+);(\d+);(\d+)")

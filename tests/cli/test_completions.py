@@ -17,8 +17,8 @@ from hettop.cli.commands import Option, all_options
 from hettop.cli.completions import SHELLS, VALUES, takes_file, values_of
 from hettop.resources import themes_folder
 from hettop.tui.themes import load_themes
-from tests.cli.running import PATIENCE_S, called, read
-from tests.processes.waiting import REPOSITORY
+from tests.cli.running import called, read
+from tests.processes.waiting import PATIENCE_S, REPOSITORY
 
 COMPLETIONS = [
     (("be",), ["bench"]),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +19,38 @@ MACS = network(parse_variant("mobilenetv2:32x32")).macs
 SMALL = ("mobilenetv2:32x32", "--unit", "CPU_ONLY@1", "--runs", "5", "--warmup", "2")
 
 
-def test_layers_of_the_default_model_add_up(tmp_path: Path) -> None:
-    done = hettop_process("layers", *SMALL, "--json", cwd=tmp_path)
+@dataclass(frozen=True)
+class Measured:
+    """What one run of a command printed and recorded, for the tests that only read it."""
+
+    recording: Path
+    lines: list[dict[str, Any]]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        document: dict[str, Any] = self.lines[-1]["document"]
+        return document
+
+
+def measured(command: str, folder: Path) -> Measured:
+    done = hettop_process(command, *SMALL, "--stream", "--record", "x.jsonl", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    document = one_document(done.stdout)
+    assert [path.name for path in folder.iterdir()] == ["x.jsonl"]
+    return Measured(folder / "x.jsonl", [json.loads(line) for line in done.stdout.splitlines()])
+
+
+@pytest.fixture(scope="module")
+def layers(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    return measured("layers", tmp_path_factory.mktemp("layers"))
+
+
+@pytest.fixture(scope="module")
+def roofline(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    return measured("roofline", tmp_path_factory.mktemp("roofline"))
+
+
+def test_layers_of_the_default_model_add_up(layers: Measured) -> None:
+    document = layers.document
     assert sum(layer["share"] for layer in document["layers"]) == pytest.approx(1)
     assert sum(document["by_op"].values()) == pytest.approx(1)
     assert document["by_op"].keys() >= {"Conv", "Gemm"}
@@ -33,11 +63,10 @@ def test_layers_of_the_default_model_add_up(tmp_path: Path) -> None:
     # 52 convolutions, and at least pooling and the classifier; every MAC of the model is in one of them
     assert sum(layer["op"] == "Conv" for layer in document["layers"]) == 52
     assert sum(layer["macs"] for layer in document["layers"]) == MACS
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_the_roofline_has_roofs_that_were_measured_and_bounds_by_their_ridge() -> None:
-    document = one_document(hettop("roofline", *SMALL, "--json").stdout)
+def test_the_roofline_has_roofs_that_were_measured_and_bounds_by_their_ridge(roofline: Measured) -> None:
+    document = roofline.document
     roofs = document["roofs"]
     assert roofs["measured"] is True
     assert roofs["threads"] == 1
@@ -109,19 +138,18 @@ def test_chips_that_nobody_published_are_refused(arguments: tuple[str, ...], wor
 
 @pytest.mark.parametrize(("command", "words"), [("layers", "% of the time"), ("roofline", "The whole model reaches")])
 def test_a_study_is_followed_by_its_stream_and_its_record_is_reported_replayed_and_verified(
-    command: str, words: str, tmp_path: Path
+    command: str, words: str, request: pytest.FixtureRequest
 ) -> None:
-    done = hettop(command, *SMALL, "--stream", "--record", "x.jsonl", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    first, *_, last = [json.loads(line) for line in done.stdout.splitlines()]
+    study: Measured = request.getfixturevalue(command)
+    first, recording = study.lines[0], str(study.recording)
     assert "measuring" in first["doing"]
     assert first["share"] is None, "how much is done is not known"
-    assert len(last["document"]["layers"]) >= 54
-    assert words in hettop("report", "x.jsonl", cwd=tmp_path).stdout
-    assert words in hettop("replay", "x.jsonl", "--headless", cwd=tmp_path).stdout
-    (study,) = one_document(hettop("replay", "x.jsonl", "--json", cwd=tmp_path).stdout)["studies"]
-    assert (study["name"], study["state"]) == (command, "done")
-    assert hettop("verify", "x.jsonl", cwd=tmp_path).returncode == 0
+    assert len(study.document["layers"]) >= 54
+    assert words in hettop("report", recording).stdout
+    assert words in hettop("replay", recording, "--headless").stdout
+    (told,) = one_document(hettop("replay", recording, "--json").stdout)["studies"]
+    assert (told["name"], told["state"]) == (command, "done")
+    assert hettop("verify", recording).returncode == 0
 
 
 @pytest.mark.parametrize("command", ["layers", "plan"])

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from hettop.cli.commands import COMMANDS
-from tests.cli.running import HETTOP, PATIENCE_S, assert_refused, called, hettop, plain_environment, read
+from tests.cli.running import HETTOP, assert_refused, called, hettop, plain_environment, read
+from tests.processes.waiting import PATIENCE_S
 from tests.sources.engine import faulty
 
 UNITS = {"CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"}

@@ -10,7 +10,8 @@ import pytest
 from hettop import __version__
 from hettop.cli.commands import COMMANDS
 from hettop.exits import WRONG_USE_KINDS, exit_code_of
-from tests.cli.running import HETTOP, PATIENCE_S, assert_refused, called, hettop_process, plain_environment
+from tests.cli.running import HETTOP, assert_refused, called, hettop_process, plain_environment
+from tests.processes.waiting import PATIENCE_S
 
 
 def in_shell(command: str) -> subprocess.CompletedProcess[str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import PATIENCE_S, assert_refused, called, hettop, one_document, started
-from tests.processes.waiting import wait_for
+from tests.cli.running import assert_refused, called, hettop, one_document, started
+from tests.processes.waiting import PATIENCE_S, wait_for
 from tests.sources.power.captures import CHIPS, macmon_line, truth_of
 
 SMALL = ("mobilenetv2:32x32", "--units", "CPU_ONLY@1")

@@ -11,7 +11,8 @@ import urllib.request
 
 import pytest
 
-from tests.cli.running import HETTOP, PATIENCE_S, hettop, plain_environment
+from tests.cli.running import HETTOP, hettop, plain_environment
+from tests.processes.waiting import PATIENCE_S
 
 pytest.importorskip("prometheus_client")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 
 from tests.cli.running import HETTOP, plain_environment
+from tests.processes.waiting import PATIENCE_S
 
-PATIENCE_S = 60.0
 POLL_S = 0.05
 # The shell outlives hettop, says how it ended and in which state it left the terminal, and waits to be looked at.
 SHELL = "{command}; echo LEFT:$?; stty -a | tr ' ;' '\\n\\n' | grep -x -e icanon -e echo -e isig; sleep 600"
@@ -86,6 +86,10 @@ class Terminal:
             assert time.monotonic() < deadline, f"never happened: {what}\n{shown}"
             time.sleep(POLL_S)
         return shown
+
+    def until_still(self) -> None:
+        """Waits until nothing moves: where inference is drawn, something does in each second."""
+        self.until_so(lambda _: self.stands_still(), "nothing moves")
 
     def stands_still(self, seconds: float = 1.0) -> bool:
         """Whether nothing changes for a few redraws."""

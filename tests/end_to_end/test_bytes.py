@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import HETTOP, PATIENCE_S, plain_environment
+from tests.cli.running import HETTOP, plain_environment
 from tests.export.recordings import hostile
+from tests.processes.waiting import PATIENCE_S
 
 SHOWN = b"<img"  # of every hostile text: literally, as what it is
 NEVER = {

@@ -12,6 +12,7 @@ import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,9 +43,11 @@ def write_hettop(home: Path, body: str) -> None:
     write_program(home / "hettop", f'[ "$1" = --version ] && exit 0\n{body}')
 
 
-def environment(home: Path, **more: str) -> dict[str, str]:
+def environment(home: Path, *, anonymize: bool = True, **more: str) -> dict[str, str]:
+    """anonymize: whether it is really done, by an interpreter for each file; else each file stays as it is."""
+    python = sys.executable if anonymize else "true"
     names = {"HOME": str(home), "USER": USER, "LOGNAME": USER, "XDG_CACHE_HOME": str(home / "cache")}
-    return plain_environment(**names, PYTHON=sys.executable, HETTOP=str(home / "hettop"), **more)
+    return plain_environment(**names, PYTHON=python, HETTOP=str(home / "hettop"), **more)
 
 
 def write_program(path: Path, script: str) -> None:
@@ -88,7 +91,7 @@ def test_all_steps_succeed_on_a_mac_and_no_file_of_the_archive_names_its_owner(t
     pytest.importorskip("coremltools")
     home = marked_home(tmp_path)
     write_hettop(home, f'exec {" ".join(HETTOP)} "$@"')
-    few = {"RUNS": "20", "PACED_RUNS": "10", "POWER_FOR": "1s"}
+    few: dict[str, Any] = {"RUNS": "20", "PACED_RUNS": "10", "POWER_FOR": "1s"}
     done = checked(home, Bench(tmp_path).environment(environment(home, **few)))
     assert done.returncode == 0, done.stderr
     assert f"send {OUT}.tar.gz" in done.stdout
@@ -119,7 +122,7 @@ printf 'File "%s/hettop/x.py", line 1, by %s\n' "$HOME" "$USER" >&2
 def test_a_step_that_fails_fails_the_check_and_the_archive_has_the_others_too(step: str, tmp_path: Path) -> None:
     home = marked_home(tmp_path)
     write_hettop(home, f"{PRINTS}\n[ $1 = {step} ] && exit 3\nexit 0")
-    done = checked(home, environment(home))
+    done = checked(home, environment(home, anonymize=False))
     assert done.returncode == 1
     assert done.stderr == f"failed: {step} (see {OUT}/summary.txt)\n"
     assert f"send {OUT}.tar.gz" in done.stdout
@@ -131,14 +134,14 @@ def test_a_step_that_fails_fails_the_check_and_the_archive_has_the_others_too(st
 def test_few_steps_may_end_with_another_code(code: int, allowed: list[str], tmp_path: Path) -> None:
     home = marked_home(tmp_path)
     write_hettop(home, f"exit {code}")
-    assert checked(home, environment(home)).returncode == 1
+    assert checked(home, environment(home, anonymize=False)).returncode == 1
     assert [name for name, result in results(home).items() if "FAILED" not in result] == allowed
 
 
 def test_wrong_use_is_a_failure_although_it_ends_with_a_code_that_a_step_may_have(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
     write_hettop(home, '[ "$1" = power ] || exit 0\necho "usage: hettop power" >&2\nexit 2')
-    assert checked(home, environment(home)).returncode == 1
+    assert checked(home, environment(home, anonymize=False)).returncode == 1
     assert [name for name, result in results(home).items() if "FAILED" in result] == ["power"]
 
 

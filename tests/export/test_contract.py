@@ -20,8 +20,9 @@ from hettop.export.formats import FORMATS, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording
 from hettop.record.writer import Writer
 from hettop.text import UNSAFE_CATEGORIES
-from tests.cli.running import PATIENCE_S, plain_environment
+from tests.cli.running import plain_environment
 from tests.export.recordings import empty, everything, hostile, simulated
+from tests.processes.waiting import PATIENCE_S
 from tests.record.stories import MS, SECOND, header, window
 
 NEEDS = {"parquet": "pyarrow", "hdr": "hdrh"}

@@ -24,7 +24,8 @@ from hettop.record.player import Player
 from hettop.record.verify import verify
 from hettop.record.writer import Writer
 from hettop.session.session import Session
-from tests.cli.running import HETTOP, PATIENCE_S, SIMULATED, one_document, plain_environment
+from tests.cli.running import HETTOP, SIMULATED, one_document, plain_environment
+from tests.processes.waiting import PATIENCE_S
 from tests.record.killed import columns, cost
 from tests.record.stories import SECOND, flushes, header, read, record, window
 

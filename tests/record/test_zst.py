@@ -22,7 +22,8 @@ from hettop.record.player import Player
 from hettop.record.reader import open_recording
 from hettop.record.verify import verify
 from hettop.record.zst import FramedBytes, packed, read_table
-from tests.cli.running import PATIENCE_S, plain_environment
+from tests.cli.running import plain_environment
+from tests.processes.waiting import PATIENCE_S
 from tests.record.stories import SECOND, read, record, story
 
 zstandard = pytest.importorskip("zstandard")

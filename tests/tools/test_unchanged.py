@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.running import hettop
 from tools import unchanged
 
 
 def test_the_shipped_recordings_give_the_results_in_golden() -> None:
-    found = unchanged.results(unchanged.RECORDINGS, [sys.executable, "-m", "hettop"])
+    found = unchanged.results(unchanged.RECORDINGS, hettop)
     checked, wrong = unchanged.compare(found)
     assert checked == 19
     assert wrong == []
