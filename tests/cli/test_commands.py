@@ -12,7 +12,8 @@ import pytest
 
 import hettop.cli
 from hettop.cli.commands import COMMANDS, LIVE, command_of, parse, parser_of
-from tests.cli.running import PATIENCE_S, plain_environment
+from tests.cli.running import plain_environment
+from tests.processes.waiting import PATIENCE_S
 
 NAMES = [LIVE, *COMMANDS]
 
