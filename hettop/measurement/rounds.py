@@ -24,6 +24,7 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.sources.engine.frames import OutputsFrame
+from hettop.sources.engine.recycling import memory_budget_mb
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.stats.quantiles import samples_needed
 from hettop.text import clean
@@ -114,8 +115,11 @@ class Rounds:
         *,
         raw_limit: int,
         timeouts: Timeouts | None = None,
+        memory_mb: float | None = None,
     ) -> None:
-        """Raises HettopError (`io`) for a recording that is there already, and is not to be replaced."""
+        """`memory_mb`: what engines that wait for their turn may take up together; None: a share of this machine's.
+
+        Raises HettopError (`io`) for a recording that is there already, and is not to be replaced."""
         self._measure, self._raw_limit, self._timeouts = measure, raw_limit, timeouts
         self.trials = [
             Trial(candidate, unit, error=candidate.error, over=candidate.setup is None)
@@ -124,6 +128,7 @@ class Rounds:
         ]
         if not measure.force:
             _check_free(recorded_as(measure.record, trial.candidate.name, trial.unit) for trial in self.trials)
+        self._memory_mb = memory_budget_mb() if memory_mb is None else memory_mb
         self._reaper = Reaper()
         self._units = deque(units)
         self._waiting: deque[Trial] = deque()
@@ -229,6 +234,13 @@ class Rounds:
             self._close(trial, "done")
         else:
             self._waiting.append(trial)
+            self._keep_within_memory(trial)
+
+    def _keep_within_memory(self, trial: Trial) -> None:
+        """End the engine of the trial that waits longest from now on, if all engines together take up too much."""
+        loaded = [each.measurement.engine for each in self.trials if each.measurement is not None and not each.ended]
+        if trial.measurement is not None and sum(engine.resident_mb for engine in loaded) > self._memory_mb:
+            trial.measurement.engine.release(trial.unit)
 
     def _fail(self, trial: Trial, failure: Failure) -> None:
         trial.error, trial.over = failure, True

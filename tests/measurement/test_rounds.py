@@ -189,7 +189,7 @@ def test_each_trial_has_a_recording_of_its_own() -> None:
 
 def test_all_candidates_share_one_reaper() -> None:
     """Each was a process of its own beside each engine."""
-    options = MeasureOptions(warmup=0, runs=60, power="none")
+    options = MeasureOptions(warmup=0, runs=2000, power="none")
     before = len(psutil.Process().children())
     rounds = Rounds([candidate("a"), candidate("b"), candidate("c")], ("CPU_ONLY",), options, raw_limit=0)
 
@@ -202,3 +202,25 @@ def test_all_candidates_share_one_reaper() -> None:
         assert len(psutil.Process().children()) == before + 3 + 1
     finally:
         rounds.close("done")
+
+
+def test_engines_beyond_the_memory_budget_are_ended_between_their_turns(tmp_path: Path) -> None:
+    """With room for none, no more than two are alive: the one that runs, and the one that is just ending."""
+    options = MeasureOptions(warmup=0, runs=600, power="none")
+    candidates = [candidate(name) for name in "abcdef"]
+    before = len(psutil.Process().children())
+    rounds = Rounds(candidates, ("CPU_ONLY",), options, raw_limit=RAW_LIMIT, memory_mb=1.0)
+    alive = []
+
+    def finished() -> bool:
+        rounds.pump()
+        alive.append(len(psutil.Process().children()) - before - 1)  # but for the reaper
+        return rounds.finished
+
+    try:
+        wait_for(finished, "all candidates are measured")
+    finally:
+        rounds.close("done")
+    assert max(alive) <= 2
+    assert [trial.steady[0] for trial in rounds.trials] == [600] * 6
+    assert all(trial.error is None for trial in rounds.trials)

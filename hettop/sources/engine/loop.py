@@ -102,9 +102,12 @@ class Sampler:
             self._take_orders()
             if orders.doing is RunMode.STOP:
                 break
+            if orders.told_to_retire:
+                self._retire()
+                return
             if orders.doing is RunMode.PAUSE or self._budget.reached(orders.limits):
                 self._stay_paused()
-            elif orders.told_to_retire or self._budget.worn:
+            elif self._budget.worn:
                 self._retire()
                 return
             elif orders.doing is RunMode.SLOTS:

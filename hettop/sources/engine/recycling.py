@@ -5,6 +5,8 @@ Counts and compares; knows no process.
 
 from __future__ import annotations
 
+import psutil
+
 from hettop.sources.engine.frames import RetireReport
 from hettop.sources.engine.job import Limits
 
@@ -23,22 +25,33 @@ by a quarter of that is told of at once (`usage`): a process grows by that much,
 until it is heard of and told to retire."""
 
 
+BUDGET_SHARE = 0.25
+"""Of this machine's memory, for all engine processes together that wait for their turn: the rest is the user's."""
+
+TOO_MANY = "other units need the memory"
+
+
+def memory_budget_mb() -> float:
+    """How much memory, in MB (10^6 bytes), loaded units may take up; beyond it, those that do not run are ended."""
+    return float(psutil.virtual_memory().total) / 1e6 * BUDGET_SHARE
+
+
 class MemoryWatch:
     """Looks for a steady slope in the resident memory of one process, and for growth that cannot wait for one."""
 
     def __init__(self) -> None:
         self._from_mb: float | None = None
-        self._last_mb = 0.0
+        self.last_mb = 0.0
         self._rises = 0
 
     def add(self, resident_mb: float) -> str | None:
         """Takes in the next look; returns why the process had better be replaced, in words, if it had."""
-        if self._from_mb is None or resident_mb < self._last_mb:
+        if self._from_mb is None or resident_mb < self.last_mb:
             self._from_mb, self._rises = resident_mb, 0
         else:
-            self._rises += resident_mb > self._last_mb
-        rose = resident_mb > self._last_mb
-        self._last_mb = resident_mb
+            self._rises += resident_mb > self.last_mb
+        rose = resident_mb > self.last_mb
+        self.last_mb = resident_mb
         grown = resident_mb - self._from_mb
         slope = self._rises >= RISES and grown > max(GROWTH_MB, GROWTH_SHARE * self._from_mb)
         rush = self._rises >= FAST_RISES and grown > max(FAST_MB, FAST_SHARE * self._from_mb)

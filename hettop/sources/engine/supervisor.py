@@ -23,6 +23,7 @@ from hettop.sources.engine.frames import OutputsFrame
 from hettop.sources.engine.job import EndWarmup, EngineJob, Limits, Pause, Run, SetLoad, Slots
 from hettop.sources.engine.outputs import Comparisons
 from hettop.sources.engine.planning import Planning
+from hettop.sources.engine.recycling import memory_budget_mb
 from hettop.sources.engine.schedule import BLOCK_NS, Rotation
 from hettop.sources.engine.starter import Starter
 from hettop.sources.engine.unit_group import UnitGroup
@@ -42,6 +43,7 @@ class Engine:
     Sample times are `clock`'s (the monotonic clock of the machine) less `origin_ns`, the start of the session.
     `job` is what all units have in common. `units` are rows: a unit, or a variant of it, whose jobs differ as
     `variants` says (`Starter`). Events come from `drain`. After `close` nothing that it is told to do has any effect.
+    memory_mb: what loaded units may take up together; beyond it, processes of units that do not run are ended.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Engine:
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         shortest_block_ns: int = BLOCK_NS,
         unread_bytes: int = UNREAD_BYTES,
+        memory_mb: float | None = None,
         argv: Sequence[str] = ENGINE,
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -84,6 +87,8 @@ class Engine:
         self._period_ns = int(NS_PER_S / job.rate_hz) if job.rate_hz else job.rest_ns
         self._to_load: deque[str] = deque()
         self._turns: tuple[str, ...] = ()  # the units that are to run: one, or several in turns
+        self._memory_mb = memory_budget_mb() if memory_mb is None else memory_mb
+        self._last_to_run: list[str] = []  # units, the one that ran longest ago first
         self._paused = False
         self._shortest_block_ns = shortest_block_ns
         self._rotation = Rotation(shortest_block_ns)
@@ -116,6 +121,11 @@ class Engine:
     def answers(self) -> Mapping[str, OutputsFrame]:
         """What units answered to the seeded inputs, for comparisons beyond this engine's own."""
         return self._comparisons.answers
+
+    @property
+    def resident_mb(self) -> float:
+        """The memory of all its processes together, in MB (10^6 bytes), as they last reported it."""
+        return sum(member.resident_mb for member in self._group)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -194,6 +204,10 @@ class Engine:
         else:
             self.preload([unit])
 
+    def release(self, unit: str) -> None:
+        """End the process of a unit that need not run now, to free its memory; it is loaded anew when it next runs."""
+        self._group[unit].release()
+
     def end_warmup(self, unit: str) -> None:
         """The unit has warmed up; where nothing runs yet, or any more, that changes nothing."""
         self._group[unit].send(EndWarmup())
@@ -243,6 +257,7 @@ class Engine:
         self._held = None
         self._hold_all(but=units if len(units) == 1 else ())
         self._turns = units
+        self._last_to_run = [unit for unit in self._last_to_run if unit not in units] + list(units)
 
     def _hold_all(self, but: Sequence[str] = ()) -> None:
         self._rotation.stop()
@@ -259,6 +274,14 @@ class Engine:
             if member.ready is not None and member.ready.compiled is not None and split_row(member.unit)[1] is None:
                 self._planning.want(self._starter.plan_job(member.unit, member.ready.compiled))
         self._planning.step(elapsed, quiet=self._group.quiet)
+        self._keep_within_memory()
+
+    def _keep_within_memory(self) -> None:
+        """Release the unit that ran longest ago while all together take up too much; those that take turns stay."""
+        if self.resident_mb > self._memory_mb:
+            idle = [unit for unit in self._last_to_run if unit not in self._turns and self._group[unit].may_run]
+            if idle:
+                self._group[idle[0]].release()
 
     def _advance(self) -> None:
         """Does what has become possible: the next load, a plan's end to wait for, further turns."""
@@ -274,11 +297,11 @@ class Engine:
             self._held = None
 
     def _replace_retired(self) -> None:
-        """A new process where one retired: at once if the unit is to run, else when it next is."""
+        """A new process where one retired: at once if the unit is to run now, else when it next is."""
         for member in self._group:
             if not member.vacant or member.unit in self._to_load:
                 continue
-            if member.unit in self._turns:
+            if member.unit in self._turns and not self._paused:
                 self._to_load.appendleft(member.unit)
             else:
                 member.rest()

@@ -28,7 +28,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.recycling import MemoryWatch, WorkerHandover
+from hettop.sources.engine.recycling import TOO_MANY, MemoryWatch, WorkerHandover
 from hettop.sources.engine.sample_events import Tally
 from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
 from hettop.sources.engine.watchdog import NS_PER_S, Timeouts, Watchdog
@@ -111,6 +111,11 @@ class UnitProcess:
     def settled(self) -> bool:
         return self.done or self.failure is not None
 
+    @property
+    def resident_mb(self) -> float:
+        """The memory of its process, as that last reported it; 0 without one."""
+        return self._memory.last_mb if self.child is not None else 0.0
+
     def usual_ns(self) -> int | None:
         """P90 of the latest latencies, None when there are none yet."""
         return self._tally.usual_ns()
@@ -151,6 +156,12 @@ class UnitProcess:
     def send(self, command: AnyCommand) -> None:
         if self.child is not None:
             self.child.send(command)
+
+    def release(self) -> None:
+        """Have its process retire, if it has one that could run: it is loaded anew when it is next to run."""
+        if self.may_run and self._handover.asked is None:
+            self._handover.asked = TOO_MANY
+            self.send(Retire())
 
     def stop(self) -> None:
         """Asks it to say goodbye; one that is still loading could not hear that, and is hung up on."""

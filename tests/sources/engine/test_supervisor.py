@@ -93,6 +93,21 @@ def test_one_unit_runs_at_a_time_and_a_switch_back_needs_no_load(start: Start) -
             assert begin + latency <= first_of_all or begin >= resumed
 
 
+def test_a_unit_that_does_not_run_is_ended_beyond_the_memory_budget_and_loaded_anew(start: Start) -> None:
+    session = start("CPU_ONLY", "ALL", memory_mb=1.0)
+    session.engine.switch("CPU_ONLY")
+    session.until_steady("CPU_ONLY", 5)
+    session.engine.switch("ALL")
+    session.until_state("CPU_ONLY", "stopped")
+    session.until_steady("ALL", 5)
+    assert session.engine.states["ALL"] == "running", "what runs is needed"
+    session.engine.switch("CPU_ONLY")
+    session.until_steady("CPU_ONLY", session.count("CPU_ONLY") + 5)
+    session.until_state("ALL", "stopped")
+    notes = [e.note for e in session.events if isinstance(e, events.Engine) and e.state == "stopped"]
+    assert all(note is not None and note.endswith("predictions: other units need the memory") for note in notes)
+
+
 def test_a_preloaded_unit_is_warm_and_waits(start: Start) -> None:
     session = start("CPU_ONLY", "ALL", runs=3)
     session.engine.preload(["CPU_ONLY", "ALL"])
