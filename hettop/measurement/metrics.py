@@ -14,7 +14,7 @@ from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from hettop.errors import HettopError
-from hettop.export.prometheus import library, metrics
+from hettop.export.openmetrics import library, metrics
 from hettop.record.disk import fault_text
 from hettop.session.session import Session
 
