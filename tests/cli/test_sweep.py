@@ -177,13 +177,13 @@ def test_a_sweep_for_which_core_ml_compiles_much_warns_before_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("coremltools", reason="coremltools is not installed")
-    from hettop.cli import rounds
+    from hettop.cli import sweep
     from tests.coreml.models import ranged
 
     def nothing(*_: object) -> None:
         raise HettopError("usage", "far enough")
 
-    monkeypatch.setattr(rounds, "make_rounds", nothing)
+    monkeypatch.setattr(sweep, "make_rounds", nothing)
     arguments = ("sweep", str(ranged(tmp_path / "m.mlpackage")), "--units", "CPU_ONLY,CPU_AND_NE", "--batch")
     with Bench(tmp_path).here():
         many = called(*arguments, "2,3,4,5,6", cwd=tmp_path)
