@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from hettop import events
 from hettop.analysis.advice import Adviser
@@ -42,11 +43,10 @@ class Watched:
     def latencies(self, unit: str, mean_ms: float, n: int) -> list[int]:
         """Log-normal, each sample's deviation partly the one before it (AR(1))."""
         noise = self.rng.normal(0, 1, n) * (1 - self.stickiness**2) ** 0.5
-        state, found = self.states.get(unit, 0.0), []
-        for step in noise.tolist():
-            state = self.stickiness * state + step
-            found.append(int(mean_ms * MS * np.exp(self.spread * state)))
-        self.states[unit] = state
+        last = self.states.get(unit, 0.0)
+        states, _ = lfilter([1.0], [1.0, -self.stickiness], noise, zi=[self.stickiness * last])
+        self.states[unit] = states[-1]
+        found: list[int] = (mean_ms * MS * np.exp(self.spread * states)).astype(int).tolist()
         return found
 
     def run(self, looks: int, **means_ms: float) -> None:
@@ -147,11 +147,11 @@ def test_nothing_is_said_while_inference_is_paused(watched: Watched) -> None:
     assert watched.said == []
 
 
-@pytest.mark.parametrize(("stickiness", "spread", "seeds"), [(0.0, 0.05, 50), (0.6, 0.1, 200), (0.95, 0.1, 50)])
+@pytest.mark.parametrize(("stickiness", "spread", "seeds"), [(0.0, 0.05, 50), (0.6, 0.1, 100), (0.95, 0.1, 50)])
 def test_stationary_units_alike_are_never_advised_and_nothing_flaps(
     stickiness: float, spread: float, seeds: int
 ) -> None:
-    """A minute of looks each: 200 seeds at autocorrelation .6 are three hours of looks in all."""
+    """A minute of looks each. Did 5 in 100 speak at autocorrelation .6, 96 of 100 such sets would show it."""
     spoken = 0
     for seed in range(seeds):
         watched = Watched(rng=np.random.default_rng(seed), stickiness=stickiness, spread=spread)
@@ -161,8 +161,9 @@ def test_stationary_units_alike_are_never_advised_and_nothing_flaps(
     assert spoken <= seeds // 100
 
 
-def test_stationary_units_apart_are_advised_once_and_the_advice_stays_over_50_seeds() -> None:
-    for seed in range(50):
+def test_stationary_units_apart_are_advised_once_and_the_advice_stays_over_25_seeds() -> None:
+    """A minute of looks each: did one in ten flap, 1 - .9**25 = 93 % of such sets would show it."""
+    for seed in range(25):
         watched = Watched(rng=np.random.default_rng(seed), stickiness=0.6, spread=0.1)
         watched.steer(A, B)
         watched.run(30, CPU_ONLY=4.0, ALL=3.0)

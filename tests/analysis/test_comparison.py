@@ -49,10 +49,13 @@ def test_half_as_slow_again_is_a_regression_of_every_quantile() -> None:
 
 
 def test_same_and_correlated_seldom_looks_regressed_even_without_tolerance() -> None:
-    """200 pairs of the same distribution at autocorrelation .6: at most 8 % may look slower (2.5 % are aimed at)."""
+    """100 pairs of the same distribution at autocorrelation .6: at most 8 % may look slower (2.5 % are aimed at).
+
+    Were it 15 %, 97 of 100 such sets would show it.
+    """
     rng = np.random.default_rng(3)
-    pairs = [(measured(latencies(rng, 700, 0.6)), measured(latencies(rng, 700, 0.6))) for _ in range(200)]
-    assert sum(compared(a, b, 0.0, seed).regressions for seed, (a, b) in enumerate(pairs)) <= 16
+    pairs = [(measured(latencies(rng, 700, 0.6)), measured(latencies(rng, 700, 0.6))) for _ in range(100)]
+    assert sum(compared(a, b, 0.0, seed).regressions for seed, (a, b) in enumerate(pairs)) <= 8
     assert sum(compared(a, b, 0.05, seed).regressions for seed, (a, b) in enumerate(pairs[:50])) == 0
 
 
