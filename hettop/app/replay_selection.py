@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
-from hettop.session.whole import SelectedUnit, Selection
+from hettop.session.replay_views import SelectedUnit, Selection
 
 
 class Selecting:
@@ -70,11 +70,11 @@ class Selecting:
             return None
         return self._start + (target_ns - self._end) % (self._end - self._start)
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Read the next part of what is selected; whether that was the last."""
         if self._reader is None or self._reader.done:
             return False
-        self._reader.look()
+        self._reader.poll()
         if self._reader.done:
             self._units = self._reader.units
         return self._reader.done

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.session.whole import Band, SelectedUnit, Selection
+from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.tui.charts.bands import draw_bands
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import text_of, width_of

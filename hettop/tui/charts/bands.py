@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from hettop.format import milliseconds
-from hettop.session.whole import Band
+from hettop.session.replay_views import Band
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, fit, line, runs
 

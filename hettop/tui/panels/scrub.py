@@ -11,7 +11,7 @@ from textual.events import MouseDown, MouseMove, MouseUp
 from textual.message import Message
 
 from hettop.format import clock
-from hettop.session.whole import Band
+from hettop.session.replay_views import Band
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.bands import draw_bands
 from hettop.tui.charts.base import Chart

@@ -6,7 +6,7 @@ Pure: a `Selection` and a width in, a line out.
 from __future__ import annotations
 
 from hettop.format import clock, count, milliseconds, percent, unit_name
-from hettop.session.whole import SelectedUnit, Selection
+from hettop.session.replay_views import SelectedUnit, Selection
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, width_of
