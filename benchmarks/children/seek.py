@@ -62,7 +62,7 @@ def _look_at_all(player: Player) -> list[float]:
         pieces.append(_timed(lambda: player.scan(SCANNED_AT_ONCE_BYTES)))
     overview = player.overview()
     while not overview.done:
-        pieces.append(_timed(overview.look))
+        pieces.append(_timed(overview.poll))
     pieces.append(_timed(lambda: overview.bands(COLUMNS)))
     return pieces
 

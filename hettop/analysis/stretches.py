@@ -21,7 +21,7 @@ STRETCH = 500
 
 
 @dataclass(slots=True)
-class Kept:
+class SampleReservoir:
     """One condition's samples, in ns: all of them, or evenly spaced stretches. `seen` counts those there were.
 
     `native` and `response` are None unless every stretch has them.
@@ -60,7 +60,7 @@ class Stretches:
     """Gathers the steady samples of every condition while a recording is folded."""
 
     def __init__(self) -> None:
-        self._kept: dict[ConditionKey, Kept] = {}
+        self._kept: dict[ConditionKey, SampleReservoir] = {}
 
     def add(self, event: AnyEvent) -> None:
         match event:
@@ -69,9 +69,9 @@ class Stretches:
             case Samples(phase="steady"):
                 key = ConditionKey(event.unit, event.condition, event.thermal)
                 if key in self._kept or len(self._kept) < MOST_CONDITIONS:
-                    self._kept.setdefault(key, Kept()).add(event)
+                    self._kept.setdefault(key, SampleReservoir()).add(event)
 
     def column(self, key: ConditionKey, name: str) -> Column | None:
-        """One series of a condition; None when there is none. See `Kept.column`."""
+        """One series of a condition; None when there is none. See `SampleReservoir.column`."""
         kept = self._kept.get(key)
         return None if kept is None else kept.column(name)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hettop.events import NO_LOAD, Column, split_row
 from hettop.session.condition import Condition, ConditionKey
-from hettop.session.series import NS_PER_MS, Series
+from hettop.session.series import NS_PER_MS, DurationSeries
 from hettop.session.session import Session
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
@@ -89,8 +89,8 @@ def measured(
     return found
 
 
-def _series(condition: Condition, name: str) -> Series | None:
-    series: Series | None = getattr(condition, name)
+def _series(condition: Condition, name: str) -> DurationSeries | None:
+    series: DurationSeries | None = getattr(condition, name)
     return series
 
 
@@ -118,7 +118,7 @@ def _pooled(unit: str, load: str, name: str, conditions: list[Condition], in_ord
     )
 
 
-def _binned(parts: Iterable[Series], moments: Moments, q: float) -> float:
+def _binned(parts: Iterable[DurationSeries], moments: Moments, q: float) -> float:
     """The quantile of all samples, from their histogram."""
     histogram = Histogram()
     for part in parts:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hettop.app.replay import ReplayFeed
 from hettop.measurement.user_files import user_places
-from hettop.record.is_study_only import holds_a_study_alone
+from hettop.record.is_study_only import is_study_only
 from hettop.tui.app import HettopApp
 from hettop.tui.preferences import Preferences
 
@@ -44,7 +44,7 @@ async def _drawn(
         feed.to_end()
         if at_ns is not None:
             feed.seek(at_ns)
-        screen = "studies" if holds_a_study_alone(recording) else ""
+        screen = "studies" if is_study_only(recording) else ""
         own = Preferences(theme_folder=user_places().themes, screen=screen)
         app = HettopApp(lambda: feed, replaying=True, theme=theme, preferences=own)
         async with app.run_test(size=size) as pilot:

@@ -11,8 +11,8 @@ from hettop.app.verdict_cache import VerdictCache
 from hettop.format import UNKNOWN, milliseconds
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
+from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.session.session import Session
-from hettop.session.whole import Band, SelectedUnit, Selection
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.clock import RealClock
 from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus, VerdictPage
@@ -80,8 +80,8 @@ class ReplayFeed:
             self._player.scan(SCANNED_AT_ONCE_BYTES)
         if self._overview.duration_ns != self._player.duration_ns:  # a second recording was found joined to it
             self._overview = self._player.overview()
-        self._overview.look()
-        if self._selecting.look():
+        self._overview.poll()
+        if self._selecting.poll():
             self._notices += selection_notices(self._selecting.selection)
 
     def look_at_all(self) -> None:
@@ -254,11 +254,11 @@ class Selecting:
             return None
         return self._start + (target_ns - self._end) % (self._end - self._start)
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Read the next part of what is selected; whether that was the last."""
         if self._reader is None or self._reader.done:
             return False
-        self._reader.look()
+        self._reader.poll()
         if self._reader.done:
             self._units = self._reader.units
         return self._reader.done

@@ -52,10 +52,10 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
 
 
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
-    from hettop.record.is_study_only import holds_a_study_alone
+    from hettop.record.is_study_only import is_study_only
 
     opened: list[ReplayFeed] = []
-    alone = arguments.at is None and holds_a_study_alone(path)
+    alone = arguments.at is None and is_study_only(path)
 
     def begin() -> ReplayFeed:
         from hettop.app.replay import ReplayFeed

@@ -9,7 +9,7 @@ MOST_LINES = 3
 STUDY = b'{"k":"study",'
 
 
-def holds_a_study_alone(path: Path) -> bool:
+def is_study_only(path: Path) -> bool:
     """Whether there is a header, one study, and nothing else but an end. False for what cannot be read."""
     try:
         with path.open("rb") as file:

@@ -16,8 +16,8 @@ from hettop.record.bytes import RecordingFile, second_reader
 from hettop.record.defects import Report
 from hettop.record.reader import read_placed
 from hettop.record.seek import KeyframeLine, keyframe_before, place_of
+from hettop.session.replay_views import Band
 from hettop.session.series import NS_PER_MS
-from hettop.session.whole import Band
 from hettop.stats.histogram import BUCKETS, Histogram, bucket_high, bucket_index, bucket_middle, weighted_quantile
 
 SLOTS = 240  # as many columns as a wide screen has; in a day, six minutes each
@@ -48,7 +48,7 @@ class _Counts:
 
 
 class Overview:
-    """Grows as `look` is called, until it is `done`; `bands` gives what is known so far."""
+    """Grows as `poll` is called, until it is `done`; `bands` gives what is known so far."""
 
     def __init__(self, file: RecordingFile, end: int, duration_ns: int, *, whole_bytes: int = READ_WHOLE_BYTES) -> None:
         """Of the first `end` bytes of `file`; up to `whole_bytes` of them are read whole."""
@@ -59,7 +59,7 @@ class Overview:
         self._work = self._read(0) if end <= whole_bytes else self._difference_keyframes()
         self._made: tuple[int, tuple[Band | None, ...]] | None = None
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Look at the next part; takes some tens of milliseconds at most."""
         if not self.done:
             self._made = None

@@ -27,8 +27,8 @@ from hettop.record.seek import (
 )
 from hettop.record.selection import SelectionReader
 from hettop.record.spikes import SpikeSearch
+from hettop.session.replay_views import SpikeMoment
 from hettop.session.session import LONGEST_WINDOW_NS, Session
-from hettop.session.whole import Spike
 
 # Small recordings are looked through when they are opened, which takes some 30 ms for this much.
 SCAN_AT_OPEN_BYTES = 1 << 26
@@ -54,7 +54,7 @@ class Player:
         self._file, self._header = open_recording(path)
         self._path = path
         self._scan = Scan(self._file, committed_end(self._file))
-        self._scan.look(SCAN_AT_OPEN_BYTES)
+        self._scan.poll(SCAN_AT_OPEN_BYTES)
         self._duration = self._last_time()
         self._position = 0
         self.report = Report()
@@ -106,7 +106,7 @@ class Player:
     def scan(self, budget_bytes: int = SCAN_AT_OPEN_BYTES) -> None:
         """Look through the next part of a long recording for marks; of no effect when all is looked through."""
         end = self._scan.end
-        self._scan.look(budget_bytes)
+        self._scan.poll(budget_bytes)
         if self._scan.end < end:
             # A second recording was joined to this one: nothing from it may be shown.
             self._duration = self._last_time()
@@ -144,7 +144,7 @@ class Player:
         if 0 <= index < len(marks):
             self.seek(marks[index])
 
-    def next_spike(self, direction: int) -> Spike | None:
+    def next_spike(self, direction: int) -> SpikeMoment | None:
         """Go to where the next (`direction` > 0) or previous spike was committed; stay, and None, where there is none.
 
         Raises HettopError (`recording`) where that would take too long to find out.

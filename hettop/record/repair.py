@@ -1,4 +1,4 @@
-"""Mends a recording into a new file: every committed, valid line is kept as it is, and what is missing is said.
+"""Repairs a recording into a new file: every committed, valid line is kept as it is, and what is missing is said.
 
 Knows the reader, the fold and lines of bytes; the damaged file is only read.
 """
@@ -75,42 +75,42 @@ def repair(path: Path, out: Path, *, force: bool = False) -> Repaired:
 
 
 def _until_in_order(file: RecordingFile, again: RecordingFile, made: NewFile) -> Repaired:
-    """Mend until a reader finds nothing out of order in what was made.
+    """Repair until a reader finds nothing out of order in what was made.
 
     A line can have been believed for the sake of one behind it that is now left out: then it must be left out, too.
     Each round mistrusts lines that those before it kept, so there is a last one.
     """
     mistrusted: set[int] = set()
     while True:
-        mending = _Mending(made.file, Report(), Repaired(os.fspath(made.path)))
+        repairing = _Repair(made.file, Report(), Repaired(os.fspath(made.path)))
         unordered: list[Written] = []
-        for _ in in_order(_mend(file, again, mending, mistrusted), 0, unordered.append):
+        for _ in in_order(_repair_lines(file, again, repairing, mistrusted), 0, unordered.append):
             pass
         if not unordered:
-            return mending.done
+            return repairing.done
         mistrusted.update(written.source for written in unordered)
         made.start_again()
 
 
-def _mend(
-    file: RecordingFile, again: RecordingFile, mending: _Mending, mistrusted: Container[int]
+def _repair_lines(
+    file: RecordingFile, again: RecordingFile, repairing: _Repair, mistrusted: Container[int]
 ) -> Iterator[Written]:
     """Write what can be used of the lines of `file`, and tell of each as it is written."""
-    done, report = mending.done, mending.report
+    done, report = repairing.done, repairing.report
     after = 0
     for placed in read_placed(file, report, mistrusted=mistrusted):
         if placed.offset > after:
-            _take_between(again, after, placed.offset, mending)
-        mending.take(placed, _line(file, placed))
-        yield from mending.written()
+            _take_between(again, after, placed.offset, repairing)
+        repairing.take(placed, _line(file, placed))
+        yield from repairing.written()
         after = placed.after
-    done.joined_at = _take_between(again, after, None, mending)
+    done.joined_at = _take_between(again, after, None, repairing)
     done.torn_bytes = report.torn_bytes
     done.left_out = {
         kind: lines for kind, lines in sorted(report.skipped.items()) if kind not in ("unknown kind", "blank line")
     }
-    mending.close()
-    yield from mending.written()
+    repairing.close()
+    yield from repairing.written()
 
 
 def _line(file: RecordingFile, placed: Placed) -> bytes:
@@ -118,30 +118,30 @@ def _line(file: RecordingFile, placed: Placed) -> bytes:
     return line.removeprefix(BYTE_ORDER_MARK) if placed.offset == 0 else line
 
 
-def _take_between(file: RecordingFile, start: int, end: int | None, mending: _Mending) -> int | None:
+def _take_between(file: RecordingFile, start: int, end: int | None, repairing: _Repair) -> int | None:
     """Of lines that the reader skipped, keep the kinds that a newer hettop knows, and count the damaged ones.
 
     Returns where a second recording begins, if one does.
     """
     for offset, line in Lines(file, start, end):
         if line is None:
-            mending.damaged += 1
+            repairing.damaged += 1
             continue
         try:
             event = events.decode(line)
         except ValueError:
-            mending.damaged += 1 if line.strip() else 0
+            repairing.damaged += 1 if line.strip() else 0
             continue
         if isinstance(event, Header) and offset > 0:
             return offset
         if event is None:
-            mending.write(line.rstrip(b"\r"))
+            repairing.write(line.rstrip(b"\r"))
         else:
-            mending.damaged += 1  # its time contradicts those around it
+            repairing.damaged += 1  # its time contradicts those around it
     return None
 
 
-class _Mending:
+class _Repair:
     """Writes the lines of the new recording, and folds them as it goes."""
 
     def __init__(self, out: BinaryIO, report: Report, done: Repaired) -> None:

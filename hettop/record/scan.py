@@ -25,7 +25,7 @@ CHANGES_KEPT = 10_000
 
 
 class Scan:
-    """Grows as `look` is called: the times of the marks found so far, and where the recording ends.
+    """Grows as `poll` is called: the times of the marks found so far, and where the recording ends.
 
     `changes` are the moments at which units or the load changed, with the kind of event, in the order of the file.
     """
@@ -41,7 +41,7 @@ class Scan:
     def done(self) -> bool:
         return self._position >= self.end
 
-    def look(self, budget_bytes: int) -> None:
+    def poll(self, budget_bytes: int) -> None:
         """Look through the next `budget_bytes` of the file."""
         until = self._position + budget_bytes
         while self._position < min(until, self.end):

@@ -18,9 +18,9 @@ from hettop.record.reader import Placed
 from hettop.record.seek import FOLDED_FROM_START_BYTES, start_before
 from hettop.record.window_coalescer import cut
 from hettop.session.condition import ConditionKey
-from hettop.session.series import NS_PER_MS, Series
+from hettop.session.replay_views import SelectedUnit
+from hettop.session.series import NS_PER_MS, DurationSeries
 from hettop.session.session import LONGEST_WINDOW_NS, Session
-from hettop.session.whole import SelectedUnit
 
 READ_AT_ONCE_BYTES = 1 << 21
 RAW_KEPT = 1 << 21  # samples a unit, 16 MB; up to here quantiles are exact
@@ -29,7 +29,7 @@ COMMITTED_WITHIN_NS = LONGEST_WINDOW_NS + CLOCK_SLACK_NS
 
 
 class SelectionReader:
-    """Reads what lies between two moments, a piece at each `look`, until it is `done`; then `units` is complete.
+    """Reads what lies between two moments, a piece at each `poll`, until it is `done`; then `units` is complete.
 
     A sample belongs to the selection if it is steady and ended in (start_ns, end_ns].
     """
@@ -54,7 +54,7 @@ class SelectionReader:
         self._found: dict[str, _Unit] = {}
         self._work = self._read(second_reader(file), header, end, folded_bytes)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Read the next part; takes some tens of milliseconds."""
         if not self.done and next(self._work, None) is None:
             self.done, self.share = True, 1.0
@@ -110,7 +110,7 @@ class SelectionReader:
 class _Unit:
     def __init__(self, name: str) -> None:
         self.name = name
-        self.series = Series(RAW_KEPT)
+        self.series = DurationSeries(RAW_KEPT)
         self.spikes: int | None = None
 
     def statistics(self) -> SelectedUnit:

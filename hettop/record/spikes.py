@@ -16,9 +16,9 @@ from hettop.record.overview import was_reset
 from hettop.record.reader import read_placed
 from hettop.record.seek import FOLDED_FROM_START_BYTES, KeyframeLine, keyframe_before, place_of
 from hettop.session.condition import ConditionKey
+from hettop.session.replay_views import SpikeMoment
 from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session
-from hettop.session.whole import Spike
 
 # A second of folding. More is only to be looked through where keyframes are far apart or damaged.
 SEARCH_BYTES = 1 << 26
@@ -52,7 +52,7 @@ class SpikeSearch:
         self._search_bytes = search_bytes
         self._left = search_bytes
 
-    def find(self, position_ns: int, direction: int) -> Spike | None:
+    def find(self, position_ns: int, direction: int) -> SpikeMoment | None:
         """The first one after (`direction` > 0) or the last one before a moment; None where there is none.
 
         Raises HettopError (`recording`) where that would take too long to find out.
@@ -64,7 +64,7 @@ class SpikeSearch:
             return self._within(start, ending, position_ns, self._duration_ns, direction)
         return self._within(beginning, ending._replace(t=position_ns), -1, position_ns - 1, direction)
 
-    def _within(self, low: _Place, high: _Place, after: int, until: int, direction: int) -> Spike | None:
+    def _within(self, low: _Place, high: _Place, after: int, until: int, direction: int) -> SpikeMoment | None:
         """The spike of (after, until] that comes first, or last, of those between two places."""
         if high.keyframe is not None and not _spiked(low.keyframe, high.keyframe):
             return None
@@ -104,9 +104,9 @@ class SpikeSearch:
             return False
         return True
 
-    def _folded(self, low: _Place, high: _Place, after: int, until: int, direction: int) -> Spike | None:
+    def _folded(self, low: _Place, high: _Place, after: int, until: int, direction: int) -> SpikeMoment | None:
         session = Session(0) if low.keyframe is None else Session.restored(self._header, low.keyframe)
-        found: Spike | None = None
+        found: SpikeMoment | None = None
         for placed in read_placed(self._file, Report(), low.after, end=high.after, last_t=low.t):
             if placed.t > until:
                 break
@@ -127,7 +127,7 @@ class SpikeSearch:
             )
 
 
-def fold_and_look(session: Session, event: AnyEvent) -> Spike | None:
+def fold_and_look(session: Session, event: AnyEvent) -> SpikeMoment | None:
     """Fold an event; the slowest of the spikes that it brought, if it brought any."""
     if not isinstance(event, Samples) or event.phase != "steady":
         fold(session, event, Report())
@@ -140,10 +140,10 @@ def fold_and_look(session: Session, event: AnyEvent) -> Spike | None:
     if condition is None or new <= 0:
         return None
     recent = list(condition.recent_spikes)[-new:]
-    return Spike(event.t, event.unit, max(latency for _, latency in recent) / NS_PER_MS)
+    return SpikeMoment(event.t, event.unit, max(latency for _, latency in recent) / NS_PER_MS)
 
 
-def _rank(spike: Spike) -> tuple[int, float]:
+def _rank(spike: SpikeMoment) -> tuple[int, float]:
     return spike.t, spike.latency_ms
 
 

@@ -30,7 +30,7 @@ class _Pending:
     n: int = 0
 
 
-class Gatherer:
+class WindowCoalescer:
     """Holds back windows, usage and frame times of up to `GATHER_NS`; within one unit the order never changes."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.events import LINE_LIMIT, AnyEvent, Samples
-from hettop.record import window_coalescer as gather
+from hettop.record import window_coalescer
 from hettop.record.disk import Disk, LineFile, Syncer, fault_text
 from hettop.record.limits import clock_fault, form_fault, readable
 from hettop.session.session import Session
@@ -60,7 +60,7 @@ class Writer:
         self._path = path
         self._origin = origin_ns
         self._disk = disk or Disk()
-        self._gatherer = gather.Gatherer()
+        self._coalescer = window_coalescer.WindowCoalescer()
         self._session = Session(raw_limit=0, trailing=False)
         self._last_t = 0
         self._next_keyframe = KEYFRAME_NS
@@ -104,7 +104,7 @@ class Writer:
             return
         rebased = self._rebased(event)
         if rebased is not None:
-            self._commit_all(self._gatherer.add(rebased))
+            self._commit_all(self._coalescer.add(rebased))
             self._keyframe_when_due(rebased.t)
 
     def tick(self, now_ns: int) -> None:
@@ -114,7 +114,7 @@ class Writer:
             if now >= self._look_again:
                 self._look_again = now + LOOK_EVERY_NS
                 self._lost = self._file.loss()
-            self._commit_all(self._gatherer.due(now))
+            self._commit_all(self._coalescer.due(now))
             self._keyframe_when_due(now)
 
     def close(self, why: str, now_ns: int | None = None) -> Closed:
@@ -122,7 +122,7 @@ class Writer:
         if self._closed is not None:
             return self._closed
         now = self._last_t if now_ns is None else self._moment(now_ns)
-        self._commit_all(self._gatherer.flush(now))
+        self._commit_all(self._coalescer.flush(now))
         dropped = self._session.dropped + self._losses.samples
         self._commit(events.End(t=now, why=why, samples=self._session.samples, dropped=dropped))
         self._settle()
@@ -156,9 +156,9 @@ class Writer:
     def _rebased(self, event: AnyEvent) -> AnyEvent | None:
         t = self._moment(event.t)
         if self._origin == 0 or not isinstance(event, Samples):
-            event = gather.later(event, self._origin)
+            event = window_coalescer.later(event, self._origin)
             return event if event.t == t else msgspec.structs.replace(event, t=t)
-        kept = gather.since(event, self._origin)
+        kept = window_coalescer.since(event, self._origin)
         return None if kept is None else msgspec.structs.replace(kept, t=t, t0=kept.t0 - self._origin)
 
     def _commit_all(self, ready: list[AnyEvent]) -> None:
@@ -174,7 +174,7 @@ class Writer:
                 return
             line = events.encode(event)
             if len(line) > LINE_LIMIT:
-                self._commit_all([*gather.split(event)])
+                self._commit_all([*window_coalescer.split(event)])
                 return
         else:
             try:

@@ -52,7 +52,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class VariantComparison:
     """A variant of a unit against that unit, under one load. `changes` by level, empty while there are too few samples.
 
     `n` are the samples of the unit and of the variant that were compared.
@@ -71,9 +71,9 @@ class RecentComparisons:
 
     def __init__(self) -> None:
         self._moment = -1
-        self._found: tuple[Beside, ...] = ()
+        self._found: tuple[VariantComparison, ...] = ()
 
-    def at(self, session: Session, now_ns: int) -> tuple[Beside, ...]:
+    def at(self, session: Session, now_ns: int) -> tuple[VariantComparison, ...]:
         """The comparisons at `now_ns`: those of a moment shortly before."""
         moment = (now_ns - LATE_NS) // EVERY_NS * EVERY_NS
         if moment != self._moment:
@@ -82,7 +82,7 @@ class RecentComparisons:
         return self._found
 
 
-def beside(session: Session, now_ns: int | None = None) -> tuple[Beside, ...]:
+def beside(session: Session, now_ns: int | None = None) -> tuple[VariantComparison, ...]:
     """Every variant that has samples under a condition of its unit. `now_ns`: the medians of the minute before.
 
     Prefill is not held against decode: it is other work.
@@ -96,7 +96,9 @@ def beside(session: Session, now_ns: int | None = None) -> tuple[Beside, ...]:
         if variant not in (None, other_work) and other is not None:
             pair = _samples(other, now_ns), _samples(condition, now_ns)
             found.append(
-                Beside(unit, variant, key.load, key.thermal, (len(pair[0]), len(pair[1])), _changes(*pair, levels))
+                VariantComparison(
+                    unit, variant, key.load, key.thermal, (len(pair[0]), len(pair[1])), _changes(*pair, levels)
+                )
             )
     return tuple(found)
 
@@ -128,7 +130,7 @@ def _changes(a: Column, b: Column, levels: Sequence[str]) -> dict[str, Change]:
     return found
 
 
-def sentence(each: Beside) -> str:
+def sentence(each: VariantComparison) -> str:
     """`CPU_ONLY~b against CPU_ONLY: 12% faster [8.0%, 15%] at P50`, and so on; not cleaned."""
     load = "" if each.load == NO_LOAD else f" under {each.load}"
     pair = f"{row_name(each.unit, each.variant)} against {each.unit}{load}"

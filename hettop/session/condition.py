@@ -13,7 +13,7 @@ from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples, Spi
 from hettop.session.drift import Drift
 from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
-from hettop.session.series import Series
+from hettop.session.series import DurationSeries
 from hettop.session.spikes import IDLE_NS, Spikes
 from hettop.session.trailing import LONGEST_WINDOW_NS, NoTrailing, Trailing
 from hettop.stats.drift import REFERENCE
@@ -48,13 +48,13 @@ class Condition:
 
     def __init__(self, key: ConditionKey, raw_limit: int, *, trailing: bool = True) -> None:
         self.key = key
-        self.wall = Series(raw_limit)
-        self.native: Series | None = None
-        self.response: Series | None = None
+        self.wall = DurationSeries(raw_limit)
+        self.native: DurationSeries | None = None
+        self.response: DurationSeries | None = None
         self.active_ns = 0
         self.misses = 0
         self.limit_ns: int | None = None
-        self.fences = Fences()
+        self.thresholds = SpikeThresholds()
         self.found = Spikes()
         self.drift = Drift()
         self._new_trailing = Trailing if trailing else NoTrailing
@@ -67,7 +67,7 @@ class Condition:
     @property
     def fence_ns(self) -> int | None:
         """The fence that the next sample will be judged by; None while there is none."""
-        return self.fences.now
+        return self.thresholds.now
 
     @property
     def paced(self) -> bool:
@@ -106,7 +106,7 @@ class Condition:
         self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (gap_before or 0)
         if window.native_ns is not None:
-            self.native = self.native or Series(self._raw_limit)
+            self.native = self.native or DurationSeries(self._raw_limit)
             self.native.add(window.native_ns)
         if window.late_ns is not None:
             self._add_responses(window.lat_ns + np.maximum(window.late_ns, 0), ends, limit_ns)
@@ -128,7 +128,7 @@ class Condition:
                 fence = fence_of_histogram(self.wall.histogram)
                 # Two modes far apart can put it beyond all that is believed; there it finds nothing either way.
                 limit = None if fence is None else min(round(fence), LATENCY_LIMIT_NS)
-                self.fences.renew(int(ends[min(until, len(ends)) - 1]), limit)
+                self.thresholds.renew(int(ends[min(until, len(ends)) - 1]), limit)
             done = until
         if self.drift.level is not None:
             self.drift.add(latencies[followed:], ends[followed:])
@@ -140,7 +140,7 @@ class Condition:
             self.drift.begin(self.wall.histogram)
 
     def _add_responses(self, responses: Column, ends: Column, limit_ns: int | None) -> None:
-        self.response = self.response or Series(self._raw_limit)
+        self.response = self.response or DurationSeries(self._raw_limit)
         self.response.add(responses)
         self.trailing_responses = self.trailing_responses or self._new_trailing()
         self.trailing_responses.add(ends, responses)
@@ -172,13 +172,13 @@ class Condition:
     def restored(cls, state: ConditionState, settled: int = 0) -> Condition:
         """The condition a keyframe describes. ValueError when it contradicts itself."""
         condition = cls(ConditionKey(state.unit, state.load, state.thermal), raw_limit=0)
-        condition.wall = Series.restored(state.wall)
-        condition.native = Series.restored(state.native) if state.native else None
-        condition.response = Series.restored(state.response) if state.response else None
+        condition.wall = DurationSeries.restored(state.wall)
+        condition.native = DurationSeries.restored(state.native) if state.native else None
+        condition.response = DurationSeries.restored(state.response) if state.response else None
         condition.active_ns = state.active_ns
         condition.misses = state.misses
         condition.limit_ns = state.limit_ns
-        condition.fences = Fences(state.fence_ns)
+        condition.thresholds = SpikeThresholds(state.fence_ns)
         condition.found = Spikes.restored(state.spikes, state.recent_spikes, state.causes or SpikesState(), settled)
         condition.energy = RailSums.restored(state.energy)
         condition.drift = Drift.restored(state.drift)
@@ -201,7 +201,7 @@ def next_fence_at(n: int) -> int:
     return n - n % step + step
 
 
-class Fences:
+class SpikeThresholds:
     """`now` is the fence in force, in ns; None while there is none."""
 
     __slots__ = ("_since", "now")

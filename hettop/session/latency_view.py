@@ -96,7 +96,7 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
         if name not in names:
             continue
         ends, latencies = condition.trailing.between(first * slot_ns - 1, request.now_ns)
-        above = np.flatnonzero(condition.fences.exceeded(ends, latencies))
+        above = np.flatnonzero(condition.thresholds.exceeded(ends, latencies))
         spikes += len(above)
         spiked = set((ends[above] // slot_ns - first).tolist())
         begins = np.searchsorted(ends, np.arange(first, first + slots + 1) * slot_ns).tolist()

@@ -15,7 +15,7 @@ from hettop.stats.quantiles import early_stopping_rank, interval_of, quantile, q
 NS_PER_MS = 1e6
 
 
-class Series:
+class DurationSeries:
     """Takes in windows of nanoseconds; its moments and histogram do not depend on how they were windowed.
 
     Raw values are kept, in order of arrival, while there are at most `raw_limit` of them, so that quantiles of small
@@ -99,7 +99,7 @@ class Series:
         )
 
     @classmethod
-    def restored(cls, state: SeriesState) -> Series:
+    def restored(cls, state: SeriesState) -> DurationSeries:
         """The series a keyframe describes, without raw values. ValueError when it contradicts itself."""
         series = cls(raw_limit=0)
         series.histogram = Histogram.decode(state.runs)

@@ -49,7 +49,7 @@ class Spike:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CountedSpike:
     """A spike that counts as evidence: the slot it ended in, its `width_class`, and whether a pause came before it."""
 
     slot: int
@@ -70,7 +70,7 @@ class Spikes:
         self.distances: dict[int, list[int]] = {}
         self._last_trial: int | None = None
         self._waiting: list[int] = []
-        self._waiting_trials: list[Trial] = []
+        self._waiting_trials: list[CountedSpike] = []
 
     def ran(self, ends: Column, widest_ns: int, idle: int, settled: int) -> None:
         """Take in when steady samples ended, how far apart at most, and how many of them came after a pause."""
@@ -86,7 +86,7 @@ class Spikes:
         apart = self._last_trial is None or spike.slot - self._last_trial >= APART_SLOTS
         if apart and spike.slot >= settled:
             self._last_trial = spike.slot
-            self._waiting_trials.append(Trial(spike.slot, width_class(spike.slots), idle))
+            self._waiting_trials.append(CountedSpike(spike.slot, width_class(spike.slots), idle))
 
     def settle(self, until: int, marks: tuple[Marks, ...]) -> None:
         """Count what ended before slot `until`: by then all that was present is known."""
@@ -112,7 +112,7 @@ class Spikes:
                     if age is not None and age < WIDTHS[-1]:
                         counts[width_class(age + 1)] += 1
 
-    def _count_trial(self, trial: Trial, marks: tuple[Marks, ...]) -> None:
+    def _count_trial(self, trial: CountedSpike, marks: tuple[Marks, ...]) -> None:
         self.trials[trial.width] += 1
         self.hits[IDLE] += trial.idle
         for group in marks:
@@ -194,7 +194,7 @@ class Spikes:
         spikes.trials = list(state.trials) or spikes.trials
         spikes._last_trial = state.last_trial
         spikes._waiting = slots_of(state.waiting, settled)
-        spikes._waiting_trials = [Trial(*trial) for trial in state.waiting_trials]
+        spikes._waiting_trials = [CountedSpike(*trial) for trial in state.waiting_trials]
         spikes._restore_counts(state)
         return spikes
 

@@ -14,7 +14,7 @@ from hettop.session.circumstances import IdleGap, SpikeCause, idle_gap, spike_ca
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures, energy_figures
 from hettop.session.placement import evidence_of
-from hettop.session.series import NS_PER_MS, Series
+from hettop.session.series import NS_PER_MS, DurationSeries
 from hettop.session.session import Session
 from hettop.session.states import drift_fields, mode_stays
 from hettop.session.tokens import tokens_per_call, tokens_per_s
@@ -322,7 +322,7 @@ def plan_summary(plan: Plan | None) -> PlanSummary | None:
     )
 
 
-def modes_of(series: Series) -> Modes:
+def modes_of(series: DurationSeries) -> Modes:
     """The modes of a series, from its raw values while there are any, else from its histogram."""
     raw = series.raw()
     if raw is not None:
@@ -331,7 +331,7 @@ def modes_of(series: Series) -> Modes:
     return find_modes_weighted(bucket_middle(indices), counts)
 
 
-def _shares(found: Modes, wall: Series) -> list[ModeShare]:
+def _shares(found: Modes, wall: DurationSeries) -> list[ModeShare]:
     stays = mode_stays(found, wall.raw())
     return [
         ModeShare(center_ms=mode.center_ns / NS_PER_MS, share=mode.share, stay_calls=stay)
@@ -351,7 +351,7 @@ def _spikes(condition: Condition) -> Spikes:
     return Spikes(n=above, fence_ms=limit / NS_PER_MS, as_they_came=came)
 
 
-def _if_enough(series: Series, q: float) -> float | None:
+def _if_enough(series: DurationSeries, q: float) -> float | None:
     return series.quantile_ms(q) if series.n >= samples_needed(q) else None
 
 

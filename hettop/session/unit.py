@@ -9,7 +9,7 @@ import msgspec
 
 from hettop.events import Engine, Samples, UnitState
 
-TOLD = (
+ENGINE_FIELDS = (
     "backend",
     "load_ns",
     "first_ns",
@@ -51,7 +51,7 @@ class Unit(UnitState):
             self.warmup_ns = []
             self.load_ns = self.first_ns = self.compile_ns = self.cached = None
         self.error = event.error
-        for name in TOLD:
+        for name in ENGINE_FIELDS:
             value = getattr(event, name)
             if value is not None:
                 setattr(self, name, value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hettop.session.whole import Band, Selection
+from hettop.session.replay_views import Band, Selection
 
 if TYPE_CHECKING:
     from hettop.session.session import Session

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hettop.session.replay_views import Band
 from hettop.session.views import SessionView
-from hettop.session.whole import Band
 from hettop.text import clean
 from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 

@@ -117,8 +117,8 @@ def test_a_replay_goes_anywhere_in_it(folder: Path, seed: int, folded_bytes: int
     player.next_spike(1)
     selected, overview = player.select(0, player.duration_ns), player.overview()
     while not (selected.done and overview.done):
-        selected.look()
-        overview.look()
+        selected.poll()
+        overview.poll()
     assert len(overview.bands(80)) == 80
     assert all(unit.n > 0 for unit in selected.units)
     player.close()

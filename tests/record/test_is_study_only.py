@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hettop.events import FoundLayers, Header, Study, encode
-from hettop.record.is_study_only import LARGEST, holds_a_study_alone
+from hettop.record.is_study_only import LARGEST, is_study_only
 
 HEADER = encode(Header(t=0, format="hettop", version=(1, 0)))
 STUDY = encode(
@@ -30,9 +30,9 @@ STUDY = encode(
 def test_a_study_is_alone_between_header_and_end(lines: list[bytes], alone: bool, tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b"".join(line + b"\n" for line in lines))
-    assert holds_a_study_alone(path) is alone
+    assert is_study_only(path) is alone
 
 
 def test_what_cannot_be_read_is_no_such_recording(tmp_path: Path) -> None:
-    assert not holds_a_study_alone(tmp_path)
-    assert not holds_a_study_alone(tmp_path / "absent")
+    assert not is_study_only(tmp_path)
+    assert not is_study_only(tmp_path / "absent")

@@ -14,7 +14,7 @@ from hettop import events
 from hettop.events import AnyEvent, Samples
 from hettop.record.overview import SLOTS, Overview
 from hettop.record.reader import open_recording
-from hettop.session.whole import Band
+from hettop.session.replay_views import Band
 from tests.record.stories import MS, SECOND, flushes, read, record, story, window
 
 
@@ -23,7 +23,7 @@ def overview(path: Path, **options: int) -> Overview:
     file, _ = open_recording(path)
     found = Overview(file, path.stat().st_size, read(path)[0][-1].t, **options)
     while not found.done:
-        found.look()
+        found.poll()
     return found
 
 
@@ -109,7 +109,7 @@ def test_looking_moves_no_other_reader_of_the_file(recording: Path) -> None:
     file, _ = open_recording(recording)
     before = file.tell()
     found = Overview(file, recording.stat().st_size, 240 * SECOND)
-    found.look()
+    found.poll()
     assert file.tell() == before
     file.close()
 

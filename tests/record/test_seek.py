@@ -203,7 +203,7 @@ def test_the_spikes_of_a_selection_by_another_fold_are_named_so(lines: list[byte
     player = Player(path, folded_bytes=0)
     selection = player.select(200 * SECOND, 210 * SECOND)
     while not selection.done:
-        selection.look()
+        selection.poll()
     assert (player.folded_by, selection.folded_by) == (None, "hettop 1.2.3")
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hettop.events import AnyEvent, Samples
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
+from hettop.session.replay_views import SelectedUnit
 from hettop.session.session import Session
-from hettop.session.whole import SelectedUnit
 from tests.record.stories import MS, SECOND, read, record, story, window
 
 
@@ -31,7 +31,7 @@ def told(recording: Path) -> list[AnyEvent]:
 
 def finished(reader: SelectionReader) -> dict[str, SelectedUnit]:
     while not reader.done:
-        reader.look()
+        reader.poll()
     return {unit.unit: unit for unit in reader.units}
 
 
@@ -102,7 +102,7 @@ def test_a_long_one_tells_how_far_it_has_been_read(tmp_path: Path) -> None:
     reader = Player(tmp_path / "a.jsonl").select(0, 100 * SECOND)
     shares = []
     while not reader.done:
-        reader.look()
+        reader.poll()
         shares.append(reader.share)
     assert len(shares) >= 3
     assert shares == sorted(shares)

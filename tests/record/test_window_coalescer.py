@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from hettop import events
 from hettop.events import AnyEvent, Samples
-from hettop.record.window_coalescer import GATHER_NS, Gatherer, later, merge, since, split
+from hettop.record.window_coalescer import GATHER_NS, WindowCoalescer, later, merge, since, split
 from hettop.session.session import Session
 from tests.record.stories import MS, SECOND, flushes, samples_of, story, window
 
 
 def gathered(told: list[AnyEvent]) -> list[AnyEvent]:
-    gatherer = Gatherer()
+    gatherer = WindowCoalescer()
     found: list[AnyEvent] = []
     now = 0
     for event in told:
@@ -82,7 +82,7 @@ def test_a_window_spans_at_most_a_second_of_flushes() -> None:
 
 
 def test_no_sample_waits_longer_than_the_limit_once_time_is_told() -> None:
-    gatherer = Gatherer()
+    gatherer = WindowCoalescer()
     assert gatherer.add(window(0, [5 * MS])) == []
     assert gatherer.due(GATHER_NS - 1) == []
     assert [event.t for event in gatherer.due(GATHER_NS)] == [GATHER_NS]

@@ -9,7 +9,7 @@ import msgspec
 from hettop.report.beside import beside_document, beside_notes, gap_lines, gap_words
 from hettop.report.document import session_document
 from hettop.report.table import session_table
-from hettop.session.beside import Beside, Change, sentence
+from hettop.session.beside import Change, VariantComparison, sentence
 from hettop.session.circumstances import IdleGap
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
@@ -17,8 +17,8 @@ from tests.session.test_beside import latencies, session_of
 from tests.streams import MS, S, header, window
 
 
-def pair(**changes: Change) -> Beside:
-    return Beside("CPU_ONLY", "b", "none", None, (100, 100), changes)
+def pair(**changes: Change) -> VariantComparison:
+    return VariantComparison("CPU_ONLY", "b", "none", None, (100, 100), changes)
 
 
 def test_faster_and_slower_are_words_with_an_interval() -> None:

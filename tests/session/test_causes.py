@@ -9,7 +9,7 @@ import pytest
 
 from hettop import events
 from hettop.events import AnyEvent
-from hettop.record.window_coalescer import Gatherer
+from hettop.record.window_coalescer import WindowCoalescer
 from hettop.session import causes
 from hettop.session.causes import CAUSES, LAG_SLOTS, SLOT_NS, Causes, clock_changed
 from hettop.session.session import Session
@@ -102,7 +102,7 @@ def test_a_recording_tells_the_same_as_the_live_screen() -> None:
     """A file gathers what engines tell every 50 ms into a line a second."""
     storm = Storm(3)
     told = fine(storm.events(storm.spikes_of(causes.SWITCH, 0.9)))
-    gatherer = Gatherer()
+    gatherer = WindowCoalescer()
     lines = [line for event in told for line in gatherer.add(event)]
     lines += gatherer.flush(told[-1].t)
     assert sum(isinstance(line, events.Usage) for line in lines) < 2 * 90

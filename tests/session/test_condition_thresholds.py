@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.session.condition import Fences
+from hettop.session.condition import SpikeThresholds
 
 TIMES = st.integers(0, 50)
 
@@ -18,7 +18,7 @@ TIMES = st.integers(0, 50)
 def test_each_sample_is_judged_by_the_fence_it_met(
     renewed: list[tuple[int, int]], samples: list[tuple[int, int]]
 ) -> None:
-    fences = Fences()
+    fences = SpikeThresholds()
     for after, fence in sorted(renewed):
         fences.renew(after, fence)
     ends = np.array(sorted(end for end, _ in samples), dtype=np.int64)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hettop import events
 from hettop.session.condition import ConditionKey
 from hettop.session.log import in_words
-from hettop.session.series import Series
+from hettop.session.series import DurationSeries
 from hettop.session.session import LOG_LENGTH, MOST_CONDITIONS, Session
 from tests.streams import MS, S, header, window
 
@@ -188,10 +188,10 @@ def test_a_keyframe_whose_sums_cannot_be_is_refused(total: str, squares: str) ->
     # Five values from 2 to 2: their sum is 10 and their squares sum to 20.
     state = events.SeriesState(n=5, sum=total, sum_sq=squares, min_ns=2, max_ns=2, runs=runs_of_twos())
     with pytest.raises(ValueError, match="contradict"):
-        Series.restored(state)
+        DurationSeries.restored(state)
 
 
 def runs_of_twos() -> list[int]:
-    series = Series(raw_limit=0)
+    series = DurationSeries(raw_limit=0)
     series.add(np.full(5, 2, dtype=np.int64))
     return series.state().runs

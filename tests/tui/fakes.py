@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from hettop.errors import HettopError
 from hettop.events import Cluster, Failure, Gpu, LogEntry
 from hettop.session.machine_views import HostView, PowerView, RailRow
+from hettop.session.replay_views import Band
 from hettop.session.session import Session
 from hettop.session.views import (
     HeaderView,
@@ -18,7 +19,6 @@ from hettop.session.views import (
     UnitsView,
     ViewRequest,
 )
-from hettop.session.whole import Band
 from hettop.tui.feed import (
     AccessRequest,
     LiveControls,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.session.whole import Band, SelectedUnit, Selection
+from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.charts.lines import text_of, width_of
 from hettop.tui.panels.scrub import draw_bands, scrub_line, scrub_lines, selection_line, track_width

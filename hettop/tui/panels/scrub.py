@@ -14,7 +14,7 @@ from textual.events import MouseDown, MouseMove, MouseUp
 from textual.message import Message
 
 from hettop.format import clock, count, milliseconds, percent, unit_name
-from hettop.session.whole import Band, SelectedUnit, Selection
+from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.text import clean
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart

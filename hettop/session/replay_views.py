@@ -20,7 +20,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Spike:
+class SpikeMoment:
     """A moment at which spikes were committed: the slowest of them, and of which unit."""
 
     t: int
