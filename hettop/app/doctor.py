@@ -14,6 +14,7 @@ from pathlib import Path
 from hettop.app.devices import NOT_ASKED, Devices
 from hettop.app.rail_control import COMMAND
 from hettop.app.terminal import ROOMY, SMALLEST, Terminal
+from hettop.compute_units import USED_BY
 from hettop.events import Host
 from hettop.format import size
 from hettop.measurement.validated_rails import ValidatedRails
@@ -22,7 +23,6 @@ from hettop.models.compiled import CompiledModels, Entry
 from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.processes.scratch import remove_forgotten
 from hettop.session.power_summary import without_keys
-from hettop.session.rails import MAY_USE
 from hettop.sources.engine.backend import units_on_request
 from hettop.sources.engine.backends import BACKENDS, create
 from hettop.sources.engine.clock import RealClock
@@ -178,7 +178,7 @@ def _power(machine: Machine) -> list[Finding]:
 def _rails(rails: ValidatedRails) -> list[Finding]:
     """A line for each accelerator's rail: only of a validated one a zero says that nothing ran there."""
     found = []
-    for rail in MAY_USE:
+    for rail in USED_BY:
         seen = [
             f"{each.mw:,.0f} mW by {each.source} on {each.seen[:10]}, with {each.model} on {each.unit}"
             for each in rails.all()

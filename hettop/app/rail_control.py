@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from hettop.compute_units import DEVICES, OWN_UNIT, Accelerator
 from hettop.errors import HettopError
 from hettop.events import Plan
 from hettop.format import percent
@@ -18,7 +19,7 @@ from hettop.measurement.options import DEFAULT_MODEL, MeasureOptions, ModelOptio
 from hettop.measurement.setup import Make, Setup, prepare
 from hettop.measurement.validated_rails import ValidatedRails, sightings
 from hettop.session.placement import NOTHING_MW
-from hettop.session.rails import Rail, RailSum
+from hettop.session.rails import RailSum
 from hettop.session.session import Session
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
@@ -28,13 +29,9 @@ from hettop.sources.power.machine import Machine
 MODEL = DEFAULT_MODEL
 """52 convolutions, and little else: what every Neural Engine and GPU takes. Its weights are seeded."""
 
-UNITS: Mapping[Rail, str] = {"ane": "CPU_AND_NE", "gpu": "CPU_AND_GPU"}
-"""The unit whose work must show on a rail."""
-
 WITHOUT = "CPU_ONLY"
 """The unit whose work must not."""
 
-DEVICES: Mapping[Rail, str] = {"ane": "Neural Engine", "gpu": "GPU"}
 DURATION_NS = 5 * 10**9  # ten power samples, of which eight or nine lie wholly within a unit's running
 COMMAND = "hettop doctor --control"
 
@@ -46,7 +43,7 @@ class Checked:
     validated: None where it could not be tried. `words` say why.
     """
 
-    rail: Rail
+    rail: Accelerator
     unit: str
     validated: bool | None
     mw: float | None
@@ -57,7 +54,7 @@ class Checked:
 def prepare_control(machine: Machine, model: str = MODEL, make: Make = create) -> Setup:
     """What is to be measured. Raises HettopError (`unsupported-unit`, `usage`) where the control cannot run."""
     known = make("coreml", RealClock()).units()
-    here = [unit for unit in UNITS.values() if known[unit] is None]
+    here = [unit for unit in OWN_UNIT.values() if known[unit] is None]
     if known[WITHOUT] is not None or not here:
         why = known[WITHOUT] or "; ".join(filter(None, known.values()))
         raise HettopError(
@@ -76,7 +73,7 @@ def control_options(duration_ns: int = DURATION_NS) -> MeasureOptions:
 
 def check_rails(session: Session, absent: Mapping[str, str]) -> tuple[Checked, ...]:
     """What a measured control shows. `absent` maps units that this machine lacks to the reason."""
-    return tuple(_checked(session, rail, unit, absent.get(unit)) for rail, unit in UNITS.items())
+    return tuple(_checked(session, rail, unit, absent.get(unit)) for rail, unit in OWN_UNIT.items())
 
 
 def keep(checked: tuple[Checked, ...], session: Session, rails: ValidatedRails, now: datetime) -> None:
@@ -87,7 +84,7 @@ def keep(checked: tuple[Checked, ...], session: Session, rails: ValidatedRails, 
         rails.forget(session.energy.source, by_answer[False])
 
 
-def _checked(session: Session, rail: Rail, unit: str, absent: str | None) -> Checked:
+def _checked(session: Session, rail: Accelerator, unit: str, absent: str | None) -> Checked:
     with_it, without = _sum(session, unit, rail), _sum(session, WITHOUT, rail)
     mw, without_mw = with_it.mean_mw, without.mean_mw
     validated, words = None, _untried(session, rail, unit, absent, (mw, without_mw))
@@ -107,7 +104,7 @@ def _checked(session: Session, rail: Rail, unit: str, absent: str | None) -> Che
 
 
 def _untried(
-    session: Session, rail: Rail, unit: str, absent: str | None, readings: tuple[float | None, float | None]
+    session: Session, rail: Accelerator, unit: str, absent: str | None, readings: tuple[float | None, float | None]
 ) -> str:
     """Why nothing can be said of the rail; empty where something can."""
     if absent is not None:
@@ -132,7 +129,7 @@ def _why_not(session: Session) -> str:
     return ""
 
 
-def _sum(session: Session, unit: str, rail: Rail) -> RailSum:
+def _sum(session: Session, unit: str, rail: Accelerator) -> RailSum:
     """All power of the rail while the unit ran alone, in whatever thermal state."""
     whole = RailSum()
     for key, condition in session.conditions.items():

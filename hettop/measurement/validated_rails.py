@@ -16,12 +16,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from hettop.compute_units import USED_BY, Accelerator
 from hettop.events import split_row
 from hettop.measurement.recorder import rfc3339
 from hettop.measurement.user_files import user_places, write_atomically
 from hettop.models.compiled import SYSTEM_VERSION, system_build
 from hettop.processes.command import command_output
-from hettop.session.rails import MAY_USE, Rail
 from hettop.session.session import Session
 from hettop.sources.host import Run, machine_model
 from hettop.text import clean
@@ -30,7 +30,7 @@ LARGEST_BYTES = 100_000
 MOST_KEPT = 100  # entries of 200 bytes; a machine gains a few with each update of its system
 MOST_LETTERS = 200
 Words = Annotated[str, msgspec.Meta(max_length=MOST_LETTERS)]
-_Key = tuple[Rail, str | None, str | None, str]
+_Key = tuple[Accelerator, str | None, str | None, str]
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     which model ran on which unit.
     """
 
-    rail: Rail
+    rail: Accelerator
     machine: Words
     build: Words
     source: Words
@@ -78,7 +78,7 @@ class ValidatedRails:
         known = [each.sighting for each in self._read() if each.sighting is not None]
         return tuple(each for each in known if (each.machine, each.build) == (self.machine, self.build))
 
-    def of(self, source: str) -> dict[Rail, Sighting]:
+    def of(self, source: str) -> dict[Accelerator, Sighting]:
         """The rails that this source was seen to read above zero."""
         return {each.rail: each for each in self.all() if each.source == source}
 
@@ -89,7 +89,7 @@ class ValidatedRails:
             added = [_Entry(msgspec.Raw(msgspec.json.encode(each)), each) for each in new.values()]
             self._write([each for each in self._read() if each.key not in new] + added)
 
-    def forget(self, source: str, rails: Iterable[Rail]) -> None:
+    def forget(self, source: str, rails: Iterable[Accelerator]) -> None:
         """These rails were seen to read zero under load."""
         gone = {(rail, self.machine, self.build, source) for rail in rails}
         entries = self._read()
@@ -150,7 +150,7 @@ def sightings(session: Session, rails: ValidatedRails, now: datetime) -> list[Si
     if source is None or session.header is None or rails.machine is None or rails.build is None:
         return []
     found = []
-    for rail, units in MAY_USE.items():
+    for rail, units in USED_BY.items():
         if not session.energy.is_of_one_source(rail):
             continue
         seen = [

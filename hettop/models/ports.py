@@ -1,12 +1,10 @@
-"""What describes a model to whoever runs or shows it: its ports, its inputs, and the units of Core ML."""
+"""What describes a model to whoever runs or shows it: its ports and its inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-CORE_ML_UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
 
 Feed = dict[str, Any]
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from hettop.compute_units import USED_BY
 from hettop.events import Baseline, Column, EnergyState, Power, PowerStatus, Samples, is_capture
 from hettop.session.attribution import Attribution
 from hettop.session.condition import Condition, ConditionKey
-from hettop.session.rails import MAY_USE, PJ_PER_MJ, RAILS, SUM, RailSums, estimate, estimate_rails, measured, sum_of
+from hettop.session.rails import PJ_PER_MJ, RAILS, SUM, RailSums, estimate, estimate_rails, measured, sum_of
 from hettop.session.unit import Unit
 
 MJ_PER_J = 1000.0
@@ -222,7 +223,7 @@ def energy_figures(
     reading that may be a zero of a counter that does not count is no energy.
     """
     means = {rail: sums[rail].mean_mw for rail in RAILS}
-    unknown = [rail for rail, units in MAY_USE.items() if unit in units and rail not in validated]
+    unknown = [rail for rail, units in USED_BY.items() if unit in units and rail not in validated]
     unknown = [rail for rail in unknown if means[rail] is not None]
     per_mw = active_ns / n / PJ_PER_MJ if n else 0.0
     rails = estimate_rails(means)

@@ -6,18 +6,12 @@ Knows nothing of units; energy is whole picojoules (mW x ns), so that sums do no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from hettop.events import Power, RailState
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
 PARTS = ("cpu", "gpu", "ane")  # of which the estimate is made where the source tells no `combined`
-Rail = Literal["ane", "gpu"]
-"""The rail of an accelerator."""
-
-MAY_USE: Mapping[Rail, tuple[str, ...]] = {"ane": ("CPU_AND_NE", "ALL"), "gpu": ("CPU_AND_GPU", "ALL")}
-"""The units that may use the accelerator behind a rail."""
-
 SUM = "sum"  # stands beside the rails where the estimate itself is summed up
 NOT_MEASURED = frozenset({"suspect-zero", "stale", "partial", "inconsistent"})
 """Flags of power samples that tell no power: 0 W while busy is not a measurement."""

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from hettop import events
-from hettop.app.rail_control import UNITS, Checked, check_rails, keep, prepare_control
+from hettop.app.rail_control import Checked, check_rails, keep, prepare_control
+from hettop.compute_units import OWN_UNIT
 from hettop.errors import HettopError
 from hettop.events import AnyEvent
 from hettop.measurement.validated_rails import ValidatedRails
@@ -19,7 +20,7 @@ from tests.sources.power.machines import mac, pc
 from tests.streams import MS, S, header, window
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-ALL_UNITS = (*UNITS.values(), "CPU_ONLY")
+ALL_UNITS = (*OWN_UNIT.values(), "CPU_ONLY")
 
 
 def plan(unit: str, fallback: float | None = 0.02, error: str = "") -> events.Plan:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.models.ports import CORE_ML_UNITS
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.sources.engine.coreml.framework import DEVICES, LOW_PRECISION, RESHAPE, STRATEGY
 from tests.coreml.conversion import SOURCE
 from tests.coreml.site.standin_coreml import native

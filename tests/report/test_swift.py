@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from hettop.models.ports import CORE_ML_UNITS
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.report.swift import SWIFT_UNITS, python_snippet, swift_snippet
 
 

@@ -105,7 +105,7 @@ def _panel_or_none(value: Any) -> str:
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
-    from hettop.models.ports import CORE_ML_UNITS
+    from hettop.compute_units import CORE_ML_UNITS
     from hettop.sources.engine.backend import split_unit
 
     unit = _text(value)

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.models.inspection.summary import Totals
-from hettop.models.ports import CORE_ML_UNITS, Port
+from hettop.models.ports import Port
 from hettop.text import clean
 
 

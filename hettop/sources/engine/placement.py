@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hettop import events
+from hettop.compute_units import wanted_device
 from hettop.sources.engine.backend import split_unit
 from hettop.text import clean
 
 CPU, GPU, NEURAL_ENGINE = "CPU", "GPU", "Neural Engine"
 
-ACCELERATORS = {"CPU_AND_GPU": GPU, "CPU_AND_NE": NEURAL_ENGINE, "ALL": NEURAL_ENGINE}
 """What a unit is chosen for; the GPU is what `ALL` falls back to before the CPU."""
 
 MOST_SUPPORTED = 8
@@ -61,7 +61,7 @@ def make_plan(unit: str, facts: Sequence[OpFacts], here: Sequence[str] = ()) -> 
 
 
 def _accelerator(unit: str, here: Sequence[str]) -> str | None:
-    wanted = ACCELERATORS.get(unit)
+    wanted = wanted_device(unit)
     if wanted is None or not here or wanted in here:
         return wanted
     return GPU if unit == "ALL" and GPU in here else None

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hettop import events
+from hettop.compute_units import wanted_device
 from hettop.errors import HettopError
 from hettop.processes.call import Call, ChildLostError, call
 from hettop.processes.child_process import ProcessGuard, module_command
 from hettop.sources.engine.backends import PlanReader, plan_reader
-from hettop.sources.engine.placement import ACCELERATORS, OpFacts
+from hettop.sources.engine.placement import OpFacts
 from hettop.sources.engine.plan_child import PlanJob
 from hettop.text import clean
 
@@ -55,7 +56,7 @@ def start_planner(
 def no_plan(unit: str, error: HettopError, log: Sequence[str] = ()) -> events.Plan:
     """The event that says why there is no plan; `t` is 0."""
     failure = events.Failure(kind=error.kind, message=clean(error.message), hint=clean(error.hint), log=list(log))
-    return events.Plan(t=0, unit=unit, accelerator=ACCELERATORS.get(unit.partition("@")[0]), error=failure)
+    return events.Plan(t=0, unit=unit, accelerator=wanted_device(unit.partition("@")[0]), error=failure)
 
 
 @dataclass(slots=True)

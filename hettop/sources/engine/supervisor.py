@@ -16,7 +16,7 @@ from hettop.processes.child_process import ProcessGuard
 from hettop.processes.pipe_reader import UNREAD_BYTES, PipeReader
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.backends import has_plans
-from hettop.sources.engine.child import ENGINE, Child
+from hettop.sources.engine.child import ENGINE, Child, Starter
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.conditions import LoadHistory
 from hettop.sources.engine.frames import OutputsFrame
@@ -25,7 +25,6 @@ from hettop.sources.engine.outputs import Comparisons
 from hettop.sources.engine.planning import Planning
 from hettop.sources.engine.recycling import memory_budget_mb
 from hettop.sources.engine.schedule import BLOCK_NS, Rotation
-from hettop.sources.engine.starter import Starter
 from hettop.sources.engine.unit_group import UnitGroup
 from hettop.sources.engine.unit_process import EngineEvent, UnitProcess
 from hettop.sources.engine.watchdog import NS_PER_S, Timeouts

@@ -1,4 +1,4 @@
-"""The canary, in a process of its own: draws nothing 60 times a second, and tells how often it came too late.
+"""The canary, a process of its own: draws nothing 60 times a second, and tells how often it came too late.
 
 What it misses, the user of this machine sees stutter. Once a second it also times a fixed piece of arithmetic in CPU
 time: when that takes longer, the clock of the core is lower, whatever the system says. Ends with its standard input.
@@ -13,10 +13,37 @@ import os
 import time
 
 from hettop.processes.serve import begin_child, end_with_parent
-from hettop.sources.load.frames import FRAMES_PER_S, FrameCounter
+
+FRAMES_PER_S = 60
+PERIOD_NS = 10**9 // FRAMES_PER_S
 
 BLOCK = bytes(16 << 10)  # stays in the first-level cache: memory traffic of others must not look like a lower clock
 ROUNDS = 32  # about a millisecond, far above the clock's resolution, far below a frame
+
+
+class FrameCounter:
+    """Frames are due every `PERIOD_NS` from `first_due_ns` on; one that is not drawn before the next is due is missed.
+
+    due, missed, worst_ns: since the last `reset`; `worst_ns` is the longest delay of a drawing behind its frame.
+    """
+
+    def __init__(self, first_due_ns: int) -> None:
+        self.next_due_ns = first_due_ns
+        self.due = self.missed = self.worst_ns = 0
+
+    def drew(self, now_ns: int) -> None:
+        """A frame was drawn at `now_ns`: the newest one due, for those before it nobody sees any more."""
+        late_ns = now_ns - self.next_due_ns
+        if late_ns < 0:
+            return
+        missed = late_ns // PERIOD_NS
+        self.due += missed + 1
+        self.missed += missed
+        self.worst_ns = max(self.worst_ns, late_ns)
+        self.next_due_ns += (missed + 1) * PERIOD_NS
+
+    def reset(self) -> None:
+        self.due = self.missed = self.worst_ns = 0
 
 
 def kernel_ns() -> int:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from hettop.compute_units import OWN_UNIT
 from hettop.sources.engine.clock import RealClock
 
-UNITS = {"gpu": "CPU_AND_GPU", "ane": "CPU_AND_NE"}
+UNITS: Mapping[str, str] = {str(kind): unit for kind, unit in OWN_UNIT.items()}
 """The permission with which the competing model is loaded, by kind of load."""
 
 MODEL = "mobilenetv2"

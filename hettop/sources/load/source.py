@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from hettop import events
+from hettop.compute_units import OWN_UNIT
 from hettop.errors import HettopError
 from hettop.processes.child_process import ChildProcess, ProcessGuard, module_command
-from hettop.sources.load.model import UNITS, core_ml_here, why_no_model
+from hettop.sources.load.model import core_ml_here, why_no_model
 from hettop.sources.load.parts import LoadPart, condition_of
 from hettop.sources.load.worker import REFUSED
 from hettop.text import clean
@@ -49,7 +50,7 @@ class CompetingLoad(Protocol):
 
 def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | None = None) -> str | None:
     """Why these loads cannot run on this machine, or None. `units`: Core ML's, None to look for them."""
-    if not any(part.what in UNITS for part in parts):
+    if not any(part.what in OWN_UNIT for part in parts):
         return None
     here = core_ml_here() if units is None else units
     return next(filter(None, (why_no_model(part.what, here) for part in parts)), None)
@@ -204,7 +205,7 @@ class _Worker:
     def __init__(self, part: LoadPart, guard: ProcessGuard, environment: Mapping[str, str]) -> None:
         argv = (*WORKER, part.what, str(part.duty))
         self._process = ChildProcess(argv, environment, guard, stderr=False)
-        self._loads_model = part.what in UNITS
+        self._loads_model = part.what in OWN_UNIT
         self.reason = ""
         self.ready = False
         self.silent_ns = 0

@@ -9,10 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from hettop import events
+from hettop.compute_units import wanted_device
 from hettop.errors import HettopError
 from hettop.models.inspection.graph import Layer
 from hettop.sources.engine.backend import split_unit
-from hettop.sources.engine.placement import ACCELERATORS, OpFacts, is_constant
+from hettop.sources.engine.placement import OpFacts, is_constant
 from hettop.studies.layers.rows import LayerRow, Measured
 from hettop.text import clean
 
@@ -30,7 +31,7 @@ def by_facts(unit: str, facts: Sequence[OpFacts], layers: Mapping[str, Layer], m
     whole = math.fsum(fact.cost or 0.0 for fact in known)
     if not whole > 0:
         raise HettopError("plan", f"the plan estimates none of the {len(ops)} operations' costs")
-    wanted = ACCELERATORS.get(split_unit(unit)[0])
+    wanted = wanted_device(split_unit(unit)[0])
     rows = []
     for fact in known:
         share, layer = (fact.cost or 0.0) / whole, layers.get(clean(fact.name))

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import Setup, prepare, usual_backend
-from hettop.models.ports import CORE_ML_UNITS
 from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
 from hettop.studies.plan.cutting.costs import Costs

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.models.inputs import make_inputs
-from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.placement import OpFacts
 

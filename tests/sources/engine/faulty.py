@@ -14,8 +14,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
-from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 
 NAME = "tests.sources.engine.faulty:FaultyBackend"

@@ -12,9 +12,8 @@ import psutil
 import pytest
 
 from hettop import events
-from hettop.sources.load.canary import kernel_ns
+from hettop.sources.load.canary import PERIOD_NS, kernel_ns
 from hettop.sources.load.canary_source import CanarySource
-from hettop.sources.load.frames import PERIOD_NS
 from tests.processes.waiting import environment, gone, wait_for
 from tests.sources.load.fakes import ListedGuard
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hettop import events
-from hettop.models.ports import CORE_ML_UNITS
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.sources.load.model import why_no_model
 from hettop.sources.load.parts import parse_load
 from hettop.sources.load.source import ProcessLoad, unavailable

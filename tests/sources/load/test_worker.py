@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from hettop.sources.load.model import UNITS
+from hettop.compute_units import OWN_UNIT
 from hettop.sources.load.worker import KINDS
 from tests.processes.waiting import environment, wait_for
 
-PLAIN = sorted(KINDS.keys() - UNITS.keys())  # those that need no model
+PLAIN = sorted(KINDS.keys() - OWN_UNIT.keys())  # those that need no model
 
 
 @contextmanager

@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
 from hettop.models.compiled import COMPILED_SUFFIX, CompiledModel, CompiledModels, default_compiled_models, system_build
 from hettop.models.inputs import make_inputs
 from hettop.models.package_ports import package_port
-from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.models.resolve import core_ml_file
 from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, split_unit

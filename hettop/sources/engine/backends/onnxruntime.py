@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache, default_cache
 from hettop.models.inputs import make_inputs
 from hettop.models.package_ports import described
-from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
 from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.processes.framework_errors import reason

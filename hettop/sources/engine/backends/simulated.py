@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.models.inputs import make_inputs
-from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions, Port
+from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, split_unit
 from hettop.sources.engine.backends import m2_profile as m2
 from hettop.sources.engine.clock import NS_PER_S, VirtualClock

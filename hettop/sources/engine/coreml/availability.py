@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from hettop.models.ports import CORE_ML_UNITS
+from hettop.compute_units import CORE_ML_UNITS, DEVICES, USED_BY
 from hettop.processes.time_limit import time_limit
 from hettop.sources.macos import is_virtual_machine, macos_version
 
@@ -24,8 +24,7 @@ NATIVE_MODULE = f"{PACKAGE}.libcoremlpython"
 NEWEST_PYTHON = (3, 13)
 """coremltools 9 has wheels up to this one."""
 
-NEURAL_ENGINE = "Neural Engine"
-WANT_NEURAL_ENGINE = ("CPU_AND_NE", "ALL")
+NEURAL_ENGINE = DEVICES["ane"]
 NEEDS_MACOS = "Core ML needs macOS"
 
 NEURAL_ENGINE_MACOS = (13,)
@@ -79,9 +78,7 @@ def load_limit(unit: str, host: Host, devices: Sequence[str] = ()) -> AbstractCo
     """A short time limit where Core ML may compile for a Neural Engine that is not there. devices: empty if unknown."""
     here = NEURAL_ENGINE in devices if devices else why_no_neural_engine(host) is None
     return (
-        nullcontext()
-        if here or unit not in WANT_NEURAL_ENGINE
-        else time_limit(f"loading {unit} without a {NEURAL_ENGINE}")
+        nullcontext() if here or unit not in USED_BY["ane"] else time_limit(f"loading {unit} without a {NEURAL_ENGINE}")
     )
 
 
@@ -94,7 +91,7 @@ def units_on_request(host: Host) -> dict[str, str]:
     if lacking is None:
         return {}
     reason = f"{lacking}, and loading can hang there for minutes: measured only if it is named"
-    return {unit: reason for unit in WANT_NEURAL_ENGINE if why_not(unit, host) is None}
+    return {unit: reason for unit in USED_BY["ane"] if why_not(unit, host) is None}
 
 
 def find_native(finders: Iterable[Any] | None = None) -> bool | None:

@@ -15,8 +15,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from hettop.compute_units import CORE_ML_UNITS, OWN_UNIT
+from hettop.compute_units import DEVICES as UNIT_DEVICES
 from hettop.errors import HettopError
-from hettop.models.ports import CORE_ML_UNITS
 from hettop.processes.framework_errors import full_disk, reason
 from hettop.text import clean
 
@@ -27,7 +28,7 @@ DEVICES = {
 }
 """coremltools' classes of devices, in words."""
 
-NEEDS = {"CPU_AND_GPU": "GPU", "CPU_AND_NE": "Neural Engine"}
+NEEDS = {unit: UNIT_DEVICES[each] for each, unit in OWN_UNIT.items()}
 
 UNCOMPILED = "Compile the model"
 UNCOMPILED_HINT = "this is no compiled model, or not all of one: name its .mlpackage, which hettop compiles itself"

@@ -9,8 +9,9 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hettop.compute_units import wanted_device
 from hettop.errors import HettopError
-from hettop.sources.engine.placement import ACCELERATORS, CPU, GPU, NEURAL_ENGINE, OpFacts, is_constant
+from hettop.sources.engine.placement import CPU, GPU, NEURAL_ENGINE, OpFacts, is_constant
 from hettop.studies.plan.cutting.coreml_program import Program
 from hettop.studies.plan.cutting.graph import Part, crossings, ends, layers, step_of
 from hettop.studies.plan.cutting.result import SurveyedLayer
@@ -120,7 +121,7 @@ def cannot_run(unit: str, fact: OpFacts) -> bool:
 
 def fallbacks(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
     """A note on operations that the unit leaves to another device than the one that it is asked for."""
-    wanted = ACCELERATORS.get(unit)
+    wanted = wanted_device(unit)
     away = [
         fact
         for fit in fits

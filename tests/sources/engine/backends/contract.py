@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
-from hettop.models.ports import CORE_ML_UNITS, Feed, InputOptions
+from hettop.models.ports import Feed, InputOptions
 from hettop.sources.engine import backends
 from hettop.sources.engine.backend import Backend, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock

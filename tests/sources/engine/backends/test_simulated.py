@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hettop.models.ports import CORE_ML_UNITS, InputOptions
+from hettop.compute_units import CORE_ML_UNITS
+from hettop.models.ports import InputOptions
 from hettop.sources.engine.backend import Backend, LoadOptions
 from hettop.sources.engine.backends import m2_profile
 from hettop.sources.engine.backends.simulated import M2Latencies, SimulatedBackend, slowdown

@@ -9,9 +9,8 @@ from typing import Any
 
 from hettop.processes.pipe_reader import PipeReader
 from hettop.processes.reaper import Reaper
-from hettop.sources.engine.child import Child
+from hettop.sources.engine.child import Child, Starter
 from hettop.sources.engine.job import EngineJob, Limits
-from hettop.sources.engine.starter import Starter
 from tests.processes.waiting import wait_for
 
 JOB = EngineJob(backend="simulated", model="a", unit="", rate_hz=50.0, input_sets=4)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hettop.sources.load.frames import PERIOD_NS, FrameCounter
+from hettop.sources.load.canary import PERIOD_NS, FrameCounter
 
 
 def test_frames_drawn_in_time_are_not_missed() -> None:
