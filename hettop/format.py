@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import re
 
+from hettop.units import NS_PER_S
+
 UNKNOWN = "n/a"
 THIN_SPACE = "\u2009"
 
-NS_PER_SECOND = 10**9
 _LARGEST_PLAIN = 9_999
 _SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
 _SHORT_UNITS = {"CPU_ONLY": "CPU", "CPU_AND_GPU": "GPU", "CPU_AND_NE": "NE", "ALL": "ALL"}
@@ -74,7 +75,7 @@ def clock(nanoseconds: int | None, decimals: int = 0) -> str:
     if nanoseconds is None:
         return UNKNOWN
     sign = "-" if nanoseconds < 0 else ""
-    ticks = abs(nanoseconds) * 10**decimals // NS_PER_SECOND
+    ticks = abs(nanoseconds) * 10**decimals // NS_PER_S
     seconds, fraction = divmod(ticks, 10**decimals)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -93,7 +94,7 @@ def seconds(nanoseconds: int | None) -> str:
     """A length of time in seconds with its unit: `30 s`, `0.5 s`."""
     if nanoseconds is None:
         return UNKNOWN
-    return f"{float(f'{nanoseconds / NS_PER_SECOND:.2g}'):g} s"
+    return f"{float(f'{nanoseconds / NS_PER_S:.2g}'):g} s"
 
 
 def size(number_of_bytes: int | None) -> str:

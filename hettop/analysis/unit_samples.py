@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from hettop.events import NO_LOAD, Column, split_row
 from hettop.session.condition import Condition, ConditionKey
-from hettop.session.series import NS_PER_MS, DurationSeries
+from hettop.session.series import DurationSeries
 from hettop.session.session import Session
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
 from hettop.stats.quantiles import quantile
+from hettop.units import NS_PER_MS
 
 Float64Array = npt.NDArray[np.float64]
 InOrder = Callable[[ConditionKey, str], Column | None]

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from hettop.errors import HettopError
+from hettop.stats.resampling import SEED
 from hettop.tui.feed import VerdictPage
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
 
 JUDGED_EVERY_NS = 5 * 10**9
-SEED = 20_250_601  # of the resamples: the same session gives the same verdict
 RECENT = (
     "intervals are of the samples of the last minute, ranks and figures of all; hettop decide judges by all samples"
 )

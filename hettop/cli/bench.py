@@ -22,6 +22,7 @@ from hettop.cli.parsers.measuring import AUTO_WARMUP
 from hettop.cli.progress import completed, progress_line, unit_states
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
+from hettop.events import NO_LOAD
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
@@ -37,7 +38,6 @@ from hettop.text import clean
 
 DEFAULT_RUNS = 100
 TOO_SHORT = ("not measured by runs, which are over too soon, unless --power names a source", "bench --duration 10s")
-NO_LOAD = "none"
 
 
 def run(arguments: argparse.Namespace) -> int:

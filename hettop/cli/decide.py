@@ -42,6 +42,7 @@ from hettop.report.verdict_document import verdict_document
 from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
+from hettop.stats.resampling import SEED
 from hettop.text import clean
 
 DEFAULT_RUNS = 200
@@ -52,8 +53,6 @@ ENOUGH = 1.25
 RAW_LIMIT = 1_000_000  # samples of a unit that are kept in order; a measurement on the spot ends there
 GROWTH = 1.3
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
-
-SEED = 20_250_601  # of the resamples: the same recording gives the same verdict
 
 
 def run(arguments: argparse.Namespace) -> int:

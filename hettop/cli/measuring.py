@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Protocol
 from hettop.cli.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, WRONG_USE_KINDS
-from hettop.format import NS_PER_SECOND
 from hettop.measurement.options import MeasureOptions
 from hettop.report.document import session_document, to_json
 from hettop.report.table import session_table
@@ -26,6 +25,7 @@ from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.session.unit import SEVERAL_TURNS
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:  # a replay without a screen prints a session, and measures nothing
     from hettop.measurement.headless import Turns
@@ -126,8 +126,8 @@ def print_turns_problem(turns: Turns | None, longer: str | None = None) -> None:
     """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
     if turns is None or turns.n >= SEVERAL_TURNS:
         return
-    seconds = math.ceil((SEVERAL_TURNS + 1) * turns.block_ns / NS_PER_SECOND)
-    had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_SECOND:g} s"
+    seconds = math.ceil((SEVERAL_TURNS + 1) * turns.block_ns / NS_PER_S)
+    had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_S:g} s"
     why = "while power is measured none is shorter" if turns.by_power else "it had enough before the next"
     mends = longer or f"--duration {seconds}s gives more"
     shorter = ", --power none shorter ones" if turns.by_power else ""

@@ -31,6 +31,7 @@ from hettop.sources.power.reading import lost_words, notes_of
 from hettop.sources.power.sample import PowerSample, as_document, of_event
 from hettop.sources.power.stream import Stream
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -87,7 +88,6 @@ def _print_all(source: FileSource, *, as_json: bool) -> None:
 
 LOOK_EVERY_S = 0.05
 MOST_FAILURES = 3  # without a single sample
-NS_PER_S = 10**9
 FIRST_SAMPLE_NS = 20 * NS_PER_S  # as patient as the feed is with a source that starts
 USUAL_NS = 5 * 10**9  # where nobody is there to end it
 WITHOUT_HOPE = ("unavailable", "expired")

@@ -17,6 +17,7 @@ from hettop.events import NO_LOAD, AnyEvent, Column, Header, Samples
 from hettop.export.formats import Target, needed
 from hettop.record.opened import Recording
 from hettop.text import clean
+from hettop.units import NS_PER_MS
 
 EXTRA = "hdr"
 WHAT = "an HdrHistogram log"
@@ -24,7 +25,6 @@ INTERVAL_NS = 10 * 10**9
 LARGEST_NS = 3_600 * 10**9
 DIGITS = 3
 SUB_BUCKET_BITS = 11  # of HdrHistogram at three digits: values are told apart by their highest 11 bits
-NS_PER_MS = 1e6
 _SEPARATORS = re.compile(r"[\s,\"]")  # what ends a tag
 
 

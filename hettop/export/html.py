@@ -11,13 +11,11 @@ from hettop.record.opened import Recording
 from hettop.report.html_page import html_page
 from hettop.report.story import RecordingStory, page_of
 from hettop.report.verdict import verdict_section
+from hettop.stats.resampling import SEED
 
 
 def export(recording: Recording, target: Target) -> None:
     target.main().write(html_page(page_of([read_story(recording)])).encode())
-
-
-SEED = 20_250_601  # of the resamples: the same recording gives the same page, and the page what decide gives
 
 
 def read_story(recording: Recording) -> RecordingStory:

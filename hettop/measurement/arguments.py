@@ -10,8 +10,8 @@ import re
 
 from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_MODEL, ModelOptions
+from hettop.units import NS_PER_S
 
-NS_PER_S = 10**9
 _DURATION = re.compile(r"(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<suffix>ms|s|m|min|h)?")
 _SECONDS = {"ms": 1e-3, None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 MOST_DIGITS = 20

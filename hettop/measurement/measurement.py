@@ -39,6 +39,7 @@ from hettop.sources.load.canary_source import CanarySource
 from hettop.sources.load.parts import parse_load
 from hettop.sources.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
 from hettop.sources.power.choice import NOT_ASKED_FOR
+from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from hettop.measurement.metrics import Metrics
@@ -285,7 +286,6 @@ class Measurement:
 
 
 FRAMES_TOLD_EVERY_NS = 2 * 10**9  # seldom, but well before what came at the same time is judged (`session.causes`)
-NS_PER_MS = 1_000_000
 
 
 class FrameTimes:

@@ -11,8 +11,7 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions
-
-NS_PER_S = 10**9
+from hettop.units import NS_PER_S
 
 MLPERF_DURATION_NS = 60 * NS_PER_S
 """A tenth of what MLPerf's own configuration asks for (min_duration of SingleStream): units are several here."""

@@ -17,8 +17,8 @@ from hettop.record.defects import Report
 from hettop.record.reader import read_placed
 from hettop.record.seek import KeyframeLine, keyframe_before, place_of
 from hettop.session.replay_views import Band
-from hettop.session.series import NS_PER_MS
 from hettop.stats.histogram import BUCKETS, Histogram, bucket_high, bucket_index, bucket_middle, weighted_quantile
+from hettop.units import NS_PER_MS
 
 SLOTS = 240  # as many columns as a wide screen has; in a day, six minutes each
 # Up to here all samples are read, a second or less of work; beyond it, keyframes.

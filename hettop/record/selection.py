@@ -19,8 +19,9 @@ from hettop.record.seek import FOLDED_FROM_START_BYTES, start_before
 from hettop.record.window_coalescer import cut
 from hettop.session.condition import ConditionKey
 from hettop.session.replay_views import SelectedUnit
-from hettop.session.series import NS_PER_MS, DurationSeries
+from hettop.session.series import DurationSeries
 from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.units import NS_PER_MS
 
 READ_AT_ONCE_BYTES = 1 << 21
 RAW_KEPT = 1 << 21  # samples a unit, 16 MB; up to here quantiles are exact

@@ -17,8 +17,8 @@ from hettop.record.reader import read_placed
 from hettop.record.seek import FOLDED_FROM_START_BYTES, KeyframeLine, keyframe_before, place_of
 from hettop.session.condition import ConditionKey
 from hettop.session.replay_views import SpikeMoment
-from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session
+from hettop.units import NS_PER_MS
 
 # A second of folding. More is only to be looked through where keyframes are far apart or damaged.
 SEARCH_BYTES = 1 << 26

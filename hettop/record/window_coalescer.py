@@ -14,11 +14,11 @@ import msgspec
 import numpy as np
 
 from hettop.events import SPANS_LIMIT, WINDOW_LIMIT, AnyEvent, Canary, Column, Frame, HostLoad, Power, Samples, Usage
+from hettop.units import NS_PER_MS
 
 # A window is committed by the first flush at which its first sample began this long ago. Short of the second that a
 # crash may cost by the 50 ms between two flushes of an engine and the 100 ms between two looks at them.
 GATHER_NS = 840_000_000
-NS_PER_MS = 1_000_000
 
 AnyStamped = TypeVar("AnyStamped", Samples, Usage, Frame)
 

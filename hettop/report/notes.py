@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hettop.events import NO_LOAD
-from hettop.format import NS_PER_SECOND, UNKNOWN, clock, count, milliseconds, percent
+from hettop.format import UNKNOWN, clock, count, milliseconds, percent
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics
 from hettop.stats.clock import has_lost
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 CORE_ML = "coreml"
 
@@ -68,7 +69,7 @@ def _note(row: Statistics, drift: dict[str, float]) -> str:
     name = clean(row.unit, 30) + ("" if row.load == NO_LOAD else f" under {clean(row.load, 30)}")
     change = percent(drift["after_ms"] / drift["before_ms"] - 1, signed=True)
     moved = f"{milliseconds(drift['before_ms'])} → {milliseconds(drift['after_ms'])} ms ({change})"
-    since = f"sample {count(round(drift['from_sample']))}, {clock(round(drift['from_s'] * NS_PER_SECOND))}"
+    since = f"sample {count(round(drift['from_sample']))}, {clock(round(drift['from_s'] * NS_PER_S))}"
     return f"{name} drifted: median {moved} from {since} on, {milliseconds(drift['now_ms'])} ms at the end"
 
 

@@ -14,10 +14,10 @@ from hettop.report.page import Figure
 from hettop.report.session_history import Course
 from hettop.session.condition import Condition
 from hettop.session.latency_view import axis
-from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session
 from hettop.session.units_view import density
 from hettop.stats.quantiles import samples_needed
+from hettop.units import NS_PER_MS
 
 DRAWN = 24  # conditions; a damaged recording can name hundreds
 VIOLIN_COLUMNS = 160

@@ -14,6 +14,7 @@ from hettop.format import milliseconds
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 FIGURES = {
     "mean_ms": "mean",
@@ -33,7 +34,6 @@ OPTIONS = {
     "interleave": "--interleave",
     "load": "--load",
 }
-NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)

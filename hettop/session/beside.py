@@ -19,7 +19,7 @@ from hettop.session.tokens import PREFILL, tokens_per_call
 from hettop.session.trailing import LONGEST_WINDOW_NS
 from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.quantiles import CONFIDENCE, quantile
-from hettop.stats.resampling import LEAST_RESAMPLES, block_length, resampled_levels, resamples_for
+from hettop.stats.resampling import LEAST_RESAMPLES, SEED, block_length, resampled_levels, resamples_for
 
 if TYPE_CHECKING:
     from hettop.session.session import Session
@@ -34,8 +34,6 @@ EVERY_NS = 2 * 10**9
 
 LATE_NS = 2 * 10**9
 """... and so long ago that all samples have come which had ended by then, live and from a file."""
-
-SEED = 20_250_601  # of the resamples: the same samples give the same interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.events import NO_LOAD
+from hettop.units import NS_PER_MS
+
 if TYPE_CHECKING:
     # The screen imports this module for its first paint, which must not wait for the codec's libraries.
     from hettop.session.condition import Condition
     from hettop.session.session import Session
 
-NO_LOAD = "none"
-NS_PER_MS = 1e6
 MOST_ROWS = 64
 
 

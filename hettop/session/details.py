@@ -14,10 +14,10 @@ from hettop.session.canary import Frames
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures
 from hettop.session.placement import evidence_of
-from hettop.session.series import NS_PER_MS
 from hettop.session.states import drift_words, stay_words
 from hettop.session.statistics import binding_overhead_ms
 from hettop.session.unit import Unit
+from hettop.units import NS_PER_MS
 
 SAME_TOP1 = 1.0
 REFERENCE = "CPU_ONLY"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hettop.events import NO_LOAD
 from hettop.format import percent, significant
 
 if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
     from hettop.events import FoundGranularities, FoundGranularity
 
-NO_LOAD = "none"
 SINGLE = "single"
 NOT_PROVEN = "not proven (measure longer)"
 WHAT = {

@@ -13,10 +13,10 @@ import numpy as np
 
 from hettop.events import Column
 from hettop.session.log import kind_of
-from hettop.session.series import NS_PER_MS
 from hettop.session.session import LONGEST_WINDOW_NS, Session, current_condition
 from hettop.session.views import LatencyView, TimelineSlot, TimelineView, ViewRequest
 from hettop.stats.quantiles import further_samples, linear_quantiles
+from hettop.units import NS_PER_MS
 
 
 def latency(session: Session, unit: str | None, request: ViewRequest) -> LatencyView:

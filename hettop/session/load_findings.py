@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hettop.events import NO_LOAD
 from hettop.format import milliseconds, percent, unit_name
 from hettop.session.sweep_findings import LONGEST_NAME, MAIN, MORE, cut
 
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
     from hettop.events import FoundPoint
-
-NO_LOAD = "none"
-"""As conditions call it."""
 
 
 def loads_headline(points: Sequence[FoundPoint], *, short: bool = False) -> Iterator[tuple[str, str]]:

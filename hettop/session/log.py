@@ -13,8 +13,8 @@ import msgspec
 from hettop import events
 from hettop.events import AnyEvent, Failure, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
 from hettop.format import clock, milliseconds, percent
-from hettop.session.series import NS_PER_MS
 from hettop.session.spikes import RECENT
+from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from hettop.session.session import Session

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hettop.events import Plan
 from hettop.session.condition import Condition
 from hettop.session.energy import UNTOLD_STEP_MJ, EnergyFigures
-from hettop.session.series import NS_PER_MS
+from hettop.units import NS_PER_MS, NS_PER_S
 
 NOTHING_MW = 10.0
 """So little above idle, while a call lasts, is what a rail shows that does no work; one at work draws hundreds."""
@@ -185,9 +185,6 @@ def _percent(share: float) -> str:
     if 0.995 <= share < 1:
         return ">99 %"
     return f"{100 * share:.0f} %"
-
-
-NS_PER_S = 1e9
 
 
 def evidence_of(

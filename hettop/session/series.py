@@ -11,8 +11,7 @@ from hettop.events import Column, SeriesState
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
 from hettop.stats.quantiles import early_stopping_rank, interval_of, quantile, quantile_interval
-
-NS_PER_MS = 1e6
+from hettop.units import NS_PER_MS
 
 
 class DurationSeries:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.units import NS_PER_MS
+
 if TYPE_CHECKING:
     # The screen imports this module for its first paint, which must not wait for the codec's libraries.
     from hettop.session.condition import Condition, ConditionKey
     from hettop.session.session import Session
 
-NS_PER_MS = 1e6
 LISTED_NS = 60 * 10**9
 MOST_ROWS = 256
 

@@ -12,14 +12,13 @@ from hettop.events import Column
 from hettop.format import clock, milliseconds, percent, significant
 from hettop.session.condition import Condition
 from hettop.session.drift import Drifted
-from hettop.session.series import NS_PER_MS
 from hettop.stats.histogram import bucket_low
 from hettop.stats.modes import Modes
 from hettop.stats.quantiles import linear_quantiles
 from hettop.stats.slow_state import state_starts
 from hettop.stats.stays import mean_stays, states_of
+from hettop.units import NS_PER_MS, NS_PER_S
 
-NS_PER_S = 1e9
 LOOKED_AT = 20_000
 """Of the last samples: enough for any mean, and half a millisecond of work."""
 

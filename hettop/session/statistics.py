@@ -14,7 +14,7 @@ from hettop.session.circumstances import IdleGap, SpikeCause, idle_gap, spike_ca
 from hettop.session.condition import Condition
 from hettop.session.energy import EnergyFigures, energy_figures
 from hettop.session.placement import evidence_of
-from hettop.session.series import NS_PER_MS, DurationSeries
+from hettop.session.series import DurationSeries
 from hettop.session.session import Session
 from hettop.session.states import drift_fields, mode_stays
 from hettop.session.tokens import tokens_per_call, tokens_per_s
@@ -23,6 +23,7 @@ from hettop.stats.histogram import bucket_middle
 from hettop.stats.modes import Modes, find_modes, find_modes_weighted
 from hettop.stats.quantiles import samples_needed
 from hettop.stats.spikes import fence
+from hettop.units import NS_PER_MS
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,12 +10,12 @@ import numpy as np
 from hettop.session import details
 from hettop.session.beside import sentence
 from hettop.session.condition import Condition
-from hettop.session.series import NS_PER_MS
 from hettop.session.session import Session, current_condition
 from hettop.session.statistics import energy_of
 from hettop.session.unit import Unit
 from hettop.session.views import UnitRow, UnitsView, ViewRequest
 from hettop.stats.histogram import bucket_high, bucket_low
+from hettop.units import NS_PER_MS
 
 SILENT_NS = 5 * 10**9
 SILENT_FACTOR = 20

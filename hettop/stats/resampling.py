@@ -14,6 +14,9 @@ import numpy.typing as npt
 from hettop.stats.compare import BLOCK, RESAMPLES
 from hettop.stats.dependence import dependence_time
 
+SEED = 20_250_601
+"""Of the generator that callers pass: the same samples give the same intervals, wherever they are computed."""
+
 Float64Array = npt.NDArray[np.float64]
 
 BLOCK_TIMES = 4

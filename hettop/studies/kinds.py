@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
+from hettop.units import NS_PER_MS
 
 COEXEC = "coexec"
-NS_PER_MS = 10**6
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 
 from hettop.errors import HettopError
-from hettop.format import NS_PER_SECOND
 from hettop.resources import themes_folder
 from hettop.session.views import SessionView, ViewRequest
 from hettop.text import clean
@@ -41,6 +40,7 @@ from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
 from hettop.tui.screens.verdict import VerdictScreen
 from hettop.tui.themes import DEFAULT, load_themes
+from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
     # Folding needs numpy and msgspec, which nothing on the first screen does: it is painted before they are imported.
@@ -238,7 +238,7 @@ class HettopApp(Measuring, Replaying, Arranging):
     def _frame_state(self, feed: Feed, look: Look) -> FrameState:
         request = ViewRequest(
             now_ns=feed.now_ns,
-            window_ns=self.window_s * NS_PER_SECOND,
+            window_ns=self.window_s * NS_PER_S,
             unit=self.unit,
             histogram_columns=self._latency.columns,
             timeline_slots=self._timeline.columns,

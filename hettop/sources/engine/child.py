@@ -19,6 +19,7 @@ from hettop.sources.engine.frames import AnyFrame, FrameReader
 from hettop.sources.engine.job import AnyCommand, EngineJob, Limits, encode
 from hettop.sources.engine.plan_child import PlanJob
 from hettop.sources.engine.planning import PlanCall, start_planner
+from hettop.units import NS_PER_S
 
 ENGINE = module_command("hettop.sources.engine.worker")
 
@@ -99,9 +100,6 @@ class Child:
     def log(self) -> list[str]:
         """The last lines it printed, cleaned for a terminal."""
         return self._process.log.lines()
-
-
-NS_PER_S = 10**9
 
 
 class Starter:

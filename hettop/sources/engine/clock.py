@@ -8,8 +8,7 @@ from __future__ import annotations
 import time
 
 from hettop.sources.engine.backend import Clock
-
-NS_PER_S = 1_000_000_000
+from hettop.units import NS_PER_S
 
 MAX_LEAD_NS = 1_000_000
 """How far virtual time may run ahead of real time: a sleep overshoots by about 60 us, so shorter ones are saved up."""

@@ -9,8 +9,7 @@ import msgspec
 
 from hettop.events import NO_LOAD
 from hettop.models.ports import InputOptions
-
-MIB = 1 << 20
+from hettop.units import MIB
 
 INPUT_SETS = 8
 """So many sets of inputs tell a unit that decides otherwise from one that rounds otherwise, in little time."""

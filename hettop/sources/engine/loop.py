@@ -17,8 +17,7 @@ from hettop.sources.engine.pacing import Pace
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
 from hettop.sources.engine.sample_budget import FOREVER, SampleBudget
 from hettop.sources.engine.worker_state import RunMode, WorkerState
-
-NS_PER_S = 10**9
+from hettop.units import NS_PER_S
 
 FLUSH_NS = 50_000_000
 """Fine enough for any screen, coarse enough that flushes are a fraction of a per cent (docs/method/performance.md)."""

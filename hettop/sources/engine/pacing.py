@@ -5,7 +5,7 @@ Arithmetic alone: reads no clock; times are in nanoseconds.
 
 from __future__ import annotations
 
-NS_PER_S = 10**9
+from hettop.units import NS_PER_S
 
 
 class Pace:

@@ -17,8 +17,8 @@ from hettop.sources.engine.backends import PlanReader, plan_reader
 from hettop.sources.engine.placement import OpFacts
 from hettop.sources.engine.plan_child import PlanJob
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
-NS_PER_S = 10**9
 PLANNER = module_command("hettop.sources.engine.plan_child")
 NAME = "plan reader"
 

@@ -27,7 +27,8 @@ from hettop.sources.engine.recycling import memory_budget_mb
 from hettop.sources.engine.schedule import BLOCK_NS, Rotation
 from hettop.sources.engine.unit_group import UnitGroup
 from hettop.sources.engine.unit_process import EngineEvent, UnitProcess
-from hettop.sources.engine.watchdog import NS_PER_S, Timeouts
+from hettop.sources.engine.watchdog import Timeouts
+from hettop.units import NS_PER_S
 
 SETTLE_S = 0.05
 """How long a switch waits for the other unit's running sample, so that the two seldom overlap."""

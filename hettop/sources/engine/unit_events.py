@@ -11,8 +11,7 @@ from hettop import events
 from hettop.sources.engine.frames import ReadyReport, StateReport, UsageReport
 from hettop.sources.engine.recycling import WorkerHandover
 from hettop.text import clean
-
-NS_PER_MS = 1_000_000
+from hettop.units import NS_PER_MS
 
 
 class Doubts:

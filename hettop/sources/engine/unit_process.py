@@ -31,8 +31,9 @@ from hettop.sources.engine.outputs import Comparisons
 from hettop.sources.engine.recycling import TOO_MANY, MemoryWatch, WorkerHandover
 from hettop.sources.engine.sample_events import Tally
 from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
-from hettop.sources.engine.watchdog import NS_PER_S, Timeouts, Watchdog
+from hettop.sources.engine.watchdog import Timeouts, Watchdog
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 EngineEvent = events.Engine | events.Samples | events.Dropped | events.Usage | events.Plan | events.Outputs
 

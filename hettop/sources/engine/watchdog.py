@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-NS_PER_S = 10**9
+from hettop.units import NS_PER_S
 
 PATIENT_FACTOR = 50
 """A sample that takes this many times the longest one so far is taken for a hang, if it also exceeds the time-out."""

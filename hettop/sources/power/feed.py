@@ -20,8 +20,8 @@ from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
 from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, PowerLostError, PowerSource
 from hettop.sources.power.window_clock import Placing
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
-NS_PER_S = 10**9
 INTERVAL_NS = 500 * 10**6
 BUFFER = 1000  # samples: eight minutes of them, should nobody drain
 # A hettop that was stopped itself heard nothing because it did not listen.

@@ -28,12 +28,11 @@ from hettop.sources.power.reading import (
 from hettop.sources.power.sample import POWERMETRICS_STEP_MJ, PowerSample
 from hettop.sources.power.source import Availability
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 CHUNK = 64 << 10
 PIPE_PATIENCE_S = 10.0
 """Until the first byte: what writes to a pipe was started before, or is by now. Later pauses may be of any length."""
-
-NS_PER_S = 10**9
 
 
 class FileSource:

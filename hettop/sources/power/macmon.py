@@ -29,12 +29,12 @@ from hettop.sources.power.sample import (
     share,
     window_ns,
 )
+from hettop.units import NS_PER_S
 
 SOURCE = "macmon"
 LINE_LIMIT = 256 << 10  # of an object; real ones have 500 to 5,000 bytes
 LONGEST_GAP_S = 3600.0  # between two lines; more is a clock that was set, or two captures in one file
 MOST_DIGITS = 20  # of a whole number: 64 bits have no more
-NS_PER_S = 1e9
 _BLANKS = b"\0 \r\t"
 _INDENTATION = b" \t"
 RAIL_KEYS = {

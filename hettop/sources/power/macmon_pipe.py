@@ -15,10 +15,10 @@ from hettop.sources.power.macmon import MacmonParser
 from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
 from hettop.sources.power.source import Availability, PowerLostError
 from hettop.text import clean
+from hettop.units import NS_PER_MS
 
 PROGRAM = "macmon"
 SHORTEST_NS = 100 * 10**6  # it waits at least this long
-NS_PER_MS = 10**6
 MOST_LOST = 20
 RUST_NOTE = "note: run with `RUST_BACKTRACE"  # the last line of a panic; why it panicked stands above it
 FAREWELL_S = 0.2  # it runs as the user, who need not wait for its next write: it is ended

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from hettop.sources.power.machine import Wait
-
-NS_PER_S = 10**9
+from hettop.units import NS_PER_S
 
 
 class Pace:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hettop.events import Cluster, Gpu
-from hettop.format import NS_PER_SECOND, UNKNOWN, percent, significant
+from hettop.format import UNKNOWN, percent, significant
 from hettop.sources.power.sample import CLUSTER_LIMIT, MILLI, RAILS, PowerSample
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 WIDTH = 100
 _NARROWEST = 40  # narrower, sentences fall apart
@@ -83,7 +84,7 @@ def _work(samples: Sequence[PowerSample]) -> dict[str, float]:
 
 def _title(source: str, samples: Sequence[PowerSample]) -> str:
     windows = [sample.elapsed_ns for sample in samples]
-    length = f" · {sum(filter(None, windows)) / NS_PER_SECOND:.3g} s" if any(windows) else ""
+    length = f" · {sum(filter(None, windows)) / NS_PER_S:.3g} s" if any(windows) else ""
     return f"{source} · {len(samples)} sample{'s' if len(samples) != 1 else ''}{length} · power in W"
 
 
@@ -143,7 +144,7 @@ def _watts(mw: float | None) -> str:
 
 
 def _window(elapsed_ns: int | None) -> str:
-    return significant(None if elapsed_ns is None else elapsed_ns / NS_PER_SECOND)
+    return significant(None if elapsed_ns is None else elapsed_ns / NS_PER_S)
 
 
 def _load(part: Cluster | Gpu | None) -> str:

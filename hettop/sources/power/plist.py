@@ -27,11 +27,11 @@ from hettop.sources.power.sample import (
     milliwatts,
     window_ns,
 )
+from hettop.units import NS_PER_S
 
 SOURCE = "powermetrics"
 DOCUMENT_LIMIT = 4 << 20  # with every process listed a document takes about 2 MB; without, 30 to 150 kB
 HZ_PER_MHZ = 1e6
-NS_PER_S = 1e9
 _START, _END = b"<plist", b"</plist>"
 _OURS = frozenset({"elapsed_ns", "processor", "gpu", "thermal_pressure"})
 # What every document has, whichever samplers were asked for.

@@ -18,12 +18,12 @@ from hettop.sources.power.sample import PARTIAL, POWERMETRICS_STEP_MJ, PowerSamp
 from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError
 from hettop.sources.power.text import HEADER
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 MOST_LOST = 10  # documents in a row of which none gave a sample
 MOST_NOISE = 256 << 10  # bytes without a single document
 MOST_EMPTY = 4  # samples in a row without any rail
 PROBE_PATIENCE_S = 5.0
-NS_PER_S = 10**9
 
 _EXPIRED = ("a password is required", "a terminal is required to read the password", "no tty present")
 _NEEDS = f"macOS tells power to root only: {access.SUDO} -v (press p)"

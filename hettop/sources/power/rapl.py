@@ -17,7 +17,6 @@ from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostErro
 
 FOLDER = Path("class/powercap")
 SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2 % of a window
-NS_PER_S = 10**9
 _ZONE = re.compile(r"intel-rapl(?P<mmio>-mmio)?:[0-9]+(:[0-9]+)?")
 _RAILS = ((re.compile(r"package"), "package"), (re.compile(r"dram"), "dram"))
 _RAIL_NAMES = {"core": "cpu", "uncore": "gpu"}

@@ -16,7 +16,6 @@ from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import POWERMETRICS_STEP_MJ, ClusterFigures, PowerSample, make_sample
 from hettop.sources.power.source import Availability
 
-NS_PER_S = 10**9
 SHORTEST_NS = 50 * 10**6
 MW_PER_MJ_PER_NS = 1e9
 NOISE = 0.03  # of each window's power

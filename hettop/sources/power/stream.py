@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hettop.format import NS_PER_SECOND, significant
+from hettop.format import significant
 from hettop.sources.power.sample import MILLI, RAILS, PowerSample
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 _CELL = 9
 _TIME = 8
@@ -56,7 +57,7 @@ class Stream:
         self.rails = rails
         rest = " ".join(clean(word, 20) for word in (sample.thermal or "", *sample.flags))
         watts = (_watts(sample.mw[rail]) for rail in rails)
-        return heading + _row(f"{self.elapsed_ns / NS_PER_SECOND:.1f}", *watts, rest=rest)
+        return heading + _row(f"{self.elapsed_ns / NS_PER_S:.1f}", *watts, rest=rest)
 
     def end(self) -> str:
         """Mean over time and peak."""

@@ -31,11 +31,11 @@ from hettop.sources.power.sample import (
     share,
     window_ns,
 )
+from hettop.units import NS_PER_MS
 
 SOURCE = "powermetrics"
 LINE_LIMIT = 64 << 10  # the longest real line, residencies of a cluster, has about 600 bytes
 HEADER = b"*** Sampled system activity"
-NS_PER_MS = 1e6
 # Thermal pressure: only a word of these is known to be complete where a file ends without a line feed.
 PRESSURE_LEVELS = frozenset({"Nominal", "Fair", "Moderate", "Serious", "Heavy", "Critical", "Trapping", "Sleeping"})
 

@@ -16,12 +16,11 @@ from hettop.studies.coexec.blocks import REST_NS, Block, Rounds, plan_rounds
 from hettop.studies.coexec.crew import Began, Crew, Did, Died, GaveBack, Said
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Ready
 from hettop.studies.coexec.result import NOTHING_YET, Fault, Result, Round, UnitResult
-from hettop.studies.coexec.run_totals import NS_PER_MS, Book
+from hettop.studies.coexec.run_totals import Book
 from hettop.studies.coexec.stealing import Stealing, ahead_of
 from hettop.studies.coexec.tally import Stretch, Tally, rate
 from hettop.studies.coexec.worker_names import unit_of
-
-NS_PER_S = 10**9
+from hettop.units import NS_PER_MS, NS_PER_S
 
 LONGEST_WAIT_NS = NS_PER_S
 """So often at least it is looked whether a worker hangs."""

@@ -23,12 +23,12 @@ from hettop.studies.coexec.messages import Ready, Work, WorkerJob, decode_report
 from hettop.studies.coexec.result import Fault
 from hettop.studies.coexec.stealing import Order
 from hettop.studies.coexec.worker_names import unit_of
+from hettop.units import NS_PER_S
 
 WORKER = module_command("hettop.studies.coexec.worker")
 
 READ_BYTES = 1 << 16
 COLLECT_S = 1.0
-NS_PER_S = 10**9
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of
 from hettop.studies.coexec.worker_names import unit_of
+from hettop.units import NS_PER_MS, NS_PER_S
 
 LATENCY_NEEDS = 64
 """Samples that a P90 needs for its 95 % interval to exist on both sides (docs/method/statistics.md)."""
@@ -20,8 +21,6 @@ NOTHING_YET = "nothing was measured yet"
 
 FEWEST_CALLS = 10
 """Calls a block that a rate must stand on before it is compared: of fewer, one call is more than a tenth."""
-
-NS_PER_S, NS_PER_MS = 10**9, 10**6
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from hettop.studies.coexec.result import Round
 from hettop.studies.coexec.stealing import Delivered
 from hettop.studies.coexec.tally import Stretch, Total
 from hettop.studies.coexec.worker_names import unit_of
-
-NS_PER_MS = 1e6
+from hettop.units import NS_PER_MS
 
 MOST_ROUNDS = 240
 """Of which each rate is kept: minutes of the usual blocks, and more than any screen has columns for."""

@@ -19,9 +19,10 @@ from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
 from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.power import PowerEvent, TogetherPower
-from hettop.studies.coexec.result import NS_PER_S, Energy, Result
+from hettop.studies.coexec.result import Energy, Result
 from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
 from hettop.studies.coexec.worker_names import workers_of
+from hettop.units import NS_PER_S
 
 POWER_INTERVAL_NS = 500_000_000
 NOT_ASKED = "no power was measured; --power SRC measures it"

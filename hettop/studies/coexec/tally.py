@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hettop.studies.coexec.stealing import Delivered
-
-NS_PER_S = 10**9
+from hettop.units import NS_PER_S
 
 Span = tuple[int, int]
 """Start and end of a sample."""

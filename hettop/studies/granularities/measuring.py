@@ -28,12 +28,12 @@ from hettop.studies.plan.cutting.messages import CompareJob
 from hettop.studies.plan.cutting.model import write
 from hettop.studies.plan.cutting.progress import OPENING, PROFILING, TIMING, Course
 from hettop.studies.plan.cutting.result import Compared, Granularity
-from hettop.studies.plan.cutting.survey import NS_PER_MS, Opened, measure_layers, open_subject, session
+from hettop.studies.plan.cutting.survey import Opened, measure_layers, open_subject, session
+from hettop.units import NS_PER_MS, NS_PER_S
 
 SINGLE, INTRA, INTER, SUB_GRAPH, TASK = "single", "intra-operator", "inter-operator", "sub-graph", "task"
 NAMES = (SINGLE, INTRA, INTER, SUB_GRAPH, TASK)
 ONE = "CPU_ONLY@1"
-NS_PER_S = 10**9
 
 WARMING = 0.5
 """Weight of the first calls in every way, where a second of blocks weighs 1 (as parts do that `progress` weighs)."""

@@ -15,8 +15,8 @@ from hettop.processes.call import ChildLostError
 from hettop.sources.engine.backend import Backend, LoadOptions, split_unit
 from hettop.studies.layers.planned import by_facts
 from hettop.studies.layers.profile import mean_of_the_middle
-from hettop.studies.layers.running import NS_PER_MS
 from hettop.text import clean
+from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from hettop.models.cache import ModelCache

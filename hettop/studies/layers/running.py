@@ -25,6 +25,7 @@ from hettop.studies.layers.joining import join
 from hettop.studies.layers.profile import mean_of_the_middle, read_profile
 from hettop.studies.layers.rows import Measured, Roofs
 from hettop.text import clean
+from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from hettop.models.cache import ModelCache
@@ -36,7 +37,6 @@ MOST_EVENTS = 500_000
 PROFILED = "CPU_ONLY"
 """A provider fuses what it takes, so that a profile would show it as one layer."""
 
-NS_PER_MS = 1e6
 SILENT = 4  # log severity: what goes wrong comes back as an exception
 
 RoofsOf = Callable[[int], Roofs]

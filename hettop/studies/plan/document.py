@@ -10,6 +10,7 @@ import msgspec
 
 from hettop.events import FoundPlan
 from hettop.studies.texts import notes, number, short
+from hettop.units import BYTES_PER_MB
 
 MOST_SLICES, MOST_BASELINES, MOST_DEVICES, MOST_MOVING = 16, 8, 8, 4
 MOST_CELLS = 256
@@ -18,7 +19,6 @@ MOST_CELLS = 256
 LONGEST_NAME = 30
 LONGEST_LAYER = 24
 CELL_DIGITS = 3
-BYTES_PER_MB = 1e6
 
 
 def found(document: Mapping[str, Any]) -> FoundPlan:

@@ -17,7 +17,7 @@ from hettop.sources.engine.backend import split_unit
 from hettop.studies.plan import coreml_slices
 from hettop.studies.plan.cutting.child import run_in_child, survey_in_child
 from hettop.studies.plan.cutting.coreml_child import CoreML
-from hettop.studies.plan.cutting.costs import BYTES_PER_MB, cost_table
+from hettop.studies.plan.cutting.costs import cost_table
 from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject
 from hettop.studies.plan.cutting.progress import run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
@@ -28,6 +28,7 @@ from hettop.studies.plan.slicing.described import Described, extend, load_descri
 from hettop.studies.plan.slicing.given import read_plan
 from hettop.studies.plan.slicing.planner import Plan, plan
 from hettop.text import clean
+from hettop.units import BYTES_PER_MB
 
 CPU = "CPU_ONLY"
 HIGHEST = 1e6  # watts, or MB: no device has more

@@ -22,13 +22,13 @@ from hettop.studies.plan.page import plan_document, plan_text
 from hettop.studies.plan.slicing.costs import CostTable
 from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
 from hettop.text import clean
+from hettop.units import BYTES_PER_MB
 
 ERROR = "error (- too low)"
 RAN_HEADING = ("slice", "layers", "device", "predicted ms", "adjusted ms", "measured ms", ERROR, "adjusted error")
 LINES_HEADING = ("device", "whole model ms", "cut: ms per MB", "plus ms", "R²", "cuts tried")
 INTERVAL = (0.025, 0.975)
 SEED = 20_260_101
-BYTES_PER_MB = 1e6
 
 
 @dataclass(frozen=True, slots=True)

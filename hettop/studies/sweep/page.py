@@ -19,6 +19,7 @@ from hettop.report.document import session_document
 from hettop.report.grid import columns_shown, grid, wrapped
 from hettop.report.points_plot import Series, points_plot
 from hettop.session.session import Session
+from hettop.stats.resampling import SEED
 from hettop.text import clean
 
 HEADING = ("unit", "size", "batch", "n", "mean", "P50", "P90", "P99", "items/s", "ms/item", "", "budget", "why not")
@@ -28,7 +29,6 @@ CURVE_HEADING = ("unit", "along", "t = a + b x", "R²", "half at", "knee", "most
 CURVE_LEFT = ("unit", "along", "t = a + b x", "most items/s", "least time", "in budget")
 CURVE_DISPENSABLE = ("half at", "R²", "least time")
 LONGEST_WHY = 60
-SEED = 20_250_601  # of the resamples: the same samples give the same shares
 SURE = 0.95
 DOUBT = "?"
 """A knee or a best point that fewer resamples share is said to be uncertain."""

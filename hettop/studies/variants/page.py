@@ -14,6 +14,7 @@ import numpy as np
 from hettop.analysis.variants import Speed, VariantResult, reference_of, speed
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, size
 from hettop.report.grid import grid, wrapped
+from hettop.stats.resampling import SEED
 from hettop.text import clean
 
 HEADING = (
@@ -33,7 +34,6 @@ HEADING = (
 LEFT = ("unit", "precision", "why not")
 DISPENSABLE = ("n", "95% of speed", "P90")
 LONGEST_WHY = 60
-SEED = 20_250_601  # of the resamples: the same samples give the same interval
 
 QUICK_SAMPLES = 2_000
 """An interval of as many takes a twentieth of a second; of a hundred thousand, two."""

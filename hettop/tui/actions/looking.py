@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.format import NS_PER_SECOND, seconds
+from hettop.format import seconds
 from hettop.tui.actions.controls import Controls
 from hettop.tui.constants import PANELS, WINDOWS_S
 from hettop.tui.dialogs import HelpScreen
@@ -12,6 +12,7 @@ from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
 from hettop.tui.screens import SCREENS
 from hettop.tui.screens.page_screen import PageScreen
+from hettop.units import NS_PER_S
 
 _PAGES = ("PgUp PgDn", "a page up or down")
 """In every room; its bottom line has no room for them."""
@@ -27,7 +28,7 @@ class Looking(Controls):
     def action_window(self, direction: int) -> None:
         at = WINDOWS_S.index(self.window_s) + direction
         self.window_s = WINDOWS_S[min(max(at, 0), len(WINDOWS_S) - 1)]
-        self.notify(f"time window {seconds(self.window_s * NS_PER_SECOND)}", timeout=1.5, markup=False)
+        self.notify(f"time window {seconds(self.window_s * NS_PER_S)}", timeout=1.5, markup=False)
         self.draw()
 
     def action_panel(self, number: int) -> None:

@@ -6,13 +6,13 @@ import re
 from functools import partial
 
 from hettop.errors import HettopError
-from hettop.format import NS_PER_SECOND
 from hettop.text import clean
 from hettop.tui.actions.controls import Controls, words
 from hettop.tui.constants import WINDOWS_S
 from hettop.tui.dialogs import MomentScreen
 from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.screens.spikes import SpikesScreen
+from hettop.units import NS_PER_S
 
 
 class Replaying(Controls):
@@ -20,7 +20,7 @@ class Replaying(Controls):
 
     def action_seek(self, direction: int) -> None:
         if (status := self.replay_status) is not None:
-            self._seek(status.position_ns + direction * NS_PER_SECOND)
+            self._seek(status.position_ns + direction * NS_PER_S)
 
     def action_seek_start(self) -> None:
         self._seek(0)
@@ -65,16 +65,16 @@ class Replaying(Controls):
         if status.playing and self.replay is not None:
             self.send(self.replay.toggle_play)
         # What was measured stands in the recording up to a second later.
-        self._seek(message.end_ns + NS_PER_SECOND)
+        self._seek(message.end_ns + NS_PER_S)
 
     def _show_pointed(self, moment_ns: int) -> None:
         """Lengthen the window until the moment is in it."""
         age_ns = 0 if self.feed is None else self.feed.now_ns - moment_ns
-        longer = [seconds for seconds in WINDOWS_S if seconds * NS_PER_SECOND > age_ns and seconds >= self.window_s]
+        longer = [seconds for seconds in WINDOWS_S if seconds * NS_PER_S > age_ns and seconds >= self.window_s]
         if longer:
             self.window_s = longer[0]
         else:
-            self.notify(f"that spike is {age_ns // NS_PER_SECOND} s ago, before the longest window", markup=False)
+            self.notify(f"that spike is {age_ns // NS_PER_S} s ago, before the longest window", markup=False)
         self.draw()
 
     def action_next_spike(self, direction: int) -> None:
@@ -121,11 +121,11 @@ def _length(said: str, duration_ns: int) -> int | None:
     clock = _CLOCK.fullmatch(said)
     if clock is not None:
         hours, minutes, seconds = clock.groups()
-        return round((int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)) * NS_PER_SECOND)
+        return round((int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)) * NS_PER_S)
     found = _LENGTH.fullmatch(said)
     if found is None:
         return None
     value, unit = float(found[1]), found[2] or ""
     if unit == "%":
         return round(value / 100 * duration_ns)
-    return round(value * _SECONDS[unit] * NS_PER_SECOND)
+    return round(value * _SECONDS[unit] * NS_PER_S)

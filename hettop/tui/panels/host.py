@@ -8,10 +8,10 @@ from hettop.tui.charts import glyphs
 from hettop.tui.charts.lines import Line, Span, fit, line, width_of
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.auto_height_panel import AutoHeightPanel
+from hettop.units import BYTES_PER_MB
 
 _LEVELS = len(glyphs.EIGHTHS) - 1
 _BUSY = 0.85
-_BYTES_PER_MB = 10**6
 
 
 class HostPanel(AutoHeightPanel):
@@ -50,7 +50,7 @@ def _cores(view: HostView) -> Line:
 
 def _memory(view: HostView) -> Line:
     memory = percent(view.memory)
-    swap = UNKNOWN if view.swap_mb is None else size(round(view.swap_mb * _BYTES_PER_MB))
+    swap = UNKNOWN if view.swap_mb is None else size(round(view.swap_mb * BYTES_PER_MB))
     return line(("memory ", "muted"), (memory, "text"), ("  swap ", "muted"), (swap, "text"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import median
 
-from hettop.format import NS_PER_SECOND, count, milliseconds, seconds
+from hettop.format import count, milliseconds, seconds
 from hettop.session.views import TimelineSlot, TimelineView
 from hettop.tui.charts import glyphs
 from hettop.tui.charts.histogram import GUTTER, plot_columns
@@ -13,6 +13,7 @@ from hettop.tui.charts.lines import Line, fit, line, runs
 from hettop.tui.charts.scale import nice_ceiling, nice_step, row_labels, row_of
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
+from hettop.units import NS_PER_S
 
 
 class TimelinePanel(Panel):
@@ -154,7 +155,7 @@ def _cell(level: tuple[int, int, bool], base: int, uppermost: bool, fence: bool)
 def _foot(ages_ns: list[int], marks: list[tuple[int, str]], gutter: int) -> list[Line]:
     """The axis with the user's marks on it, and the seconds ago."""
     columns = len(ages_ns)
-    span = ages_ns[0] / NS_PER_SECOND if ages_ns else 0.0
+    span = ages_ns[0] / NS_PER_S if ages_ns else 0.0
     step = nice_step(span, max(1, columns // _TICK_EVERY)) or 1.0
     axis = [glyphs.AXIS] * columns
     inks = ["muted"] * columns

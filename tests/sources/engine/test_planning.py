@@ -13,15 +13,8 @@ from hettop.errors import HettopError
 from hettop.processes.reaper import Reaper
 from hettop.sources.engine.backends import has_plans, plan_reader
 from hettop.sources.engine.plan_child import PlanJob
-from hettop.sources.engine.planning import (
-    HOLD_NS,
-    NS_PER_S,
-    PLANNER,
-    PlanCall,
-    Planning,
-    separate_reader,
-    start_planner,
-)
+from hettop.sources.engine.planning import HOLD_NS, PLANNER, PlanCall, Planning, separate_reader, start_planner
+from hettop.units import NS_PER_S
 from tests.processes.waiting import environment, gone, wait_for
 from tests.processes.workers import running
 from tests.sources.engine.answering import NAME as ANSWERING

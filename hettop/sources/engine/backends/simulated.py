@@ -17,9 +17,8 @@ from hettop.models.inputs import make_inputs
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, split_unit
 from hettop.sources.engine.backends import m2_profile as m2
-from hettop.sources.engine.clock import NS_PER_S, VirtualClock
-
-NS_PER_MS = 1_000_000
+from hettop.sources.engine.clock import VirtualClock
+from hettop.units import NS_PER_MS, NS_PER_S
 
 INPUTS = (Port("image", "float32", (1, 3, 224, 224)),)
 OUTPUTS = (Port("logits", "float32", (1, 1000)),)

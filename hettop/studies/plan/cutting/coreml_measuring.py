@@ -31,8 +31,8 @@ from hettop.studies.plan.cutting.graph import Part
 from hettop.studies.plan.cutting.progress import Tell
 from hettop.studies.plan.cutting.result import Moved, Ran
 from hettop.studies.plan.cutting.running import HALF_TOLERANCE, TOLERANCE, compare
-from hettop.studies.plan.cutting.survey import NS_PER_MS
 from hettop.studies.plan.cutting.turns import both_ways
+from hettop.units import NS_PER_MS
 
 KEPT_NS = 5 * 10**9
 """Core ML frees inputs on a thread of its own up to a second after a call; values are kept for longer than that."""

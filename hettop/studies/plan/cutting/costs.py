@@ -15,8 +15,8 @@ import numpy as np
 from hettop.studies.plan.cutting.result import Moved, Survey
 from hettop.studies.plan.slicing.costs import CostTable
 from hettop.studies.plan.slicing.estimators import Communication, fit_communication
+from hettop.units import BYTES_PER_MB
 
-BYTES_PER_MB = 1e6
 FEWEST_SIZES = 2
 
 

@@ -21,8 +21,9 @@ from hettop.studies.plan.cutting.messages import Piece, Subject
 from hettop.studies.plan.cutting.model import write
 from hettop.studies.plan.cutting.progress import OPENING, TIMING, Course, Tell, nobody, run_weight
 from hettop.studies.plan.cutting.result import Ran
-from hettop.studies.plan.cutting.survey import NS_PER_MS, Opened, open_subject, session
+from hettop.studies.plan.cutting.survey import Opened, open_subject, session
 from hettop.studies.plan.cutting.turns import both_ways
+from hettop.units import NS_PER_MS
 
 TOLERANCE = 1e-5
 """Of the largest element of an output, or of 1: slices fuse other operations than the whole, which rounds otherwise."""

@@ -40,12 +40,12 @@ from hettop.studies.plan.cutting.progress import (
 )
 from hettop.studies.plan.cutting.result import Moved, Survey, SurveyedLayer
 from hettop.text import clean
+from hettop.units import NS_PER_MS
 
 MOST_TRIED = 10
 """Cuts that are tried on each device, of sizes as different as there are; a line needs no more."""
 
 TRIED_WARMUP, TRIED_RUNS = 5, 40
-NS_PER_MS = 1e6
 
 Values = Mapping[str, Any]
 Types = Mapping[str, tuple[int, tuple[int, ...]]]
