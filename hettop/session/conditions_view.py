@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hettop.events import NO_LOAD
 from hettop.units import NS_PER_MS
+
+NO_LOAD = "none"
+"""As `events.NO_LOAD`, which would have the first paint of the screen wait for the codec."""
 
 if TYPE_CHECKING:
     # The screen imports this module for its first paint, which must not wait for the codec's libraries.
