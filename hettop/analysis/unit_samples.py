@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import NO_LOAD, Column, split_row
-from hettop.session.condition import Condition, ConditionKey
-from hettop.session.series import DurationSeries
+from hettop.session.condition import Condition, ConditionKey, DurationSeries
 from hettop.session.session import Session
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments

@@ -17,10 +17,10 @@ from hettop.analysis.few_samples import FewSamples, decided_by_few
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
-from hettop.session.details import are_wrong, disagree
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.session.unit import SEVERAL_TURNS
+from hettop.session.units_view import are_wrong, disagree
 from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 

@@ -24,8 +24,7 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.sources.engine.frames import OutputsFrame
-from hettop.sources.engine.recycling import memory_budget_mb
-from hettop.sources.engine.watchdog import Timeouts
+from hettop.sources.engine.watchdog import Timeouts, memory_budget_mb
 from hettop.stats.quantiles import samples_needed
 from hettop.text import clean
 

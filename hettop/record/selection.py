@@ -17,9 +17,8 @@ from hettop.record.limits import CLOCK_SLACK_NS
 from hettop.record.reader import Placed
 from hettop.record.seek import FOLDED_FROM_START_BYTES, start_before
 from hettop.record.window_coalescer import cut
-from hettop.session.condition import ConditionKey
+from hettop.session.condition import ConditionKey, DurationSeries
 from hettop.session.replay_views import SelectedUnit
-from hettop.session.series import DurationSeries
 from hettop.session.session import LONGEST_WINDOW_NS, Session
 from hettop.units import NS_PER_MS
 

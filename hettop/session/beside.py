@@ -14,9 +14,8 @@ import numpy as np
 
 from hettop.events import NO_LOAD, Column, row_name, split_row
 from hettop.format import percent
-from hettop.session.condition import Condition
+from hettop.session.condition import LONGEST_WINDOW_NS, Condition
 from hettop.session.tokens import PREFILL, tokens_per_call
-from hettop.session.trailing import LONGEST_WINDOW_NS
 from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.quantiles import CONFIDENCE, quantile
 from hettop.stats.resampling import LEAST_RESAMPLES, SEED, block_length, resampled_levels, resamples_for

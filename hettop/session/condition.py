@@ -9,15 +9,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Samples, SpikesState
+from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Power, Samples, SeriesState, SpikesState
 from hettop.session.drift import Drift
 from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
-from hettop.session.series import DurationSeries
 from hettop.session.spikes import IDLE_NS, Spikes
-from hettop.session.trailing import LONGEST_WINDOW_NS, NoTrailing, Trailing
 from hettop.stats.drift import REFERENCE
+from hettop.stats.histogram import Histogram
+from hettop.stats.moments import Moments
+from hettop.stats.quantiles import early_stopping_rank, interval_of, quantile, quantile_interval
 from hettop.stats.spikes import fence_of_histogram
+from hettop.units import NS_PER_MS
 
 # The fence is renewed at fixed counts, never at the end of a window, so that the spikes found do not depend on how
 # samples were windowed: doubling at first, because a young fence is a poor one, then every 1,024, and from 32,768 on
@@ -228,3 +230,189 @@ class SpikeThresholds:
         for (begin, end), (_, fence) in zip(pairwise(begins), self._since, strict=True):
             np.greater(latencies[begin:end], fence, out=found[begin:end])
         return found
+
+
+LONGEST_WINDOW_NS = 60 * 10**9
+TRAILING_SAMPLES = 1 << 18  # 4 MiB a condition; above 4,369 samples/s the longest window is shorter than a minute
+_FIRST_CAPACITY = 4096
+_NOTHING = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+class Trailing:
+    """Sample ends (ns of session time, ascending) and latencies (ns), oldest first."""
+
+    __slots__ = ("_ends", "_filled", "_latencies")
+
+    def __init__(self) -> None:
+        self._ends = np.empty(_FIRST_CAPACITY, dtype=np.int64)
+        self._latencies = np.empty(_FIRST_CAPACITY, dtype=np.int64)
+        self._filled = 0
+
+    def add(self, ends: Column, latencies: Column) -> None:
+        new = len(ends)
+        if self._filled + new > len(self._ends):
+            self._make_room(new, int(ends[-1]))
+        # Ends rise, and are sought by halving. A damaged recording can claim otherwise: then time stands still.
+        last = self._ends[self._filled - 1] if self._filled else ends[0]
+        self._ends[self._filled : self._filled + new] = ends if ends[0] >= last else np.maximum(ends, last)
+        self._latencies[self._filled : self._filled + new] = latencies
+        self._filled += new
+
+    def between(self, start_ns: int, end_ns: int) -> tuple[Column, Column]:
+        """Ends and latencies of the samples that ended in (start_ns, end_ns], at most the last `TRAILING_SAMPLES`."""
+        oldest = max(0, self._filled - TRAILING_SAMPLES)
+        ends = self._ends[oldest : self._filled]
+        first, last = np.searchsorted(ends, (start_ns, end_ns), side="right").tolist()
+        return ends[first:last], self._latencies[oldest + first : oldest + last]
+
+    def all(self) -> tuple[Column, Column]:
+        """Ends and latencies of everything that any window can still reach."""
+        newest = self.last_end_ns
+        return _NOTHING if newest is None else self.between(newest - LONGEST_WINDOW_NS, newest)
+
+    @property
+    def last_end_ns(self) -> int | None:
+        return int(self._ends[self._filled - 1]) if self._filled else None
+
+    def _make_room(self, new: int, newest_ns: int) -> None:
+        """Drop what no window can reach any more; grow only if what is left fills over half."""
+        ends, latencies = self.between(newest_ns - LONGEST_WINDOW_NS, newest_ns)
+        capacity = len(self._ends)
+        while capacity < 2 * (len(ends) + new):
+            capacity *= 2
+        kept_ends = np.empty(capacity, dtype=np.int64)
+        kept_latencies = np.empty(capacity, dtype=np.int64)
+        kept_ends[: len(ends)] = ends
+        kept_latencies[: len(ends)] = latencies
+        self._ends, self._latencies, self._filled = kept_ends, kept_latencies, len(ends)
+
+
+class NoTrailing(Trailing):
+    """Of a fold that nobody looks at, such as the one that makes a recording's keyframes: it keeps nothing."""
+
+    __slots__ = ()
+
+    def add(self, ends: Column, latencies: Column) -> None:
+        pass
+
+
+MOST = 2048  # a minute of samples every 30 ms
+
+
+class PowerHistory:
+    """Power samples, oldest first; their windows end in ascending order."""
+
+    def __init__(self) -> None:
+        self._samples: deque[Power] = deque(maxlen=MOST)
+
+    def add(self, event: Power) -> None:
+        self._samples.append(event)
+        while self._samples[0].t < event.t - LONGEST_WINDOW_NS - self._samples[0].elapsed_ns:
+            self._samples.popleft()
+
+    def between(self, start_ns: int, end_ns: int) -> list[Power]:
+        """Those whose windows overlap (start_ns, end_ns)."""
+        return [each for each in self._samples if each.t > start_ns and each.t - each.elapsed_ns < end_ns]
+
+
+class DurationSeries:
+    """Takes in windows of nanoseconds; its moments and histogram do not depend on how they were windowed.
+
+    Raw values are kept, in order of arrival, while there are at most `raw_limit` of them, so that quantiles of small
+    series are exact; a series restored from a keyframe has none.
+    """
+
+    __slots__ = ("_raw", "_raw_limit", "histogram", "moments")
+
+    def __init__(self, raw_limit: int) -> None:
+        self.moments = Moments()
+        self.histogram = Histogram()
+        self._raw_limit = raw_limit
+        self._raw: list[Column] | None = [] if raw_limit > 0 else None
+
+    @property
+    def n(self) -> int:
+        return self.moments.n
+
+    def add(self, values: Column) -> None:
+        self.moments.add(values)
+        self.histogram.add(values)
+        if self._raw is not None:
+            self._raw.append(values)
+            if self.moments.n > self._raw_limit:
+                self._raw = None
+
+    def raw(self) -> Column | None:
+        """All values in order of arrival, or None when they were too many to keep."""
+        if self._raw is None:
+            return None
+        if len(self._raw) > 1:
+            self._raw = [np.concatenate(self._raw)]
+        return self._raw[0] if self._raw else np.empty(0, dtype=np.int64)
+
+    def quantile_ms(self, q: float) -> float | None:
+        """Quantile in ms: numpy's linear on raw values, else within the histogram's half bucket. None if empty."""
+        raw = self.raw()
+        if raw is not None:
+            return quantile(raw, q) / NS_PER_MS if raw.size else None
+        found = self.histogram.quantile(q)
+        return None if found is None else self._inside(found) / NS_PER_MS
+
+    def early_stopping_ms(self, q: float) -> float | None:
+        """MLPerf LoadGen's early stopping estimate of a quantile in ms; None with too few samples."""
+        rank = early_stopping_rank(self.n, q) if self.n else None
+        if rank is None:
+            return None
+        raw = self.raw()
+        if raw is not None:
+            return float(np.partition(raw, rank - 1)[rank - 1]) / NS_PER_MS
+        return self._inside(self.histogram.order_statistic(rank)) / NS_PER_MS
+
+    def quantile_interval_ms(self, q: float) -> tuple[float | None, float | None]:
+        """95 % interval of a quantile in ms; a side without a finite bound is None."""
+        if not self.n:
+            return None, None
+        raw = self.raw()
+        if raw is not None:
+            low, high = interval_of(np.sort(raw), q)
+        else:
+            low_rank, high_rank = quantile_interval(self.n, q)
+            low = None if low_rank is None else self._inside(self.histogram.order_statistic(low_rank))
+            high = None if high_rank is None else self._inside(self.histogram.order_statistic(high_rank))
+        return (None if low is None else low / NS_PER_MS, None if high is None else high / NS_PER_MS)
+
+    def _inside(self, value: float) -> float:
+        """A bucket's middle may lie beyond the extremes, which are known exactly."""
+        assert self.moments.min_ns is not None  # noqa: S101 - only called on a series that holds values
+        assert self.moments.max_ns is not None  # noqa: S101
+        return min(max(value, self.moments.min_ns), self.moments.max_ns)
+
+    def state(self) -> SeriesState:
+        moments = self.moments
+        return SeriesState(
+            n=moments.n,
+            sum=str(moments.sum_ns),
+            sum_sq=str(moments.sum_sq),
+            min_ns=moments.min_ns or 0,
+            max_ns=moments.max_ns or 0,
+            runs=self.histogram.encode(),
+        )
+
+    @classmethod
+    def restored(cls, state: SeriesState) -> DurationSeries:
+        """The series a keyframe describes, without raw values. ValueError when it contradicts itself."""
+        series = cls(raw_limit=0)
+        series.histogram = Histogram.decode(state.runs)
+        if series.histogram.total != state.n or state.min_ns > state.max_ns:
+            raise ValueError("a keyframe's series contradicts itself")
+        if state.n:
+            series.moments = Moments(state.n, int(state.sum), int(state.sum_sq), state.min_ns, state.max_ns)
+            _check(series.moments, state)
+        return series
+
+
+def _check(moments: Moments, state: SeriesState) -> None:
+    """ValueError unless some series of n values between minimum and maximum could have these sums."""
+    n, total, squares = state.n, moments.sum_ns, moments.sum_sq
+    if not (n * state.min_ns <= total <= n * state.max_ns and total**2 <= n * squares <= n * n * state.max_ns**2):
+        raise ValueError("a keyframe's sums contradict its extremes")

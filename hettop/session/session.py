@@ -14,11 +14,10 @@ from hettop.events import AnyEvent, Keyframe, LevelDrift, LogEntry, LogEvent, Po
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
-from hettop.session.condition import Condition, ConditionKey
+from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory
 from hettop.session.energy import Energy
 from hettop.session.log import log_event
 from hettop.session.studies import Studies
-from hettop.session.trailing import LONGEST_WINDOW_NS, PowerHistory
 from hettop.session.unit import Unit, new_unit, restored_unit
 
 __all__ = ["LONGEST_WINDOW_NS", "RAW_LIMIT", "Session"]

@@ -11,10 +11,9 @@ import msgspec
 
 from hettop.events import Failure, Outputs, Plan, split_row
 from hettop.session.circumstances import IdleGap, SpikeCause, idle_gap, spike_causes, variant_of, warmed_up
-from hettop.session.condition import Condition
+from hettop.session.condition import Condition, DurationSeries
 from hettop.session.energy import EnergyFigures, energy_figures
 from hettop.session.placement import evidence_of
-from hettop.session.series import DurationSeries
 from hettop.session.session import Session
 from hettop.session.states import drift_fields, mode_stays
 from hettop.session.tokens import tokens_per_call, tokens_per_s

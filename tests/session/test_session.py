@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop import events
-from hettop.session.condition import ConditionKey
+from hettop.session.condition import ConditionKey, DurationSeries
 from hettop.session.log import in_words
-from hettop.session.series import DurationSeries
 from hettop.session.session import LOG_LENGTH, MOST_CONDITIONS, Session
 from tests.streams import MS, S, header, window
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from hettop import events
 from hettop.sources.engine.frames import ReadyReport, StateReport, UsageReport
-from hettop.sources.engine.recycling import WorkerHandover
+from hettop.sources.engine.watchdog import WorkerHandover
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 

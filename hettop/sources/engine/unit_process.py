@@ -12,7 +12,6 @@ from hettop import events
 from hettop.processes.child_log import sentences
 from hettop.processes.child_process import ChildExit
 from hettop.sources.engine.child import Child
-from hettop.sources.engine.conditions import LoadHistory
 from hettop.sources.engine.frames import (
     AnyFrame,
     BrokenStreamError,
@@ -28,10 +27,9 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.recycling import TOO_MANY, MemoryWatch, WorkerHandover
-from hettop.sources.engine.sample_events import Tally
+from hettop.sources.engine.sample_events import LoadHistory, Tally
 from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
-from hettop.sources.engine.watchdog import Timeouts, Watchdog
+from hettop.sources.engine.watchdog import TOO_MANY, MemoryWatch, Timeouts, Watchdog, WorkerHandover
 from hettop.text import clean
 from hettop.units import NS_PER_S
 

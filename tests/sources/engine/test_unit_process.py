@@ -11,7 +11,6 @@ import pytest
 from hettop import events
 from hettop.processes.child_log import ChildLog
 from hettop.processes.child_process import ChildExit
-from hettop.sources.engine.conditions import LoadHistory
 from hettop.sources.engine.frames import (
     AnyFrame,
     AnyReport,
@@ -26,6 +25,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire
 from hettop.sources.engine.outputs import Comparisons
+from hettop.sources.engine.sample_events import LoadHistory
 from hettop.sources.engine.unit_process import UnitProcess
 from hettop.sources.engine.watchdog import Timeouts
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from hettop.events import Samples
-from hettop.sources.engine.conditions import REMEMBERED, LoadHistory, to_events
 from hettop.sources.engine.frames import SampleFrame
+from hettop.sources.engine.sample_events import REMEMBERED, LoadHistory, to_events
 
 
 def frame(start: list[int], latency: list[int], phase: str = "steady", **columns: list[int]) -> SampleFrame:

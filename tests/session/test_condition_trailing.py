@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hettop.events import Power
-from hettop.session.trailing import MOST, PowerHistory
+from hettop.session.condition import MOST, PowerHistory
 from tests.streams import MS, S
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from hettop.sources.engine.frames import RetireReport
 from hettop.sources.engine.job import Limits
-from hettop.sources.engine.recycling import MemoryWatch, WorkerHandover
+from hettop.sources.engine.watchdog import MemoryWatch, WorkerHandover
 
 
 def looks(*resident_mb: float) -> list[str | None]:

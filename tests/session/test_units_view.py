@@ -7,10 +7,10 @@ import pytest
 
 from hettop import events
 from hettop.events import OutputDifference
-from hettop.session.details import are_wrong, details, warning
 from hettop.session.energy import EnergyFigures
 from hettop.session.session import Session
 from hettop.session.unit import new_unit
+from hettop.session.units_view import are_wrong, unit_details, warning
 from tests.streams import MS, S, window
 
 
@@ -62,7 +62,7 @@ def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
         breaks=[events.PlannedOp(name="t", op="topk", preferred="CPU", why="not supported there")],
     )
     unit.outputs = outputs(max_abs=0.5, largest=12.0, cosine=0.99999, top1=1.0)
-    told = details(unit, None, None, {})
+    told = unit_details(unit, None, None, {})
     assert told[0] == "compiled in 41.2 s, loaded in 412 ms, first call 9.80 ms"
     assert told[1] == (
         "plan (a claim): 2% of 100 operations, 10% of the estimated cost not on the Neural Engine; first topk t"
@@ -75,24 +75,24 @@ def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
 
 
 def test_a_unit_of_which_nothing_is_known_has_no_details() -> None:
-    assert details(new_unit("ALL"), None, None, {}) == ()
+    assert unit_details(new_unit("ALL"), None, None, {}) == ()
 
 
 def test_a_compilation_of_an_earlier_start_is_said() -> None:
     unit = new_unit("ALL")
     unit.cached, unit.load_ns = True, 90 * MS
-    assert details(unit, None, None, {}) == ("compiled before, loaded in 90.0 ms",)
+    assert unit_details(unit, None, None, {}) == ("compiled before, loaded in 90.0 ms",)
 
 
 def test_what_the_binding_adds_is_wall_less_native_time() -> None:
     session = Session()
     session.fold(window([3 * MS, 5 * MS], native=[2 * MS, 3 * MS]))
     (condition,) = session.conditions.values()
-    assert details(new_unit("ALL"), condition, None, {}) == (
+    assert unit_details(new_unit("ALL"), condition, None, {}) == (
         "the binding adds 1.5 ms to each call of the framework",  # (1 + 2) / 2
     )
     session.fold(window([MS], t0=S))  # without its native time: the means are of different samples now
-    assert details(new_unit("ALL"), condition, None, {}) == ()
+    assert unit_details(new_unit("ALL"), condition, None, {}) == ()
 
 
 def drew(ane_mw: float | None) -> EnergyFigures:
@@ -122,20 +122,22 @@ def test_the_claim_stands_beside_what_power_shows(ane_mw: float | None, idle_mw:
     unit = new_unit("CPU_AND_NE")
     devices = [events.PlannedDevice(device="Neural Engine", ops=10, cost=1.0)]
     unit.plan = events.Plan(t=0, unit="CPU_AND_NE", accelerator="Neural Engine", ops=10, devices=devices)
-    assert details(unit, None, drew(ane_mw), {"ane": idle_mw}) == (words,)
+    assert unit_details(unit, None, drew(ane_mw), {"ane": idle_mw}) == (words,)
 
 
 def test_why_outputs_could_not_be_compared_is_said_and_no_number() -> None:
     unit = new_unit("ALL")
     failure = events.Failure(kind="predict", message="CPU_ONLY gave no outputs")
     unit.outputs = events.Outputs(t=0, unit="ALL", reference="CPU_ONLY", error=failure)
-    assert details(unit, None, None, {}) == ("outputs not compared: CPU_ONLY gave no outputs",)
+    assert unit_details(unit, None, None, {}) == ("outputs not compared: CPU_ONLY gave no outputs",)
 
 
 def test_numbers_that_are_none_are_counted() -> None:
     unit = new_unit("ALL")
     unit.outputs = outputs(not_finite=3)
-    assert details(unit, None, None, {}) == ("outputs against CPU_ONLY on 8 inputs, logits: 3 values are no numbers",)
+    assert unit_details(unit, None, None, {}) == (
+        "outputs against CPU_ONLY on 8 inputs, logits: 3 values are no numbers",
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,14 +147,14 @@ def test_numbers_that_are_none_are_counted() -> None:
 def test_lengths_of_time_have_no_exponent(nanoseconds: int, words: str) -> None:
     unit = new_unit("ALL")
     unit.load_ns = nanoseconds
-    assert details(unit, None, None, {}) == (f"loaded in {words}",)
+    assert unit_details(unit, None, None, {}) == (f"loaded in {words}",)
 
 
 def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
     figures = EnergyFigures(
         rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
     )
-    assert details(new_unit("ALL"), None, figures, {}) == (
+    assert unit_details(new_unit("ALL"), None, figures, {}) == (
         "12.5 mJ an inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
         "cover 87%, ±0.10% by the counter's step",
     )
