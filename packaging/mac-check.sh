@@ -3,10 +3,11 @@
 # Asks for nothing and needs no root. All steps run, whatever one of them does, and the archive is made in any case, also
 # after Ctrl-C; if a step failed, the exit code is 1. Every file is anonymized before it is packed: without names of the
 # user, the home folder and the machine, without paths and ids. Serial numbers, and names inside longer words (alice_net.onnx), stay.
-# HETTOP, PYTHON, RUNS, PACED_RUNS and POWER_FOR can be set from outside.
+# HETTOP, PYTHON, RUNS, PACED_RUNS, LOAD and POWER_FOR can be set from outside.
 HETTOP="${HETTOP:-.venv/bin/hettop}"
 RUNS="${RUNS:-700}"
 PACED_RUNS="${PACED_RUNS:-60}"
+LOAD="${LOAD:-cpu:2}"
 POWER_FOR="${POWER_FOR:-5s}"
 OUT="${1:-hettop-mac-check}"
 OUT="${OUT%/}"
@@ -50,7 +51,7 @@ step() {
 step doctor "0" "$HETTOP" doctor
 # By name: where Core ML cannot run, this fails, while the steps that leave the choice to hettop would not.
 step bench "0" "$HETTOP" bench --backend coreml --units all --interleave --runs "$RUNS" --record "$OUT/bench.jsonl" --force --json
-step load "0" "$HETTOP" bench --load cpu:2 --runs "$RUNS" --json
+step load "0" "$HETTOP" bench --load "$LOAD" --runs "$RUNS" --json
 step paced "0" "$HETTOP" bench --rate 30 --runs "$PACED_RUNS" --json
 step replay "0" "$HETTOP" replay "$OUT/bench.jsonl" --headless --json
 step verify "0" "$HETTOP" verify "$OUT/bench.jsonl"

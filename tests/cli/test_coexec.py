@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Iterable
@@ -54,8 +55,9 @@ def test_too_short_a_time_gives_no_gain_and_says_so() -> None:
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
     assert (document["gain"], document["of_ideal"]) == (None, None)
-    few = "10 are needed to compare them: measure for 1 s or longer"
-    assert few in document["gain_why"] or document["together_per_s"] is None
+    # For how long depends on the calls that a busy machine got done.
+    few = r"10 are needed to compare them: measure for \d+ s or longer"
+    assert re.search(few, document["gain_why"]) or document["together_per_s"] is None
 
 
 def documents(lines: Iterable[str]) -> list[dict[str, Any]]:
