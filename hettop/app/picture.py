@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hettop.app.replay import ReplayFeed
+from hettop.app.verdict_cache import VerdictCache
 from hettop.measurement.user_files import user_places
 from hettop.record.is_study_only import is_study_only
 from hettop.tui.app import HettopApp
@@ -38,7 +39,7 @@ def picture(
 async def _drawn(
     recording: Path, at_ns: int | None, size: tuple[int, int], theme: str | None, keys: Sequence[str], *, refold: bool
 ) -> str:
-    feed = ReplayFeed(recording, refold=refold)
+    feed = ReplayFeed(recording, refold=refold, verdicts=VerdictCache(lambda work: work()))
     try:
         feed.look_at_all()
         feed.to_end()

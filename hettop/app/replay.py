@@ -25,7 +25,14 @@ class ReplayFeed:
     """Plays one recording for the screen, from `at_ns` on."""
 
     def __init__(
-        self, path: Path, *, speed: float = 1.0, at_ns: int = 0, clock: Clock | None = None, refold: bool = False
+        self,
+        path: Path,
+        *,
+        speed: float = 1.0,
+        at_ns: int = 0,
+        clock: Clock | None = None,
+        refold: bool = False,
+        verdicts: VerdictCache | None = None,
     ) -> None:
         """refold: fold from the start instead of trusting keyframes.
 
@@ -37,7 +44,7 @@ class ReplayFeed:
         self._playing = True
         self._notices: list[Notice] = []
         self._played_from: int | None = None  # the moment asked for stands until it is first shown
-        self._verdicts = VerdictCache()
+        self._verdicts = verdicts or VerdictCache()
         self._overview = self._player.overview()
         self._selecting = Selecting(self._player)
         self._player.seek(at_ns)

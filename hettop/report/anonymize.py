@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hettop.events import with_line_crc32
+
 GONE = "…"
 SHORTEST_WORD = 3  # a user called `me` would take the middle out of half of all words
 # A folder may have single spaces in its name; behind the name of a file none is looked for, for that is prose.
@@ -102,7 +104,8 @@ def _anonymous_line(line: str, words: Sequence[str], crc32: int) -> str:
         found["k"] = value["k"]  # a user may be called Mark
         if "crc32" in value:
             found["crc32"] = crc32
-    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+    return with_line_crc32(text.encode()).decode() if recorded and "line_crc32" in value else text
 
 
 def _parsed(text: str) -> Any:

@@ -195,6 +195,13 @@ def test_the_checksums_of_a_recording_fit_what_was_made_of_it() -> None:
     assert made == "\n".join([first % "…", key % sums[0], second, key % sums[1]]) + "\n"
 
 
+def test_a_keyframe_keeps_a_right_checksum_of_its_own_line() -> None:
+    line = events.with_line_crc32(b'{"k":"keyframe","t":1,"crc32":0,"name":"ann"}')
+    made = anonymous_file(f"{line.decode()}\n", ["ann"])
+    assert "ann" not in made
+    assert events.line_crc32_holds(made.encode())
+
+
 def test_the_exact_sums_of_a_keyframe_are_no_ids() -> None:
     assert anonymous("12345678901234567890") == "12345678901234567890"
     assert anonymous("1234567890123456789f and 01234567-89ab-cdef-0123-456789abcdef") == "… and …"

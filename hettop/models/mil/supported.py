@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hettop.models.mil.table import FAMILIES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/reference/supported-ops.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/reference/supported-ops.md"
 
 # What a translated operation still refuses, or does in its own way.
 LIMITS: Mapping[str, str] = {
