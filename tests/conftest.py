@@ -65,6 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
     _leave_children_the_default_signals(config)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: the tests of processes wait more than they compute."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure_node(node: Any) -> None:
     """A worker is a child itself: it would not know which signals were ignored."""
     node.workerinput["ignored"] = node.config.stash[IGNORED]
