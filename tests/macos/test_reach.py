@@ -6,8 +6,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.macos.lacking import VERSIONS, Names, lacking
 from tests.processes.waiting import REPOSITORY
+
+pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
 REACHED_BY = {
     "processes/qos.py": "tests/processes",
