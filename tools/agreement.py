@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hettop.models.mil.package import open_package
 from hettop.models.mil.translate import translate
-from hettop.models.mobilenetv2 import Variant, network
+from hettop.models.mobilenetv2 import InputVariant, network
 from hettop.models.mobilenetv2_coreml import Precision, write_package
 from hettop.models.mobilenetv2_onnx import build_model
 
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _mobilenet(precision: Precision) -> Iterator[Row]:
-    net = network(Variant())
+    net = network(InputVariant())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.mlpackage"
         write_package(net, path, precision)

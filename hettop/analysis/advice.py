@@ -54,7 +54,7 @@ class Adviser:
         self._thought: str | None = None
         self._times = 0
 
-    def look(self, session: Session, t: int) -> Advice | None:
+    def poll(self, session: Session, t: int) -> Advice | None:
         """Advice to give at `t`, or to take back: its `unit` is None then. None while there is nothing new to say."""
         active = list(session.control.units) if session.control is not None and not session.paused else []
         if not active:

@@ -109,7 +109,7 @@ class LiveFeed:
             self._importing = import_beside(NEEDED_BY_THE_ADVISER)
         if self._importing.is_alive():
             return
-        if (found := self._adviser.look(self.session, t)) is not None:
+        if (found := self._adviser.poll(self.session, t)) is not None:
             self.measurement.commit(found)
 
     def recording_status(self) -> RecordingStatus | None:

@@ -65,7 +65,7 @@ class PauseController:
     def tick(self) -> None:
         """Look at baseline and study; to be called after each pump of the measurement."""
         self._watch_baseline(self._measurement.now_ns)
-        if self._studies is not None and (news := self._studies.look(self._measurement.now_ns)) is not None:
+        if self._studies is not None and (news := self._studies.poll(self._measurement.now_ns)) is not None:
             self._commit_study(news)
             if not self._studies.running:
                 self._after_study()

@@ -35,7 +35,7 @@ END_S = 2.0
 """How long a study that was told to end may take to say its last words and to end its own children."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class StreamLine(msgspec.Struct, frozen=True):
     """One line of `--stream`: what is going on, how much is done (0..1), and all that is known by now."""
 
     doing: str | None = None
@@ -75,7 +75,7 @@ class Studies:
         self._running = self._latest = _Running(kind, command, self._environment, t, self._guard)
         return self._running.event(t, "running")
 
-    def look(self, t: int) -> Study | None:
+    def poll(self, t: int) -> Study | None:
         """What is new since the last look, at most each second until it ends."""
         running = self._running
         if running is None:
@@ -107,7 +107,7 @@ class _Running:
     ) -> None:
         self._kind, self._since_ns = kind, t
         self._told_at = t
-        self._told = Told()
+        self._told = StreamLine()
         self._untold = False
         self._found: Found | None = None
         self.document: Mapping[str, Any] | None = None
@@ -174,7 +174,7 @@ class _Running:
             raise HettopError("study", "it told more than can be taken in")
         for text in lines:
             try:
-                self._told = msgspec.json.decode(text, type=Told)
+                self._told = msgspec.json.decode(text, type=StreamLine)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise HettopError("study", f"it told what cannot be read: {clean(str(error))}") from None
             if self._told.document is not None:

@@ -258,7 +258,7 @@ class Measurement:
         self.control = events.Control(t=self.now_ns, action=action, **{**fields, **change})
         self.commit(self.control)
         if self.control.paused:
-            self.power.told_rest(self.session.load)
+            self.power.on_rest(self.session.load)
 
     def discard_recording(self) -> None:
         """End the recording without a trace; an earlier one that it was to replace stays."""
@@ -268,7 +268,7 @@ class Measurement:
         match event:
             case events.Samples():
                 if not self.control.paused:  # the last samples before a pause arrive after it
-                    self.power.told_samples(event)
+                    self.power.on_samples(event)
                 if self.session.thermal is not None:
                     event = msgspec.structs.replace(event, thermal=self.session.thermal)
             case events.Load(state="failed"):

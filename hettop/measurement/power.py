@@ -129,7 +129,7 @@ class LivePower:
         """Inference was told to pause at `t`."""
         self.baseline = BaselineRun(t, load)
 
-    def told_samples(self, window: Samples) -> None:
+    def on_samples(self, window: Samples) -> None:
         """A simulated machine draws power for what runs on it."""
         if self._simulated is not None:
             rests_ns = int(window.gap_ns[1:].sum())
@@ -137,7 +137,7 @@ class LivePower:
             busy = served_ns / (served_ns + rests_ns) if served_ns else 0.0
             self._simulated.told_running(window.unit, window.condition, busy)
 
-    def told_rest(self, load: str) -> None:
+    def on_rest(self, load: str) -> None:
         """No inference runs."""
         if self._simulated is not None:
             self._simulated.told_running(None, load)

@@ -13,7 +13,7 @@ import msgspec
 from hettop import events
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.recorder import rfc3339
-from hettop.measurement.setup import Setup, Variant
+from hettop.measurement.setup import RowVariant, Setup
 from hettop.session.tokens import SETTING
 from hettop.sources.host import describe_host
 
@@ -57,7 +57,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
     )
 
 
-def _variant(variant: Variant) -> dict[str, str | None]:
+def _variant(variant: RowVariant) -> dict[str, str | None]:
     """What a variant is, and its model if that is another one."""
     model = variant.model
     told = {} if model is None else {"model": model.name[: events.TEXT_LIMIT], "sha256": model.sha256}

@@ -40,7 +40,7 @@ PASSED_OVER = "ONNX Runtime runs this model instead of Core ML"
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class RowVariant:
     """Another way of running a unit, measured beside it. `words` say what; `job` what is different in its jobs."""
 
     words: str
@@ -65,7 +65,7 @@ class Setup:
     inputs: InputOptions
     function: str | None
     hints: Mapping[str, str] = field(default_factory=dict)
-    variants: Mapping[str, Variant] = field(default_factory=dict)
+    variants: Mapping[str, RowVariant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
     warnings: tuple[str, ...] = ()
 
@@ -204,7 +204,7 @@ CLOSED_WORDS = "closed loop: each call as soon as the one before has ended"
 
 def with_closed_loop(setup: Setup) -> Setup:
     """Each unit at its rate and, beside it, without one."""
-    return _with(setup, CLOSED, Variant(CLOSED_WORDS, {"rate_hz": None}))
+    return _with(setup, CLOSED, RowVariant(CLOSED_WORDS, {"rate_hz": None}))
 
 
 def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
@@ -221,7 +221,7 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
         "hints": dict(other.hints),
     }
     setup = replace(setup, warnings=tuple(dict.fromkeys((*setup.warnings, *other.warnings))))
-    return _with(setup, OTHER, Variant(f"the same with {clean(name, 100)}", job, other.model))
+    return _with(setup, OTHER, RowVariant(f"the same with {clean(name, 100)}", job, other.model))
 
 
 def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: int) -> Setup:
@@ -230,6 +230,6 @@ def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: in
     return with_other_model(setup, other, other.model.name)
 
 
-def _with(setup: Setup, name: str, variant: Variant) -> Setup:
+def _with(setup: Setup, name: str, variant: RowVariant) -> Setup:
     rows = tuple(row for unit in setup.units for row in (unit, row_name(unit, name)))
     return replace(setup, units=rows, variants={**setup.variants, name: variant})

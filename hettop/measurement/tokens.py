@@ -13,7 +13,7 @@ from pathlib import Path
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.measurement.options import ModelOptions
-from hettop.measurement.setup import Setup, Variant, prepare
+from hettop.measurement.setup import RowVariant, Setup, prepare
 from hettop.models.inputs import parse_shape
 from hettop.models.resolve import COMPILED_SUFFIX, ResolvedModel, is_core_ml
 from hettop.session.tokens import MOST, PREFILL, TokensPerCall
@@ -85,7 +85,7 @@ def prepare_tokens(
     return replace(
         setup,
         units=tuple(row for unit in setup.units for row in (unit, row_name(unit, PREFILL))),
-        variants={**setup.variants, PREFILL: Variant(words, job)},
+        variants={**setup.variants, PREFILL: RowVariant(words, job)},
         inputs=replace(setup.inputs, shapes=shapes[1]),
         tokens=per_call,
     )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.errors import HettopError
-from hettop.models.kept import LIMIT_BYTES, Kept, kept, mark_used, remove, surplus
+from hettop.models.kept import LIMIT_BYTES, CacheEntry, kept, mark_used, remove, surplus
 from hettop.text import clean
 
 Build = Callable[[Path], None]
@@ -103,7 +103,7 @@ class ModelCache:
                 return place
         return None
 
-    def entries(self) -> tuple[Kept, ...]:
+    def entries(self) -> tuple[CacheEntry, ...]:
         """All that lies in either folder, largest first: built files, and areas that frameworks filled."""
         roots = [self.folder, *([self.fallback] if _is_own(self.fallback) else [])]
         listed = [path for root in dict.fromkeys(roots) for path in _listed(root)]
@@ -112,7 +112,7 @@ class ModelCache:
         found += [entry for area in areas for entry in _present(_listed(area))]
         return tuple(sorted(found, key=lambda entry: (-entry.size_bytes, entry.path)))
 
-    def clear(self) -> tuple[Kept, ...]:
+    def clear(self) -> tuple[CacheEntry, ...]:
         """Remove all that `entries` lists; returns what is gone. What is in use by a process goes on being usable."""
         return remove(self.entries(), _break_seal)
 
@@ -179,11 +179,11 @@ def _listed(folder: Path) -> list[Path]:
         return []
 
 
-def _present(paths: Iterable[Path]) -> list[Kept]:
+def _present(paths: Iterable[Path]) -> list[CacheEntry]:
     return [entry for path in paths if (entry := kept(path)) is not None]
 
 
-def _built(folder: Path) -> list[Kept]:
+def _built(folder: Path) -> list[CacheEntry]:
     """What was built into the folder, damaged or not: it has a seal. What somebody else put there has none."""
     listed = _listed(folder)
     names = {path.name for path in listed}

@@ -17,7 +17,7 @@ LIMIT_BYTES = 2 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CacheEntry:
     """A file or folder of a cache: the bytes of all its files, and when it was last used, in ns of the wall clock."""
 
     path: Path
@@ -25,12 +25,12 @@ class Kept:
     used_ns: int
 
 
-def kept(path: Path) -> Kept | None:
+def kept(path: Path) -> CacheEntry | None:
     """What lies at `path`; None where nothing does, or where it may not be read."""
     try:
         used = path.lstat().st_mtime_ns
         files = [path] if not path.is_dir() else [each for each in path.rglob("*") if each.is_file()]
-        return Kept(path, sum(each.lstat().st_size for each in files), used)
+        return CacheEntry(path, sum(each.lstat().st_size for each in files), used)
     except OSError:
         return None
 
@@ -41,7 +41,7 @@ def mark_used(path: Path) -> None:
         os.utime(path)
 
 
-def surplus(entries: Iterable[Kept], limit_bytes: int, spared: Collection[Path] = ()) -> list[Kept]:
+def surplus(entries: Iterable[CacheEntry], limit_bytes: int, spared: Collection[Path] = ()) -> list[CacheEntry]:
     """The entries that must go for the others to fit into `limit_bytes`: the least recently used, none of `spared`."""
     ordered = sorted(entries, key=lambda entry: entry.used_ns)
     over = sum(entry.size_bytes for entry in ordered) - limit_bytes
@@ -55,7 +55,9 @@ def surplus(entries: Iterable[Kept], limit_bytes: int, spared: Collection[Path] 
     return going
 
 
-def remove(entries: Iterable[Kept], forget: Callable[[Path], None] = lambda _path: None) -> tuple[Kept, ...]:
+def remove(
+    entries: Iterable[CacheEntry], forget: Callable[[Path], None] = lambda _path: None
+) -> tuple[CacheEntry, ...]:
     """Remove them, each after `forget(path)`; returns those that are gone. One that cannot be removed stays."""
     gone = []
     for entry in entries:

@@ -51,7 +51,7 @@ STAGES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class InputVariant:
     """A size of input and a batch."""
 
     height: int = 224
@@ -134,7 +134,7 @@ class Classifier:
 class Network:
     """The layers for one variant: each convolution's input is the output of the one before it."""
 
-    variant: Variant
+    variant: InputVariant
     convolutions: tuple[Convolution, ...]
     classifier: Classifier
 
@@ -154,7 +154,7 @@ def is_default_name(name: str) -> bool:
     return name == FAMILY or name.startswith(FAMILY + ":")
 
 
-def parse_variant(name: str) -> Variant:
+def parse_variant(name: str) -> InputVariant:
     """The variant that `mobilenetv2`, `mobilenetv2:HxW`, `mobilenetv2:bN` or `mobilenetv2:HxW:bN` names.
 
     Raises HettopError: `usage` for anything else, and for sizes out of range.
@@ -162,7 +162,7 @@ def parse_variant(name: str) -> Variant:
     found = _NAME.fullmatch(name)
     if found is None or not found[0].isascii():
         raise _bad_name(name, "the name is malformed")
-    variant = Variant(**{part: int(digits) for part, digits in found.groupdict().items() if digits})
+    variant = InputVariant(**{part: int(digits) for part, digits in found.groupdict().items() if digits})
     if variant.height not in SIZES or variant.width not in SIZES:
         raise _bad_name(name, f"height and width must be {SIZES[0]} to {SIZES[-1]}")
     if variant.batch not in BATCHES:
@@ -170,7 +170,7 @@ def parse_variant(name: str) -> Variant:
     return variant
 
 
-def network(variant: Variant) -> Network:
+def network(variant: InputVariant) -> Network:
     """All layers of a variant, in the order they run."""
     height, width = _halved(variant.height), _halved(variant.width)
     layers = [Convolution("stem", 3, STEM_CHANNELS, 3, 2, 1, True, height, width)]
@@ -206,5 +206,5 @@ def _halved(size: int) -> int:
 
 def _bad_name(name: str, why: str) -> HettopError:
     return HettopError(
-        "usage", f"{clean(name)}: {why}", f"write {FAMILY}, or {FAMILY}:HxW:bN such as {Variant(320, 320, 4).name}"
+        "usage", f"{clean(name)}: {why}", f"write {FAMILY}, or {FAMILY}:HxW:bN such as {InputVariant(320, 320, 4).name}"
     )

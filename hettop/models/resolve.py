@@ -15,7 +15,7 @@ from pathlib import Path
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
-from hettop.models.mobilenetv2 import FAMILY, RECIPE, Variant, is_default_name, network, parse_variant
+from hettop.models.mobilenetv2 import FAMILY, RECIPE, InputVariant, is_default_name, network, parse_variant
 from hettop.text import clean
 
 CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel")
@@ -132,7 +132,7 @@ def is_core_ml(path: Path) -> bool:
     return path.suffix.lower() in CORE_ML_SUFFIXES
 
 
-def _cached_name(variant: Variant, suffix: str = ".onnx") -> str:
+def _cached_name(variant: InputVariant, suffix: str = ".onnx") -> str:
     return f"{variant.name.replace(':', '-')}-r{RECIPE}{suffix}"
 
 

@@ -11,7 +11,7 @@ from hettop.events import NO_LOAD
 from hettop.format import count, seconds
 from hettop.report.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.report.page import Figure
-from hettop.report.session_history import Course
+from hettop.report.session_history import SessionHistory
 from hettop.session.condition import Condition
 from hettop.session.latency_view import axis
 from hettop.session.session import Session
@@ -64,7 +64,7 @@ def histogram_figures(session: Session) -> Iterator[Figure]:
         yield Figure(svg, f"{_name(condition)}: {count(condition.wall.n)} steady samples, by latency.")
 
 
-def course_figure(course: Course, numbered: int) -> Iterator[Figure]:
+def course_figure(course: SessionHistory, numbered: int) -> Iterator[Figure]:
     """Latency over time, with the first `numbered` happenings on it."""
     units = [Band(unit, _points(course, unit)) for unit in course.units]
     marks = [(number, each.t) for number, each in enumerate(course.happenings[:numbered], 1)]
@@ -77,7 +77,7 @@ def course_figure(course: Course, numbered: int) -> Iterator[Figure]:
         yield Figure(svg, caption)
 
 
-def power_figure(course: Course) -> Iterator[Figure]:
+def power_figure(course: SessionHistory) -> Iterator[Figure]:
     rails = [
         Line(rail, [(place, mean.value / 1e3) for place, mean in sorted(means.items()) if mean.value is not None])
         for rail, means in course.rails.items()
@@ -87,7 +87,7 @@ def power_figure(course: Course) -> Iterator[Figure]:
         yield Figure(svg, f"Power by rail, in watts, as means of {seconds(course.slot_ns)}.")
 
 
-def _points(course: Course, unit: str) -> list[tuple[int, float, float, float]]:
+def _points(course: SessionHistory, unit: str) -> list[tuple[int, float, float, float]]:
     points = []
     for place, slot in sorted(course.units[unit].items()):
         p50, p90 = slot.quantiles()

@@ -37,7 +37,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedProtocol:
     """`overridden` has the options that were set against the protocol, by the names of the settings."""
 
     name: str
@@ -46,13 +46,13 @@ class Followed:
     overridden: dict[str, Any]
 
 
-def followed(session: Session) -> Followed | None:
+def followed(session: Session) -> FollowedProtocol | None:
     """The protocol of a session, if its header names one."""
     told = session.header.settings.get("protocol") if session.header else None
     if not isinstance(told, dict) or not isinstance(told.get("name"), str):
         return None
     figures, overridden, words = (told.get(key) for key in ("figures", "overridden", "words"))
-    return Followed(
+    return FollowedProtocol(
         name=told["name"],
         words=words if isinstance(words, str) else "",
         figures=tuple(each for each in FIGURES if each in figures) if isinstance(figures, list) else (),

@@ -82,7 +82,7 @@ class Happening:
     text: str
 
 
-class Course:
+class SessionHistory:
     """Grows event by event."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from hettop.report.notes import clock_notes, drift_notes, energy_notes, evidence
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
 from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
 from hettop.report.protocol import protocol_notes
-from hettop.report.session_history import Course
+from hettop.report.session_history import SessionHistory
 from hettop.report.spikes_section import spikes_section
 from hettop.report.studies import study_sections
 from hettop.report.tokens import token_notes
@@ -44,7 +44,7 @@ class RecordingStory:
 
     name: str
     session: Session = field(default_factory=Session)
-    course: Course = field(default_factory=Course)
+    course: SessionHistory = field(default_factory=SessionHistory)
     skipped: Mapping[str, int] = field(default_factory=dict)
     verdict: Section | None = None
     """What to do, if somebody has judged: it comes first."""
@@ -75,7 +75,7 @@ def _chapter(told: RecordingStory, level: int) -> Iterator[Section]:
         yield Section(under_load.title, under_load.blocks, level)
     if (found := spikes_section(session, level)) is not None:
         yield found
-    yield Section("Course", list(_course(told)), level)
+    yield Section("SessionHistory", list(_course(told)), level)
     yield from study_sections(session, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(told, rows)), level)

@@ -57,7 +57,7 @@ class Watched:
                 each = window(self.latencies(unit, mean_ms, n), t0=self.t, unit=unit, load=self.session.load)
                 self.session.fold(each)
             self.t += LOOK_NS
-            if (advice := self.adviser.look(self.session, self.t)) is not None:
+            if (advice := self.adviser.poll(self.session, self.t)) is not None:
                 self.session.fold(advice)
                 self.said.append(advice.unit)
 

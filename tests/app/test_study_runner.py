@@ -74,7 +74,7 @@ def ended(studies: Studies, t: int) -> Study:
     found: list[Study] = []
 
     def look() -> bool:
-        told = studies.look(t)
+        told = studies.poll(t)
         found.extend([told] if told is not None and told.state != "running" else [])
         return bool(found)
 
@@ -91,7 +91,7 @@ def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) 
     (layer,) = told.found.layers
     assert (layer.name, layer.ms, layer.oi, layer.gflops) == ("conv1", 2.5, 2.0, 8e-4)
     assert guard.pids == []
-    assert studies.look(9) is None, "it ends once"
+    assert studies.poll(9) is None, "it ends once"
 
 
 @pytest.mark.parametrize(
@@ -123,16 +123,16 @@ def test_one_that_says_nothing_has_no_answer(studies: Studies) -> None:
 
 def test_how_far_it_is_is_told_at_most_each_second(studies: Studies) -> None:
     studies.start(kind("hang"), 0)
-    assert studies.look(SECOND - 1) is None
+    assert studies.poll(SECOND - 1) is None
     told: list[Study] = []
 
     def look() -> bool:
-        told.extend(filter(None, [studies.look(SECOND)]))
+        told.extend(filter(None, [studies.poll(SECOND)]))
         return bool(told)
 
     wait_for(look, "it tells")
     assert (told[0].state, told[0].doing, told[0].share, told[0].elapsed_ns) == ("running", "measuring", 0.25, SECOND)
-    assert studies.look(SECOND) is None, "it has told nothing new"
+    assert studies.poll(SECOND) is None, "it has told nothing new"
 
 
 def test_one_that_tells_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: Studies) -> None:

@@ -114,7 +114,7 @@ def drawn(session: Session, rail: str, n: int) -> list[float]:
 def test_a_simulated_machine_draws_what_its_unit_draws_for_the_share_of_time_it_is_busy() -> None:
     with begun(None, simulated=True) as session:
         # 3 ms of inference, 1 ms of rest between: the rest before the first sample is none of the window's.
-        session.power.told_samples(window([3 * MS, 3 * MS], gap=2 * MS, unit="CPU_AND_NE"))
+        session.power.on_samples(window([3 * MS, 3 * MS], gap=2 * MS, unit="CPU_AND_NE"))
         session.until(lambda: len(drawn(session, "ane", 3)) == 3, "there are samples", step_ns=100 * MS)
         busy = 6 / 8
         for mw in drawn(session, "ane", 3)[1:]:
@@ -124,8 +124,8 @@ def test_a_simulated_machine_draws_what_its_unit_draws_for_the_share_of_time_it_
 
 def test_a_simulated_machine_at_rest_draws_its_idle_power() -> None:
     with begun(None, simulated=True) as session:
-        session.power.told_samples(window([3 * MS], unit="CPU_AND_NE"))
-        session.power.told_rest("none")
+        session.power.on_samples(window([3 * MS], unit="CPU_AND_NE"))
+        session.power.on_rest("none")
         session.until(lambda: len(drawn(session, "ane", 3)) == 3, "there are samples", step_ns=100 * MS)
         assert drawn(session, "ane", 3)[1:] == [0.0, 0.0]
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.models.kept import Kept, kept, mark_used, remove, surplus
+from hettop.models.kept import CacheEntry, kept, mark_used, remove, surplus
 
 SIZES = st.lists(st.integers(0, 1000), max_size=20)
 
 
-def entries(sizes: list[int]) -> list[Kept]:
+def entries(sizes: list[int]) -> list[CacheEntry]:
     """The first was used least recently."""
-    return [Kept(Path(f"/{index}"), size, index) for index, size in enumerate(sizes)]
+    return [CacheEntry(Path(f"/{index}"), size, index) for index, size in enumerate(sizes)]
 
 
 def test_the_least_recently_used_goes_first_and_no_more_than_must() -> None:
@@ -50,7 +50,7 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "precious" / "file").write_bytes(b"x")
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "precious")
-    assert [entry.path for entry in remove([Kept(link, 1, 0)])] == [link]
+    assert [entry.path for entry in remove([CacheEntry(link, 1, 0)])] == [link]
     assert (tmp_path / "precious" / "file").exists()
 
 
@@ -58,6 +58,6 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
 def test_what_cannot_be_removed_is_not_said_to_be_gone(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
     forgotten: list[Path] = []
-    there, not_there = Kept(Path("/proc/version"), 1, 0), Kept(tmp_path / "file", 1, 0)
+    there, not_there = CacheEntry(Path("/proc/version"), 1, 0), CacheEntry(tmp_path / "file", 1, 0)
     assert remove([there, not_there], forgotten.append) == (not_there,)
     assert forgotten == [there.path, not_there.path]

@@ -14,12 +14,12 @@ from hettop.models.cache import ModelCache
 from hettop.models.inspection.reading import inspect
 from hettop.models.mil.package import open_package
 from hettop.models.mil.translate import translate
-from hettop.models.mobilenetv2 import Variant, network
+from hettop.models.mobilenetv2 import InputVariant, network
 from hettop.models.mobilenetv2_coreml import Precision, write_package
 from hettop.models.mobilenetv2_onnx import build_model
 from hettop.models.resolve import model_package
 
-SMALL = Variant(64, 96)
+SMALL = InputVariant(64, 96)
 
 
 def ran(model: Any, image: Any) -> Any:
@@ -38,7 +38,7 @@ def test_both_forms_agree(precision: Precision, tolerance: float, tmp_path: Path
 
 
 def test_a_batch_is_an_array_because_core_mls_images_have_none(tmp_path: Path) -> None:
-    variant = Variant(32, 32, 3)
+    variant = InputVariant(32, 32, 3)
     write_package(network(variant), tmp_path / "m.mlpackage")
     (port,) = open_package(tmp_path / "m.mlpackage").function().inputs
     assert (port.kind, port.dtype, port.shape) == ("array", "float32", (3, 3, 32, 32))
@@ -81,6 +81,6 @@ def test_writing_leaves_nothing_else_behind_whoever_ends_the_process(
     (temporary := tmp_path / "T").mkdir()
     (written := tmp_path / "written").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    write_package(network(Variant(32, 32)), written / "m.mlpackage")
+    write_package(network(InputVariant(32, 32)), written / "m.mlpackage")
     assert not any(temporary.iterdir())
     assert [path.name for path in written.iterdir()] == ["m.mlpackage"]

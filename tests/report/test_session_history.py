@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from hettop import events
-from hettop.report.session_history import HAPPENINGS_KEPT, KEPT, SLOTS, UNITS_DRAWN, Course, Slot
+from hettop.report.session_history import HAPPENINGS_KEPT, KEPT, SLOTS, UNITS_DRAWN, SessionHistory, Slot
 from tests.streams import MS, S, window
 
 
-def course_of(*stream: events.AnyEvent) -> Course:
-    course = Course()
+def course_of(*stream: events.AnyEvent) -> SessionHistory:
+    course = SessionHistory()
     for event in stream:
         course.add(event)
     return course

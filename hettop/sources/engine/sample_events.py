@@ -19,7 +19,7 @@ RECENT = 64
 """Latest latencies that tell what is usual; the same number as in the sampling loop."""
 
 
-class Tally:
+class SampleEvents:
     """The samples of one unit. steady: how many of them were. largest_ns: the longest one, first calls apart."""
 
     def __init__(self, unit: str, *, origin_ns: int, loads: LoadHistory) -> None:

@@ -224,7 +224,7 @@ class Engine:
 
     def drain(self, t: int) -> list[EngineEvent]:
         """What has happened since the last call, stamped with `t` (ns of the session). Never waits."""
-        self._group.take_in()
+        self._group.receive()
         if not self._closed:
             self._check()
             self._advance()
@@ -367,7 +367,7 @@ class UnitGroup:
             for member in members
         }
 
-    def take_in(self) -> None:
+    def receive(self) -> None:
         """Hands out what has arrived."""
         for chunk in self._reader.take():
             channel: Channel = chunk.source
@@ -383,7 +383,7 @@ class UnitGroup:
         deadline = time.monotonic() + patience_s
         while any(other.active for other in others) and (left := deadline - time.monotonic()) > 0:
             self._reader.wait(left)
-            self.take_in()
+            self.receive()
 
     def drain(self, t: int) -> list[EngineEvent]:
         """What they have to tell, stamped with `t`."""
@@ -400,8 +400,8 @@ class UnitGroup:
         deadline = time.monotonic() + GOODBYE_S
         while (left := deadline - time.monotonic()) > 0 and not all(member.gone for member in self):
             self._reader.wait(left)
-            self.take_in()
+            self.receive()
         for member in self:
             member.end(COLLECT_S)
-        self.take_in()
+        self.receive()
         self._reader.close()

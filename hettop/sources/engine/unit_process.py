@@ -27,7 +27,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.sample_events import LoadHistory, Tally
+from hettop.sources.engine.sample_events import LoadHistory, SampleEvents
 from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
 from hettop.sources.engine.watchdog import TOO_MANY, MemoryWatch, Timeouts, Watchdog, WorkerHandover
 from hettop.text import clean
@@ -68,7 +68,7 @@ class UnitProcess:
         self._comparisons = comparisons
         self._watchdog = Watchdog(timeouts)
         self._origin_ns = origin_ns
-        self._tally = Tally(unit, origin_ns=origin_ns, loads=loads)
+        self._samples = SampleEvents(unit, origin_ns=origin_ns, loads=loads)
         self._handover = WorkerHandover()
         self._memory = MemoryWatch()
         self._doubts = Doubts()
@@ -117,7 +117,7 @@ class UnitProcess:
 
     def usual_ns(self) -> int | None:
         """P90 of the latest latencies, None when there are none yet."""
-        return self._tally.usual_ns()
+        return self._samples.usual_ns()
 
     def start(self, spawn: Spawn) -> None:
         """Starts a process of its own, a new one if there was one; what it still lacks is its limit."""
@@ -129,8 +129,8 @@ class UnitProcess:
         self.failure, self.ready, self._reported = None, None, None
         self.done = False
         self._watchdog.silent_ns = 0
-        self._tally.interrupted()
-        limits = self._handover.limits(self._limits, self._tally.steady)
+        self._samples.interrupted()
+        limits = self._handover.limits(self._limits, self._samples.steady)
         self._runs_asked = limits.runs or 0
         try:
             self.child = spawn(self.unit, limits, self._handover.recycled)
@@ -192,7 +192,7 @@ class UnitProcess:
             for frame in child.receive_frames(data):
                 if child is self.child:
                     self._watchdog.silent_ns = 0
-                    self._take_in(frame)
+                    self._receive_frame(frame)
         except BrokenStreamError as error:
             if child is self.child:
                 self._fail("crashed", f"the engine process sent what makes no sense: {error}", "", child.log())
@@ -217,7 +217,7 @@ class UnitProcess:
         if self.child.frames_ended:
             self._bury(self.child)
             return
-        ready, largest_ns = self.ready is not None, self._tally.largest_ns
+        ready, largest_ns = self.ready is not None, self._samples.largest_ns
         doing = self._watchdog.exhausted(self.state, ready=ready, largest_ns=largest_ns, allowance_ns=allowance_ns)
         if doing is not None:
             self._time_out(self.child, doing)
@@ -232,10 +232,10 @@ class UnitProcess:
 
     # -- what the process says ----------------------------------------------------------------------------------
 
-    def _take_in(self, frame: AnyFrame) -> None:
+    def _receive_frame(self, frame: AnyFrame) -> None:
         match frame:
             case SampleFrame():
-                self.outbox += self._tally.take(frame)
+                self.outbox += self._samples.take(frame)
             case OutputsFrame():
                 self.outbox += self._comparisons.add(self.unit, frame)
             case StateReport():
@@ -245,7 +245,7 @@ class UnitProcess:
             case ErrorReport():
                 self._reported = frame  # told once its log is complete
             case LostReport(n=n):
-                self._tally.interrupted()
+                self._samples.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
             case DoubtReport(n=n):
                 if self._doubts.add(n):
@@ -284,7 +284,7 @@ class UnitProcess:
 
     def _lacks_samples(self) -> bool:
         """Asks for more when some samples that the process counted were not steady (the load changed) or got lost."""
-        lacking = self._handover.lacking(self._tally.steady)
+        lacking = self._handover.lacking(self._samples.steady)
         if not lacking:
             return False
         self._runs_asked += lacking

@@ -29,7 +29,7 @@ LONGEST_STEP_NS = NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class PowerWatchdog:
     """How long to wait for what. A source is stuck without a sample for `stuck_ns` or `stuck_intervals`; the first one
     may take `first_ns`. It is tried again after `again_s`, twice as long each time up to `longest_s`; one that was
     chosen among others and gave nothing `tries` times gives way to the next.
@@ -54,12 +54,12 @@ class PowerFeed:
         interval_ns: int = INTERVAL_NS,
         now: Callable[[], int] = time.monotonic_ns,
         origin_ns: int = 0,
-        patience: Patience | None = None,
+        patience: PowerWatchdog | None = None,
         buffer: int = BUFFER,
     ) -> None:
         """Starts at once. `now` is a monotonic clock in ns, on which the session began at `origin_ns`."""
         self._choose, self._asked_ns, self._now = choose, interval_ns, now
-        self._patience = patience or Patience()
+        self._patience = patience or PowerWatchdog()
         self._outbox = Outbox(origin_ns, buffer)
         self._wake = threading.Event()
         self._closing = self._again = self._is_stuck = False

@@ -41,7 +41,7 @@ class _Unit:
     longest_ns: int = 0
 
 
-class Course:
+class CoexecRun:
     """Runs `job` on `crew`; `tell` is called with what is going on, and after each round with all that is known."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Course:
         """Until every worker is ready, or dead."""
         self._tell(CoexecProgress(text="loading"))
         while any(unit.ready is None and unit.fault is None for unit in self._units.values()):
-            self._hear(self._clock.now() + LONGEST_WAIT_NS)
+            self._receive(self._clock.now() + LONGEST_WAIT_NS)
         if not self._alive():
             raise EndedError
 
@@ -134,7 +134,7 @@ class Course:
         try:
             while self._clock.now() < until and self._present(block.units):
                 self._hand_out()
-                self._hear(until)
+                self._receive(until)
             until = self._clock.now()
             self._finish()
         except EndedError:
@@ -151,7 +151,7 @@ class Course:
             if not self._present(self._stealing.active):
                 self._stealing.active = self._alive()
             self._hand_out(new=False)
-            self._hear(self._clock.now() + LONGEST_WAIT_NS)
+            self._receive(self._clock.now() + LONGEST_WAIT_NS)
 
     def _close(self, tally: Tally, crew: list[str], until: int) -> Stretch | None:
         """What the block amounts to, which goes into the book. One of all in which somebody died amounts to nothing."""
@@ -169,7 +169,7 @@ class Course:
     def _rest(self) -> None:
         until = self._clock.now() + REST_NS
         while self._clock.now() < until:
-            self._hear(until)
+            self._receive(until)
 
     def _hand_out(self, *, new: bool = True) -> None:
         now = self._clock.now()
@@ -180,7 +180,7 @@ class Course:
 
     # -- what the workers say ------------------------------------------------------------------------------------
 
-    def _hear(self, until: int) -> None:
+    def _receive(self, until: int) -> None:
         """Takes in what is said until then, or at once what has been. Raises EndedError."""
         until = min(until, self._clock.now() + LONGEST_WAIT_NS)
         for said in self._crew.listen(until):

@@ -151,7 +151,7 @@ class ProcessCrew:
         for key in sorted(ready, key=lambda key: key.data is None or not key.data.is_log):
             pipe: _Pipe | None = key.data
             if pipe is None:
-                self._hear_the_end(key.fd)
+                self._receive_end(key.fd)
             elif pipe.worker.unit not in self._workers:
                 continue  # buried a moment ago, log and all
             elif pipe.is_log:
@@ -159,7 +159,7 @@ class ProcessCrew:
                 if key.fd not in pipe.worker.process.open_pipes:
                     self._selector.unregister(key.fd)
             else:
-                said += self._hear(pipe.worker)
+                said += self._receive(pipe.worker)
         return said
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class ProcessCrew:
             self._bury(worker)
         self._selector.close()
 
-    def _hear(self, worker: _Worker) -> list[Said]:
+    def _receive(self, worker: _Worker) -> list[Said]:
         said: list[Said] = []
         for line in worker.lines.feed(worker.process.read()):
             try:
@@ -191,7 +191,7 @@ class ProcessCrew:
             said.append(Died(worker.unit, self._bury(worker)))
         return said
 
-    def _hear_the_end(self, descriptor: int) -> None:
+    def _receive_end(self, descriptor: int) -> None:
         if not os.read(descriptor, READ_BYTES):
             self._selector.unregister(descriptor)
             self.end_asked = True

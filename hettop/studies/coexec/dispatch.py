@@ -17,7 +17,7 @@ from hettop.processes.reaper import Reaper
 from hettop.processes.serve import Replies, Request, begin_child
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.garbage import frozen_collector
-from hettop.studies.coexec.coexec_run import Course
+from hettop.studies.coexec.coexec_run import CoexecRun
 from hettop.studies.coexec.crew import ProcessCrew
 from hettop.studies.coexec.messages import CoexecJob
 from hettop.studies.coexec.result import Result
@@ -45,7 +45,7 @@ def _run(job: CoexecJob, replies: Replies) -> Result:
         crew = ProcessCrew(job.units, job.work, clock=clock, guard=reaper, environment=dict(os.environ), ending=STDIN)
         try:
             with frozen_collector():
-                return Course(job, crew, clock, tell=replies.progress).run()
+                return CoexecRun(job, crew, clock, tell=replies.progress).run()
         finally:
             crew.close()
     finally:

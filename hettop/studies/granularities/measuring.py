@@ -26,7 +26,7 @@ from hettop.studies.plan.cutting.balance import balanced
 from hettop.studies.plan.cutting.graph import Part, ends
 from hettop.studies.plan.cutting.messages import CompareJob
 from hettop.studies.plan.cutting.model import write
-from hettop.studies.plan.cutting.progress import OPENING, PROFILING, TIMING, Course
+from hettop.studies.plan.cutting.progress import OPENING, PROFILING, TIMING, CuttingProgress
 from hettop.studies.plan.cutting.result import Compared, Granularity
 from hettop.studies.plan.cutting.survey import Opened, measure_layers, open_subject, session
 from hettop.units import NS_PER_MS, NS_PER_S
@@ -161,7 +161,7 @@ def compare(
     """folder: for scratch files. Raises HettopError: as `open_subject` and measuring layers do, `load`, `predict`."""
     say = tell or _nobody
     seconds = job.duration_ns / NS_PER_S
-    course = Course(OPENING + PROFILING + TIMING + WARMING + seconds, say)
+    course = CuttingProgress(OPENING + PROFILING + TIMING + WARMING + seconds, say)
     course.begin("opening the model", OPENING)
     opened = open_subject(job.subject, folder, cache, clock)
     measured = measure_layers(opened, job.subject, folder, cache, clock, course=course)

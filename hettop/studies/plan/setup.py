@@ -122,11 +122,13 @@ def make_plan(
         raise HettopError("usage", f"{clean(absent[0])} is only described: nothing runs there", "leave out --run")
     known(sliced)
 
-    def hear(told: MeasuringProgress) -> None:
+    def on_progress(told: MeasuringProgress) -> None:
         say(told.doing, planned + told.share * (1 - planned))
 
     cut = pieces(survey, table, best)
-    return replace(sliced, ran=core_ml.run(survey, cut, hear) if core_ml else run_in_child(subject, cut, hear))
+    return replace(
+        sliced, ran=core_ml.run(survey, cut, on_progress) if core_ml else run_in_child(subject, cut, on_progress)
+    )
 
 
 def pieces(survey: Survey, table: CostTable, chosen: Plan) -> list[Piece]:

@@ -15,7 +15,7 @@ from hettop.events import Failure
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.rounds import Candidate
 from hettop.measurement.setup import DEFAULT_BACKEND, Make, Setup, prepare
-from hettop.models.mobilenetv2 import Variant, is_default_name, parse_variant
+from hettop.models.mobilenetv2 import InputVariant, is_default_name, parse_variant
 from hettop.models.ports import Port
 from hettop.models.resolve import COMPILED_SUFFIX, is_core_ml, resolve
 from hettop.models.shapes import Shape, choose_shapes
@@ -95,9 +95,9 @@ def input_ports(path: Path, function: str | None) -> tuple[Port, ...]:
     return onnx_ports(open_onnx(path))[0]
 
 
-def _built(setup: Setup, usual: Variant, scale: Scale) -> Point:
+def _built(setup: Setup, usual: InputVariant, scale: Scale) -> Point:
     """The default model is built for each point."""
-    wanted = Variant(scale.height or usual.height, scale.width or usual.width, scale.batch or usual.batch)
+    wanted = InputVariant(scale.height or usual.height, scale.width or usual.width, scale.batch or usual.batch)
     variant = parse_variant(wanted.name)  # refuses what is out of range
     model = resolve(variant.name)
     candidate = Candidate(_name(scale), replace(setup, model=model), work=float(model.macs or 0))

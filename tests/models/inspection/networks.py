@@ -13,7 +13,7 @@ from typing import Any
 
 from onnx import TensorProto, helper
 
-from hettop.models.mobilenetv2 import Convolution, Variant, network
+from hettop.models.mobilenetv2 import Convolution, InputVariant, network
 
 
 @dataclass
@@ -146,7 +146,7 @@ def squeezenet11() -> Net:
 def mobilenetv2() -> Net:
     """With batch norm after each convolution, as published."""
     net, values = Net(3), dict[str, str]()
-    description = network(Variant())
+    description = network(InputVariant())
     for layer in description.convolutions:
         _mobile(net, layer, values)
         values[layer.name] = net.value

@@ -11,7 +11,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.events import POWER_STATES, Power, PowerStatus
 from hettop.sources.power.choice import Choice
-from hettop.sources.power.feed import Patience, PowerFeed
+from hettop.sources.power.feed import PowerFeed, PowerWatchdog
 from hettop.sources.power.macmon_pipe import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
 from hettop.sources.power.source import Availability, PowerLostError
@@ -23,7 +23,7 @@ from tests.sources.power.sources import Chooses, ScriptedSource, sample
 MS = 10**6
 HALF_S = 500 * MS
 SECOND = 10**9
-QUICK = Patience(again_s=0.01, longest_s=0.02)
+QUICK = PowerWatchdog(again_s=0.01, longest_s=0.02)
 
 
 class Fed:

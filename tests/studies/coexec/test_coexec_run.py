@@ -9,7 +9,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.sources.engine.watchdog import Timeouts
-from hettop.studies.coexec.coexec_run import Course
+from hettop.studies.coexec.coexec_run import CoexecRun
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.result import Result
 from tests.clocks import FakeClock
@@ -35,7 +35,7 @@ def run_on(
     clock = FakeClock()
     crew = SleepingCrew(latencies, clock, **how)
     job = CoexecJob(units=tuple(latencies), work=WORK, duration_ns=duration, depth=depth)
-    return Course(job, crew, clock, timeouts=Timeouts(load_s=5, predict_s=5), tell=tell).run(), crew
+    return CoexecRun(job, crew, clock, timeouts=Timeouts(load_s=5, predict_s=5), tell=tell).run(), crew
 
 
 def test_sleeping_units_together_reach_the_sum_of_their_rates() -> None:

@@ -30,7 +30,7 @@ def run_weight(devices: int) -> float:
     return OPENING + TIMING * (1 + devices)
 
 
-class Course:
+class CuttingProgress:
     """Parts whose weights sum to `total`, each begun in its turn."""
 
     def __init__(self, total: float, tell: Tell) -> None:

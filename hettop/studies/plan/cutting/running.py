@@ -19,7 +19,7 @@ from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.plan.cutting.graph import Part, ends
 from hettop.studies.plan.cutting.messages import Piece, Subject
 from hettop.studies.plan.cutting.model import write
-from hettop.studies.plan.cutting.progress import OPENING, TIMING, Course, Tell, nobody, run_weight
+from hettop.studies.plan.cutting.progress import OPENING, TIMING, CuttingProgress, Tell, nobody, run_weight
 from hettop.studies.plan.cutting.result import Ran
 from hettop.studies.plan.cutting.survey import Opened, open_subject, session
 from hettop.studies.plan.cutting.turns import both_ways
@@ -48,7 +48,7 @@ def run_plan(
     subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody
 ) -> Ran:
     """Raises HettopError: as `open_subject` does, and `load`."""
-    course = Course(run_weight(len(subject.devices)), tell)
+    course = CuttingProgress(run_weight(len(subject.devices)), tell)
     course.begin("cutting the model into the plan's slices", OPENING)
     opened = open_subject(subject, folder, cache, clock)
     slices = [_slice(opened, piece, folder) for piece in pieces]
@@ -110,7 +110,13 @@ def _slice(opened: Opened, piece: Piece, folder: Path) -> _Loaded:
 
 
 def _in_turns(
-    slices: Sequence[_Loaded], wholes: Sequence[Run], opened: Opened, subject: Subject, *, clock: Clock, course: Course
+    slices: Sequence[_Loaded],
+    wholes: Sequence[Run],
+    opened: Opened,
+    subject: Subject,
+    *,
+    clock: Clock,
+    course: CuttingProgress,
 ) -> tuple[list[list[int]], list[int], list[list[int]]]:
     """By turn, in ns: the time of each slice, of the plan, and of the whole model on each device."""
     slice_times, plan_times, whole_times = [], [], []

@@ -33,7 +33,7 @@ from hettop.studies.plan.cutting.progress import (
     OPENING,
     PROFILING,
     TIMING,
-    Course,
+    CuttingProgress,
     Tell,
     nobody,
     survey_weight,
@@ -83,7 +83,7 @@ def open_subject(subject: Subject, folder: Path, cache: ModelCache, clock: Clock
 
 def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody) -> Survey:
     """Raises HettopError: as `open_subject` and the measuring of layers do."""
-    course = Course(survey_weight(len(subject.devices)), tell)
+    course = CuttingProgress(survey_weight(len(subject.devices)), tell)
     course.begin("opening the model", OPENING)
     opened = open_subject(subject, folder, cache, clock)
     measured = measure_layers(opened, subject, folder, cache, clock, course=course)
@@ -115,7 +115,7 @@ class MeasuredLayers:
 
 
 def measure_layers(
-    opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, course: Course
+    opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, course: CuttingProgress
 ) -> MeasuredLayers:
     """Raises HettopError: as the measuring of layers does, and `unsupported-op`."""
     profiles = list(_profiles(subject, folder, cache, clock, course))
@@ -148,7 +148,9 @@ def nbytes_of(values: Values, names: Sequence[str]) -> int:
 # -- layers --------------------------------------------------------------------------------------------------------
 
 
-def _profiles(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, course: Course) -> Iterator[Measured]:
+def _profiles(
+    subject: Subject, folder: Path, cache: ModelCache, clock: Clock, course: CuttingProgress
+) -> Iterator[Measured]:
     many = len(subject.devices)
     for number, device in enumerate(subject.devices, start=1):
         place = f", device {number} of {many}" if many > 1 else ""
@@ -177,7 +179,7 @@ def _no_roofs(_threads: int) -> Any:
     raise AssertionError("nobody asked for roofs")
 
 
-def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, course: Course) -> list[float]:
+def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, course: CuttingProgress) -> list[float]:
     """Of a call of the whole model on each device, in turns: profiles are taken one after another, and a machine is
     not as fast at one time as at another."""
     everything = Part(0, len(opened.model.flow.steps) - 1)
@@ -269,7 +271,7 @@ def _uncuttable(flow: Flow, values: Values) -> Flow:
 
 
 def _moved(
-    opened: Opened, measured: MeasuredLayers, subject: Subject, folder: Path, clock: Clock, *, course: Course
+    opened: Opened, measured: MeasuredLayers, subject: Subject, folder: Path, clock: Clock, *, course: CuttingProgress
 ) -> Iterator[Moved]:
     tried = list(_tried(measured.parts, opened.model.flow, opened.values))
     for index, device in enumerate(subject.devices):

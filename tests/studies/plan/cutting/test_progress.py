@@ -10,7 +10,7 @@ import pytest
 from hettop.models.cache import ModelCache
 from hettop.processes.serve import Caller
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.plan.cutting.progress import Course, run_weight, survey_weight
+from hettop.studies.plan.cutting.progress import CuttingProgress, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Compared, Granularity
 from hettop.studies.plan.cutting.survey import survey
 from hettop.studies.plan.cutting.worker import ProgressSender
@@ -24,7 +24,7 @@ COMPARED = Compared((Granularity("single", 100.0, 10.0, 12.0, 30, (100.0,)),), (
 
 def test_parts_count_by_their_weights() -> None:
     told: list[tuple[str, float]] = []
-    course = Course(4.0, lambda text, share: told.append((text, share)))
+    course = CuttingProgress(4.0, lambda text, share: told.append((text, share)))
     course.begin("opening", 1.0)
     course.begin("running", 3.0)
     course.within(0.5)
