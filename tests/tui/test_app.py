@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 
 from hettop.errors import HettopError
 from hettop.tui.app import HettopApp
+from hettop.tui.charts.base import Chart
 from hettop.tui.charts.histogram import plot_columns
 from hettop.tui.feed import Notice
 from hettop.tui.panels.panel import inner_size
@@ -62,6 +67,25 @@ async def test_the_view_is_asked_for_the_columns_there_are() -> None:
         assert request.timeline_slots == request.histogram_columns
         assert request.unit is None
         assert request.now_ns == HEADER.elapsed_ns
+
+
+async def test_no_style_is_made_of_an_ink_that_nothing_was_drawn_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    apply, made = Stylesheet.apply, Counter[str]()
+
+    def counting(sheet: Stylesheet, node: DOMNode, **options: Any) -> None:
+        made.update(name for name in node.classes if name.startswith("chart--"))
+        apply(sheet, node, **options)
+
+    monkeypatch.setattr(Stylesheet, "apply", counting)
+    async with running(FakeFeed()) as (app, pilot):
+        drawn = {ink for chart in app.query(Chart) for spans in chart._lines for _, ink in spans}
+        assert set(made) == {f"chart--{ink}" for ink in drawn}
+        app.query_one("#panel-6").display = False
+        await settled(pilot)
+        made.clear()
+        app.query_one("#panel-6").add_class("any")
+        await settled(pilot)
+    assert not made, "nobody sees it"
 
 
 async def test_after_a_resize_the_view_is_asked_anew() -> None:

@@ -20,6 +20,7 @@ from textual.theme import Theme
 from hettop.errors import HettopError
 from hettop.resources import themes_folder
 from hettop.tui.ansi16_theme import NAMES
+from hettop.tui.charts import lines
 from hettop.tui.charts.base import Chart
 from hettop.tui.themes import COLORS, WITHOUT_COLOR, load_themes, read_theme
 from tests.tui.screens import golden
@@ -66,6 +67,10 @@ def read_inks() -> dict[str, Ink]:
 
 
 INKS = read_inks()
+
+
+def test_every_ink_has_a_style_and_no_other_has() -> None:
+    assert set(INKS) == set(lines.INKS)
 
 
 def sent(theme: Theme, ink: Ink, system: ColorSystem) -> tuple[Sent, Sent]:

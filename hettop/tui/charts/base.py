@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.dom import DOMNode
 from textual.events import Enter, Leave
 from textual.geometry import Region
 from textual.selection import Selection
@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from hettop.tui.charts.glyphs import GLYPHS, to_ascii
-from hettop.tui.charts.lines import INKS, Line, Span, fit, text_of
+from hettop.tui.charts.lines import Line, Span, fit, text_of
 
 
 class Chart(Widget):
@@ -28,7 +28,8 @@ class Chart(Widget):
     widgets whole; of those lines, the cells that have changed.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{ink}" for ink in INKS}
+    # No COMPONENT_CLASSES: Textual makes the styles of all of them anew, used or not, whenever a widget is restyled,
+    # which took two fifths of the CPU time until the first frame.
     DEFAULT_CSS = """
     Chart { width: 1fr; height: 1fr; background: $background; color: $foreground; }
     Chart > .chart--text { color: $foreground; }
@@ -109,7 +110,10 @@ class Chart(Widget):
     def _style(self, ink: str) -> Style:
         style = self._styles.get(ink)
         if style is None:
-            style = self._styles[ink] = self.get_component_rich_style(f"chart--{ink}")
+            part = DOMNode(classes=f"chart--{ink}")
+            part._attach(self)
+            self.app.stylesheet.apply(part)
+            style = self._styles[ink] = part.rich_style
         return style
 
     def notify_style_update(self) -> None:
