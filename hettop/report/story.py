@@ -75,7 +75,7 @@ def _chapter(told: RecordingStory, level: int) -> Iterator[Section]:
         yield Section(under_load.title, under_load.blocks, level)
     if (found := spikes_section(session, level)) is not None:
         yield found
-    yield Section("SessionHistory", list(_course(told)), level)
+    yield Section("Course", list(_course(told)), level)
     yield from study_sections(session, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(told, rows)), level)
