@@ -1,4 +1,9 @@
-"""TODO."""
+"""The version of macOS and whether it runs in a virtual machine, as the kernel knows them.
+
+To a program that was built with an older SDK, macOS shows a compatibility version: 10.16 for 11, 16.0 for 26. It does
+so in SystemVersion.plist, from which `platform.mac_ver` reads, and in that program's own sysctl calls. The kernel's
+release stays true, and so does what the system's own `sysctl` command prints.
+"""
 
 from __future__ import annotations
 
