@@ -248,7 +248,10 @@ def recording_notice(closed: Closed) -> Notice:
 
 
 def import_beside(*names: str) -> threading.Thread:
-    """Start importing these modules, one after another, on a thread of their own; a missing one is somebody else's."""
+    """Start importing these modules, one after another, on a thread of their own; a missing one is somebody else's.
+
+    An import on the screen's thread would hold up frames, and a recording, which a crash would then cost more of.
+    """
 
     def work() -> None:
         for name in names:

@@ -1,4 +1,7 @@
-"""What is known of one condition: the distribution of its steady samples, spike thresholds, and spikes as they came."""
+"""What is known of one condition: the distribution of its steady samples, the last minute of them, and its spikes.
+
+Memory is bounded whatever the rate; what is known depends on the samples alone, not on how they arrived.
+"""
 
 from __future__ import annotations
 

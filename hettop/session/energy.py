@@ -1,4 +1,4 @@
-"""Energy: the power attributed to each condition, and what follows from it per inference, with how far to trust it.
+"""Energy: during which condition each power sample was taken, and what follows per inference, with how far to trust it.
 
 Pure; knows neither sources nor screens. Definitions and their reasons are in docs/method/statistics.md.
 """

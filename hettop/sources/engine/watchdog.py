@@ -1,6 +1,6 @@
-"""How long a unit's process may say nothing before it is taken for hung.
+"""When a unit's process is taken for hung, and when it had better be replaced by a new one.
 
-Adds up silences that it is told; reads no clock.
+Adds up silences and compares amounts of memory that it is given; reads no clock, knows no process.
 """
 
 from __future__ import annotations
