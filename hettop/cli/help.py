@@ -12,8 +12,8 @@ from hettop.cli.commands import COMMANDS, LIVE, Option, options_of, parser_of
 from hettop.cli.main import help_page
 from hettop.cli.topics import TOPICS, page, topic_list
 from hettop.errors import HettopError
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.text import clean
-from hettop.tui.charts.glyphs import to_ascii
 from hettop.version import __version__
 
 WIDEST = 100

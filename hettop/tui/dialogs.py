@@ -13,8 +13,8 @@ from textual.events import Key as Pressed
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.glyphs import to_ascii
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.tui.keys import Key, grouped
 
 _KEY_WIDTH = 11

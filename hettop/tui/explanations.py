@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.tui.charts import glyphs
+from hettop.report.terminal import glyphs
 
 PANELS: dict[str, str] = {
     "latency": (

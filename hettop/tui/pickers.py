@@ -16,9 +16,9 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.theme import Theme
 
-from hettop.tui.charts import glyphs
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, fit, line
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, fit, line
 from hettop.tui.constants import PANELS
 
 _FRAME = 2

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from hettop.report.terminal.glyphs import GLYPHS
+from hettop.report.terminal.lines import Line
 from hettop.tui.charts.base import changed_cells
-from hettop.tui.charts.glyphs import GLYPHS
-from hettop.tui.charts.lines import Line
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hettop.events import Study
-from hettop.tui.charts.lines import text_of
+from hettop.report.terminal.lines import text_of
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.header import header_line
 from hettop.tui.preferences import Preferences

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hettop.report.terminal.lines import text_of, width_of
 from hettop.session.views import LatencyView
 from hettop.tui.charts.histogram import GUTTER, draw_histogram, plot_columns
-from hettop.tui.charts.lines import text_of, width_of
 from tests.tui.fakes import EMPTY, LATENCY, SECOND
 
 KNOWN = LatencyView(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.pilot import Pilot
 
+from hettop.report.terminal.lines import Line, line
 from hettop.tui.app import HettopApp
-from hettop.tui.charts.lines import Line, line
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens import SCREENS
 from hettop.tui.screens.page_screen import PageScreen

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from hettop.events import Failure, LogEntry
+from hettop.report.terminal.lines import text_of
 from hettop.session.views import SessionView
 from hettop.tui.app import HettopApp
-from hettop.tui.charts.lines import text_of
 from hettop.tui.dialogs import LEGEND
 from hettop.tui.keys import KEYS
 from hettop.tui.panels.unit_table import Pointing, details_of, draw_units

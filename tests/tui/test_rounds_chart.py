@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.tui.charts.lines import text_of, width_of
+from hettop.report.terminal.lines import text_of, width_of
 from hettop.tui.studies.coexec import Rates, draw_rounds
 
 

@@ -12,9 +12,9 @@ from itertools import groupby
 import pytest
 from textual.pilot import Pilot
 
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.resources import themes_folder
 from hettop.tui.app import HettopApp
-from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.themes import load_themes
 from tests.tui.matrix import FPS, SCREENS, Shown, Size, showing
 from tests.tui.screens import GOLDENS, app_on, golden, screen_text, settled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hettop.tui.charts.lines import text_of, width_of
+from hettop.report.terminal.lines import text_of, width_of
 from hettop.tui.screens.verdict import verdict_lines
 from tests.tui.fakes import VERDICT, FakeFeed
 from tests.tui.screens import running, screen_text, settled

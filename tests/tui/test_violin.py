@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.tui.charts.lines import text_of, width_of
+from hettop.report.terminal.lines import text_of, width_of
 from hettop.tui.charts.violin import violin_axis, violin_strip
 
 

@@ -13,8 +13,8 @@ from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.tui.actions.looking import Looking
-from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.constants import PANELS
 from hettop.tui.introduction import SMALLEST, IntroductionScreen
 from hettop.tui.panels.panel import Panel

@@ -13,8 +13,8 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from hettop.errors import HettopError
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.text import clean
-from hettop.tui.charts.glyphs import to_ascii
 from hettop.tui.driver import TerminalDriver
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
 from hettop.tui.frame_state import FrameState

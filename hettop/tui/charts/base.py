@@ -17,8 +17,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from hettop.tui.charts.glyphs import GLYPHS, to_ascii
-from hettop.tui.charts.lines import Line, Span, fit, text_of
+from hettop.report.terminal.glyphs import GLYPHS, to_ascii
+from hettop.report.terminal.lines import Line, Span, fit, text_of
 
 
 class Chart(Widget):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 from hettop.format import UNKNOWN, count, milliseconds, short_count
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, runs, width_of
+from hettop.report.terminal.scale import row_labels, ticks
 from hettop.session.views import LatencyView
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, runs, width_of
-from hettop.tui.charts.scale import row_labels, ticks
 
 GUTTER = 7
 _NARROWEST_WITH_GUTTER = 30

@@ -6,9 +6,9 @@ Pure: densities between 0 and 1 in, spans out; all strips of a table share one a
 from __future__ import annotations
 
 from hettop.format import milliseconds
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, fit, line, runs
-from hettop.tui.charts.scale import resampled
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, fit, line, runs
+from hettop.report.terminal.scale import resampled
 
 _LEVELS = len(glyphs.EIGHTHS) - 1
 _FAINTEST = 0.004  # of the fullest column: below it a bar would claim more than one sample in a few hundred

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from textual.geometry import Size
 
-from hettop.tui.charts.lines import Line, fit
+from hettop.report.terminal.lines import Line, fit
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
 

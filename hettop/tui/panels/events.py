@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hettop.format import clock
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, fit, line, wrapped
 from hettop.text import clean
-from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, fit, line, wrapped
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hettop.format import UNKNOWN, clock, count, per_second, size, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, width_of
 from hettop.session.machine_views import PowerView
 from hettop.session.views import HeaderView
 from hettop.text import clean
-from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, Span, fit, line, width_of
 from hettop.tui.feed import RecordingStatus, ReplayStatus
 from hettop.tui.frame_state import FrameState
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from textual.events import Click
 from textual.message import Message
 
+from hettop.report.terminal.lines import Line, Span, fit
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, Span, fit
 from hettop.tui.keys import Key
 
 

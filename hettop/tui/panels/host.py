@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hettop.format import UNKNOWN, percent, size
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, width_of
 from hettop.session.machine_views import HostView
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, width_of
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.auto_height_panel import AutoHeightPanel
 from hettop.units import BYTES_PER_MB

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hettop.format import seconds
+from hettop.report.terminal.lines import Line, line, wrapped
 from hettop.text import clean
 from hettop.tui.charts.histogram import draw_histogram, plot_columns
-from hettop.tui.charts.lines import Line, line, wrapped
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
 

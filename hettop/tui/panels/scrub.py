@@ -14,11 +14,11 @@ from textual.events import MouseDown, MouseMove, MouseUp
 from textual.message import Message
 
 from hettop.format import clock, count, milliseconds, percent, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, runs, width_of
 from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.text import clean
-from hettop.tui.charts import glyphs
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, Span, fit, line, runs, width_of
 from hettop.tui.feed import ReplayStatus
 from hettop.tui.frame_state import FrameState
 

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, text_of, width_of, wrapped
 from hettop.session.views import UnitRow, UnitsView
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, text_of, width_of, wrapped
 from hettop.tui.charts.violin import violin_axis, violin_strip
 
 _MARKER = 2

@@ -8,9 +8,9 @@ from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, line
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, line
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size
 from hettop.tui.panels.unit_table import Pointing, arrange, details_of, draw_units, has_energy, reasons

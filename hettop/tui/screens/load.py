@@ -9,10 +9,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
 from hettop.session.conditions_view import ConditionRow
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
 from hettop.tui.feed import LoadDial
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import PageScreen, RunControl

@@ -14,9 +14,9 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp, ScreenResume
 from textual.message import Message
 from textual.screen import Screen
 
-from hettop.tui.charts import glyphs
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, fit, line, text_of
 from hettop.tui.charts.base import Chart
-from hettop.tui.charts.lines import Line, fit, line, text_of
 from hettop.tui.feed import LiveControls
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.header import Header

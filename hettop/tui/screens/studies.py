@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from hettop.format import clock, percent
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, fit, line, width_of, wrapped
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import CHOSEN_TAB, PageScreen, RunControl
 from hettop.tui.studies import answer

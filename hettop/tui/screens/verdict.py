@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hettop.format import clock
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line, wrapped
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
 from hettop.tui.feed import VerdictPage
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import PageScreen

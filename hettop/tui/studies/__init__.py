@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hettop.tui.charts.lines import Line, fit, line
+from hettop.report.terminal.lines import Line, fit, line
 
 if TYPE_CHECKING:
     from hettop.events import Study

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hettop.format import UNKNOWN, count, percent, short_count, significant
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line, runs
+from hettop.report.terminal.scale import nice_ceiling, row_labels, row_of
 from hettop.session.coexec_findings import deaths, energy, further_notes, is_worth_it, of_alone, order, verdict
-from hettop.tui.charts import glyphs
 from hettop.tui.charts.histogram import GUTTER
-from hettop.tui.charts.lines import Line, Span, fit, line, runs
-from hettop.tui.charts.scale import nice_ceiling, row_labels, row_of
 from hettop.tui.studies.columns import bar, table
 from hettop.tui.studies.rows import cut_middle, notes, sentences
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, fit, line
 from hettop.session.sweep_findings import FAILED, GOOD, MAIN
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, fit, line
 from hettop.tui.studies.rows import sentences
 
 GAP = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hettop.tui.charts.lines import Line
+from hettop.report.terminal.lines import Line
 from hettop.tui.studies import coexec, granularities, layers, plan, roofline, sweep, variants
 
 Drawing = Callable[[Any, int, int], list[Line]]

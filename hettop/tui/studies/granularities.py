@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hettop.format import UNKNOWN, count, milliseconds, significant
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, line
 from hettop.session.granularity_findings import SINGLE, by_load, granularity_sentences, what_runs
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, line
 from hettop.tui.studies.columns import bar, table
 from hettop.tui.studies.rows import cut_middle, notes, sentences
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, line, runs, width_of
 from hettop.session.layer_findings import COMPUTE, MEMORY, RIDGE, largest, layer_count, layers_headline
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, line, runs, width_of
 from hettop.tui.studies.columns import bar
 from hettop.tui.studies.rows import notes, padded, segments, sentences
 

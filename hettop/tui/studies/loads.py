@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hettop.format import count, milliseconds, percent, significant, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span
 from hettop.session.load_findings import change_of, loads_headline
 from hettop.session.sweep_findings import LONGEST_NAME
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span
 from hettop.tui.studies.columns import bar, headline, table
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, line, width_of
+from hettop.report.terminal.plane import Axis, Plane
 from hettop.session.plan_findings import BAD, GOOD, NOTHING, against, plan_sentences
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, line, width_of
-from hettop.tui.charts.plane import Axis, Plane
 from hettop.tui.studies.columns import bar, beside, table
 from hettop.tui.studies.rows import cut_middle, notes, sentences
 from hettop.tui.studies.strip import letters, look, strip

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from hettop.format import milliseconds, percent, significant
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, line
+from hettop.report.terminal.plane import Axis, Plane
 from hettop.session.layer_findings import CLOSE, RIDGE, UnderRoof, furthest, roofline_headline, under_roof, under_roofs
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, line
-from hettop.tui.charts.plane import Axis, Plane
 from hettop.tui.studies.layers import BOUNDS, NEAR, bound_span
 from hettop.tui.studies.rows import notes, padded, segments, sentences
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, line, wrapped
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, line, wrapped
 
 LONGEST = 600
 """Characters of a sentence; names in it may be long."""

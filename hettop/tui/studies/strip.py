@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hettop.format import count, significant, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span, line, runs, width_of
 from hettop.session.plan_findings import begins
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span, line, runs, width_of
 from hettop.tui.studies.rows import cut_middle
 
 if TYPE_CHECKING:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span
+from hettop.report.terminal.plane import Axis, Plane
 from hettop.session.sweep_findings import (
     AXES,
     BATCH,
@@ -24,9 +27,6 @@ from hettop.session.sweep_findings import (
     sweep_headline,
     under_loads,
 )
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span
-from hettop.tui.charts.plane import Axis, Plane
 from hettop.tui.studies import loads
 from hettop.tui.studies.columns import GAP, beside, headline, legend, series, table
 from hettop.tui.studies.rows import notes

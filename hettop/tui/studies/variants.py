@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hettop.format import milliseconds, size, unit_name
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, Span
+from hettop.report.terminal.plane import Axis, Plane
 from hettop.session.variant_findings import (
     LONGEST_NAME,
     ON_FRONT,
@@ -21,9 +24,6 @@ from hettop.session.variant_findings import (
     variants_headline,
 )
 from hettop.text import clean
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, Span
-from hettop.tui.charts.plane import Axis, Plane
 from hettop.tui.studies.columns import bar, headline, series, table
 from hettop.tui.studies.rows import notes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hettop.events import FoundCoexec, Study
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import INKS, Line, text_of, width_of
+from hettop.report.terminal.glyphs import to_ascii
+from hettop.report.terminal.lines import INKS, Line, text_of, width_of
 from hettop.tui.studies import answer
 from tests.session.coexecuted import BEGUN, DIED, DISORDERED, EVERY, FIRST, LONG, UNEVEN, UNTRUE, WELL
 

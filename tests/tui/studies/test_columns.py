@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.tui.charts.lines import text_of, width_of
+from hettop.report.terminal.lines import text_of, width_of
 from hettop.tui.studies.columns import bar, beside, legend, series, table
 
 ROWS = [("CPU", "1 248", ""), ("CPU_ONLY", "9", "")]

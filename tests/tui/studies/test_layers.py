@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.events import FoundLayer, FoundLayers, Study
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import INKS, text_of, width_of
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.glyphs import to_ascii
+from hettop.report.terminal.lines import INKS, text_of, width_of
 from hettop.tui.studies import answer
 from tests.session.inside import EMPTY, ESTIMATED, EXPAND, LAYERS
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from hettop.events import FoundPlan, FoundSlice, Study
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import INKS, Line, text_of, width_of
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.glyphs import to_ascii
+from hettop.report.terminal.lines import INKS, Line, text_of, width_of
 from hettop.tui.studies import answer
 from hettop.tui.studies.strip import letters
 from tests.session.planned import EMPTY_PLAN, HOSTILE_PLAN, NOT_RUN, ONE_DEVICE, PLAN, RUN, TORN

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hettop.events import FoundSweep, Study
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import INKS, Line, text_of, width_of
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.glyphs import to_ascii
+from hettop.report.terminal.lines import INKS, Line, text_of, width_of
 from hettop.tui.studies import answer
 from tests.session.swept import (
     FLAT,

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from hettop.events import FoundVariants, Study
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import INKS, Line, text_of, width_of
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import INKS, Line, text_of, width_of
 from hettop.tui.studies import answer
 from tests.session.swept import HOSTILE_VARIANTS, NO_VARIANTS, UNCOMPARED, VARIANTS
 

@@ -21,10 +21,10 @@ from typing import Self
 from rich.cells import cell_len
 
 from hettop.format import short_count
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.lines import Line, fit, line, runs, width_of
+from hettop.report.terminal.scale import ticks
 from hettop.stats.axes import span_of
-from hettop.tui.charts import glyphs
-from hettop.tui.charts.lines import Line, fit, line, runs, width_of
-from hettop.tui.charts.scale import ticks
 
 ROOM = 0.04
 """Of an axis, left free on both sides of the outermost values."""

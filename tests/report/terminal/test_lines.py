@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import fit, line, runs, text_of, width_of, wrapped
+from hettop.report.terminal.glyphs import to_ascii
+from hettop.report.terminal.lines import fit, line, runs, text_of, width_of, wrapped
 
 TEXT = st.text(alphabet="ab 漢字éü✗▶", max_size=30)
 

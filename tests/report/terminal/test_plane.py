@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.tui.charts.glyphs import to_ascii
-from hettop.tui.charts.lines import INKS, text_of, width_of
-from hettop.tui.charts.plane import Axis, Plane, plain
+from hettop.report.terminal.glyphs import to_ascii
+from hettop.report.terminal.lines import INKS, text_of, width_of
+from hettop.report.terminal.plane import Axis, Plane, plain
 
 TENTHS = Axis(0.0, 10.0, "ms")
 DECADES = Axis(0.1, 1000.0, "MACs/B", log=True)
