@@ -18,9 +18,9 @@ from textual.color import Color
 from textual.theme import Theme
 
 from hettop.errors import HettopError
+from hettop.report.terminal import lines
 from hettop.resources import themes_folder
 from hettop.tui.ansi16_theme import NAMES
-from hettop.report.terminal import lines
 from hettop.tui.charts.base import Chart
 from hettop.tui.themes import COLORS, WITHOUT_COLOR, load_themes, read_theme
 from tests.tui.screens import golden
