@@ -15,8 +15,8 @@ from hettop.report.terminal.lines import Line, Span, fit, line, runs
 from hettop.report.terminal.scale import nice_ceiling, row_labels, row_of
 from hettop.session.coexec_findings import deaths, energy, further_notes, is_worth_it, of_alone, order, verdict
 from hettop.tui.charts.histogram import GUTTER
-from hettop.tui.studies.columns import bar, table
-from hettop.tui.studies.rows import cut_middle, notes, sentences
+from hettop.report.terminal.tables import bar, table
+from hettop.report.terminal.rows import cut_middle, notes, sentences
 
 if TYPE_CHECKING:
     from hettop.events import FoundCoexec, FoundWorker

@@ -13,8 +13,8 @@ from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, line
 from hettop.session.granularity_findings import SINGLE, by_load, granularity_sentences, what_runs
 from hettop.text import clean
-from hettop.tui.studies.columns import bar, table
-from hettop.tui.studies.rows import cut_middle, notes, sentences
+from hettop.report.terminal.tables import bar, table
+from hettop.report.terminal.rows import cut_middle, notes, sentences
 
 if TYPE_CHECKING:
     from hettop.events import FoundGranularities, FoundGranularity

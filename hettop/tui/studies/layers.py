@@ -14,8 +14,8 @@ from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, line, runs, width_of
 from hettop.session.layer_findings import COMPUTE, MEMORY, RIDGE, largest, layer_count, layers_headline
 from hettop.text import clean
-from hettop.tui.studies.columns import bar
-from hettop.tui.studies.rows import notes, padded, segments, sentences
+from hettop.report.terminal.tables import bar
+from hettop.report.terminal.rows import notes, padded, segments, sentences
 
 if TYPE_CHECKING:
     from hettop.events import FoundLayer, FoundLayers

@@ -13,7 +13,7 @@ from hettop.report.terminal.lines import Line, Span
 from hettop.session.load_findings import change_of, loads_headline
 from hettop.session.sweep_findings import LONGEST_NAME
 from hettop.text import clean
-from hettop.tui.studies.columns import bar, headline, table
+from hettop.report.terminal.tables import bar, headline, table
 
 if TYPE_CHECKING:
     from hettop.events import FoundPoint, FoundSweep

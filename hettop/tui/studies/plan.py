@@ -14,8 +14,8 @@ from hettop.report.terminal.lines import Line, Span, line, width_of
 from hettop.report.terminal.plane import Axis, Plane
 from hettop.session.plan_findings import BAD, GOOD, NOTHING, against, plan_sentences
 from hettop.text import clean
-from hettop.tui.studies.columns import bar, beside, table
-from hettop.tui.studies.rows import cut_middle, notes, sentences
+from hettop.report.terminal.tables import bar, beside, table
+from hettop.report.terminal.rows import cut_middle, notes, sentences
 from hettop.tui.studies.strip import letters, look, strip
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from hettop.report.terminal.plane import Axis, Plane
 from hettop.session.layer_findings import CLOSE, RIDGE, UnderRoof, furthest, roofline_headline, under_roof, under_roofs
 from hettop.text import clean
 from hettop.tui.studies.layers import BOUNDS, NEAR, bound_span
-from hettop.tui.studies.rows import notes, padded, segments, sentences
+from hettop.report.terminal.rows import notes, padded, segments, sentences
 
 if TYPE_CHECKING:
     from hettop.events import FoundLayers, FoundRoofs

@@ -16,7 +16,7 @@ from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, line, runs, width_of
 from hettop.session.plan_findings import begins
 from hettop.text import clean
-from hettop.tui.studies.rows import cut_middle
+from hettop.report.terminal.rows import cut_middle
 
 if TYPE_CHECKING:
     from hettop.events import FoundPlan

@@ -28,8 +28,8 @@ from hettop.session.sweep_findings import (
     under_loads,
 )
 from hettop.tui.studies import loads
-from hettop.tui.studies.columns import GAP, beside, headline, legend, series, table
-from hettop.tui.studies.rows import notes
+from hettop.report.terminal.tables import GAP, beside, headline, legend, series, table
+from hettop.report.terminal.rows import notes
 
 if TYPE_CHECKING:
     from hettop.events import FoundPoint, FoundSweep

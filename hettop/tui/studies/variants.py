@@ -24,8 +24,8 @@ from hettop.session.variant_findings import (
     variants_headline,
 )
 from hettop.text import clean
-from hettop.tui.studies.columns import bar, headline, series, table
-from hettop.tui.studies.rows import notes
+from hettop.report.terminal.tables import bar, headline, series, table
+from hettop.report.terminal.rows import notes
 
 if TYPE_CHECKING:
     from hettop.events import FoundVariant, FoundVariants

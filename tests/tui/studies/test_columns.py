@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.tui.studies.columns import bar, beside, legend, series, table
+from hettop.report.terminal.tables import bar, beside, legend, series, table
 
 ROWS = [("CPU", "1 248", ""), ("CPU_ONLY", "9", "")]
 

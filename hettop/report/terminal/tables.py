@@ -13,7 +13,7 @@ from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line
 from hettop.session.sweep_findings import FAILED, GOOD, MAIN
 from hettop.text import clean
-from hettop.tui.studies.rows import sentences
+from hettop.report.terminal.rows import sentences
 
 GAP = 2
 SERIES = (
