@@ -11,7 +11,7 @@ from html import escape
 
 from hettop.events import FoundLayer, FoundLayers, FoundRoofs
 from hettop.format import milliseconds, percent, significant
-from hettop.report.figures import (
+from hettop.report.svg.figures import (
     BOTTOM,
     COLOURS,
     LEFT,

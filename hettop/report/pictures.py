@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hettop.events import NO_LOAD
 from hettop.format import count, seconds
-from hettop.report.figures import Band, Line, Violin, bands, histogram, lines, violins
+from hettop.report.svg.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.report.page import Figure
 from hettop.report.session_history import SessionHistory
 from hettop.session.condition import Condition

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hettop.events import FoundCoexec, FoundWorker
 from hettop.format import UNKNOWN, count, percent, significant
-from hettop.report.figures import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, drawing, legend, side_axis, text_at
+from hettop.report.svg.figures import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, drawing, legend, side_axis, text_at
 from hettop.report.page import Block, Figure, Items, Paragraph, Table
 from hettop.session.coexec_findings import deaths, energy, further_notes, of_alone, order, standing_of, verdict
 

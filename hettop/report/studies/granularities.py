@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hettop.events import NO_LOAD, FoundGranularities, FoundGranularity
 from hettop.format import UNKNOWN, count, milliseconds, significant
-from hettop.report.figures import COLOURS, RIGHT, TOP, WIDTH, Axis, drawing, legend, text_at
+from hettop.report.svg.figures import COLOURS, RIGHT, TOP, WIDTH, Axis, drawing, legend, text_at
 from hettop.report.page import Block, Figure, Items, Paragraph, Table
 from hettop.session.granularity_findings import SINGLE, by_load, granularity_sentences, what_runs
 

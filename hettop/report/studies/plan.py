@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from hettop.events import FoundPlan
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
-from hettop.report.figures import BOTTOM, COLOURS, LEFT, RIGHT, TOP, WIDTH, Axis, bottom_axis, drawing, legend, text_at
+from hettop.report.svg.figures import BOTTOM, COLOURS, LEFT, RIGHT, TOP, WIDTH, Axis, bottom_axis, drawing, legend, text_at
 from hettop.report.page import Block, Figure, Items, Paragraph, Table
-from hettop.report.planes import Scale, Series, Spot, plane
+from hettop.report.svg.plot import Scale, Series, Spot, plane
 from hettop.session.plan_findings import BAD, against, begins, plan_sentences
 
 SLICES = ("slice", "layers", "device", "begins with", "predicted", "measured ms", "error", "adjusted error")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hettop.events import FoundPoint, FoundSweep
 from hettop.format import count, milliseconds, percent, significant
 from hettop.report.page import Block, Figure, Items, Paragraph, table
-from hettop.report.planes import Scale, Series, Spot, plane
+from hettop.report.svg.plot import Scale, Series, Spot, plane
 from hettop.session.load_findings import change_of, loads_headline
 from hettop.session.sweep_findings import (
     AXES,

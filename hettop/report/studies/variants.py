@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hettop.events import FoundVariant, FoundVariants
 from hettop.format import count, milliseconds, size
 from hettop.report.page import Block, Figure, Items, Paragraph, table
-from hettop.report.planes import Scale, Series, Spot, plane
+from hettop.report.svg.plot import Scale, Series, Spot, plane
 from hettop.session.sweep_findings import FAILED
 from hettop.session.variant_findings import (
     ON_FRONT,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 from hettop.format import significant
-from hettop.report.figures import BOTTOM, COLOURS, LEFT, RIGHT, TOP, WIDTH, Axis
+from hettop.report.svg.figures import BOTTOM, COLOURS, LEFT, RIGHT, TOP, WIDTH, Axis
 from hettop.stats.axes import span_of
 from hettop.text import clean
 

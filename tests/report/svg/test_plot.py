@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from hettop.report.figures import LEFT, RIGHT, WIDTH
-from hettop.report.planes import Scale, Series, Spot, plane
+from hettop.report.svg.figures import LEFT, RIGHT, WIDTH
+from hettop.report.svg.plot import Scale, Series, Spot, plane
 
 
 def texts(svg: str) -> list[str]:
