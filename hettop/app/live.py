@@ -24,11 +24,13 @@ from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
 from hettop.models.cache import find_home
 from hettop.record.writer import Closed
+from hettop.report.page import Block
 from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart
 from hettop.sources.load.source import unavailable
 from hettop.sources.power.access import access_command, explanation, root_warning
 from hettop.studies.kinds import USUAL, Together
+from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 
 # Twice as many workers as cores slow everything down; more of them say nothing new.
@@ -59,6 +61,7 @@ class LiveFeed:
         self._advised_next_at = ADVISED_EVERY_NS
         # Where loads can run does not change while this runs, and finding out costs too much for every frame.
         self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
+        self._pages = StudyPages()
         import_beside(NEEDED_BY_THE_FOLD)
         self._importing: Thread | None = None
         if (warning := root_warning(os.geteuid(), sys.platform)) is not None and not setup.simulated:
@@ -125,6 +128,9 @@ class LiveFeed:
     def warn(self, text: str) -> None:
         """Have this told on the screen, once."""
         self._notices.append(Notice(text, "warning"))
+
+    def study_page(self, study: events.Study) -> list[Block]:
+        return self._pages.of(study)
 
     def notices(self) -> list[Notice]:
         found, self._notices = self._notices, []

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hettop import events
 from hettop.app.verdict_cache import VerdictCache
 from hettop.format import UNKNOWN, milliseconds
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
+from hettop.report.page import Block
 from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.session.session import Session
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.clock import RealClock
+from hettop.studies.registry import StudyPages
 from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus, VerdictPage
 
 SCANNED_AT_ONCE_BYTES = 1 << 24  # some 25 ms, between two frames
@@ -47,6 +50,7 @@ class ReplayFeed:
         self._verdicts = verdicts or VerdictCache()
         self._overview = self._player.overview()
         self._selecting = Selecting(self._player)
+        self._pages = StudyPages()
         self._player.seek(at_ns)
 
     @property
@@ -118,6 +122,9 @@ class ReplayFeed:
 
     def verdict(self, width: int) -> VerdictPage | None:
         return self._verdicts.page(self._player.session, self._player.position_ns, width, still=not self._playing)
+
+    def study_page(self, study: events.Study) -> list[Block]:
+        return self._pages.of(study)
 
     def notices(self) -> list[Notice]:
         found, self._notices = self._notices, []

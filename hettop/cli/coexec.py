@@ -16,11 +16,11 @@ from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.setup import Setup
 from hettop.studies.coexec.messages import CoexecJob
-from hettop.studies.coexec.page import coexec_document, coexec_text
 from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
+from hettop.studies.coexec.text import coexec_document, coexec_text
 from hettop.studies.coexec.worker_names import unit_of
-from hettop.studies.granularities.page import granularities_document, granularities_text
 from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model, told
+from hettop.studies.granularities.text import granularities_document, granularities_text
 from hettop.studies.kinds import Together, model_arguments
 
 FEWEST_THREADS = 2

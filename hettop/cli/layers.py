@@ -16,10 +16,10 @@ from hettop.measurement.setup import Setup, prepare
 from hettop.models.cache import default_cache
 from hettop.sources.engine.backends import has_plans
 from hettop.studies.layers.job import LayersJob, measure_in_child
-from hettop.studies.layers.page import layers_document, layers_text
 from hettop.studies.layers.published import Work
 from hettop.studies.layers.recorded import layers_of_recording
 from hettop.studies.layers.rows import Measured
+from hettop.studies.layers.text import layers_document, layers_text
 from hettop.studies.layers.work import read_model_work
 
 BACKEND = "onnxruntime"

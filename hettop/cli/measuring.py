@@ -24,6 +24,7 @@ from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.session.unit import SEVERAL_TURNS
+from hettop.studies.recorded import studies_document, study_lines
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -170,9 +171,11 @@ def print_recorded(closed: Closed) -> None:
 def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
     """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
     if as_json:
-        sys.stdout.write(to_json(session_document(session, skipped)) + "\n")
+        studies = studies_document(session)
+        document = session_document(session, skipped)
+        sys.stdout.write(to_json({**document, "studies": studies} if studies else document) + "\n")
     else:
-        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns))
+        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns, study_lines(session)))
         for kind, lines in (skipped or {}).items():
             sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
     sys.stdout.flush()

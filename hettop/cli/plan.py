@@ -15,12 +15,12 @@ from hettop.errors import HettopError
 from hettop.measurement.arguments import model_options
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.report.document import to_json
-from hettop.studies.plan.page import plan_document, plan_text
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
 from hettop.studies.plan.sliced_page import sliced_document, sliced_text
 from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, written_costs
 from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.text import plan_document, plan_text
 from hettop.text import clean
 
 TABLE_ALONE = ("devices", "watts", "limit", "slices", "run", "describe", "save_costs", "stream", "record", "force")

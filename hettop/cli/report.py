@@ -7,14 +7,13 @@ import os
 import sys
 from pathlib import Path
 
+from hettop.app.recording_page import recordings_page
 from hettop.errors import HettopError
 from hettop.export.formats import Files
-from hettop.export.html import read_story
 from hettop.record.opened import open_recording
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Page
-from hettop.report.story import page_of
 from hettop.text import clean
 
 MOST_FILES = 16
@@ -47,7 +46,7 @@ def _kind(output: str | None) -> str:
 
 def _page(names: list[str]) -> Page:
     recordings = [open_recording(name) for name in names]  # all of them, before any is read to its end
-    return page_of([read_story(recording) for recording in recordings])
+    return recordings_page(recordings)
 
 
 def _rendered(page: Page, kind: str) -> str:

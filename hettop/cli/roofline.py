@@ -17,10 +17,10 @@ from hettop.cli.layers import (
 from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.report.document import to_json
-from hettop.studies.layers.page import roofline_document
 from hettop.studies.layers.published import find_chip, read_chips
-from hettop.studies.roofline.page import roofline_text
+from hettop.studies.layers.text import roofline_document
 from hettop.studies.roofline.published import published_document, published_text
+from hettop.studies.roofline.text import roofline_text
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -42,8 +42,8 @@ from hettop.session.session import RAW_LIMIT
 from hettop.sources.load.parts import LoadPart, parse_load
 from hettop.sources.load.source import unavailable
 from hettop.studies.sweep.loads import Sweep, SweepOptions
-from hettop.studies.sweep.page import loads_document, sweep_document, sweep_text
 from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
+from hettop.studies.sweep.text import loads_document, sweep_document, sweep_text
 from hettop.text import clean
 
 DEFAULT_RUNS = 100

@@ -27,8 +27,8 @@ from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup
 from hettop.models.cache import default_cache
 from hettop.models.precision import VariantJob
-from hettop.studies.variants.page import variants_document, variants_text
 from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
+from hettop.studies.variants.text import variants_document, variants_text
 
 DEFAULT_RUNS = 200
 

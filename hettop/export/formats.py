@@ -56,15 +56,15 @@ FORMATS = {
         Format("perfetto", ".trace.json", "a trace for ui.perfetto.dev", (b'{"displayTimeUnit"',), "perfetto"),
         Format("hdr", ".hlog", "an HdrHistogram log (extra: hdr)", (b"#[HdrHistogram hettop",), "hdr"),
         Format("openmetrics", ".prom", "OpenMetrics text", (b"# TYPE hettop",), "openmetrics"),
-        Format("html", ".html", "one self-contained page", (b"<!doctype html>\n<!-- hettop",), "html"),
     )
 }
 
 
 PICTURE = Format("svg", ".svg", "the screen at one moment (--at, else the end)", (b"<svg",), "")
+PAGE = Format("html", ".html", "one self-contained page", (b"<!doctype html>\n<!-- hettop",), "")
 COMPRESSED = Format("zst", ".jsonl.zst", "the recording itself, compressed (extra: zst)", (b"\x28\xb5\x2f\xfd",), "")
-EXPORT_FORMATS = {**FORMATS, PICTURE.name: PICTURE, COMPRESSED.name: COMPRESSED}
-"""All that `hettop export` offers: those above, and two that are no table of the events."""
+EXPORT_FORMATS = {**FORMATS, **{made.name: made for made in (PAGE, PICTURE, COMPRESSED)}}
+"""All that `hettop export` offers: those above, and three that are no table of the events."""
 
 
 def needed(library: str, extra: str, what: str) -> Any:

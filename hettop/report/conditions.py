@@ -151,7 +151,7 @@ def loads_section(rows: Sequence[Statistics]) -> Section | None:
         Table(("unit", *loads), [_matrix_row(name, cells, loads) for name in _names(cells)], left=("unit",)),
     ]
     if NO_LOAD not in loads:
-        blocks.append(Paragraph("Nothing was measured without load: no change can be told.", warning=True))
+        blocks.append(Paragraph("Nothing was measured without load: no change can be told.", tone="warning"))
     if errors := estimation_errors(rows):
         blocks += [
             Paragraph(

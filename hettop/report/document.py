@@ -14,7 +14,6 @@ import msgspec
 from hettop import events
 from hettop.report.beside import beside_document
 from hettop.report.protocol import protocol_document
-from hettop.report.studies.words import studies_document
 from hettop.report.tokens import tokens_document
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -42,9 +41,6 @@ def session_document(session: Session, skipped: dict[str, int] | None = None) ->
     variants = beside_document(session)
     if variants:
         document["beside"] = variants
-    studies = studies_document(session)
-    if studies:
-        document["studies"] = studies
     if skipped is not None:
         document["skipped"] = skipped
     return document

@@ -45,7 +45,7 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]], *, left: Seq
     """Lines of a Markdown table; cells are data, so what Markdown or HTML would take for markup is escaped."""
     kept = [index for index, _ in enumerate(heading) if not rows or any(row[index] for row in rows)]
     return [
-        "| " + " | ".join(heading[index] for index in kept) + " |",
+        "| " + " | ".join(escaped(heading[index]) for index in kept) + " |",
         "|" + "|".join("---" if heading[index] in left else "--:" for index in kept) + "|",
         *("| " + " | ".join(escaped(row[index]) for index in kept) + " |" for row in rows),
     ]

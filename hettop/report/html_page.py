@@ -7,7 +7,27 @@ from __future__ import annotations
 
 from html import escape
 
-from hettop.report.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table
+from hettop.format import percent
+from hettop.report.page import (
+    Bar,
+    Beside,
+    Block,
+    Cell,
+    Columns,
+    Facts,
+    Figure,
+    Items,
+    Page,
+    Paragraph,
+    Plot,
+    Section,
+    Stack,
+    Table,
+    Toned,
+    words_of,
+)
+from hettop.report.svg.columns import columns_svg, stack_svg
+from hettop.report.svg.plot import plot_svg
 from hettop.text import clean
 from hettop.version import __version__
 
@@ -36,6 +56,10 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem
 th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
 th{color:var(--soft);font-weight:600}
 th.word,td.word{text-align:left}
+td .bar{display:inline-block;height:.7em;background:var(--c0)}
+td .bar.good{background:var(--c2)}td .bar.mid{background:var(--c1)}
+td .bar.high,td .bar.warning,td .bar.error{background:var(--warn)}
+td .error,td .warning{color:var(--warn)}td .muted{color:var(--soft)}td .strong{font-weight:600}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0;font-size:.95rem}
 dt{color:var(--soft)}dd{margin:0}
 figure{margin:1rem 0;break-inside:avoid;overflow-x:auto}
@@ -80,10 +104,10 @@ def _section(section: Section, simulated: bool) -> list[str]:
     return [title, *(_block(block, simulated) for block in section.blocks), "</section>"]
 
 
-def _block(block: Block, simulated: bool) -> str:
+def _block(block: Block, simulated: bool) -> str:  # noqa: PLR0911 - one for each kind of block
     match block:
-        case Paragraph(text, warning):
-            kind = ' class="warning"' if warning else ""
+        case Paragraph(text, _):
+            kind = ' class="warning"' if block.warning else ""
             return f"<p{kind}>{_text(text)}</p>"
         case Items(texts, numbered):
             tag = "ol" if numbered else "ul"
@@ -92,19 +116,41 @@ def _block(block: Block, simulated: bool) -> str:
             return f"<dl>{''.join(f'<dt>{_text(name)}</dt><dd>{_text(value)}</dd>' for name, value in pairs)}</dl>"
         case Table():
             return _table(block)
+        case Plot():
+            return _figure(plot_svg(block), block.caption, simulated)
+        case Beside(left, right):
+            return _block(left, simulated) + _block(right, simulated)
+        case Stack():
+            return _figure(stack_svg(block), block.caption, simulated)
+        case Columns():
+            return _figure(columns_svg(block), block.caption, simulated)
         case Figure(svg, caption):
-            said = f"{MARK}: " if simulated else ""
-            return f"<figure>{svg}<figcaption>{said}{_text(caption)}</figcaption></figure>"
+            return _figure(svg, caption, simulated)
+
+
+def _figure(svg: str, caption: str, simulated: bool) -> str:
+    said = f"{MARK}: " if simulated else ""
+    return f"<figure>{svg}<figcaption>{said}{_text(caption)}</figcaption></figure>" if svg else ""
 
 
 def _table(table: Table) -> str:
+    table = table.shown()
     kinds = [' class="word"' if name in table.left else "" for name in table.heading]
     head = "".join(f"<th{kind}>{_text(name)}</th>" for kind, name in zip(kinds, table.heading, strict=True))
     rows = "".join(
-        f"<tr>{''.join(f'<td{kind}>{_text(cell)}</td>' for kind, cell in zip(kinds, row, strict=True))}</tr>\n"
-        for row in table.rows
+        f"<tr>{''.join(_cell(cell, kind) for kind, cell in zip(kinds, row, strict=True))}</tr>\n" for row in table.rows
     )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+
+
+def _cell(cell: Cell, kind: str) -> str:
+    match cell:
+        case Bar(share, tone, _):
+            width = percent(min(1.0, max(0.0, share)))
+            return f'<td class="word"><span class="bar {tone}" style="width:calc({width} * .08em)"></span></td>'
+        case Toned(text, tone):
+            return f'<td{kind}><span class="{tone}">{_text(text)}</span></td>'
+    return f"<td{kind}>{_text(words_of(cell))}</td>"
 
 
 def _text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A report as Markdown, for a pull request or an issue: the words and tables of the page, without its figures.
+"""A report as Markdown, for a pull request or an issue: words, tables, and plots drawn in characters.
 
 Knows pages, not sessions; what Markdown or HTML would take for markup is escaped.
 """
@@ -6,12 +6,28 @@ Knows pages, not sessions; what Markdown or HTML would take for markup is escape
 from __future__ import annotations
 
 from hettop.report.grid import escaped, markdown
-from hettop.report.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table
+from hettop.report.page import (
+    Beside,
+    Block,
+    Columns,
+    Facts,
+    Figure,
+    Items,
+    Page,
+    Paragraph,
+    Plot,
+    Section,
+    Stack,
+    Table,
+    words_of,
+)
+from hettop.report.terminal.blocks import block_text
 from hettop.text import clean
 from hettop.version import __version__
 
 TEXT_LIMIT = 400
 MARK = "SIMULATED"
+DRAWING_WIDTH = 76
 
 
 def markdown_page(page: Page) -> str:
@@ -36,16 +52,29 @@ def _section(section: Section) -> list[str]:
 
 def _block(block: Block) -> list[str]:
     match block:
-        case Paragraph(text, warning):
-            return [f"**{_text(text)}**" if warning else _text(text)]
+        case Paragraph(text, _):
+            return [f"**{_text(text)}**" if block.warning else _text(text)]
         case Items(texts, numbered):
             return [f"{f'{number}.' if numbered else '-'} {_text(text)}" for number, text in enumerate(texts, 1)]
         case Facts(pairs):
             return [f"- {_text(name)}: {_text(value)}" for name, value in pairs]
         case Table(heading, rows, left):
-            return markdown(heading, [[clean(cell, TEXT_LIMIT) for cell in row] for row in rows], left=left)
+            names = [clean(name, TEXT_LIMIT) for name in heading]
+            return markdown(
+                names,
+                [[clean(words_of(cell), TEXT_LIMIT) for cell in row] for row in rows],
+                left=[clean(name, TEXT_LIMIT) for name in left],
+            )
+        case Plot() | Beside() | Stack() | Columns():
+            return _drawn(block)
         case Figure():
             return []
+
+
+def _drawn(block: Block) -> list[str]:
+    """In characters, in a block of code: a backtick in a name would end it."""
+    text = block_text([block], DRAWING_WIDTH).replace("`", "'").rstrip("\n")
+    return ["```text", *text.split("\n"), "```"] if text else []
 
 
 def _text(text: str) -> str:

@@ -9,12 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-
 Tone = Literal["text", "strong", "muted", "good", "warning", "error", "low", "mid", "high", "accent"]
 """What a text or a mark means, which each renderer shows in its own way."""
-
-BY_INDEX = ""
-"""The tone of a series that has none of its own: the renderers tell series apart by their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +19,10 @@ class Paragraph:
 
     text: str
     tone: Tone = "text"
+
+    @property
+    def warning(self) -> bool:
+        return self.tone in ("warning", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +106,21 @@ class Spot:
     hollow: bool = False
     mark: str = ""
     share: float | None = None
-    tone: Tone | Literal[""] = BY_INDEX
+    tone: Tone | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of one colour and shape, joined in their order unless `joined` is false; `dots` false: a line alone."""
+    """Points of one colour and shape, joined in their order unless `joined` is false; `dots` false: a line alone.
+
+    tone: None: the renderers tell series apart by their order.
+    """
 
     name: str
     spots: Sequence[Spot]
     joined: bool = True
     dots: bool = True
-    tone: Tone | Literal[""] = BY_INDEX
+    tone: Tone | None = None
 
 
 @dataclass(frozen=True, slots=True)

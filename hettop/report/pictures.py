@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from hettop.events import NO_LOAD
 from hettop.format import count, seconds
-from hettop.report.svg.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.report.page import Figure
 from hettop.report.session_history import SessionHistory
+from hettop.report.svg.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.session.condition import Condition
 from hettop.session.latency_view import axis
 from hettop.session.session import Session

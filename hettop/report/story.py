@@ -18,7 +18,6 @@ from hettop.report.pictures import course_figure, histogram_figures, power_figur
 from hettop.report.protocol import protocol_notes
 from hettop.report.session_history import SessionHistory
 from hettop.report.spikes_section import spikes_section
-from hettop.report.studies import study_sections
 from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
@@ -48,6 +47,8 @@ class RecordingStory:
     skipped: Mapping[str, int] = field(default_factory=dict)
     verdict: Section | None = None
     """What to do, if somebody has judged: it comes first."""
+    studies: Sequence[Section] = ()
+    """What studies of the model found."""
 
 
 def page_of(told: Sequence[RecordingStory]) -> Page:
@@ -76,7 +77,7 @@ def _chapter(told: RecordingStory, level: int) -> Iterator[Section]:
     if (found := spikes_section(session, level)) is not None:
         yield found
     yield Section("Course", list(_course(told)), level)
-    yield from study_sections(session, level)
+    yield from _studies(told, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(told, rows)), level)
     yield Section("What was measured", [_provenance(told)], level)
@@ -85,9 +86,13 @@ def _chapter(told: RecordingStory, level: int) -> Iterator[Section]:
 
 def _studies_alone(told: RecordingStory, level: int) -> Iterator[Section]:
     """Of a recording in which nothing ran but studies of the model: no latencies, no course, no power."""
-    yield from study_sections(told.session, level, beside=False)
+    yield from _studies(told, level)
     yield Section("What was measured", [_provenance(told)], level)
     yield Section("Method", list(_made(told)), level)
+
+
+def _studies(told: RecordingStory, level: int) -> Iterator[Section]:
+    return (Section(each.title, each.blocks, level) for each in told.studies)
 
 
 def _title(session: Session) -> str:
@@ -140,15 +145,15 @@ def _settings(header: Header) -> str:
 def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     measured = [row for row in rows if row.n]
     for warning in session.header.host.warnings if session.header else ():
-        yield Paragraph(warning, warning=True)
+        yield Paragraph(warning, tone="warning")
     for warning in clock_notes(session):
-        yield Paragraph(warning, warning=True)
+        yield Paragraph(warning, tone="warning")
     for row in rows:
         if row.error is not None:
             hint = f" ({row.error.hint})" if row.error.hint else ""
-            yield Paragraph(f"{row.unit}: {row.error.message}{hint}", warning=True)
+            yield Paragraph(f"{row.unit}: {row.error.message}{hint}", tone="warning")
     if not measured:
-        yield Paragraph("No steady sample was taken.", warning=True)
+        yield Paragraph("No steady sample was taken.", tone="warning")
         return
     yield Paragraph("Milliseconds, of the steady samples. Intervals are 95 %.")
     yield _table(LATENCY, [_latency_row(row) for row in measured])
@@ -223,7 +228,7 @@ def _course(told: RecordingStory) -> Iterator[Block]:
     if more:
         yield Paragraph(f"{count(more)} more events are in the recording.")
     if told.session.dropped:
-        yield Paragraph(f"{count(told.session.dropped)} samples were dropped: they are in no figure.", warning=True)
+        yield Paragraph(f"{count(told.session.dropped)} samples were dropped: they are in no figure.", tone="warning")
 
 
 def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
@@ -251,7 +256,7 @@ def _compiling(row: Statistics) -> str:
 def _power(told: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
     session = told.session
     for text in power_line(session):
-        yield Paragraph(f"{text[0].upper()}{text[1:]}.", warning=session.captured)
+        yield Paragraph(f"{text[0].upper()}{text[1:]}.", tone="warning" if session.captured else "text")
     yield from _evidence(rows)
     if session.power is None:
         return
@@ -309,7 +314,7 @@ def _made(told: RecordingStory) -> Iterator[Block]:
     yield Paragraph(f"Made by hettop {__version__}.")
     if told.skipped:
         lost = ", ".join(f"{kind}: {lines}" for kind, lines in told.skipped.items())
-        yield Paragraph(f"Lines of the recording that could not be used: {lost}.", warning=True)
+        yield Paragraph(f"Lines of the recording that could not be used: {lost}.", tone="warning")
 
 
 def _side_by_side(told: Sequence[RecordingStory]) -> Section:
@@ -340,7 +345,7 @@ def _side_by_side(told: Sequence[RecordingStory]) -> Section:
         "Milliseconds. Chance is not told from change here: `hettop compare A B` does that, with intervals."
     )
     mixed = len({one.session.simulated for one in told}) > 1
-    warning = [Paragraph("Some of these are SIMULATED: they cannot be compared with the others.", warning=True)]
+    warning = [Paragraph("Some of these are SIMULATED: they cannot be compared with the others.", tone="warning")]
     compared: list[Block] = [_table(heading, rows), note] if rows else []
     return Section("Side by side", [Items(names), *(warning if mixed else []), *compared])
 

@@ -14,7 +14,6 @@ from hettop.report.beside import beside_notes, gap_lines
 from hettop.report.notes import clock_notes, drift_notes, power_notes
 from hettop.report.protocol import protocol_notes
 from hettop.report.spikes_section import cause_notes
-from hettop.report.studies.words import study_lines
 from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
@@ -32,10 +31,10 @@ _COLUMNS = (
 _DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "inf/s", "mJ/inf", "max", "tokens/s")
 
 
-def session_table(session: Session, width: int = WIDTH) -> str:
-    """Title, table and notes of a session, ending with a line feed."""
+def session_table(session: Session, width: int = WIDTH, found: Sequence[str] = ()) -> str:
+    """Title, table and notes of a session, ending with a line feed; `found`: a paragraph for each study."""
     rows = statistics(session)
-    studies = [line for told in study_lines(session) for line in [*_wrapped(told, width), ""]]
+    studies = [line for told in found for line in [*_wrapped(told, width), ""]]
     parts = [*_wrapped(_title(session), width), "", *studies]
     if studies and not rows:  # a recording of studies alone
         return "\n".join(line.rstrip() for line in [*parts, "hettop report tells all that they found"]) + "\n"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
 from hettop.report.grid import escaped, grid, markdown, wrapped
-from hettop.report.page import Block, Items, Paragraph, Section, table
+from hettop.report.page import Block, Items, Paragraph, Section, Table
 from hettop.session.session import Session
 
 NOTHING = "nothing was measured: no verdict"
@@ -92,10 +92,10 @@ def verdict_section(verdict: Verdict) -> Section:
     """Advice first, then what it rests on."""
     blocks: list[Block] = [Paragraph(words.conditions_line(verdict))]
     advice = [f"{purpose}: {unit} · {why}" for purpose, unit, why in words.advice(verdict)]
-    blocks.append(Items(advice) if advice else Paragraph("Nothing was measured: no verdict.", warning=True))
-    blocks += [Paragraph(text, warning=True) for text in words.warnings(verdict)]
+    blocks.append(Items(advice) if advice else Paragraph("Nothing was measured: no verdict.", tone="warning"))
+    blocks += [Paragraph(text, tone="warning") for text in words.warnings(verdict)]
     if verdict.units or verdict.failed:
-        blocks.append(table(words.HEADING, words.table_rows(verdict), words.LEFT))
+        blocks.append(Table(words.HEADING, words.table_rows(verdict), words.LEFT))
     evidence = [*words.order_lines(verdict), *words.flip_lines(verdict)] if verdict.units else []
     evidence += [*(text.strip() for text in words.budget_lines(verdict)), *words.failure_lines(verdict)]
     blocks.append(Items([*evidence, words.method_line()]))

@@ -250,8 +250,9 @@ class HettopApp(Measuring, Replaying, Arranging):
             pointed_ns=self.pointed_ns,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
+        session = look(feed.session, request)
         return FrameState(
-            session=look(feed.session, request),
+            session=session,
             recording=feed.recording_status(),
             replay=feed.replay_status(),
             frozen=self.frozen,
@@ -260,6 +261,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
             verdict=feed.verdict(self.page_screen.columns) if isinstance(self.page_screen, VerdictScreen) else None,
             offers=feed.live.studies() if feed.live is not None and isinstance(self.page_screen, StudiesScreen) else (),
+            pages={study.name: feed.study_page(study) for study in session.studies},
         )
 
 

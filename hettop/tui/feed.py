@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 from hettop.session.replay_views import Band, Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hettop.events import Study
+    from hettop.report.page import Block
     from hettop.session.session import Session
 
 
@@ -198,6 +202,10 @@ class Feed(Protocol):
 
         None until it is judged for the first time, which takes a moment.
         """
+        ...
+
+    def study_page(self, study: Study) -> Sequence[Block]:
+        """What a study has found by now, as blocks; empty where this version does not know it."""
         ...
 
     def notices(self) -> list[Notice]:

@@ -5,12 +5,17 @@ Knows neither where the session comes from nor how it is drawn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hettop.session.replay_views import Band
 from hettop.session.views import SessionView
 from hettop.text import clean
 from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
+
+if TYPE_CHECKING:
+    from hettop.report.page import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,8 @@ class FrameState:
     """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
 
     `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay;
-    `verdict` and `offers`, the studies that can be run, are there while their rooms are open.
+    `verdict`, `offers`, the studies that can be run, and `pages`, of what studies found, are there while their screens
+    are open.
     """
 
     session: SessionView
@@ -30,6 +36,7 @@ class FrameState:
     bands: tuple[Band | None, ...] = ()
     verdict: VerdictPage | None = None
     offers: tuple[StudyOffer, ...] = ()
+    pages: Mapping[str, Sequence[Block]] = field(default_factory=dict)
 
     @property
     def halted(self) -> str | None:

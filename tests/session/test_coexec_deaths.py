@@ -7,7 +7,7 @@ import msgspec
 from hettop.events import FoundCoexec, Header, Study
 from hettop.session.log import in_words
 from hettop.session.session import Session
-from tests.session.coexecuted import DIED, WELL
+from tests.studies.coexecuted import DIED, WELL
 
 S = 10**9
 HEADER = Header(t=0, format="hettop", version=(1, 0), id="x")

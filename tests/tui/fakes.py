@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hettop.errors import HettopError
-from hettop.events import Cluster, Failure, Gpu, LogEntry
+from hettop.events import Cluster, Failure, Gpu, LogEntry, Study
+from hettop.report.page import Block
 from hettop.session.machine_views import HostView, PowerView, RailRow
 from hettop.session.replay_views import Band
 from hettop.session.session import Session
@@ -19,6 +21,7 @@ from hettop.session.views import (
     UnitsView,
     ViewRequest,
 )
+from hettop.studies.registry import page_of
 from hettop.tui.feed import (
     AccessRequest,
     LiveControls,
@@ -487,6 +490,9 @@ class FakeFeed:
     def verdict(self, width: int) -> VerdictPage:
         self.verdict_widths.append(width)
         return self.page
+
+    def study_page(self, study: Study) -> Sequence[Block]:
+        return page_of(study)
 
     def notices(self) -> list[Notice]:
         taken, self._notices = self._notices, []

@@ -9,7 +9,7 @@ from hettop.report.terminal.lines import text_of
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.header import header_line
 from hettop.tui.preferences import Preferences
-from tests.session.coexecuted import WELL
+from tests.studies.coexecuted import WELL
 from tests.tui.fakes import HEADER, LIVE, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 

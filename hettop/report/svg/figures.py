@@ -255,4 +255,28 @@ def text_at(x: float, y: float, text: str, anchor: str = "start", *, soft: bool 
 
 def drawing(height: float, parts: Sequence[str], what: str) -> str:
     """The parts as one image of `WIDTH` x `height`; `what` is read out to those who do not see it."""
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(what)}">{"".join(parts)}</svg>'
+    label = escape(clean(what, 80))
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def ink(tone: str | None, index: int) -> str:
+    """The colour of a tone, or of the series of that number where it has none."""
+    return _TONES.get(tone or "", f"var(--c{index % COLOURS})")
+
+
+_TONES = {
+    "strong": "var(--ink)",
+    "muted": "var(--c6)",
+    "low": "var(--c0)",
+    "mid": "var(--c1)",
+    "accent": "var(--c2)",
+    "good": "var(--c2)",
+    "high": "var(--warn)",
+    "warning": "var(--warn)",
+    "error": "var(--warn)",
+}
+
+
+def tooltip(text: str) -> str:
+    """What is said of a shape under the mouse."""
+    return f"<title>{escape(clean(text, 160))}</title>"

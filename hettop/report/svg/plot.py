@@ -1,74 +1,45 @@
-"""Points and curves on two axes as inline SVG: rates over batches, latency against output difference.
+"""A plot of points and curves on two axes as inline SVG: rates over batches, latency against output difference.
 
-Knows numbers and their scales. What it returns is markup: every text in it is escaped here.
+Every text in it is escaped here or by `figures`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from html import escape
 
 from hettop.format import significant
-from hettop.report.svg.figures import BOTTOM, COLOURS, LEFT, RIGHT, TOP, WIDTH, Axis
+from hettop.report.page import Plot, Scale, Series, Spot
+from hettop.report.svg.figures import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, drawing, ink, text_at, tooltip
 from hettop.stats.axes import span_of
 from hettop.text import clean
 
 HEIGHT = 300
 RADIUS = 5.0
+SMALLEST, LARGEST = 3.0, 16.0
+"""Radius of a point whose size goes by its share."""
+
 ROOM = 0.06
 """Of an axis, left free on both sides of the outermost points."""
 
-LABEL = 80
 LONGEST_NAME = 30
 LETTER = 7  # pixels of one, about
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A point, filled or hollow, with words beside it."""
-
-    x: float
-    y: float
-    label: str = ""
-    hollow: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """Points of one colour and shape, joined in their order unless `joined` is false."""
-
-    name: str
-    spots: Sequence[Spot]
-    joined: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """An axis of the plane: its name with the unit, and whether it begins at 0. `ticks`: values to mark, if any."""
-
-    name: str
-    from_zero: bool = False
-    ticks: Sequence[float] = ()
-    log: bool | None = None
-
-
-def plane(series: Sequence[Series], across: Scale, up: Scale, failed: Sequence[tuple[float, str]] = ()) -> str:
-    """The drawing; empty without points. `failed`: places on the axis across where nothing was had, and why."""
-    spots = [spot for each in series for spot in each.spots]
+def plot_svg(plot: Plot) -> str:
+    """The drawing; empty without points."""
+    spots = [spot for each in plot.series for spot in each.spots]
     if not spots:
         return ""
-    x_axis = _axis([*(spot.x for spot in spots), *(x for x, _ in failed)], across, LEFT, WIDTH - RIGHT)
-    y_axis = _axis([spot.y for spot in spots], up, HEIGHT - BOTTOM - 14, TOP + 16)
-    parts = [*_side(y_axis, up.name), *_bottom(x_axis, across)]
-    for index, each in enumerate(series):
+    x_axis = _axis([*(spot.x for spot in spots), *(x for x, _ in plot.failed)], plot.across, LEFT, WIDTH - RIGHT)
+    y_axis = _axis([spot.y for spot in spots], plot.up, HEIGHT - BOTTOM - 14, TOP + 16)
+    parts = [*_side(y_axis, plot.up.name), *_bottom(x_axis, plot.across)]
+    for index, each in enumerate(plot.series):
         parts += _drawn(each, index, x_axis, y_axis)
-    parts += [_cross(x_axis.at(x), y_axis.begin, why) for x, why in failed]
-    if len(series) > 1:
-        parts += _legend([each.name for each in series])
-    what = clean(f"{up.name} over {across.name}", LABEL)
-    body = "".join(parts)
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(what)}">{body}</svg>'
+    parts += [_cross(x_axis.at(x), y_axis.begin, why) for x, why in plot.failed]
+    if len(plot.series) > 1:
+        parts += _legend([(i, each) for i, each in enumerate(plot.series) if each.dots])
+    return drawing(HEIGHT, parts, f"{plot.up.name} over {plot.across.name}")
 
 
 def _axis(values: Sequence[float], scale: Scale, begin: float, end: float) -> Axis:
@@ -78,22 +49,33 @@ def _axis(values: Sequence[float], scale: Scale, begin: float, end: float) -> Ax
 
 
 def _drawn(each: Series, index: int, across: Axis, up: Axis) -> Iterator[str]:
-    ink = f"var(--c{index % COLOURS})"
     places = [(across.at(spot.x), up.at(spot.y)) for spot in each.spots]
     if each.joined and len(places) > 1:
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-        yield f'<path d="M{path}" fill="none" stroke="{ink}" stroke-width="1.6"/>'
+        yield f'<path d="M{path}" fill="none" stroke="{ink(each.tone, index)}" stroke-width="1.6"/>'
     for spot, (x, y) in zip(each.spots, places, strict=True):
-        fill = "var(--paper)" if spot.hollow else ink
-        yield f'<path d="{_shape(index, x, y)}" fill="{fill}" stroke="{ink}" stroke-width="1.6"/>'
+        if each.dots:
+            yield _dot(spot, x, y, each, index)
+        if spot.mark:
+            yield text_at(x, y + 4, spot.mark, "middle")
         if spot.label:
             right = x < WIDTH * 0.8
-            yield _text(x + (9 if right else -9), y - 6, spot.label, "start" if right else "end")
+            yield text_at(x + (9 if right else -9), y - 6, spot.label, "start" if right else "end")
 
 
-def _shape(index: int, x: float, y: float) -> str:
+def _dot(spot: Spot, x: float, y: float, each: Series, index: int) -> str:
+    colour = ink(spot.tone or each.tone, index)
+    fill = "var(--paper)" if spot.hollow else colour
+    if spot.share is None:
+        return f'<path d="{_shape(index, x, y)}" fill="{fill}" stroke="{colour}" stroke-width="1.6"/>'
+    radius = min(LARGEST, max(SMALLEST, 36 * math.sqrt(max(0.0, spot.share))))
+    shape = _shape(index, x, y, radius)
+    told = tooltip(f"{spot.label or each.name}: {significant(spot.y)} at {significant(spot.x)}")
+    return f'<path d="{shape}" fill="{fill}" fill-opacity=".55" stroke="{colour}" stroke-width="1.6">{told}</path>'
+
+
+def _shape(index: int, x: float, y: float, r: float = RADIUS) -> str:
     """A disc, a square, a triangle, a diamond: series differ without their colours, too."""
-    r = RADIUS
     if index % 4 == 0:
         return f"M{x - r:.1f} {y:.1f}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0Z"
     corners = {
@@ -106,14 +88,14 @@ def _shape(index: int, x: float, y: float) -> str:
 
 def _cross(x: float, y: float, why: str) -> str:
     path = f"M{x - 5:.1f} {y - 12:.1f}l10 10m0 -10l-10 10"
-    return f'<path d="{path}" stroke="var(--warn)" stroke-width="2"/>' + _text(x, y - 18, why, "middle")
+    return f'<path d="{path}" stroke="var(--warn)" stroke-width="2"/>' + text_at(x, y - 18, why, "middle")
 
 
 def _side(up: Axis, name: str) -> Iterator[str]:
     for tick in up.ticks():
         yield f'<path class="axis" d="M{LEFT} {up.at(tick):.1f}H{WIDTH - RIGHT}"/>'
-        yield _text(LEFT - 6, up.at(tick) + 4, f"{tick:g}", "end", soft=True)
-    yield _text(4, TOP - 8, name, soft=True)
+        yield text_at(LEFT - 6, up.at(tick) + 4, f"{tick:g}", "end", soft=True)
+    yield text_at(4, TOP - 8, name, soft=True)
 
 
 def _bottom(across: Axis, scale: Scale) -> Iterator[str]:
@@ -124,24 +106,19 @@ def _bottom(across: Axis, scale: Scale) -> Iterator[str]:
         x = across.at(tick)
         yield f'<path class="axis" d="M{x:.1f} {y}v5"/>'
         if x >= free:
-            yield _text(x, y + 20, _plain(tick), "middle", soft=True)
+            yield text_at(x, y + 20, _plain(tick), "middle", soft=True)
             free = x + 40
-    yield _text(WIDTH - RIGHT, y + 38, scale.name, "end", soft=True)
+    yield text_at(WIDTH - RIGHT, y + 38, scale.name, "end", soft=True)
 
 
 def _plain(value: float) -> str:
     return f"{value:g}" if abs(value) >= 0.001 or not value else significant(value)
 
 
-def _legend(names: Sequence[str]) -> Iterator[str]:
+def _legend(series: Sequence[tuple[int, Series]]) -> Iterator[str]:
     x = float(LEFT + 120)
-    for index, name in enumerate(names):
-        shown = clean(name, LONGEST_NAME)
-        yield f'<path d="{_shape(index, x, TOP - 12)}" fill="var(--c{index % COLOURS})"/>'
-        yield _text(x + 10, TOP - 8, shown)
+    for index, each in series:
+        shown = clean(each.name, LONGEST_NAME)
+        yield f'<path d="{_shape(index, x, TOP - 12)}" fill="{ink(each.tone, index)}"/>'
+        yield text_at(x + 10, TOP - 8, shown)
         x += 26 + LETTER * len(shown)
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", *, soft: bool = False) -> str:
-    kind = ' class="soft"' if soft else ""
-    return f'<text{kind} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(clean(text, LABEL))}</text>'

@@ -1,19 +1,14 @@
-"""What drawings of studies are put together from: headlines, tables, bars, drawings side by side, marks of series.
-
-Pure: texts and spans in, lines out, cleaned; knows no study.
-"""
+"""Tables, bars, legends and drawings side by side, in lines of spans. Texts are cleaned here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line
-from hettop.session.sweep_findings import FAILED, GOOD, MAIN
 from hettop.text import clean
-from hettop.report.terminal.rows import sentences
 
 GAP = 2
 SERIES = (
@@ -23,8 +18,6 @@ SERIES = (
     (glyphs.SQUARE, "strong"),
 )
 """Glyph and ink of one series and the next: either alone tells them apart."""
-
-_KINDS = {MAIN: "strong", GOOD: "good", FAILED: "error"}
 
 _SENTENCE = 12  # cells that words at the end of a row get at least
 
@@ -41,7 +34,8 @@ def series(index: int) -> Span:
 
 def legend(names: Sequence[str], width: int, more: Sequence[tuple[Span, str]] = ()) -> list[Line]:
     """What the mark of each series means, and `more` marks with their words, in as many lines as it takes."""
-    marks = [*((series(place), clean(name)) for place, name in enumerate(names)), *more]
+    marks = [*((series(place), name) for place, name in enumerate(names)), *more]
+    marks = [(mark, clean(name)) for mark, name in marks]
     rows: list[list[Span]] = []
     room = 0
     for mark, name in marks:
@@ -55,12 +49,6 @@ def legend(names: Sequence[str], width: int, more: Sequence[tuple[Span, str]] = 
         rows[-1] += [mark, (f" {name}", "muted")]
         room -= cells
     return [fit(line(*row), width) for row in rows]
-
-
-def headline(told: Iterable[tuple[str, str]], width: int) -> list[Line]:
-    """Sentences in the inks of their kinds, broken at blanks, and a blank line; nothing without any."""
-    lines = [row for text, kind in told for row in sentences([text], width, _KINDS.get(kind, "text"))]
-    return [*lines, ()] if lines else []
 
 
 def table(
@@ -77,14 +65,16 @@ def table(
     """
     spans = [[_span(cell) for cell in row] for row in rows]
     kept = [place for place in range(len(heading)) if any(row[place][0].strip() for row in spans)]
-    widths = [max(cell_len(text) for text in (name, *(row[i][0] for row in spans))) for i, name in enumerate(heading)]
+    widths = [
+        max(cell_len(text) for text in (clean(name), *(row[i][0] for row in spans))) for i, name in enumerate(heading)
+    ]
     if kept and heading[kept[-1]] in left:  # it may be a sentence, which is cut before a figure is given up for it
         widths[kept[-1]] = min(widths[kept[-1]], _SENTENCE)
     for name in drop:
         if sum(widths[place] + GAP for place in kept) - GAP <= width:
             break
         kept = [place for place in kept if heading[place] != name]
-    head = [(name, "muted") for name in heading]
+    head = [(clean(name), "muted") for name in heading]
     return [
         fit(line(*[part for i in kept for part in _cell(row[i], widths[i], left=heading[i] in left)][1:]), width)
         for row in [head, *spans]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hettop.events import ROWS_LIMIT, FoundLayers
-from hettop.session.layer_findings import RIDGE
+from hettop.studies.layers.findings import RIDGE
 from hettop.studies.texts import notes, number, short
 
 MOST_OPS = 24

@@ -1,114 +1,140 @@
-"""A slicing plan as a page for a terminal and as a JSON document.
-
-Pure; names of devices come from a file and are cleaned here.
-"""
+"""A slicing plan in a report: what it comes to, layers by device, slices, what it is compared with, communication."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import string
+from collections.abc import Iterator, Sequence
 
-from hettop.format import UNKNOWN, count, percent, significant
-from hettop.report.grid import grid, wrapped
-from hettop.studies.plan.slicing.costs import UNITS, CostTable
-from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
-from hettop.text import clean
-from hettop.version import __version__
+from hettop.events import FoundPlan
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
+from hettop.report.page import Block, Column, Columns, Items, Paragraph, Plot, Scale, Series, Spot, Table, Tone
+from hettop.studies.plan.findings import BAD, against, begins, plan_sentences
 
-SLICES_HEADING = ("slice", "layers", "device", "execution", "entry", "exit", "cost")
-BASELINES_HEADING = ("instead of the plan", "cost", "the plan saves")
-ROUNDING = 1e-9
-MOST_ROWS = 40
-"""A page is for reading; JSON has all."""
-
-
-def plan_text(
-    table: CostTable,
-    best: Plan,
-    baselines: Mapping[str, float | None],
-    *,
-    objective: str,
-    unit_told: bool,
-    planner_ms: float,
-    width: int,
-    origin: str | None = None,
-) -> str:
-    """The plan, its slices, and what it is compared with; ends with a line feed.
-
-    unit_told: whether the file names the unit of its costs, or watts to make it with. origin: where the costs come
-    from, if not from a file.
-    """
-    unit = UNITS[objective]
-    pieces = best.slices[:MOST_ROWS]
-    lines = wrapped(f"{notation(table, pieces)}{_rest(len(best.slices))}", width)
-    lines += [f"{objective} {significant(best.cost)} {unit}", ""]
-    rows = [_row(table, each) for each in pieces]
-    lines += grid(SLICES_HEADING, rows, left=SLICES_HEADING[:3], width=width, drop=("entry", "exit", "execution"))
-    lines.append("")
-    compared = sorted(baselines.items(), key=lambda item: (item[1] is None, item[1] or 0.0))
-    others = [_baseline(name, cost, best.cost) for name, cost in compared[:MOST_ROWS]]
-    lines += grid(BASELINES_HEADING, others, left=BASELINES_HEADING[:1], width=width, drop=())
-    lines.append("")
-    took = f"planned in {significant(planner_ms)} ms; layers {count(table.layers)}, devices {count(len(table.devices))}"
-    assumed = "" if unit_told else f"the file names no unit, its costs are taken to be {unit}; "
-    source = origin or f"{assumed}costs in {unit} are the file's: nothing was run"
-    for note in (took, source, *_cut(best, compared)):
-        lines += wrapped(note, width)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+SLICES = ("slice", "layers", "device", "begins with", "predicted", "measured ms", "error", "adjusted error")
+COMPARED = ("instead of the plan", "cost", "the plan costs")
+MEASURED = ("measured in turns", "ms", "the plan takes")
+ERRORS = "error: below 0 too little was predicted, above 0 too much; adjusted: to devices as fast as in the run"
+INKS: tuple[Tone, ...] = ("low", "accent", "mid", "good", "strong")
+MOVING = ("device", "ms per MB", "plus ms", "R²", "cuts tried")
 
 
-def plan_document(
-    table: CostTable,
-    best: Plan,
-    baselines: Mapping[str, float | None],
-    *,
-    objective: str,
-    unit_told: bool,
-    planner_ms: float,
-) -> dict[str, Any]:
-    """`plan --json`; layers count from 1, a baseline that cannot run is null."""
-    return {
-        "hettop": __version__,
-        "objective": objective,
-        "unit": UNITS[objective],
-        "unit_told": unit_told,
-        "cost": best.cost,
-        "plan": notation(table, best.slices),
-        "slices": [
-            {
-                "first": each.first + 1,
-                "last": each.last + 1,
-                "device": table.devices[each.device],
-                "cost": slice_cost(table, each),
-            }
-            for each in best.slices
-        ],
-        "baselines": dict(baselines),
-        "planner_ms": planner_ms,
-    }
+def blocks(found: FoundPlan) -> Iterator[Block]:
+    """Sentences, the strip, tables, the regression, notes."""
+    for sentence in plan_sentences(found):
+        yield Paragraph(sentence.text, tone="warning" if sentence.means == BAD else "text")
+    yield Paragraph(f"The plan: {found.plan}{_more(found)}.")
+    yield from _strip(found)
+    if found.slices:
+        heading = [f"{each} {found.cost_unit}" if each == "predicted" else each for each in SLICES]
+        yield Table(heading, _slices(found), left=("slice", "device", "begins with"))
+    if found.baselines:
+        yield Table(COMPARED, _compared(found.cost, list(found.baselines.items())), left=COMPARED[:1])
+    if found.run is not None:
+        alone = sorted(found.run.alone_ms.items(), key=lambda item: item[1])
+        rows = _compared(found.run.measured_ms, [(f"{device} alone", ms) for device, ms in alone])
+        yield Table(MEASURED, rows, left=MEASURED[:1])
+    yield from _moving(found)
+    notes = [*([ERRORS] if found.run is not None else []), *_described(found), *found.notes]
+    if notes:
+        yield Items(notes)
 
 
-def _row(table: CostTable, part: Slice) -> tuple[str, ...]:
-    cost = slice_cost(table, part)
-    entry, leaving = float(table.entry[part.first, part.device]), float(table.exit[part.last, part.device])
-    first, last = part.first + 1, part.last + 1
-    layers = f"{first}" if first == last else f"{first}–{last}"
-    costs = (significant(value) for value in (cost - entry - leaving, entry, leaving, cost))
-    return notation(table, [part]), layers, clean(table.devices[part.device], 30), *costs
+def _more(found: FoundPlan) -> str:
+    planned = "" if found.planner_ms is None or found.given else f", found in {significant(found.planner_ms)} ms"
+    return f" ({count(found.layers)} layers{planned})"
 
 
-def _baseline(name: str, cost: float | None, best: float) -> tuple[str, str, str]:
-    if cost is None:
-        return clean(name, 50), UNKNOWN, "it cannot run"
-    saved = 1 - best / cost if cost else 0.0
-    # Rounding of the last digit must not read as a plan that is worse.
-    return clean(name, 50), significant(cost), percent(0.0 if abs(saved) < ROUNDING else saved)
+def _strip(found: FoundPlan) -> Iterator[Columns]:
+    """Only where each layer's device and cost are known."""
+    if not found.strip or len(found.strip) != len(found.layer_cost) or not any(found.layer_cost):
+        return
+    starts = begins(found)
+    columns = [
+        Column(cost, device, str(starts[place]) if place in starts else "")
+        for place, (cost, device) in enumerate(zip(found.layer_cost, found.strip, strict=True))
+    ]
+    used = [device for index, device in enumerate(found.devices) if index in found.strip]
+    yield Columns(
+        columns,
+        [(device, INKS[index % len(INKS)]) for index, device in enumerate(found.devices)],
+        f"cost of layers, {found.cost_unit}, without moving",
+        f"Layers in the order in which they run, coloured by their device ({', '.join(used)}); numbered where slices "
+        f"begin.",
+        letters=letters(found.devices),
+    )
 
 
-def _rest(slices: int) -> str:
-    return f" and {count(slices - MOST_ROWS)} more" if slices > MOST_ROWS else ""
+def _slices(found: FoundPlan) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"{count(number)}",
+            count(each.first) if each.first == each.last else f"{count(each.first)}–{count(each.last)}",
+            each.device,
+            each.begins or "",
+            significant(each.cost),
+            "" if found.run is None else milliseconds(each.measured_ms),
+            "" if found.run is None else percent(each.error, signed=True),
+            "" if found.run is None else percent(each.adjusted_error, signed=True),
+        )
+        for number, each in enumerate(found.slices, start=1)
+    ]
 
 
-def _cut(best: Plan, compared: list[tuple[str, float | None]]) -> list[str]:
-    longer = max(len(best.slices), len(compared)) > MOST_ROWS
-    return [f"tables end after {MOST_ROWS} rows; --json has all"] if longer else []
+def _compared(plan: float, others: Sequence[tuple[str, float | None]]) -> list[tuple[str, str, str]]:
+    return [
+        (
+            name,
+            significant(cost),
+            "it cannot run" if cost is None else against(plan, cost),
+        )
+        for name, cost in others
+    ]
+
+
+def _moving(found: FoundPlan) -> Iterator[Block]:
+    """The regression of each device: a line through the cuts that were tried."""
+    if not found.moving:
+        return
+    rows = [
+        (
+            each.device,
+            significant(each.ms_per_mb),
+            significant(each.offset_ms),
+            UNKNOWN if each.r2 is None else f"{each.r2:.3f}",
+            count(len(each.tried)),
+        )
+        for each in found.moving
+    ]
+    yield Table(MOVING, rows, left=MOVING[:1])
+    tried = [mb for each in found.moving for mb, _ in each.tried]
+    if len(set(tried)) < 2:
+        return
+    ends = (min(tried), max(tried))
+    series = [Series(each.device, [Spot(mb, ms) for mb, ms in each.tried], joined=False) for each in found.moving]
+    lines = [
+        Series(f"line of {each.device}", [Spot(mb, each.ms_per_mb * mb + each.offset_ms) for mb in ends], dots=False)
+        for each in found.moving
+    ]
+    caption = "What a cut costs by the bytes that cross it, as tried, and the line of each device."
+    yield Plot([*series, *lines], Scale("MB across a cut", log=False), Scale("moving, ms", log=False), caption)
+
+
+def _described(found: FoundPlan) -> list[str]:
+    """Where the notes do not say so."""
+    if not found.described or any(note.startswith("described") for note in found.notes):
+        return []
+    return [f"described, not measured: {', '.join(found.described)}"]
+
+
+def letters(devices: Sequence[str]) -> list[str]:
+    """One letter for each: initials as the paper has them, numbers of threads, or A, B, C where these clash."""
+    short = [unit_name(device, short=True) for device in devices]
+    threads = [name.rpartition("@")[2] for name in short]
+    for found in ([name[:1].upper() for name in short], threads):
+        if len(set(found)) == len(found) and all(map(_is_letter, found)):
+            return found
+    return [string.ascii_uppercase[place % len(string.ascii_uppercase)] for place in range(len(devices))]
+
+
+def _is_letter(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and text.isalnum()

@@ -13,14 +13,14 @@ import numpy as np
 
 from hettop.format import count, percent, significant
 from hettop.report.grid import grid, wrapped
-from hettop.session.plan_findings import off_by
 from hettop.stats.resampling import block_length, resampled_levels, resamples_for
 from hettop.studies.plan.contradiction import contradiction
 from hettop.studies.plan.cutting.costs import Costs
 from hettop.studies.plan.cutting.result import Ran, Survey
-from hettop.studies.plan.page import plan_document, plan_text
+from hettop.studies.plan.findings import off_by
 from hettop.studies.plan.slicing.costs import CostTable
 from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
+from hettop.studies.plan.text import plan_document, plan_text
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 

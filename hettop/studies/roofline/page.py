@@ -1,85 +1,120 @@
-"""The roofline of a model as a page for a terminal: the plot, the kernels behind the roofs, a row for each layer.
-
-Pure; names were cleaned when the model was read.
-"""
+"""The roofline, for a report: layers under the roofs of the machine, and those that lose most time below them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
-from hettop.format import UNKNOWN, percent, significant
-from hettop.report.grid import grid, wrapped
-from hettop.studies.layers.page import (
-    MOST_ROWS,
-    bound_word,
-    cache_word,
-    other_notes,
-    roof_notes,
-    shortened,
-    time_notes,
-    title,
-)
-from hettop.studies.layers.rows import LayerRow, Measured, Roofs
-from hettop.studies.roofline.plot import plot
+from hettop.events import FoundLayers, FoundRoofs
+from hettop.format import milliseconds, percent, significant
+from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
+from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roof, under_roofs
+from hettop.studies.layers.page import BOUNDS, bound_index, bound_notes
 
-HEADING = ("layer", "op", "ms", "MAC/B", "GFLOP/s", "roof", "of roof", "bound", "cache")
+HEADING = ("", "layer", "op", "ms", "lost ms", "MACs/B", "GFLOP/s", "roof", "of roof", "bound", "cache")
 LEFT = ("layer", "op", "bound", "cache")
-DISPENSABLE = ("cache", "op", "ms", "roof", "bound")
-KERNELS_HEADING = ("roof", "kernel", "best", "median")
+DROP = ("MACs/B", "op", "cache", "ms", "roof")
+NUMBERED = 5
+"""Layers that lose most time have their numbers in the table in the plot."""
+MOST_ROWS = 30
+BEYOND = 1.5
+"""The roofs reach so many times beyond what is placed under them."""
 
 
-def roofline_text(model: str, measured: Measured, roofs: Roofs, width: int) -> str:
-    """The page, ending with a line feed."""
-    whole = measured.whole
-    working = [row for row in measured.rows if row.gflops is not None and row.oi is not None]
-    lines = wrapped(title(model, measured), width)
-    lines += ["", *plot(roofs, working, whole, width), ""]
-    lines += grid(KERNELS_HEADING, list(_kernels(roofs)), left=KERNELS_HEADING[:2], width=width, drop=())
-    lines.append("")
-    rows = [_row(row, roofs) for row in measured.rows[:MOST_ROWS]]
-    rows.append(_row(whole, roofs))
-    lines += grid(HEADING, rows, left=LEFT, width=width, drop=DISPENSABLE)
-    lines.append("")
-    notes = (*_notes(measured, roofs), *roof_notes(measured), *time_notes(measured), *other_notes(measured))
-    for note in notes:
-        lines += wrapped(note, width)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+def blocks(found: FoundLayers) -> Iterator[Block]:
+    """Sentences, the plot, the layers furthest below their roofs, and notes."""
+    if found.roofs is not None and not found.roofs.measured:
+        yield Paragraph("PUBLISHED roofs: nothing was measured on this device.", tone="warning")
+    first, *rest = roofline_headline(found)
+    yield Paragraph(first, "strong")
+    if rest:
+        yield Paragraph(" ".join(rest))
+    below = furthest(found)
+    yield from _plot(found, below)
+    if below:
+        rows = [_row(number, each) for number, each in enumerate(below[:MOST_ROWS], 1)]
+        yield Table(HEADING, rows, LEFT, DROP)
+    yield Items([*_left_out(found, below), *bound_notes(found), *found.notes])
 
 
-def _row(row: LayerRow, roofs: Roofs) -> tuple[str, ...]:
-    attainable = roofs.attainable(row)
-    of_roof = percent(row.gflops / attainable) if row.gflops is not None and attainable else ""
-    return (
-        shortened(row.name),
-        shortened(row.op, 24),
-        significant(row.ms),
-        significant(row.oi),
-        significant(row.gflops) if row.gflops is not None else "" if row.macs == 0 else UNKNOWN,
-        significant(attainable) if row.gflops is not None else "",
-        of_roof,
-        bound_word(row, roofs),
-        cache_word(row, roofs),
+def _plot(found: FoundLayers, below: Sequence[UnderRoof]) -> Iterator[Plot]:
+    """Layers and the whole model by intensity and rate under both roofs; none where there is nothing to place."""
+    roofs, layers = found.roofs, under_roofs(found)
+    whole = None if roofs is None or found.whole is None else under_roof(roofs, found.whole)
+    placed = [*layers, *([whole] if whole is not None else [])]
+    if roofs is None or not placed or roofs.ridge <= 0:
+        return
+    numbers = {id(each.layer): str(i) for i, each in enumerate(below[:NUMBERED], 1)}
+    series = [*_roofs(roofs, [each.oi for each in placed])]
+    for bound, (_, words, tone) in enumerate(BOUNDS):
+        spots = [
+            Spot(each.oi, each.gflops, mark=numbers.get(id(each.layer), ""), share=each.layer.share)
+            for each in sorted(layers, key=lambda each: (id(each.layer) in numbers, -each.layer.share))
+            if bound_index(each.layer.bound) == bound
+        ]
+        if spots:
+            series.append(Series(words, spots, joined=False, tone=tone))
+    if whole is not None:
+        series.append(Series("whole model", [Spot(whole.oi, whole.gflops)], joined=False, tone="strong"))
+    yield Plot(
+        series,
+        Scale("MACs a byte", log=True),
+        Scale("GFLOP/s", log=True),
+        "Layers by operational intensity and achieved rate, both axes logarithmic; the larger, the more time. Numbers "
+        f"are those of the table (the first {NUMBERED}).",
     )
 
 
-def _kernels(roofs: Roofs) -> Iterator[tuple[str, ...]]:
-    for what, unit, kernels in (("compute", "GFLOP/s", roofs.compute), ("memory", "GB/s", roofs.streaming)):
-        for kernel in sorted(kernels, key=lambda each: -each.best):
-            yield what, f"{kernel.name} ({unit})", significant(kernel.best), significant(kernel.median)
-
-
-def _notes(measured: Measured, roofs: Roofs) -> Iterator[str]:
-    yield (
-        f"roofs: the best kernel of each kind, called in turns {roofs.repeats} times; two FLOP for each MAC; layers "
-        "without MACs are not in the plot"
+def _roofs(roofs: FoundRoofs, intensities: Sequence[float]) -> Iterator[Series]:
+    """The slope of memory up to the ridge, the level of computing from there on."""
+    begin, end = min(*intensities, roofs.ridge) / BEYOND, max(*intensities, roofs.ridge) * BEYOND
+    slope, level = math.sqrt(begin * roofs.ridge), math.sqrt(roofs.ridge * end)
+    memory = f"memory {significant(roofs.gbytes_per_s)} GB/s"
+    compute = f"compute {significant(roofs.gflops)} GFLOP/s"
+    ridge = f"ridge {significant(roofs.ridge)} MACs a byte"
+    yield Series(
+        memory,
+        [
+            Spot(begin, roofs.attainable(begin)),
+            Spot(slope, roofs.attainable(slope), memory),
+            Spot(roofs.ridge, roofs.gflops, ridge),
+        ],
+        dots=False,
+        tone="mid",
     )
-    above = [row for row in measured.rows if roofs.exceeds(row)]
-    cached = [row for row in above if roofs.cache_resident(row)]
-    if cached:
-        yield f"{_layers(len(cached))} above the roof of memory by over 10 %: what moves comes from the cache"
-    if len(above) > len(cached):
-        yield f"{_layers(len(above) - len(cached))} above the roofs by over 10 %, and no cache explains it"
+    yield Series(
+        compute,
+        [Spot(roofs.ridge, roofs.gflops), Spot(level, roofs.gflops, compute), Spot(end, roofs.gflops)],
+        dots=False,
+        tone="low",
+    )
 
 
-def _layers(number: int) -> str:
-    return "1 layer is" if number == 1 else f"{number} layers are"
+def _row(number: int, each: UnderRoof) -> list[str]:
+    layer = each.layer
+    return [
+        str(number),
+        layer.name,
+        layer.op,
+        milliseconds(layer.ms),
+        milliseconds(each.lost_ms),
+        significant(each.oi),
+        significant(each.gflops),
+        significant(each.attainable),
+        percent(each.of_roof),
+        layer.bound or "",
+        "fits" if layer.cache_resident else "",
+    ]
+
+
+def _left_out(found: FoundLayers, below: Sequence[UnderRoof]) -> Iterator[str]:
+    yield "GFLOP/s count two FLOP for each MAC; lost is the time beyond what the roof allows"
+    if len(below) > MOST_ROWS:
+        lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))
+        yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms together"
+    idle = [layer for layer in found.layers if not layer.macs]
+    if idle and found.roofs is not None:
+        ms = milliseconds(math.fsum(layer.ms for layer in idle))
+        yield f"{len(idle)} layers without MACs, {ms} ms, are not in the plot"
+    if found.rest_n:
+        yield f"{found.rest_n} smaller layers, {milliseconds(found.rest_ms)} ms, are not in the plot"

@@ -10,9 +10,9 @@ from typing import Any
 
 from hettop.format import UNKNOWN, short_count, significant, size
 from hettop.report.grid import grid, wrapped
-from hettop.studies.layers.page import MOST_ROWS, NAME, shortened
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, least_ms
 from hettop.studies.layers.rows import FLOPS_PER_MAC
+from hettop.studies.layers.text import MOST_ROWS, NAME, shortened
 from hettop.version import __version__
 
 HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MAC/B", "model, least ms", "")

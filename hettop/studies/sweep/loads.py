@@ -20,7 +20,7 @@ from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart, condition_of
 from hettop.studies.reading import found_of
 from hettop.studies.recording import MOST_ARGUMENTS, without_folders
-from hettop.studies.sweep.page import loads_document
+from hettop.studies.sweep.text import loads_document
 
 
 @dataclass(frozen=True, slots=True)

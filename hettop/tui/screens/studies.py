@@ -12,7 +12,6 @@ from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import CHOSEN_TAB, PageScreen, RunControl
-from hettop.tui.studies import answer
 
 if TYPE_CHECKING:
     from hettop.events import Study
@@ -22,6 +21,7 @@ _LOADED = "Competing load is on, and a study is measured without: Esc, then l an
 _REPLAY = "No study is in this recording. Studies run the model, and a replay has none: open the model itself."
 _SIMULATED = "The simulated machine has no model to look into: open a model itself."
 _EARLIER = "What stands below was found by the run before."
+_UNKNOWN = "This version cannot draw what it found."
 _BAR = 16
 _MARKS = {"running": glyphs.RECORD, "done": glyphs.DONE, "failed": glyphs.FAILED, "ended": glyphs.ENDED}
 _INKS = {"running": "accent", "done": "good", "failed": "error", "ended": "muted"}
@@ -82,7 +82,15 @@ class StudiesScreen(PageScreen):
             self._questions = {len(above) + i: offer.name for i, offer in enumerate(frame_state.offers)}
             return [*above, *_questions(frame_state, chosen, width)]
         self._questions = {}
-        return [*head, *answer(study, width, max(1, height - len(head)))]
+        return [*head, *self._answer(frame_state, study, width, max(1, height - len(head)))]
+
+    def _answer(self, frame_state: FrameState, study: Study, width: int, height: int) -> list[Line]:
+        from hettop.report.terminal.blocks import block_lines  # the first paint of the screen does without
+
+        page = frame_state.pages.get(study.name, ())
+        if not page:
+            return _paragraph(_UNKNOWN, width)
+        return [fit(each, width) for each in block_lines(page, width, height)]
 
     def choose(self) -> None:
         frame_state = self.frame_state

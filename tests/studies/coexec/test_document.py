@@ -11,10 +11,10 @@ import pytest
 from hettop.app.pause_controller import StudyPower
 from hettop.errors import HettopError
 from hettop.events import FoundCoexec, Power, PowerStatus, Study
-from hettop.studies.coexec.page import coexec_document
 from hettop.studies.coexec.result import Energy, Fault, Round
+from hettop.studies.coexec.text import coexec_document
 from hettop.studies.reading import found_of
-from tests.studies.coexec.test_page import CPU, NE, RESULT
+from tests.studies.coexec.test_text import CPU, NE, RESULT
 
 S = 10**9
 BLOCKS = ((10 * S, 12 * S), (20 * S, 22 * S))

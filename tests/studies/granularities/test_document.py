@@ -8,9 +8,9 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.events import FoundGranularities, FoundGranularity
-from hettop.studies.granularities.page import granularities_document
+from hettop.studies.granularities.text import granularities_document
 from hettop.studies.reading import found_of
-from tests.studies.granularities.test_page import COMPARED, FOUND
+from tests.studies.granularities.test_text import COMPARED, FOUND
 
 DOCUMENT = granularities_document({"name": "m"}, 2, FOUND)
 

@@ -11,9 +11,9 @@ from hettop import events
 from hettop.errors import HettopError
 from hettop.resources import recordings_folder
 from hettop.sources.engine.placement import OpFacts, make_plan
-from hettop.studies.layers.page import layers_document, layers_text
 from hettop.studies.layers.planned import by_event
 from hettop.studies.layers.recorded import layers_of_recording
+from hettop.studies.layers.text import layers_document, layers_text
 
 NE = "Neural Engine"
 FACTS = [OpFacts("conv_1", "conv", NE, (NE,), 3.0), OpFacts("soft", "softmax", "CPU", ("CPU",), 1.0)]

@@ -14,7 +14,7 @@ from hettop.events import FoundSweep, FoundVariants, Header, ModelInfo, Study
 from hettop.record.writer import Writer
 from hettop.resources import recordings_folder
 from hettop.studies.pareto.choices import accuracy_names, read_choices
-from tests.session.swept import BATCHES, LOADS, PLANTED, VARIANTS
+from tests.studies.swept import BATCHES, LOADS, PLANTED, VARIANTS
 
 
 def row(unit: str, p50: float | None, **more: Any) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, FoundMoving, FoundPlan, FoundSlice, Study, encode
-from hettop.session.plan_findings import begins
 from hettop.studies.plan.contradiction import contradiction
 from hettop.studies.plan.cutting.result import Survey
+from hettop.studies.plan.findings import begins
 from hettop.studies.plan.sliced_page import sliced_document
 from hettop.studies.reading import found_of
 from tests.studies.plan.test_sliced_page import RAN, SLICED

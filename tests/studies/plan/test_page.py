@@ -1,71 +1,58 @@
-"""A plan as a page and as a document."""
+"""A slicing plan in a report: sentences, strip, tables and the regression."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from hettop.studies.plan.page import plan_document, plan_text
-from hettop.studies.plan.slicing.baselines import baselines
-from hettop.studies.plan.slicing.costs import for_objective
-from hettop.studies.plan.slicing.planner import plan
-from tests.report.sessions import widest
-from tests.studies.plan.slicing.tables import Fields, fields, table_of
-
-THREE = fields(
-    3,
-    "BN",
-    e=[[19, None], [47, 33], [41, 13]],
-    cin=[[0, 11], [0, 5], [0, 30]],
-    cout=[[0, 29], [0, 29], [0, 19]],
-    size=[8, 60, 24],
-    limit={"N": 100},
-)
+from hettop.events import FoundPlan
+from hettop.report.page import Block, Columns, Items, Paragraph, Plot, Table
+from hettop.studies.plan.page import blocks
+from tests.studies.planned import NOT_RUN, ONE_DEVICE, PLAN, TORN
 
 
-def page(given: Fields, width: int = 100, **facts: Any) -> str:
-    table = for_objective(table_of(given), facts.get("objective", "latency"))
-    told = {"objective": "latency", "unit_told": True, "planner_ms": 0.25, **facts}
-    return plan_text(table, plan(table), baselines(table), width=width, **told)
+def drawings(found: FoundPlan) -> list[Block]:
+    return [block for block in blocks(found) if isinstance(block, Columns | Plot)]
 
 
-def test_the_page_has_the_plan_its_slices_and_what_they_save() -> None:
-    lines = page(THREE).splitlines()
-    assert lines[:2] == ["B_1, N_2", "latency 89.0 ms"]
-    assert lines[4].split() == ["B_1", "1", "B", "19.0", "0", "0", "19.0"]
-    assert lines[5].split() == ["N_2", "2–3", "N", "46.0", "5.00", "19.0", "70.0"]
-    assert "B preferred             107             17%" in lines  # 107 = 19 + 47 + 41
-    assert "planned in 0.250 ms; layers 3, devices 2" in lines
+def tables(found: FoundPlan) -> list[Table]:
+    return [block for block in blocks(found) if isinstance(block, Table)]
 
 
-def test_costs_whose_unit_is_taken_for_granted_are_said_to_be() -> None:
-    assert "taken to be mJ" in page(THREE, objective="energy", unit_told=False)
-    assert "taken to be" not in page(THREE)
+def test_it_says_what_the_screen_says() -> None:
+    texts = [block.text for block in blocks(PLAN) if isinstance(block, Paragraph)]
+    assert texts[0].startswith("The plan: 3 slices, on 2 devices; predicted gain +10%")
+    assert "The plan: A_1, B_2, A_3 (3 layers, found in 0.200 ms)." in texts
+    assert any(isinstance(block, Items) and "at 2 cuts several values cross" in block.texts for block in blocks(PLAN))
 
 
-def test_the_page_fits_its_width() -> None:
-    name = "A" + "x" * 40
-    many = fields(60, "A", D=[name], size=[60] * 60, limit={name: 100})
-    text = page(many, 80)
-    assert widest(text.splitlines()) <= 80
-    assert "and 20 more" in " ".join(text.split())
-    assert "tables end after 40 rows; --json has all" in text
+def test_costs_that_contradict_each_other_are_a_warning_above_all_else() -> None:
+    first = next(iter(blocks(TORN)))
+    assert isinstance(first, Paragraph)
+    assert first.warning
+    assert first.text.startswith("Costs contradict each other")
 
 
-def test_a_baseline_that_cannot_run_has_no_number() -> None:
-    table = table_of(fields(1, "A"))
-    best = plan(table)
-    document = plan_document(table, best, {"x": None}, objective="latency", unit_told=True, planner_ms=0.1)
-    assert document["baselines"] == {"x": None}
-    told = plan_text(table, best, {"x": None}, objective="latency", unit_told=True, planner_ms=0.1, width=80)
-    assert ["x", "n/a", "it", "cannot", "run"] in [line.split() for line in told.splitlines()]
+def test_layers_are_as_high_as_their_cost_and_lettered_by_device() -> None:
+    strip = drawings(PLAN)[0]
+    assert isinstance(strip, Columns)
+    assert [column.height for column in strip.columns] == [2.0, 3.0, 5.0]
+    assert "".join(strip.letters[column.group] for column in strip.columns) == "ABA"
+    assert [column.label for column in strip.columns] == ["1", "2", "3"]
 
 
-def test_the_document_counts_layers_from_one_and_its_slices_add_up() -> None:
-    table = table_of(THREE)
-    document = plan_document(table, plan(table), baselines(table), objective="latency", unit_told=False, planner_ms=0.1)
-    assert document["slices"] == [
-        {"first": 1, "last": 1, "device": "B", "cost": 19.0},
-        {"first": 2, "last": 3, "device": "N", "cost": 70.0},
-    ]
-    assert (document["cost"], document["unit"], document["objective"]) == (89.0, "ms", "latency")
-    assert document["baselines"] == {"B preferred": 107.0, "N preferred": 89.0, "without communication": 89.0}
+def test_slices_baselines_and_devices_alone_are_tables() -> None:
+    slices, compared, measured, moving = tables(PLAN)
+    assert slices.rows[0] == ("1", "1", "A", "stem_conv", "2.50", "2.00", "+25%", "+10%")
+    assert compared.rows[1] == ("B preferred", "12.1", "-9.1%")
+    assert compared.rows[3] == ("N preferred", "n/a", "it cannot run")
+    assert measured.rows[0] == ("B alone", "11.0", "-9.1%")
+    assert moving.rows[1] == ("B", "0.250", "0.125", "n/a", "1")
+
+
+def test_what_did_not_run_has_no_measured_figures() -> None:
+    slices, *others = tables(NOT_RUN)
+    assert slices.rows[0][5:] == ("", "", "")
+    assert len(others) == 2
+
+
+def test_the_regression_is_drawn_where_cuts_of_several_sizes_were_tried() -> None:
+    assert len(drawings(PLAN)) == 2
+    assert len(drawings(ONE_DEVICE)) == 1

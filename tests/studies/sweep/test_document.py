@@ -11,7 +11,7 @@ from hettop.errors import HettopError
 from hettop.events import FoundPoint, FoundSweep, Study
 from hettop.studies.reading import found_of
 from hettop.studies.sweep.document import MOST_CURVES, MOST_POINTS
-from hettop.studies.sweep.page import sweep_document
+from hettop.studies.sweep.text import sweep_document
 from tests.analysis.test_sweeps import BATCHES, failed, point
 
 LINE = 8_500

@@ -1,85 +1,79 @@
-"""The page and the document of a sweep over batches."""
+"""A sweep in a report."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from collections.abc import Iterable
 
-import numpy as np
+import pytest
 
-from hettop.analysis.sweeps import PointResult
-from hettop.analysis.unit_samples import Measured
-from hettop.report.document import to_json
-from hettop.studies.sweep.page import sweep_document, sweep_text
-from tests.analysis.test_sweeps import BATCHES, failed, point
-
-
-def test_the_page_tells_the_line_the_knee_and_what_failed() -> None:
-    text = sweep_text("a model", [*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None, 140)
-    assert "8.00 + 1.00 B ms" in text
-    assert "batch 8" in text
-    assert "batch 32 (800/s)" in text
-    assert "CPU_ONLY b64: no" in text
-    row = next(line for line in text.splitlines() if line.startswith("CPU_ONLY  224x224     64"))
-    assert row.split()[3:5] == ["0", "n/a"]
+from hettop.events import FoundSweep
+from hettop.report.html_page import html_page
+from hettop.report.page import Beside, Block, Items, Page, Paragraph, Plot, Section, Table
+from hettop.studies.sweep import page
+from tests.studies.swept import (
+    HOSTILE_LOADS,
+    HOSTILE_SWEEP,
+    LOADS,
+    NOTHING,
+    ONE_POINT,
+    PLANTED,
+    SIZES,
+    TWO_UNITS,
+)
 
 
-def test_a_narrow_page_fits() -> None:
-    text = sweep_text("a model", [point(batch, 8.0 + batch) for batch in BATCHES], None, 80)
-    assert max(map(len, text.splitlines())) <= 80
+def blocks(found: FoundSweep) -> list[Block]:
+    return list(page.blocks(found))
 
 
-def test_a_column_is_explained_only_where_it_is_shown() -> None:
-    points = [point(batch, 8.0 + batch) for batch in BATCHES]
-    wide, narrow = (" ".join(sweep_text("a model", points, None, width).split()) for width in (160, 80))
-    assert "R² half at knee" in wide
-    assert "half at a / b" in wide
-    assert "half at" not in narrow
-    assert "t = a + b x: mean time of a call by least squares, up to where the rate falls" in narrow
+def tables(found: Iterable[Block]) -> list[Table]:
+    return [block for block in found if isinstance(block, Table)]
 
 
-def test_the_document_has_points_with_the_statistics_object_and_curves() -> None:
-    document = json.loads(
-        to_json(sweep_document([*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None))
-    )
-    assert document["budget"] is None
-    assert [each["batch"] for each in document["points"]] == [*BATCHES, 64]
-    first = document["points"][0]
-    assert first["items_per_s"] == 1000 / 9
-    assert first["statistics"]["p99_ms"] is None
-    assert document["points"][-1]["statistics"]["error"]["kind"] == "memory"
-    assert document["points"][-1]["items_per_s"] is None
-    (curve,) = document["curves"]
-    assert (curve["axis"], curve["knee"], curve["no_knee"]) == ("batch", 8, None)
-    assert curve["best"] == {"throughput": 32, "latency": 1, "within_budget": None}
-    assert round(curve["fit"]["limit_items_per_s"], 6) == 1000
+def plots(found: Iterable[Block]) -> list[Plot]:
+    beside = [each for block in found if isinstance(block, Beside) for each in (block.left, block.right)]
+    return [*beside, *(block for block in found if isinstance(block, Plot))]
 
 
-def test_under_way_nothing_is_drawn_again_and_notes_tell_what_figures_do_not() -> None:
-    """The rate falls from 667/s at 8 to 100/s at 16."""
-    samples = np.full(100, 5.0)
-    measured = Measured("CPU_ONLY", "none", "wall", 100, samples, 5.0, 5.0, 5.0, 5.0, 5.0)
-    times = {1: 5.0, 2: 6.0, 4: 8.0, 8: 12.0, 16: 160.0}
-    points = [replace(point(batch, ms), measured=measured) for batch, ms in times.items()]
-    quick, whole = (sweep_document(points, None, ["a note"], certain=each) for each in (False, True))
-    assert quick["curves"][0]["knee_certainty"] is None
-    assert whole["curves"][0]["knee_certainty"] is not None
-    assert quick["notes"] == ["a note", "CPU_ONLY, 224x224: saturated, from batch 16 on the rate falls"]
+def test_the_headline_is_first_then_both_curves_then_the_tables() -> None:
+    told = blocks(PLANTED)
+    assert told[0] == Paragraph("Batch 32 on CPU_ONLY serves most: 800 items/s, 7.20 times those of batch 1.", "strong")
+    assert told[2] == Paragraph("Batch 64 224x224 on CPU_ONLY failed: bad allocation.", "error")
+    rate, time = plots(told)
+    assert rate.caption == "Items a second by batch. The knee is named."
+    assert time.caption == "Mean time of a call by batch."
+    assert [spot.x for spot in rate.series[0].spots if spot.label == "knee"] == [8.0]
+    assert list(time.failed) == [(64.0, "failed")]
+    curve, points = tables(told)
+    assert curve.shown().rows == [
+        ["CPU_ONLY", "batch, 224x224", "8.00 + 1.00 B", "1.0000", "8.00", "8", "batch 32", "batch 1"]
+    ]
+    assert [list(row)[-1] for row in points.rows] == ["", "", "", "knee", "", "", "bad allocation"]
 
 
-def test_what_resamples_often_say_otherwise_has_a_mark_that_is_explained() -> None:
-    """Rates within each other's noise: which batch serves most is a matter of chance; a slope of 1 ms is none."""
-    generator = np.random.default_rng(7)
+def test_units_share_the_figures_and_sizes_have_one_of_time() -> None:
+    rate, _ = plots(blocks(TWO_UNITS))
+    assert [each.name for each in rate.series] == ["CPU_ONLY", "ALL"]
+    (time,) = plots(blocks(SIZES))
+    assert time.caption == "Mean time of a call by size."
+    assert list(time.across.ticks) == [200.0, 400.0]
 
-    def noisy(batch: int, mean_ms: float, spread: float) -> PointResult:
-        samples = mean_ms * (1 + spread * generator.standard_normal(60))
-        mean = float(samples.mean())
-        measured = Measured("CPU_ONLY", "none", "wall", 60, samples, mean, mean, mean, mean, mean)
-        return replace(point(batch, mean), measured=measured)
 
-    doubtful = sweep_text("a model", [noisy(batch, batch, 0.2) for batch in BATCHES], None, 140)
-    assert "/s)" in doubtful
-    assert "? (" in doubtful, "batch 16? (1 020/s), or so"
-    assert "?: fewer than 95% of resamples say the same; more --runs may tell" in doubtful
-    sure = sweep_text("a model", [noisy(batch, 8.0 + batch, 1e-3) for batch in BATCHES], None, 140)
-    assert "?" not in sure
+def test_loads_are_a_table_with_the_change_and_notes() -> None:
+    told = blocks(LOADS)
+    (table,) = tables(told)
+    assert [row[5] for row in table.rows] == ["", "+5.0%", "+150%", "", "+25%", ""]
+    assert table.rows[-1][-1] == "gone"
+    assert told[-1] == Items(["load gpu:1: no GPU"])
+
+
+def test_nothing_says_nothing_and_one_point_has_no_curve() -> None:
+    assert blocks(NOTHING) == []
+    assert plots(blocks(ONE_POINT)) == []
+    assert len(tables(blocks(ONE_POINT))) == 1
+
+
+@pytest.mark.parametrize("found", [HOSTILE_SWEEP, HOSTILE_LOADS])
+def test_nothing_hostile_reaches_the_page(found: FoundSweep) -> None:
+    text = html_page(Page("t", False, [Section("Sweep", blocks(found))]))
+    assert not any(character in text for character in "\x1b\u202e")

@@ -1,0 +1,38 @@
+"""A report of recordings: each is read to its end, judged, and what its studies found joins it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hettop.analysis.stretches import Stretches
+from hettop.analysis.verdict import Question, verdict
+from hettop.record.defects import Report
+from hettop.record.folding import fold
+from hettop.record.opened import Recording
+from hettop.report.page import Page
+from hettop.report.story import RecordingStory, page_of
+from hettop.report.verdict import verdict_section
+from hettop.stats.resampling import SEED
+from hettop.studies.recorded import study_sections
+
+
+def recordings_page(recordings: Sequence[Recording]) -> Page:
+    """One page of all of them."""
+    return page_of([read_story(recording) for recording in recordings])
+
+
+def read_story(recording: Recording) -> RecordingStory:
+    """All that is told of one recording; memory does not grow with its length."""
+    import numpy as np
+
+    report, samples = Report(), Stretches()
+    story = RecordingStory(recording.path.name)
+    for event in recording.events(report):
+        fold(story.session, event, report)
+        story.course.add(event)
+        samples.add(event)
+    story.skipped = dict(report.skipped)
+    found = verdict(story.session, Question(), samples.column, np.random.default_rng(SEED))
+    story.verdict = verdict_section(found)
+    story.studies = list(study_sections(story.session, beside=bool(story.session.samples)))
+    return story

@@ -1,0 +1,202 @@
+"""Blocks of a page in cells of a terminal: the screen styles these lines, a command prints them as text.
+
+Pure: blocks and a size in, lines of spans out. Texts are cleaned here, names too long are cut in their middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hettop.report.page import (
+    Bar,
+    Beside,
+    Block,
+    Cell,
+    Columns,
+    Facts,
+    Figure,
+    Items,
+    Paragraph,
+    Plot,
+    Section,
+    Series,
+    Spot,
+    Stack,
+    Table,
+    Toned,
+)
+from hettop.report.terminal import glyphs
+from hettop.report.terminal.columns import columns_lines, stack_lines
+from hettop.report.terminal.lines import Line, Span, fit, line, text_of, width_of
+from hettop.report.terminal.plane import Axis, Plane
+from hettop.report.terminal.rows import cut_middle, notes, sentences
+from hettop.report.terminal.tables import GAP, bar, beside, legend, series, table
+from hettop.text import clean
+
+LONGEST = 400
+"""Characters of a cell."""
+
+LONGEST_NAME = 44
+"""Cells that a name at the beginning of a row gets."""
+
+LOWEST, HIGHEST = 9, 18
+"""Lines of a plot."""
+
+SIDE_BY_SIDE = 72
+"""Cells, from which on two plots stand beside each other."""
+
+SHORTEST_BAR, LONGEST_BAR = 6, 36
+SIZES = ((0.05, glyphs.LARGE), (0.01, glyphs.MIDDLING), (0.0, glyphs.SMALL))
+"""A point that takes at least this share is drawn so."""
+
+
+def block_lines(blocks: Sequence[Block], width: int, height: int = 40) -> list[Line]:
+    """All blocks, a blank line between two of them but between paragraphs; `height`: the lines in sight."""
+    shown: list[Line] = []
+    before: Block | None = None
+    for block in blocks:
+        lines = _lines(block, width, max(LOWEST, min(HIGHEST, height // 2)))
+        if not lines:
+            continue
+        if before is not None and not (isinstance(before, Paragraph) and isinstance(block, Paragraph)):
+            shown.append(())
+        shown += [each if width_of(each) <= width else fit(each, width) for each in lines]
+        before = block
+    return shown
+
+
+def block_text(blocks: Sequence[Block], width: int) -> str:
+    """The same as text without inks, ending with a line feed."""
+    return "".join(f"{text_of(each).rstrip()}\n" for each in block_lines(blocks, width))
+
+
+def section_text(sections: Sequence[Section], width: int) -> str:
+    """Sections under their titles, as text."""
+    parts = [f"{clean(each.title, LONGEST)}\n\n{block_text(each.blocks, width)}" for each in sections]
+    return "\n".join(parts)
+
+
+def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR0911 - one for each kind of block
+    match block:
+        case Paragraph(text, tone):
+            return sentences([text], width, tone)
+        case Items(texts, numbered):
+            named = [f"{place}. {text}" for place, text in enumerate(texts, 1)] if numbered else texts
+            return notes(named, width)
+        case Facts(pairs):
+            return _facts(pairs, width)
+        case Table():
+            return _table(block, width)
+        case Plot():
+            return _plot(block, width, height)
+        case Beside(left, right):
+            return _beside(left, right, width, height)
+        case Stack():
+            return stack_lines(block, width)
+        case Columns():
+            return columns_lines(block, width, height)
+        case Figure(_, caption):
+            return notes([f"a drawing is in the HTML report alone: {caption}"], width)
+
+
+def _facts(pairs: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    cells = max((len(clean(name)) for name, _ in pairs), default=0)
+    shown: list[Line] = []
+    for name, value in pairs:
+        rows = sentences([value], max(1, width - cells - GAP)) or [()]
+        heads = [f"{clean(name):<{cells + GAP}}", *[" " * (cells + GAP)] * (len(rows) - 1)]
+        shown += [line((head, "muted"), *row) for head, row in zip(heads, rows, strict=True)]
+    return shown
+
+
+def _table(block: Table, width: int) -> list[Line]:
+    block = block.shown()
+    if not block.rows:
+        return []
+    bars = [i for i, _ in enumerate(block.heading) if any(isinstance(row[i], Bar) for row in block.rows)]
+    cells = _bar_cells(block, bars, width)
+    rows = [[_span(cell, cells) for cell in row] for row in block.rows]
+    return table(block.heading, rows, width, left=[*block.left, *(block.heading[i] for i in bars)], drop=block.drop)
+
+
+def _bar_cells(block: Table, bars: Sequence[int], width: int) -> int:
+    """What the other columns leave to each bar."""
+    if not bars:
+        return 0
+    others = [i for i, _ in enumerate(block.heading) if i not in bars]
+    widest = [max(len(block.heading[i]), *(len(_span(row[i], 0)[0]) for row in block.rows)) for i in others]
+    free = width - sum(widest) - GAP * (len(block.heading) - 1)
+    return min(LONGEST_BAR, max(SHORTEST_BAR, free // len(bars)))
+
+
+def _span(cell: Cell, cells: int) -> Span:
+    match cell:
+        case Bar(share, tone, mark):
+            text = bar(share, cells)[0].ljust(cells)
+            return (text if mark is None else _marked(text, mark, cells)), tone
+        case Toned(text, tone):
+            return cut_middle(clean(text, LONGEST), LONGEST_NAME), tone
+    return cut_middle(clean(cell, LONGEST), LONGEST_NAME), "text"
+
+
+def _marked(text: str, mark: float, cells: int) -> str:
+    """With a line at that share, where the bar leaves room for it."""
+    place = min(cells - 1, round(mark * cells))
+    return f"{text[:place]}{glyphs.GUIDE}{text[place + 1 :]}" if text[place : place + 1] == " " else text
+
+
+def _beside(left: Plot, right: Plot, width: int, height: int) -> list[Line]:
+    if width < SIDE_BY_SIDE or left.is_empty or right.is_empty:
+        return [*_plot(left, width, height), *_plot(right, width, height)]
+    half = (width - GAP) // 2
+    drawn = beside(_plane(left, half, height), _plane(right, width - GAP - half, height), half)
+    return [*_marks(left, width), *drawn]
+
+
+def _plot(plot: Plot, width: int, height: int) -> list[Line]:
+    return [] if plot.is_empty else [*_marks(plot, width), *_plane(plot, width, height)]
+
+
+def _marks(plot: Plot, width: int) -> list[Line]:
+    """What the mark of each series means, where there are several."""
+    named = [(_mark(each, place), each.name) for place, each in enumerate(plot.series) if each.dots and each.spots]
+    failed = [((glyphs.FAILED, "error"), "failed")] if plot.failed else []
+    return legend([], width, [*(named if len(named) > 1 else []), *failed])
+
+
+def _mark(each: Series, place: int) -> Span:
+    glyph, ink = series(place)
+    return glyph, each.tone or ink
+
+
+def _plane(plot: Plot, width: int, height: int) -> list[Line]:
+    spots = [spot for each in plot.series for spot in each.spots]
+    xs, across, up = [*(spot.x for spot in spots), *(x for x, _ in plot.failed)], plot.across, plot.up
+    x_axis = Axis.around(
+        xs, clean(across.name, LONGEST_NAME), log=across.log, from_zero=across.from_zero, marks=across.ticks
+    )
+    y_axis = Axis.around(
+        [spot.y for spot in spots], clean(up.name, LONGEST_NAME), log=up.log, from_zero=up.from_zero, marks=up.ticks
+    )
+    plane = Plane(width, height, x_axis, y_axis)
+    for place, each in enumerate(plot.series):
+        mark = _mark(each, place)
+        if each.joined:
+            plane.line([(spot.x, spot.y) for spot in each.spots], ink=mark[1])
+        for spot in each.spots:
+            if each.dots:
+                plane.point(spot.x, spot.y, *_glyph(spot, mark))
+            if spot.label:
+                plane.note(spot.x, spot.y, cut_middle(spot.label, LONGEST_NAME), spot.tone or mark[1])
+    for x, _ in plot.failed:
+        plane.point(x, y_axis.low, glyphs.FAILED, "error")
+    return plane.lines()
+
+
+def _glyph(spot: Spot, mark: Span) -> Span:
+    glyph, ink = mark
+    if spot.share is not None:
+        glyph = next(drawn for least, drawn in SIZES if max(0.0, spot.share) >= least)
+    if spot.hollow:
+        glyph = glyphs.ENDED
+    return clean(spot.mark, 1) or glyph, spot.tone or ink

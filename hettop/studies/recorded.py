@@ -1,0 +1,85 @@
+"""Studies that a session holds: as sections of a report, as sentences for a table, and as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
+
+import msgspec
+
+from hettop.events import Study
+from hettop.format import clock
+from hettop.report.page import Block, Paragraph, Section
+from hettop.session.session import Session
+from hettop.studies.registry import STUDIES, page_of
+from hettop.text import clean
+
+LONGEST = 600
+
+_ENDS = {
+    "ended": "Ended by the user: this was known after",
+    "failed": "This was known after",
+    "running": "Still running at the end of the recording: this was known after",
+}
+
+
+def study_sections(session: Session, level: int = 2, *, beside: bool = True) -> Iterator[Section]:
+    """None for studies that found nothing and failed without a word. `beside` an inference, which rested meanwhile."""
+    for study in session.studies.all:
+        blocks = list(_blocks(study, beside=beside))
+        if blocks:
+            title = STUDIES[study.name].title if study.name in STUDIES else clean(study.name, 20)
+            yield Section(title, blocks, level)
+
+
+def _blocks(study: Study, *, beside: bool) -> Iterator[Block]:
+    if study.state == "failed" and study.error is not None:
+        hint = f" ({study.error.hint})" if study.error.hint else ""
+        yield Paragraph(f"It failed: {study.error.message}{hint}", tone="warning")
+    page = page_of(study)
+    if page:
+        rested = ", while inference of the session itself rested" if beside else ""
+        yield Paragraph(f"{_ENDS.get(study.state, 'Measured in')} {clock(study.elapsed_ns)}{rested}.")
+        yield from page
+
+
+def study_lines(session: Session) -> list[str]:
+    """A paragraph for each study: how it ended, and the sentences that its page begins with."""
+    return [clean(" ".join([_ended(study), *_sentences(study)]), LONGEST) for study in session.studies.all]
+
+
+def studies_document(session: Session) -> list[dict[str, Any]]:
+    """Each study as recorded: name, state, what it took, its arguments, and what it found or why it failed."""
+    return [
+        {
+            "name": study.name,
+            "state": study.state,
+            "elapsed_ms": study.elapsed_ns / 1e6,
+            "arguments": list(study.arguments),
+            "found": named(study.found),
+            "error": named(study.error),
+        }
+        for study in session.studies.all
+    ]
+
+
+def named(value: Any) -> Any:
+    """As plain data with the name of every field: in recordings rows are bare lists."""
+    if isinstance(value, msgspec.Struct):
+        return {field: named(getattr(value, field)) for field in value.__struct_fields__}
+    if isinstance(value, (list, tuple)):
+        return [named(each) for each in value]
+    return value
+
+
+def _ended(study: Study) -> str:
+    state = study.state if study.state != "running" else "not ended"
+    return f"{study.name}: {state}, {clock(study.elapsed_ns)}."
+
+
+def _sentences(study: Study) -> list[str]:
+    if study.error is not None and study.state == "failed":
+        return [f"{study.error.message}."]
+    first = takewhile(lambda block: isinstance(block, Paragraph), page_of(study))
+    return [block.text for block in first if isinstance(block, Paragraph)]

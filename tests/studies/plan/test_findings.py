@@ -1,0 +1,107 @@
+"""What a plan says of itself: its gain as predicted and as measured, and whether it answers right."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from hettop.events import FoundPlan
+from hettop.studies.plan.findings import BAD, GOOD, PLAIN, Sentence, plan_sentences
+from tests.studies.planned import NOT_RUN, ONE_DEVICE, PLAN, RUN, TORN
+
+
+def told(found: FoundPlan) -> list[Sentence]:
+    return list(plan_sentences(found))
+
+
+def changed(**run: object) -> list[Sentence]:
+    return told(msgspec.structs.replace(PLAN, run=msgspec.structs.replace(RUN, **run)))
+
+
+def test_the_predicted_gain_is_over_the_best_device_alone() -> None:
+    """12.1 / 11 - 1: a tenth more."""
+    first = told(PLAN)[0]
+    assert first.text == ("The plan: 3 slices, on 2 devices; predicted gain +10% over B alone (11.0 ms against 12.1).")
+    assert first.means == GOOD
+
+
+def test_where_costs_contradict_each_other_that_comes_first_and_no_prediction_is_good_news() -> None:
+    first, predicted, *others = told(TORN)
+    assert first.text.startswith("Costs contradict each other: the whole model on A took 1.40 ms while")
+    assert first.means == BAD
+    assert predicted.means == PLAIN
+    assert not any("once adjusted" in each.text for each in others), "nobody knows which speed to adjust to"
+    assert any("once adjusted" in each.text for each in told(PLAN))
+
+
+def test_a_plan_of_one_device_says_why() -> None:
+    assert told(ONE_DEVICE)[0] == Sentence("The plan is one device, B: moving costs more than it gains.")
+    only = msgspec.structs.replace(ONE_DEVICE, devices=["B"])
+    assert told(only)[0].text == "The plan is one device, B: there is no other."
+    uncut = msgspec.structs.replace(ONE_DEVICE, layers=1)
+    assert told(uncut)[0].text == "The model is one layer: it runs whole on B."
+
+
+def test_the_users_own_plan_may_be_worse() -> None:
+    own = msgspec.structs.replace(NOT_RUN, cost=24.2, given=True)
+    assert told(own)[0] == Sentence(
+        "Your plan: 3 slices, on 2 devices; predicted gain -50% over B alone (24.2 ms against 12.1).", BAD
+    )
+    same = msgspec.structs.replace(ONE_DEVICE, given=True)
+    assert told(same)[0].text == "Your plan: one slice; no gain over B alone is predicted (12.1 ms against 12.1)."
+
+
+def test_where_no_device_runs_the_whole_model_no_gain_is_made_up() -> None:
+    stuck = msgspec.structs.replace(NOT_RUN, singles={"A": None, "B": None})
+    assert stuck.gain is None
+    assert told(stuck)[0].text == "The plan: 3 slices, on 2 devices; no device can run the whole model alone."
+
+
+def test_a_plan_that_did_not_run_says_so() -> None:
+    assert told(NOT_RUN)[1] == Sentence("Not run: the plan as a whole is not measured.")
+
+
+@pytest.mark.parametrize(
+    ("gain", "interval", "words", "means"),
+    [
+        (0.1, (0.05, 0.15), "+10% over B alone (+5.0% to +15%, 95%).", GOOD),
+        (-0.1, (-0.15, -0.05), "-10% over B alone (-15% to -5.0%, 95%).", BAD),
+        (0.01, (-0.05, 0.15), "+1.0% over B alone (-5.0% to +15%, 95%): no difference is proven.", PLAIN),
+    ],
+)
+def test_a_measured_gain_is_proven_or_not(gain: float, interval: tuple[float, float], words: str, means: str) -> None:
+    assert changed(gain=gain, gain_ci=interval)[1] == Sentence(f"Measured gain {words}", means)
+
+
+def test_the_prediction_is_held_against_what_it_took() -> None:
+    assert told(PLAN)[2].text == (
+        "The plan took 10.0 ms, 11.0 ms were predicted: 10% too high, 2.0% too high once adjusted to the machine's "
+        "speed then and now."
+    )
+
+
+@pytest.mark.parametrize(
+    ("equal", "difference", "words", "means"),
+    [
+        (True, 0.0, "whole model, exactly", GOOD),
+        (True, 2e-7, "2.0e-07 apart, where 1e-05 is allowed", GOOD),
+        (False, 0.5, "NOT those of the whole model: 5.0e-01 apart", BAD),
+        (False, None, "cannot even be compared", BAD),
+    ],
+)
+def test_outputs_are_right_or_wrong(equal: bool, difference: float | None, words: str, means: str) -> None:
+    last = changed(outputs_equal=equal, output_difference=difference)[3]
+    assert words in last.text
+    assert last.means == means
+    assert last.first == (means == BAD), "what is wrong stands above all figures"
+
+
+def test_the_best_device_measured_against_itself_is_no_gain() -> None:
+    run = msgspec.structs.replace(RUN, best_single="B", gain=0.022, gain_ci=(0.011, 0.038))
+    itself = told(msgspec.structs.replace(ONE_DEVICE, run=run))[1]
+    assert itself == Sentence(
+        "It is the best device alone; measured against itself it differs by +2.2% (+1.1% to +3.8%, 95%): that is the "
+        "machine, not a gain."
+    )
+    other = told(msgspec.structs.replace(ONE_DEVICE, run=msgspec.structs.replace(run, best_single="A")))[1]
+    assert other.text.startswith("Measured gain +2.2% over A alone")

@@ -1,0 +1,95 @@
+"""A sweep in sentences and rows: what matters most first."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hettop.events import FoundSweep
+from hettop.studies.sweep.findings import (
+    AXES,
+    MOST_SERIES,
+    along,
+    curve_rows,
+    left_out,
+    point_rows,
+    sweep_headline,
+)
+from tests.studies.swept import FLAT, NOTHING, ONE_POINT, PLANTED, SIZES, TWO_UNITS, point
+
+
+def told(found: FoundSweep, *, short: bool = False) -> list[str]:
+    return [text for text, _ in sweep_headline(found, short=short)]
+
+
+def doubted(knee: float, best: float) -> FoundSweep:
+    """The planted line, of which resamples say otherwise that often."""
+    curve = msgspec.structs.replace(PLANTED.curves[0], knee_sure=knee, best_sure=best)
+    return msgspec.structs.replace(PLANTED, curves=[curve])
+
+
+def test_a_planted_line_is_told_with_its_gain_its_meaning_and_its_knee() -> None:
+    assert list(sweep_headline(PLANTED)) == [
+        ("Batch 32 on CPU_ONLY serves most: 800 items/s, 7.20 times those of batch 1.", "main"),
+        (
+            "A call takes 8.00 + 1.00 B ms (R² 1.000): 8.00 ms whatever the batch, 1.00 for each item. "
+            "The knee is at batch 8.",
+            "more",
+        ),
+        ("Batch 64 224x224 on CPU_ONLY failed: bad allocation.", "failed"),
+    ]
+
+
+def test_where_batching_gains_nothing_that_is_what_is_said() -> None:
+    assert told(FLAT, short=True) == [
+        "Batching gains nothing on ALL: 100 items/s at batch 1.",
+        "A call takes 0 + 10.0 B ms (R² 1.000). No knee: flat: it rises by less than 5%.",
+    ]
+
+
+def test_what_resamples_often_say_otherwise_is_doubted() -> None:
+    assert "serves most (in 50% of resamples): 800" in told(doubted(1.0, 0.5))[0]
+    assert "The knee is at batch 8 (uncertain: so in 40% of resamples)." in told(doubted(0.4, 1.0))[1]
+    assert [row[5] for row in curve_rows(doubted(0.4, 1.0))] == ["8?"]
+    assert [row[5] for row in curve_rows(doubted(0.95, 1.0))] == ["8"]
+
+
+def test_the_best_unit_leads_and_the_others_follow() -> None:
+    assert told(TWO_UNITS)[1] == "Others at best: ALL 100 items/s at batch 1."
+
+
+def test_sizes_are_told_by_time_and_pixels() -> None:
+    assert told(SIZES) == [
+        "From 200x200 to 400x400 a call on CPU_ONLY takes 3.40 times as long, for 4.00 times the pixels.",
+        "A call takes 1.00 + 100 Mpx ms: 1.00 ms whatever the size, 100 for each million pixels.",
+    ]
+
+
+def test_of_one_point_or_none_nothing_can_be_said() -> None:
+    assert told(ONE_POINT) == told(NOTHING) == []
+    assert [along(ONE_POINT, axis) for axis in AXES] == [[], []]
+
+
+def test_rows_tell_the_fit_and_mark_the_knee_and_what_failed() -> None:
+    (row,) = curve_rows(PLANTED, short=True)
+    assert row == ("CPU", "batch, 224x224", "8.00 + 1.00 B", "1.0000", "8.00", "8", "batch 32", "batch 1", "")
+    assert [(row[2], row[7]) for row in point_rows(PLANTED) if row[7]] == [("8", "knee"), ("64", "bad allocation")]
+    (sized,) = curve_rows(SIZES)
+    assert sized[2:] == ("1.00 + 100 Mpx", "", "", "", "200x200", "200x200", "")
+
+
+def test_failed_points_stay_on_the_axis_and_units_are_series() -> None:
+    cpu, every = along(TWO_UNITS, "batch")
+    assert (cpu.name, every.name, len(cpu.points)) == ("CPU_ONLY", "ALL", 6)
+    (planted,) = along(PLANTED, "batch")
+    assert [x for x, _ in planted.points] == [1, 2, 4, 8, 16, 32, 64]
+    assert planted.curve is PLANTED.curves[0]
+    (sized,) = along(SIZES, "size")
+    assert [x for x, _ in sized.points] == [200, 400]
+
+
+def test_of_many_series_both_ends_are_drawn_and_it_is_said() -> None:
+    grid = FoundSweep(points=[point(batch, 1.0, size=size) for size in (64, 96) for batch in range(1, 9)])
+    assert [each.name for each in along(grid, "size")] == ["CPU_ONLY batch 1", "CPU_ONLY batch 8"]
+    assert left_out(grid) == ["plots show the first and the last of what stays the same; the tables have all"]
+    few = FoundSweep(points=grid.points[: MOST_SERIES * 2], rest_n=4)
+    assert left_out(few) == ["4 more points are in the document alone"]

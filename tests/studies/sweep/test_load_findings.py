@@ -1,0 +1,25 @@
+"""A sweep over loads in sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from hettop.studies.sweep.load_findings import change_of, loads_headline
+from tests.studies.swept import LOADS, under
+
+
+def test_the_load_that_slows_a_unit_most_comes_first() -> None:
+    assert list(loads_headline(LOADS.points)) == [
+        ("ALL changes most under memory:1: P90 +150%, 5.00 ms against 2.00 alone.", "main"),
+        ("ALL changes least under cpu:1: P90 +5.0%, 2.10 ms against 2.00 alone.", "more"),
+    ]
+
+
+def test_a_change_is_against_the_same_unit_alone() -> None:
+    changes = [change_of(LOADS.points, point) for point in LOADS.points]
+    assert changes == [None, pytest.approx(0.05), pytest.approx(1.5), None, pytest.approx(0.25), None]
+
+
+def test_without_an_idle_figure_no_change_is_told() -> None:
+    (sentence,) = loads_headline([under("cpu:1", 2.0)])
+    assert sentence == ("No change can be told: it takes a unit without load, and the same under one.", "more")

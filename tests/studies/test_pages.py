@@ -1,0 +1,86 @@
+"""Every page of every study, through every renderer: lines fit, and no text that came from a file is markup."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+
+from hettop.report.html_page import html_page
+from hettop.report.markdown_page import markdown_page
+from hettop.report.page import Beside, Columns, Page, Plot, Section, Stack
+from hettop.report.terminal.blocks import block_lines, block_text
+from hettop.report.terminal.glyphs import GLYPHS
+from hettop.report.terminal.lines import INKS, text_of, width_of
+from hettop.studies.registry import STUDIES
+from tests.studies import coexecuted, inside, planned, swept
+
+EVIL = "</svg><script>alert(1)</script>\x1b[31m\u202e`|x"
+
+
+def _evil(name: str, found: object) -> object:
+    """The same with an evil text wherever there is a text."""
+    plain = msgspec.to_builtins(found)
+
+    def spoiled(value: object) -> object:
+        if isinstance(value, str):
+            return f"{value[:20]}{EVIL}"
+        if isinstance(value, list):
+            return [spoiled(each) for each in value]
+        if isinstance(value, dict):
+            return {key: spoiled(each) if key not in KEPT else each for key, each in value.items()}
+        return value
+
+    return msgspec.convert(spoiled(plain), type(found))
+
+
+KEPT = {"of", "bound", "axis"}
+"""What a study's fields mean by these texts decides what is drawn."""
+
+FOUND: list[tuple[str, object]] = [
+    *(("sweep", found) for found in (swept.PLANTED, swept.FLAT, swept.TWO_UNITS, swept.SIZES, swept.ONE_POINT)),
+    *(("sweep", found) for found in (swept.NOTHING, swept.LOADS, swept.HOSTILE_SWEEP, swept.HOSTILE_LOADS)),
+    *(("variants", found) for found in (swept.VARIANTS, swept.UNCOMPARED, swept.NO_VARIANTS, swept.HOSTILE_VARIANTS)),
+    *(("plan", found) for found in (planned.PLAN, planned.NOT_RUN, planned.ONE_DEVICE, planned.EMPTY_PLAN)),
+    *(("plan", found) for found in (planned.TORN, planned.HOSTILE_PLAN)),
+    *(("granularities", found) for found in (planned.WAYS, planned.ONE_WAY, planned.EMPTY_WAYS, planned.HOSTILE_WAYS)),
+    *(("layers", found) for found in (inside.LAYERS, inside.ESTIMATED, inside.EMPTY, inside.ROOFLINE)),
+    *(("roofline", found) for found in (inside.ROOFLINE, inside.LAYERS, inside.EMPTY)),
+    *(("coexec", found) for found in (coexecuted.WELL, coexecuted.BEGUN, coexecuted.NOTHING, coexecuted.DIED)),
+    *(("coexec", found) for found in (coexecuted.UNTRUE, coexecuted.POWERED, coexecuted.HOSTILE_ONE)),
+]
+NAMED = pytest.mark.parametrize(("name", "found"), [*FOUND, *((name, _evil(name, found)) for name, found in FOUND)])
+
+
+@NAMED
+@pytest.mark.parametrize("width", [196, 76, 20, 1])
+def test_in_cells_no_line_is_too_long_and_none_holds_a_control_character(name: str, found: object, width: int) -> None:
+    lines = block_lines(STUDIES[name].page(found), width, 30)
+    text = "\n".join(text_of(each) for each in lines)
+    assert all(width_of(each) <= width for each in lines)
+    assert {ink for each in lines for _, ink in each} <= set(INKS)
+    assert not any(character in text for character in "\x1b\u202e")
+
+
+@NAMED
+def test_as_html_and_markdown_no_text_is_markup(name: str, found: object) -> None:
+    blocks = STUDIES[name].page(found)
+    page = Page("a page", simulated=False, sections=[Section("Found", blocks)])
+    html, markdown = html_page(page), markdown_page(page)
+    assert "<script" not in html
+    outside = "".join(markdown.split("```")[::2])  # in a block of code nothing is markup
+    assert "<script" not in outside
+    for text in (html, markdown):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    ElementTree.fromstring(html.partition("</style></head>")[2].removesuffix("</html>\n"))
+    assert markdown.count("```") % 2 == 0
+
+
+@pytest.mark.parametrize("width", [196, 76])
+@pytest.mark.parametrize(("name", "found"), FOUND)
+def test_drawings_are_made_of_glyphs_that_ascii_has_a_stand_in_for(name: str, found: object, width: int) -> None:
+    drawn = [each for each in STUDIES[name].page(found) if isinstance(each, Plot | Beside | Stack | Columns)]
+    beyond = {letter for letter in block_text(drawn, width) if not letter.isascii()}
+    assert beyond <= {*GLYPHS, *"漢字²"}
