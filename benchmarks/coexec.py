@@ -16,7 +16,7 @@ from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, Work
-from hettop.studies.coexec.result import Result
+from hettop.studies.coexec.rates import Result
 
 BACKEND = "benchmarks.coexec:Sleeping"
 SLEEPS_NS = {"CPU_ONLY": 8_000_000, "CPU_AND_GPU": 4_000_000, "CPU_AND_NE": 2_000_000, "ALL": 1_000_000}

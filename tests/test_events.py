@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -105,13 +108,27 @@ def test_starts_are_exact_far_from_zero() -> None:
     assert far.starts_ns().dtype == np.int64
 
 
-def test_a_study_that_found_what_another_finds_is_refused() -> None:
-    """Whoever draws it goes by its name, and must find what it expects."""
-    found = events.FoundLayers(unit="A", total_ms=1.0, end_to_end_ms=1.0)
-    sound = events.Study(t=1, name="roofline", state="done", elapsed_ns=1, found=found)
-    assert isinstance(events.decode(events.encode(sound)), events.Study)
-    line = events.encode(sound).replace(b'"name":"roofline"', b'"name":"coexec"')
-    with pytest.raises(ValueError, match="a study of coexec cannot have found layers"):
-        events.decode(line)
-    newer = events.decode(line.replace(b'"name":"coexec"', b'"name":"of a newer version"'))
-    assert isinstance(newer, events.Study)
+def study(found: Any) -> bytes:
+    return json.dumps(
+        {"k": "study", "t": 1, "name": "sweep", "state": "done", "elapsed_ns": 1, "found": found}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"a": [[[[[[1]]]]]]},
+        {"points": list(range(20_000))},
+        {"text": "x" * 201},
+        {"x" * 201: 1},
+    ],
+)
+def test_what_a_study_found_is_of_a_limited_depth_size_and_length_of_text(found: Any) -> None:
+    with pytest.raises(ValueError, match="what a study found"):
+        events.decode(study(found))
+
+
+def test_what_a_study_found_is_kept_as_it_is_but_for_control_characters() -> None:
+    read = events.decode(study({"of": "sweep", "new\x1b": [{"deep": ["a\u202eb", 1, 2.5, None, True]}]}))
+    assert isinstance(read, events.Study)
+    assert read.found == {"of": "sweep", "new\ufffd": [{"deep": ["a\ufffdb", 1, 2.5, None, True]}]}

@@ -16,13 +16,15 @@ import msgspec
 from hettop import events
 from hettop.app.study_runner import Studies
 from hettop.errors import HettopError
-from hettop.events import FoundCoexec, Power, PowerStatus, Study
+from hettop.events import Power, PowerStatus, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import environment_for_child
 from hettop.studies.coexec.document import together_ns, with_energy
 from hettop.studies.coexec.power import TogetherPower
+from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
+from hettop.studies.registry import result_of
 from hettop.tui.feed import Notice, StudyOffer
 
 INFERENCE = "inference"
@@ -243,8 +245,9 @@ class StudyPower:
 
     def completed(self, told: Study, document: Mapping[str, Any] | None) -> Study:
         """The same with its energy, or with the reason why there is none."""
-        if not isinstance(told.found, FoundCoexec) or document is None:
+        result = result_of(told)
+        if not isinstance(result, CoexecResult) or document is None:
             return told
         self._spent.block(together_ns(document))
-        energy = self._spent.energy(told.found.together_per_s)
-        return msgspec.structs.replace(told, found=with_energy(told.found, energy))
+        energy = self._spent.energy(result.together_per_s)
+        return msgspec.structs.replace(told, found=with_energy(result, energy).line())

@@ -16,12 +16,13 @@ from typing import Any
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.events import TEXT_LIMIT, Failure, Found, Study
+from hettop.events import TEXT_LIMIT, Failure, Study
 from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard
 from hettop.processes.pipe_reader import LineReader
 from hettop.studies.kinds import Kind, model_arguments
 from hettop.studies.reading import found_of
+from hettop.studies.result import StudyResult
 from hettop.text import clean
 
 TOLD_EVERY_NS = 10**9
@@ -109,7 +110,7 @@ class _Running:
         self._told_at = t
         self._told = StreamLine()
         self._untold = False
-        self._found: Found | None = None
+        self._found: StudyResult | None = None
         self.document: Mapping[str, Any] | None = None
         self._lines = LineReader()
         self._process = ChildProcess(command, environment, guard, stdin=False)
@@ -128,7 +129,8 @@ class _Running:
             arguments=[clean(word, TEXT_LIMIT) for word in self._kind.arguments],
             doing=None if doing is None else clean(doing)[:TEXT_LIMIT],
             share=None if share is None else min(1.0, max(0.0, share)),
-            found=self._found,
+            found=None if self._found is None else self._found.line(),
+            failures={} if self._found is None else self._found.failures(),
             error=error,
         )
 

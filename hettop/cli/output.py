@@ -17,9 +17,10 @@ from hettop.measurement.arguments import check_result_options
 from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
 from hettop.report.grid import wrapped
-from hettop.report.studies.words import HEADLINES
 from hettop.studies.reading import found_of
+from hettop.studies.recorded import first_sentences
 from hettop.studies.recording import StudyRecording, header_of
+from hettop.studies.registry import STUDIES
 from hettop.text import clean
 
 TABLES_ALONE = ("layers", "roofline", "sweep", "variants")
@@ -83,5 +84,5 @@ class StudyOutput:
         """The sentences that the screen and a report begin with, for pages that are tables alone."""
         if self._name not in TABLES_ALONE:
             return []
-        sentences = HEADLINES[self._name](found_of(self._name, document()))
+        sentences = first_sentences(STUDIES[self._name].page(found_of(self._name, document())))
         return [*(row for each in sentences for row in wrapped(clean(each, LONGEST), width)), ""]

@@ -16,7 +16,7 @@ from hettop.events.inference import Engine, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
 from hettop.events.machine import Baseline, Canary, Frame, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
-from hettop.events.studies import FOUND_BY, Study
+from hettop.events.studies import Study, checked
 
 AnyEvent = (
     Header
@@ -93,7 +93,9 @@ def decode(line: bytes) -> AnyEvent | None:
     if isinstance(event, Samples):
         _check_window(event)
     if isinstance(event, Study):
-        _check_study(event)
+        return checked(event)
+    if isinstance(event, Keyframe) and event.studies:
+        return msgspec.structs.replace(event, studies=[checked(study) for study in event.studies])
     return event
 
 
@@ -120,12 +122,6 @@ def _check_window(window: Samples) -> None:
         highest = LATENESS_LIMIT_NS if name == "late_ns" else LATENCY_LIMIT_NS if lowest == 0 else LARGEST_EXACT
         if int(column.min()) < lowest or int(column.max()) > highest:
             raise ValueError(f"{name} out of range")
-
-
-def _check_study(study: Study) -> None:
-    expected = FOUND_BY.get(study.name)
-    if study.found is not None and expected is not None and type(study.found) is not expected:
-        raise ValueError(f"a study of {study.name} cannot have found {type(study.found).__struct_config__.tag}")
 
 
 def _column_to_list(value: object) -> object:

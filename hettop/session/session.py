@@ -235,8 +235,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Study) -> None:
-        for worker in self.studies.add(event):
-            self.log.append(WorkerLeft(t=event.t, unit=worker.unit, error=worker.error or "", redone=worker.redone))
+        for name, why in self.studies.add(event).items():
+            self.log.append(WorkerLeft(t=event.t, unit=name, error=why))
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:

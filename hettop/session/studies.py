@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from hettop.events import FoundCoexec, FoundWorker, Study
+from hettop.events import Study
 
 MOST_STUDIES = 16  # hettop has half as many; a damaged or hostile recording can name a million
 
@@ -19,18 +19,18 @@ class Studies:
 
     def __init__(self, known: Iterable[Study] = ()) -> None:
         self._known = {study.name: study for study in known}
-        self._dead = {study.name: {worker.unit for worker in _dead(study)} for study in self._known.values()}
 
-    def add(self, event: Study) -> list[FoundWorker]:
-        """The workers of it that are known to be dead since this event."""
+    def add(self, event: Study) -> dict[str, str]:
+        """What of it has failed since the event before, by name, and why."""
         before = self._known.get(event.name)
         if before is None and len(self._known) >= MOST_STUDIES:
-            return []
-        dead = set[str]() if event.elapsed_ns == 0 else self._dead.get(event.name, set())
-        news = [worker for worker in _dead(event) if worker.unit not in dead]
-        self._dead[event.name] = dead | {worker.unit for worker in news}
+            return {}
+        told = {} if before is None or event.elapsed_ns == 0 else before.failures
+        news = {name: why for name, why in event.failures.items() if name not in told}
         if event.found is None and before is not None:
-            event = msgspec.structs.replace(event, found=before.found, earlier=before.found is not None)
+            failures = before.failures if event.elapsed_ns else event.failures
+            earlier = before.found is not None
+            event = msgspec.structs.replace(event, found=before.found, failures=failures, earlier=earlier)
         self._known[event.name] = event
         return news
 
@@ -46,9 +46,3 @@ class Studies:
     def state(self) -> list[Study]:
         """As keyframes carry it."""
         return list(self._known.values())
-
-
-def _dead(event: Study) -> list[FoundWorker]:
-    """Workers of a co-execution that did not begin, or did not go on."""
-    found = event.found
-    return [worker for worker in found.units if worker.error is not None] if isinstance(found, FoundCoexec) else []

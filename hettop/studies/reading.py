@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.events import Found
 from hettop.studies.coexec import document as coexec
 from hettop.studies.granularities import document as granularities
 from hettop.studies.layers import document as layers
 from hettop.studies.plan import document as plan
+from hettop.studies.result import StudyResult
 from hettop.studies.sweep import document as sweep
 from hettop.studies.variants import document as variants
 
 Document = Mapping[str, Any]
-READERS: dict[str, Callable[[Document], Found]] = {
+READERS: dict[str, Callable[[Document], StudyResult]] = {
     "coexec": coexec.found,
     "granularities": granularities.found,
     "layers": layers.found,
@@ -32,7 +32,7 @@ READERS: dict[str, Callable[[Document], Found]] = {
 """By the studies' names."""
 
 
-def found_of(name: str, document: Document) -> Found:
+def found_of(name: str, document: Document) -> StudyResult:
     """The summary of a document that the command of the study called `name` printed.
 
     Raises HettopError (`study`) for one that is not such a document.

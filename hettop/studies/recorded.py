@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -12,7 +12,7 @@ from hettop.events import Study
 from hettop.format import clock
 from hettop.report.page import Block, Paragraph, Section
 from hettop.session.session import Session
-from hettop.studies.registry import STUDIES, page_of
+from hettop.studies.registry import STUDIES, page_of, result_of
 from hettop.text import clean
 
 LONGEST = 600
@@ -57,7 +57,7 @@ def studies_document(session: Session) -> list[dict[str, Any]]:
             "state": study.state,
             "elapsed_ms": study.elapsed_ns / 1e6,
             "arguments": list(study.arguments),
-            "found": named(study.found),
+            "found": named(result_of(study)),
             "error": named(study.error),
         }
         for study in session.studies.all
@@ -81,5 +81,9 @@ def _ended(study: Study) -> str:
 def _sentences(study: Study) -> list[str]:
     if study.error is not None and study.state == "failed":
         return [f"{study.error.message}."]
-    first = takewhile(lambda block: isinstance(block, Paragraph), page_of(study))
-    return [block.text for block in first if isinstance(block, Paragraph)]
+    return first_sentences(page_of(study))
+
+
+def first_sentences(blocks: Sequence[Block]) -> list[str]:
+    """What a page begins with: the sentences that matter most."""
+    return [block.text for block in takewhile(lambda each: isinstance(each, Paragraph), blocks)]  # type: ignore[union-attr]

@@ -74,7 +74,7 @@ class StudyRecording:
         Raises HettopError (`io`, `study`).
         """
         t = self._now() - self._began
-        found = found_of(self._name, document)
+        found = found_of(self._name, document).line()
         study = Study(t=t, name=self._name, state=state, elapsed_ns=t, arguments=self._arguments, found=found)
         self._writer.write(study)
         self._kept = True

@@ -5,14 +5,15 @@ A study is a folder beside this module; its modules are imported when they are f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hettop.events import Study
     from hettop.report.page import Block
+    from hettop.studies.result import StudyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,17 @@ class StudyKind:
     name: str
     title: str
 
-    def page(self, found: object) -> list[Block]:
-        """What was found as blocks, which every renderer draws."""
-        return list(cast("Sequence[Block]", import_module(f"hettop.studies.{self.name}.page").blocks(found)))
+    def result(self, found: Mapping[str, Any]) -> StudyResult | None:
+        """What a line of a recording holds; None where it is no result of this study."""
+        kind: type[StudyResult] = import_module(f"hettop.studies.{self.name}.result").RESULT
+        try:
+            return kind.from_line(found)
+        except ValueError:  # msgspec's are ValueErrors
+            return None
+
+    def page(self, result: StudyResult) -> list[Block]:
+        """The result as blocks, which every renderer draws."""
+        return list(import_module(f"hettop.studies.{self.name}.page").blocks(result))
 
 
 STUDIES = {
@@ -41,10 +50,16 @@ STUDIES = {
 }
 
 
-def page_of(study: Study) -> list[Block]:
-    """What the study has found by now; empty while it has found nothing, or where this version does not know it."""
+def result_of(study: Study) -> StudyResult | None:
+    """What the study has found by now; None while it has found nothing, or where this version does not know it."""
     kind = STUDIES.get(study.name)
-    return [] if study.found is None or kind is None else kind.page(study.found)
+    return None if study.found is None or kind is None else kind.result(study.found)
+
+
+def page_of(study: Study) -> list[Block]:
+    """The same as a page; empty without a result."""
+    result = result_of(study)
+    return [] if result is None else STUDIES[study.name].page(result)
 
 
 class StudyPages:

@@ -13,12 +13,14 @@ import pytest
 
 from hettop import events
 from hettop.app.live import LiveFeed
-from hettop.events import FoundCoexec, Study
+from hettop.events import Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.session.log import in_words
 from hettop.session.session import Session
+from hettop.studies.registry import result_of
+from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import Together
 from tests.processes.waiting import gone, wait_for
 from tests.record.stories import read
@@ -55,9 +57,9 @@ def study(session: Session) -> Study:
     return next(each for each in session.studies.all if each.name == "coexec")
 
 
-def found(session: Session) -> FoundCoexec:
-    told = study(session).found
-    return told if isinstance(told, FoundCoexec) else FoundCoexec()
+def found(session: Session) -> CoexecResult:
+    told = result_of(study(session))
+    return told if isinstance(told, CoexecResult) else CoexecResult()
 
 
 def workers() -> list[int]:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from hettop.app.study_runner import Studies
-from hettop.events import FoundLayers, Study
+from hettop.events import Study
 from hettop.measurement.options import ModelOptions
 from hettop.studies.kinds import Kind
+from hettop.studies.layers.result import LayersResult
 from tests.processes.waiting import gone, wait_for
 from tests.sources.load.fakes import ListedGuard
 
@@ -87,7 +88,7 @@ def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) 
     assert (began.state, began.t, began.elapsed_ns, began.arguments) == ("running", 5, 0, ["work"])
     told = ended(studies, 9)
     assert (told.state, told.elapsed_ns, told.error) == ("done", 4, None)
-    assert isinstance(told.found, FoundLayers)
+    assert isinstance(told.found, LayersResult)
     (layer,) = told.found.layers
     assert (layer.name, layer.ms, layer.oi, layer.gflops) == ("conv1", 2.5, 2.0, 8e-4)
     assert guard.pids == []

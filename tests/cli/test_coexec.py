@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from hettop.events import FoundCoexec, Study
+from hettop.events import Study
+from hettop.studies.coexec.result import CoexecResult
 from tests.cli.running import (
     HETTOP,
     assert_refused,
@@ -77,7 +78,7 @@ def test_a_stream_tells_what_is_known_round_by_round_and_ends_with_the_whole(tmp
     assert rounds == sorted(rounds)
     assert rounds[-1] == len(told[-1]["together_by_round"]) == len(told[-1]["ideal_by_round"]) == 3
     (study,) = [event for event in read(path)[0] if isinstance(event, Study)]
-    assert isinstance(study.found, FoundCoexec)
+    assert isinstance(study.found, CoexecResult)
     assert study.found.rounds == 3
     assert study.found.gain == pytest.approx(told[-1]["gain"], rel=1e-5)
 

@@ -7,7 +7,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from hettop.events import FoundGranularities, Study
+from hettop.events import Study
+from hettop.studies.granularities.result import GranularitiesResult
 from tests.cli.running import hettop, started
 from tests.record.stories import read
 from tests.studies.plan.cutting import models
@@ -41,7 +42,7 @@ def test_a_recording_holds_what_was_found_and_becomes_a_report(tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     (study,) = [event for event in read(path)[0] if isinstance(event, Study)]
     assert (study.name, study.arguments[:2]) == ("granularities", ["coexec", "m.onnx"])
-    assert isinstance(study.found, FoundGranularities)
+    assert isinstance(study.found, GranularitiesResult)
     assert [row.name for row in study.found.rows] == [
         "single",
         "intra-operator",

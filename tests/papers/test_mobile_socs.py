@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from hettop.studies.coexec.result import gain
+from hettop.studies.coexec.rates import gain
 from hettop.studies.layers.published import Work, find_chip, read_chips
 from tests.papers.data import nets, tables
 

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from hettop.events import FoundLayers, Header, Study, encode
+from hettop.events import Header, Study, encode
 from hettop.record.is_study_only import LARGEST, is_study_only
+from hettop.studies.layers.result import LayersResult
 
 HEADER = encode(Header(t=0, format="hettop", version=(1, 0)))
 STUDY = encode(
-    Study(t=5, name="layers", state="done", elapsed_ns=5, found=FoundLayers(unit="A", total_ms=1, end_to_end_ms=1))
+    Study(
+        t=5, name="layers", state="done", elapsed_ns=5, found=LayersResult(unit="A", total_ms=1, end_to_end_ms=1).line()
+    )
 )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.events import FoundCoexec, Header, Study
+from hettop.events import Header, Study
 from hettop.session.log import in_words
 from hettop.session.session import Session
+from hettop.studies.coexec.result import CoexecResult
 from tests.studies.coexecuted import DIED, WELL
 
 S = 10**9
@@ -14,8 +15,15 @@ HEADER = Header(t=0, format="hettop", version=(1, 0), id="x")
 LINE = "CPU_AND_NE left the co-execution: worker process killed by SIGKILL; 2 of its numbers were done by others"
 
 
-def told(t: int, elapsed: int, found: FoundCoexec | None, state: str = "running") -> Study:
-    return Study(t=t * S, name="coexec", state=state, elapsed_ns=elapsed * S, found=found)
+def told(t: int, elapsed: int, found: CoexecResult | None, state: str = "running") -> Study:
+    return Study(
+        t=t * S,
+        name="coexec",
+        state=state,
+        elapsed_ns=elapsed * S,
+        found=None if found is None else found.line(),
+        failures={} if found is None else found.failures(),
+    )
 
 
 def folded(*studies: Study) -> Session:

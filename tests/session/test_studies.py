@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundLayers, Header, Study
+from hettop.events import Header, Study
 from hettop.session.log import in_words
 from hettop.session.session import Session
 from hettop.session.studies import MOST_STUDIES
+from hettop.studies.layers.result import LayersResult
 
-FOUND = FoundLayers(unit="CPU_ONLY", total_ms=1.5, end_to_end_ms=2.0)
+FOUND = LayersResult(unit="CPU_ONLY", total_ms=1.5, end_to_end_ms=2.0)
 
 
-def study(state: str, t: int = 0, name: str = "layers", found: FoundLayers | None = None) -> Study:
-    return Study(t=t, name=name, state=state, elapsed_ns=t, found=found)
+def study(state: str, t: int = 0, name: str = "layers", found: LayersResult | None = None) -> Study:
+    return Study(t=t, name=name, state=state, elapsed_ns=t, found=None if found is None else found.line())
 
 
 def test_one_that_runs_again_keeps_its_last_answer() -> None:
@@ -19,11 +20,11 @@ def test_one_that_runs_again_keeps_its_last_answer() -> None:
     session.fold(study("done", 1, found=FOUND))
     session.fold(study("running", 2))
     assert session.studies.running is not None
-    assert [(each.state, each.found, each.earlier) for each in session.studies.all] == [("running", FOUND, True)]
-    other = FoundLayers(unit="ALL", total_ms=3.0, end_to_end_ms=3.0)
+    assert [(each.state, each.found, each.earlier) for each in session.studies.all] == [("running", FOUND.line(), True)]
+    other = LayersResult(unit="ALL", total_ms=3.0, end_to_end_ms=3.0)
     session.fold(study("done", 3, found=other))
     assert session.studies.running is None
-    assert [(each.found, each.earlier) for each in session.studies.all] == [(other, False)]
+    assert [(each.found, each.earlier) for each in session.studies.all] == [(other.line(), False)]
 
 
 def test_a_session_restored_from_a_keyframe_knows_them() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.events import FoundCoexec, FoundWorker
+from hettop.studies.coexec.result import CoexecResult, WorkerRates
 
 HOSTILE = "[bold]\x1b[31mGPU\u202e\x9b"
 
 # 50 and 100 a second alone, 120 together: a fifth more than the better one, four fifths of the sum.
-CPU = FoundWorker(unit="CPU_ONLY", alone_per_s=50.0, together_per_s=30.0, share=0.25, placed="CPU")
-NE = FoundWorker(unit="CPU_AND_NE", alone_per_s=100.0, together_per_s=90.0, share=0.75, placed="NE")
-WELL = FoundCoexec(
+CPU = WorkerRates(unit="CPU_ONLY", alone_per_s=50.0, together_per_s=30.0, share=0.25, placed="CPU")
+NE = WorkerRates(unit="CPU_AND_NE", alone_per_s=100.0, together_per_s=90.0, share=0.75, placed="NE")
+WELL = CoexecResult(
     units=[CPU, NE],
     best="CPU_AND_NE",
     together_per_s=120.0,
@@ -32,8 +32,8 @@ WELL = FoundCoexec(
     energy_why="no power was measured",
     notes=["the units are in each other's way"],
 )
-BEGUN = FoundCoexec(units=[msgspec.structs.replace(CPU, together_per_s=None, share=None)], depth=64)
-NOTHING = FoundCoexec()
+BEGUN = CoexecResult(units=[msgspec.structs.replace(CPU, together_per_s=None, share=None)], depth=64)
+NOTHING = CoexecResult()
 FEW = msgspec.structs.replace(WELL, gain=None, of_ideal=None, gain_why="rates stand on 5.00 calls a block")
 WORSE = msgspec.structs.replace(
     WELL, together_per_s=90.0, gain=-0.1, of_ideal=0.6, together_by_round=[85.0, 95.0, 90.0]

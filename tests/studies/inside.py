@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundLayer, FoundLayers, FoundRoofs
+from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 
-ROOFS = FoundRoofs(gflops=100.0, gbytes_per_s=10.0, threads=2)
+ROOFS = Roofs(gflops=100.0, gbytes_per_s=10.0, threads=2)
 
-EXPAND = FoundLayer("expand", "Conv", 0.5, 0.4, macs=10_000_000, nbytes=1_000_000, bound="compute", cache_resident=True)
+EXPAND = LayerRow("expand", "Conv", 0.5, 0.4, macs=10_000_000, nbytes=1_000_000, bound="compute", cache_resident=True)
 """10 MACs/B: 100 GFLOP/s allowed, 40 reached; .2 ms would do."""
 
-DEPTHWISE = FoundLayer("depthwise", "Conv", 0.5, 0.4, 1_000_000, 1_000_000, bound="memory", cache_resident=True)
+DEPTHWISE = LayerRow("depthwise", "Conv", 0.5, 0.4, 1_000_000, 1_000_000, bound="memory", cache_resident=True)
 """1 MAC/B: 20 GFLOP/s allowed, 4 reached; .1 ms would do."""
 
-LOGITS = FoundLayer("logits", "Gemm", 0.2, 0.16, 1_000_000, 4_000_000, bound="memory", cache_resident=True)
+LOGITS = LayerRow("logits", "Gemm", 0.2, 0.16, 1_000_000, 4_000_000, bound="memory", cache_resident=True)
 """.25 MACs/B: 5 GFLOP/s allowed by memory, 10 reached, from the cache."""
 
-POOL = FoundLayer("pool", "Pool", 0.05, 0.04, 0, 100_000, bound="memory", cache_resident=True)
+POOL = LayerRow("pool", "Pool", 0.05, 0.04, 0, 100_000, bound="memory", cache_resident=True)
 
-WHOLE = FoundLayer("small", "model", 1.0, 1.0, 12_000_000, 1_200_000, bound="compute", cache_resident=True)
+WHOLE = LayerRow("small", "model", 1.0, 1.0, 12_000_000, 1_200_000, bound="compute", cache_resident=True)
 """10 MACs/B: 24 of 100 GFLOP/s."""
 
-LAYERS = FoundLayers(
+LAYERS = LayersResult(
     unit="CPU_ONLY",
     threads=2,
     total_ms=1.25,
@@ -32,7 +32,7 @@ LAYERS = FoundLayers(
 )
 """As `hettop layers` finds them."""
 
-ROOFLINE = FoundLayers(
+ROOFLINE = LayersResult(
     unit="CPU_ONLY",
     threads=2,
     total_ms=1.25,
@@ -45,17 +45,17 @@ ROOFLINE = FoundLayers(
 )
 """As `hettop roofline` finds them: with the whole model."""
 
-ESTIMATED = FoundLayers(
+ESTIMATED = LayersResult(
     unit="CPU_AND_NE",
     estimated=True,
     total_ms=2.0,
     end_to_end_ms=2.0,
     by_op={"conv": 1.0},
     layers=[
-        FoundLayer("stem", "conv", 1.5, 0.75, device="NE", fallback=False),
-        FoundLayer("odd", "conv", 0.5, 0.25, device="CPU", fallback=True),
+        LayerRow("stem", "conv", 1.5, 0.75, device="NE", fallback=False),
+        LayerRow("odd", "conv", 0.5, 0.25, device="CPU", fallback=True),
     ],
 )
 """By a plan: no layer was timed and there are no roofs."""
 
-EMPTY = FoundLayers(unit="CPU_ONLY", total_ms=0.0, end_to_end_ms=0.0)
+EMPTY = LayersResult(unit="CPU_ONLY", total_ms=0.0, end_to_end_ms=0.0)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundCurve, FoundPoint, FoundSweep, FoundVariant, FoundVariants
+from hettop.studies.sweep.result import SweepCurve, SweepPoint, SweepResult
+from hettop.studies.variants.result import VariantRow, VariantsResult
 
 BATCHES = (1, 2, 4, 8, 16, 32)
 
 
-def point(batch: int, mean_ms: float, unit: str = "CPU_ONLY", size: int = 224) -> FoundPoint:
-    return FoundPoint(unit, batch, size, size, 100, 1e3 * batch / mean_ms, mean_ms, mean_ms * 1.25)
+def point(batch: int, mean_ms: float, unit: str = "CPU_ONLY", size: int = 224) -> SweepPoint:
+    return SweepPoint(unit, batch, size, size, 100, 1e3 * batch / mean_ms, mean_ms, mean_ms * 1.25)
 
 
-def failed(batch: int, why: str = "bad allocation") -> FoundPoint:
-    return FoundPoint("CPU_ONLY", batch, 224, 224, 0, None, None, None, why)
+def failed(batch: int, why: str = "bad allocation") -> SweepPoint:
+    return SweepPoint("CPU_ONLY", batch, 224, 224, 0, None, None, None, why)
 
 
-def _curve(points: list[FoundPoint], **more: object) -> FoundCurve:
+def _curve(points: list[SweepPoint], **more: object) -> SweepCurve:
     told = {
         "unit": points[0].unit,
         "axis": "batch",
@@ -24,28 +25,28 @@ def _curve(points: list[FoundPoint], **more: object) -> FoundCurve:
         "items_per_s": [each.items_per_s for each in points],
         "mean_ms": [each.mean_ms for each in points],
     }
-    return FoundCurve(**{**told, **more})  # type: ignore[arg-type]
+    return SweepCurve(**{**told, **more})  # type: ignore[arg-type]
 
 
 _LINE = [point(batch, 8.0 + batch) for batch in BATCHES]
 _BEST = {"throughput": 32.0, "latency": 1.0, "within_budget": None}
-PLANTED = FoundSweep(
+PLANTED = SweepResult(
     points=[*_LINE, failed(64)],
     curves=[_curve(_LINE, a_ms=8.0, b_ms=1.0, r2=1.0, knee=8.0, best=_BEST, knee_sure=1.0, best_sure=1.0)],
 )
 """t = 8 + B ms on CPU_ONLY: 111 items/s at batch 1, 800 at 32, which are 7.2 times as many; the knee at 8."""
 
 _FLAT = [point(batch, 10.0 * batch, "ALL") for batch in (1, 2, 4)]
-FLAT = FoundSweep(
+FLAT = SweepResult(
     points=_FLAT,
     curves=[_curve(_FLAT, a_ms=0.0, b_ms=10.0, r2=1.0, no_knee="flat: it rises by less than 5%", best={})],
 )
 """100 items/s whatever the batch."""
 
-TWO_UNITS = FoundSweep(points=[*_LINE, *_FLAT], curves=[*PLANTED.curves, *FLAT.curves])
+TWO_UNITS = SweepResult(points=[*_LINE, *_FLAT], curves=[*PLANTED.curves, *FLAT.curves])
 
 _SIZED = [point(1, ms, size=size) for size, ms in ((200, 5.0), (400, 17.0))]
-SIZES = FoundSweep(
+SIZES = SweepResult(
     points=_SIZED,
     curves=[
         _curve(
@@ -61,16 +62,16 @@ SIZES = FoundSweep(
 )
 """t = 1 + 100 Mpx ms: 3.4 times as long for 4 times the pixels."""
 
-ONE_POINT = FoundSweep(points=[point(1, 9.0)])
-NOTHING = FoundSweep()
+ONE_POINT = SweepResult(points=[point(1, 9.0)])
+NOTHING = SweepResult()
 
 
-def under(load: str, p90_ms: float | None, unit: str = "ALL", error: str | None = None) -> FoundPoint:
+def under(load: str, p90_ms: float | None, unit: str = "ALL", error: str | None = None) -> SweepPoint:
     rate = None if p90_ms is None else 500.0
-    return FoundPoint(unit, 1, None, None, 100, rate, p90_ms, p90_ms, error, load)
+    return SweepPoint(unit, 1, None, None, 100, rate, p90_ms, p90_ms, error, load)
 
 
-LOADS = FoundSweep(
+LOADS = SweepResult(
     points=[
         under("none", 2.0),
         under("cpu:1", 2.1),
@@ -84,9 +85,9 @@ LOADS = FoundSweep(
 """ALL is 2.5 times as slow under memory:1 and 1.05 times under cpu:1."""
 
 
-VARIANTS = FoundVariants(
+VARIANTS = VariantsResult(
     variants=[
-        FoundVariant(
+        VariantRow(
             precision="fp32",
             unit="CPU_ONLY",
             reference=True,
@@ -98,7 +99,7 @@ VARIANTS = FoundVariants(
             front=True,
             note="fp32: the model as it is",
         ),
-        FoundVariant(
+        VariantRow(
             precision="fp16",
             unit="CPU_ONLY",
             size_bytes=7_000_000,
@@ -111,7 +112,7 @@ VARIANTS = FoundVariants(
             cosine=0.999,
             top1=1.0,
         ),
-        FoundVariant(
+        VariantRow(
             precision="int8",
             unit="CPU_ONLY",
             size_bytes=3_500_000,
@@ -125,40 +126,38 @@ VARIANTS = FoundVariants(
             top1=0.875,
             front=True,
         ),
-        FoundVariant(precision="int4", unit="CPU_ONLY", error="no tool writes it"),
+        VariantRow(precision="int4", unit="CPU_ONLY", error="no tool writes it"),
     ],
     notes=["differences to fp32 on CPU_ONLY over 8 sets"],
 )
 """fp16 is slower and off: beaten. int8 is twice as fast, a quarter of the size."""
 
-UNCOMPARED = FoundVariants(
+UNCOMPARED = VariantsResult(
     variants=[
-        FoundVariant(precision="fp32", unit="ALL", reference=True, size_bytes=8_000_000, n=9, p50_ms=4.0, front=True),
-        FoundVariant(precision="int8", unit="ALL", size_bytes=2_000_000, n=9, p50_ms=3.0, speed=1.3, front=True),
+        VariantRow(precision="fp32", unit="ALL", reference=True, size_bytes=8_000_000, n=9, p50_ms=4.0, front=True),
+        VariantRow(precision="int8", unit="ALL", size_bytes=2_000_000, n=9, p50_ms=3.0, speed=1.3, front=True),
     ]
 )
-NO_VARIANTS = FoundVariants()
+NO_VARIANTS = VariantsResult()
 
 HOSTILE = "\x1b[2J\u202e漢字" * 4
-HOSTILE_SWEEP = FoundSweep(
+HOSTILE_SWEEP = SweepResult(
     points=[
-        FoundPoint(HOSTILE, 1, 224, 224, 1, 1e-9, 1e9, 1e9),
-        FoundPoint(HOSTILE, 2, 224, 224, 0, None, None, None, HOSTILE),
+        SweepPoint(HOSTILE, 1, 224, 224, 1, 1e-9, 1e9, 1e9),
+        SweepPoint(HOSTILE, 2, 224, 224, 0, None, None, None, HOSTILE),
     ],
     curves=[
-        FoundCurve(
+        SweepCurve(
             unit=HOSTILE, axis=HOSTILE, along=HOSTILE, x=[1.0], items_per_s=[1.0], mean_ms=[1.0], no_knee=HOSTILE
         )
     ],
     notes=[HOSTILE],
 )
-HOSTILE_LOADS = FoundSweep(points=[under(HOSTILE, 1e-9, HOSTILE), under("none", None, HOSTILE, HOSTILE)])
-HOSTILE_VARIANTS = FoundVariants(
+HOSTILE_LOADS = SweepResult(points=[under(HOSTILE, 1e-9, HOSTILE), under("none", None, HOSTILE, HOSTILE)])
+HOSTILE_VARIANTS = VariantsResult(
     variants=[
-        FoundVariant(
-            precision=HOSTILE, unit=HOSTILE, n=1, p50_ms=1e9, max_abs=1e9, speed=1e-9, note=HOSTILE, front=True
-        ),
-        FoundVariant(precision="b", unit="ALL", n=1, p50_ms=1e-9, max_abs=0.0, error=HOSTILE, size_bytes=2**52),
+        VariantRow(precision=HOSTILE, unit=HOSTILE, n=1, p50_ms=1e9, max_abs=1e9, speed=1e-9, note=HOSTILE, front=True),
+        VariantRow(precision="b", unit="ALL", n=1, p50_ms=1e-9, max_abs=0.0, error=HOSTILE, size_bytes=2**52),
     ],
     notes=[HOSTILE],
     rest_n=3,

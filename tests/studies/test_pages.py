@@ -14,12 +14,13 @@ from hettop.report.terminal.blocks import block_lines, block_text
 from hettop.report.terminal.glyphs import GLYPHS
 from hettop.report.terminal.lines import INKS, text_of, width_of
 from hettop.studies.registry import STUDIES
+from hettop.studies.result import StudyResult
 from tests.studies import coexecuted, inside, planned, swept
 
 EVIL = "</svg><script>alert(1)</script>\x1b[31m\u202e`|x"
 
 
-def _evil(name: str, found: object) -> object:
+def _evil(name: str, found: StudyResult) -> StudyResult:
     """The same with an evil text wherever there is a text."""
     plain = msgspec.to_builtins(found)
 
@@ -38,7 +39,7 @@ def _evil(name: str, found: object) -> object:
 KEPT = {"of", "bound", "axis"}
 """What a study's fields mean by these texts decides what is drawn."""
 
-FOUND: list[tuple[str, object]] = [
+FOUND: list[tuple[str, StudyResult]] = [
     *(("sweep", found) for found in (swept.PLANTED, swept.FLAT, swept.TWO_UNITS, swept.SIZES, swept.ONE_POINT)),
     *(("sweep", found) for found in (swept.NOTHING, swept.LOADS, swept.HOSTILE_SWEEP, swept.HOSTILE_LOADS)),
     *(("variants", found) for found in (swept.VARIANTS, swept.UNCOMPARED, swept.NO_VARIANTS, swept.HOSTILE_VARIANTS)),
@@ -55,7 +56,9 @@ NAMED = pytest.mark.parametrize(("name", "found"), [*FOUND, *((name, _evil(name,
 
 @NAMED
 @pytest.mark.parametrize("width", [196, 76, 20, 1])
-def test_in_cells_no_line_is_too_long_and_none_holds_a_control_character(name: str, found: object, width: int) -> None:
+def test_in_cells_no_line_is_too_long_and_none_holds_a_control_character(
+    name: str, found: StudyResult, width: int
+) -> None:
     lines = block_lines(STUDIES[name].page(found), width, 30)
     text = "\n".join(text_of(each) for each in lines)
     assert all(width_of(each) <= width for each in lines)
@@ -64,7 +67,7 @@ def test_in_cells_no_line_is_too_long_and_none_holds_a_control_character(name: s
 
 
 @NAMED
-def test_as_html_and_markdown_no_text_is_markup(name: str, found: object) -> None:
+def test_as_html_and_markdown_no_text_is_markup(name: str, found: StudyResult) -> None:
     blocks = STUDIES[name].page(found)
     page = Page("a page", simulated=False, sections=[Section("Found", blocks)])
     html, markdown = html_page(page), markdown_page(page)
@@ -80,7 +83,7 @@ def test_as_html_and_markdown_no_text_is_markup(name: str, found: object) -> Non
 
 @pytest.mark.parametrize("width", [196, 76])
 @pytest.mark.parametrize(("name", "found"), FOUND)
-def test_drawings_are_made_of_glyphs_that_ascii_has_a_stand_in_for(name: str, found: object, width: int) -> None:
+def test_drawings_are_made_of_glyphs_that_ascii_has_a_stand_in_for(name: str, found: StudyResult, width: int) -> None:
     drawn = [each for each in STUDIES[name].page(found) if isinstance(each, Plot | Beside | Stack | Columns)]
     beyond = {letter for letter in block_text(drawn, width) if not letter.isascii()}
     assert beyond <= {*GLYPHS, *"漢字²"}

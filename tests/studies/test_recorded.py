@@ -12,7 +12,7 @@ from tests.report.sessions import session_of
 from tests.streams import MS, S, window
 from tests.studies.inside import LAYERS, ROOFLINE
 
-DONE = Study(t=4 * S, name="roofline", state="done", elapsed_ns=4 * S, arguments=["roofline"], found=ROOFLINE)
+DONE = Study(t=4 * S, name="roofline", state="done", elapsed_ns=4 * S, arguments=["roofline"], found=ROOFLINE.line())
 FAILED = Study(
     t=S, name="layers", state="failed", elapsed_ns=S, error=Failure(kind="load", message="it cannot be read")
 )
@@ -52,7 +52,7 @@ def test_two_of_them_have_no_empty_table_side_by_side() -> None:
 
 def test_one_that_did_not_end_says_so() -> None:
     for state, words in (("running", "Still running at the end"), ("ended", "Ended by the user")):
-        study = Study(t=S, name="layers", state=state, elapsed_ns=2 * S, found=LAYERS)
+        study = Study(t=S, name="layers", state=state, elapsed_ns=2 * S, found=LAYERS.line())
         (section,) = study_sections(session_of(study))
         assert getattr(section.blocks[0], "text", "").startswith(words)
 

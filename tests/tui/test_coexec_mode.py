@@ -15,7 +15,12 @@ from tests.tui.screens import running, screen_text, settled
 
 TOGETHER = replace(HEADER, mode="coexec", units=("CPU_ONLY@1", "CPU_AND_NE"), paused=True, study="coexec")
 RUNNING = Study(
-    t=HEADER.elapsed_ns, name="coexec", state="running", elapsed_ns=9 * SECOND, doing="round 4: CPU_ONLY@1", found=WELL
+    t=HEADER.elapsed_ns,
+    name="coexec",
+    state="running",
+    elapsed_ns=9 * SECOND,
+    doing="round 4: CPU_ONLY@1",
+    found=WELL.line(),
 )
 
 

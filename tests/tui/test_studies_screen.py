@@ -6,19 +6,20 @@ from dataclasses import replace
 
 import msgspec
 
-from hettop.events import Failure, FoundLayer, FoundLayers, Study
+from hettop.events import Failure, Study
+from hettop.studies.layers.result import LayerRow, LayersResult
 from tests.tui.fakes import LIVE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
 NOW = LIVE.header.elapsed_ns
-LAYERS = FoundLayers(
+LAYERS = LayersResult(
     unit="CPU_ONLY",
     total_ms=1.6,
     end_to_end_ms=1.7,
     by_op={"Conv": 1.0},
-    layers=[FoundLayer("conv1", "Conv", 1.2, 0.75), FoundLayer("conv2", "Conv", 0.4, 0.25)],
+    layers=[LayerRow("conv1", "Conv", 1.2, 0.75), LayerRow("conv2", "Conv", 0.4, 0.25)],
 )
-DONE = Study(t=NOW - 5 * SECOND, name="layers", state="done", elapsed_ns=12 * SECOND, found=LAYERS)
+DONE = Study(t=NOW - 5 * SECOND, name="layers", state="done", elapsed_ns=12 * SECOND, found=LAYERS.line())
 FAILED = Study(
     t=NOW,
     name="sweep",
@@ -149,7 +150,7 @@ async def test_a_replay_without_studies_says_so() -> None:
 
 
 async def test_a_study_that_nobody_here_knows_is_named_and_not_drawn() -> None:
-    strange = Study(t=NOW, name="[bold]x[/] \x1b[31m", state="done", elapsed_ns=SECOND, found=LAYERS)
+    strange = Study(t=NOW, name="[bold]x[/] \x1b[31m", state="done", elapsed_ns=SECOND, found=LAYERS.line())
     async with running(feed_of(strange, replay=True), size=(100, 30)) as (app, pilot):
         await pilot.press("y")
         await settled(pilot)

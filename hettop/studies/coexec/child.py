@@ -15,7 +15,7 @@ from hettop.processes.call import COLLECT_S, Call
 from hettop.processes.child_process import environment_for_child, module_command
 from hettop.processes.reaper import Reaper
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress
-from hettop.studies.coexec.result import NOTHING_YET, Result
+from hettop.studies.coexec.rates import NOTHING_YET, Result
 
 DISPATCH = module_command("hettop.studies.coexec.dispatch")
 READ_BYTES = 1 << 16

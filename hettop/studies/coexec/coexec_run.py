@@ -15,7 +15,7 @@ from hettop.sources.engine.watchdog import PATIENT_FACTOR, Timeouts
 from hettop.studies.coexec.blocks import REST_NS, Block, Rounds, plan_rounds
 from hettop.studies.coexec.crew import Began, Crew, Did, Died, GaveBack, Said
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Ready
-from hettop.studies.coexec.result import NOTHING_YET, Fault, Result, Round, UnitResult
+from hettop.studies.coexec.rates import NOTHING_YET, Fault, Result, Round, UnitResult
 from hettop.studies.coexec.run_totals import Book
 from hettop.studies.coexec.stealing import Stealing, ahead_of
 from hettop.studies.coexec.tally import Stretch, Tally, rate

@@ -20,7 +20,7 @@ from hettop.processes.pipe_reader import LineReader
 from hettop.processes.serve import Failed
 from hettop.sources.engine.backend import Clock
 from hettop.studies.coexec.messages import Ready, Work, WorkerJob, decode_report, encode
-from hettop.studies.coexec.result import Fault
+from hettop.studies.coexec.rates import Fault
 from hettop.studies.coexec.stealing import Order
 from hettop.studies.coexec.worker_names import unit_of
 from hettop.units import NS_PER_S

@@ -20,7 +20,7 @@ from hettop.sources.engine.garbage import frozen_collector
 from hettop.studies.coexec.coexec_run import CoexecRun
 from hettop.studies.coexec.crew import ProcessCrew
 from hettop.studies.coexec.messages import CoexecJob
-from hettop.studies.coexec.result import Result
+from hettop.studies.coexec.rates import Result
 
 STDIN = 0
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import ROWS_LIMIT, FoundCoexec
-from hettop.studies.coexec.result import Energy
+from hettop.studies.coexec.rates import Energy
+from hettop.studies.coexec.result import CoexecResult
+from hettop.studies.result import ROWS_LIMIT
 from hettop.studies.texts import number, short
 
 MOST_ROUNDS = 120
@@ -21,7 +22,7 @@ TEXTS = ("best", "gain_why", "energy_why", "power_source")
 COURSES = ("together_by_round", "best_by_round", "ideal_by_round")
 
 
-def found(document: Mapping[str, Any]) -> FoundCoexec:
+def found(document: Mapping[str, Any]) -> CoexecResult:
     """Raises ValueError and such for what is no such document."""
     raw = {
         "of": "coexec",
@@ -33,7 +34,7 @@ def found(document: Mapping[str, Any]) -> FoundCoexec:
         **{name: short(document[name]) for name in TEXTS},
         **{name: _course(document[name]) for name in COURSES},
     }
-    return msgspec.convert(raw, FoundCoexec)
+    return msgspec.convert(raw, CoexecResult)
 
 
 def together_ns(document: Mapping[str, Any]) -> list[tuple[int, int]]:
@@ -41,7 +42,7 @@ def together_ns(document: Mapping[str, Any]) -> list[tuple[int, int]]:
     return [(int(since), int(until)) for since, until in document["together_ns"]]
 
 
-def with_energy(found: FoundCoexec, energy: Energy) -> FoundCoexec:
+def with_energy(found: CoexecResult, energy: Energy) -> CoexecResult:
     """The same with the energy that somebody else measured."""
     return msgspec.structs.replace(
         found,

@@ -12,10 +12,10 @@ from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, sig
 from hettop.session.gain_standing import NOTHING_GAINED, Standing, standing
 
 if TYPE_CHECKING:
-    from hettop.events import FoundCoexec, FoundWorker
+    from hettop.studies.coexec.result import CoexecResult, WorkerRates
 
 
-def verdict(found: FoundCoexec) -> str:
+def verdict(found: CoexecResult) -> str:
     """Rate of all together, what that gains over the best unit alone, and how much of the ideal it is."""
     dead = died(found)
     if not dead:
@@ -29,7 +29,7 @@ def verdict(found: FoundCoexec) -> str:
     return f"{_fallen(dead)}: {who}. {_together(found, words)}"
 
 
-def _fallen(dead: list[FoundWorker]) -> str:
+def _fallen(dead: list[WorkerRates]) -> str:
     """Who died, and who did not even begin."""
     began = [worker.unit for worker in dead if worker.alone_per_s or worker.share]
     others = [worker.unit for worker in dead if worker.unit not in began]
@@ -37,7 +37,7 @@ def _fallen(dead: list[FoundWorker]) -> str:
     return ", ".join(f"{' and '.join(names)} {what}" for names, what in told if names)
 
 
-def _together(found: FoundCoexec, words: str) -> str:
+def _together(found: CoexecResult, words: str) -> str:
     if found.together_per_s is None:
         return f"{words} not yet measured: {each_alone(found)}."
     told = f"{words} {per_second(found.together_per_s)}"
@@ -52,7 +52,7 @@ def _together(found: FoundCoexec, words: str) -> str:
     return f"{told}: {gain}{of_ideal}{''.join(f'; {each}' for each in reservations(stands))}."
 
 
-def standing_of(found: FoundCoexec) -> Standing:
+def standing_of(found: CoexecResult) -> Standing:
     """Whether the gain can be relied on, by the rounds that are known."""
     return standing(found.together_by_round, found.best_by_round, found.ideal_by_round, found.of_ideal)
 
@@ -68,12 +68,12 @@ def reservations(stands: Standing) -> Iterator[str]:
         yield f"not proven: {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)} by round"
 
 
-def each_alone(found: FoundCoexec) -> str:
+def each_alone(found: CoexecResult) -> str:
     known = [f"{unit.unit} alone {per_second(unit.alone_per_s)}" for unit in found.units if unit.alone_per_s]
     return ", ".join(known) or "the units are loading"
 
 
-def is_worth_it(found: FoundCoexec) -> bool | None:
+def is_worth_it(found: CoexecResult) -> bool | None:
     """Whether together is better than the best unit alone; None where nobody knows, or it is not proven."""
     stands = standing_of(found)
     if found.gain is None or not stands.concludes:
@@ -83,7 +83,7 @@ def is_worth_it(found: FoundCoexec) -> bool | None:
     return True if stands.proven else None
 
 
-def order(found: FoundCoexec) -> str:
+def order(found: CoexecResult) -> str:
     """How many results left, whether in order, how long they took, and what restoring the order needed."""
     if not found.delivered:
         return ""
@@ -95,7 +95,7 @@ def order(found: FoundCoexec) -> str:
     return f"{left}; {took}; {reorder}; {count(found.steals)} stolen{redone}"
 
 
-def energy(found: FoundCoexec) -> str:
+def energy(found: CoexecResult) -> str:
     if found.energy_mj is None:
         return f"energy {UNKNOWN}: {found.energy_why or 'no power was measured'}"
     source = f", as {found.power_source} tells" if found.power_source else ""
@@ -103,12 +103,12 @@ def energy(found: FoundCoexec) -> str:
     return f"energy {significant(found.energy_mj)} mJ an inference: {power}"
 
 
-def died(found: FoundCoexec) -> list[FoundWorker]:
+def died(found: CoexecResult) -> list[WorkerRates]:
     """Workers that did not begin, or did not go on."""
     return [unit for unit in found.units if unit.error is not None]
 
 
-def deaths(found: FoundCoexec) -> Iterator[str]:
+def deaths(found: CoexecResult) -> Iterator[str]:
     """Of each dead worker why, and what became of its work."""
     for unit in died(found):
         numbers = "1 number" if unit.redone == 1 else f"{count(unit.redone)} numbers"
@@ -116,14 +116,14 @@ def deaths(found: FoundCoexec) -> Iterator[str]:
         yield f"{unit.unit}: {unit.error}{redone}"
 
 
-def of_alone(unit: FoundWorker) -> float | None:
+def of_alone(unit: WorkerRates) -> float | None:
     """What the unit does together by what it does alone."""
     if unit.together_per_s is None or not unit.alone_per_s:
         return None
     return unit.together_per_s / unit.alone_per_s
 
 
-def further_notes(found: FoundCoexec) -> list[str]:
+def further_notes(found: CoexecResult) -> list[str]:
     """Without those on deaths, which are told apart."""
     names = [unit.unit for unit in died(found)]
     return [note for note in found.notes if not any(note.startswith(f"{name} di") for name in names)]

@@ -14,7 +14,7 @@ import msgspec
 from hettop.models.ports import InputOptions
 from hettop.processes.serve import Failed
 from hettop.studies.coexec.blocks import BLOCK_NS
-from hettop.studies.coexec.result import Result
+from hettop.studies.coexec.rates import Result
 
 WARMUP = 10
 DEPTH = 64

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hettop.events import FoundCoexec, FoundWorker
 from hettop.format import UNKNOWN, count, percent, significant
 from hettop.report.page import Block, Column, Columns, Items, Level, Paragraph, Table
 from hettop.studies.coexec.findings import deaths, energy, further_notes, of_alone, order, standing_of, verdict
+from hettop.studies.coexec.result import CoexecResult, WorkerRates
 
 HEADING = ("unit", "alone/s", "together/s", "of alone", "share", "redone by others", "runs on")
 WORDS = ("unit", "runs on")
 MOST_LABELS = 10
 
 
-def blocks(found: FoundCoexec) -> Iterator[Block]:
+def blocks(found: CoexecResult) -> Iterator[Block]:
     """The verdict first; a warning where it is not to be trusted. A dead unit is one, too."""
     untrue = not found.in_order or (found.gain is not None and standing_of(found).untrue)
     yield Paragraph(verdict(found), "warning" if untrue else "strong")
@@ -29,7 +29,7 @@ def blocks(found: FoundCoexec) -> Iterator[Block]:
     yield Items([*filter(None, told), *further_notes(found)])
 
 
-def _rounds(found: FoundCoexec) -> Columns:
+def _rounds(found: CoexecResult) -> Columns:
     """All together in each round, against the best unit alone and the sum of what each does alone."""
     shown = len(found.together_by_round)
     first = found.rounds - shown + 1
@@ -53,7 +53,7 @@ def _rounds(found: FoundCoexec) -> Columns:
     )
 
 
-def _row(unit: FoundWorker) -> tuple[str, ...]:
+def _row(unit: WorkerRates) -> tuple[str, ...]:
     return (
         f"{unit.unit} (died)" if unit.error is not None else unit.unit,
         significant(unit.alone_per_s),

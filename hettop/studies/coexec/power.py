@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from hettop.events import Baseline, Power, PowerStatus, is_capture
 from hettop.session.power_summary import CAPTURE_WORDS, without_keys
 from hettop.session.rails import PowerWindow, estimate, measured
-from hettop.studies.coexec.result import Energy
+from hettop.studies.coexec.rates import Energy
 from hettop.studies.coexec.run_totals import MOST_BLOCKS
 
 MOST_WAITING = 4096

@@ -1,197 +1,72 @@
-"""What came of co-execution, as data with its arithmetic: rates alone and together, gain, shares.
-
-Pure: knows neither who measured nor who shows it.
-"""
+"""What a co-execution found: rates alone and together, gain, order, energy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
-from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of
-from hettop.studies.coexec.worker_names import unit_of
-from hettop.units import NS_PER_MS, NS_PER_S
+import msgspec
 
-LATENCY_NEEDS = 64
-"""Samples that a P90 needs for its 95 % interval to exist on both sides (docs/method/statistics.md)."""
+from hettop.events.base import TEXT_LIMIT, Count, Ratio, Share, Text
+from hettop.studies.result import ROWS, Notes, Signed, StudyResult
 
 
-NOTHING_YET = "nothing was measured yet"
-"""What is said when it is ended before there is a rate."""
+class WorkerRates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A unit as one of several workers on one stream of inputs."""
 
-FEWEST_CALLS = 10
-"""Calls a block that a rate must stand on before it is compared: of fewer, one call is more than a tenth."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Why a unit did not begin, or did not go on."""
-
-    kind: str
-    message: str
-    hint: str = ""
+    unit: Text
+    alone_per_s: Ratio | None = None
+    together_per_s: Ratio | None = None
+    share: Share | None = None
+    redone: Count = 0
+    placed: Text | None = None
+    error: Text | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """Rates of one round, inferences a second, alone by unit; None where a block came to nothing."""
+class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
+    """Units that serve one stream together. Latencies are from handing a number out to its leaving in order.
 
-    alone_per_s: dict[str, float | None]
-    together_per_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """A worker's part. Rates are inferences a second; calls are those that the rates stand on.
-
-    unit: the worker's name. alone_per_s: of the unit, whose first worker was measured alone for all of them.
-    alone_blocks: in how many blocks it was alone; 0 if nobody counted them: one a round.
-    share: of the work that was done together. ahead: numbers that it has at once.
-    redone: numbers that others had to do again when it died.
+    `together_by_round`, `best_by_round` and `ideal_by_round` are rates of the last rounds, oldest first: all together,
+    the best unit alone, and the sum of what each does alone. `gain_why` tells why there is no gain, `energy_why` why no
+    energy. A P90 of fewer than `p90_needs` results is a guess.
     """
 
-    unit: str
-    alone_per_s: float | None
-    together_per_s: float | None
-    share: float | None
-    alone_calls: int = 0
-    together_calls: int = 0
-    placed: str | None = None
-    note: str = ""
-    ahead: int = 0
-    redone: int = 0
-    error: Fault | None = None
-    alone_blocks: int = 0
+    OF: ClassVar[str] = "coexec"
+
+    units: Annotated[list[WorkerRates], ROWS] = []
+    best: Text | None = None
+    together_per_s: Ratio | None = None
+    ideal_per_s: Ratio | None = None
+    gain: Signed | None = None
+    of_ideal: Ratio | None = None
+    in_order: bool = True
+    delivered: Count = 0
+    p50_ms: Ratio | None = None
+    p90_ms: Ratio | None = None
+    max_reorder: Count = 0
+    depth: Count = 0
+    steals: Count = 0
+    redone: Count = 0
+    rounds: Count = 0
+    block_ms: Ratio = 0.0
+    together_by_round: Annotated[list[Ratio | None], msgspec.Meta(max_length=240)] = []
+    best_by_round: Annotated[list[Ratio | None], msgspec.Meta(max_length=240)] = []
+    energy_mj: Ratio | None = None
+    energy_why: Text | None = None
+    notes: Notes = []
+    ideal_by_round: Annotated[list[Ratio | None], msgspec.Meta(max_length=240)] = []
+    gain_why: Text | None = None
+    p90_needs: Count | None = None
+    mean_mw: Ratio | None = None
+    power_source: Text | None = None
+
+    def failures(self) -> dict[str, str]:
+        """Units that did not begin, or did not go on."""
+        return {unit.unit: _failure(unit) for unit in self.units if unit.error is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """All of a co-execution, or what is known of it by now.
-
-    rounds: the last whole rounds, of `rounds_done` in all.
-    in_order: whether what left the buffer was one number after another, none missing, none twice.
-    p50_ms, p90_ms: from handing a number out to its leaving in order, over `latencies` of them.
-    max_reorder: the most results that waited at once for an earlier one; depth: how many numbers the buffer spans.
-    together_ns: when all worked at the same time, from and until (ns of the monotonic clock), of the last such blocks.
-    What is told of all together is of blocks in which all worked that did so in the first one.
-    delivered: numbers that left in order, warm-up not among them.
-    shortest_ns: what a block takes at least where there is time for several rounds.
-    """
-
-    units: tuple[UnitResult, ...]
-    together_per_s: float | None
-    rounds: tuple[Round, ...]
-    delivered: int
-    in_order: bool
-    p50_ms: float | None
-    p90_ms: float | None
-    latencies: int
-    max_reorder: int
-    depth: int
-    steals: int
-    redone: int
-    block_ms: float
-    together_ns: tuple[tuple[int, int], ...] = ()
-    simulated: bool = False
-    interrupted: bool = False
-    rounds_done: int = 0
-    together_blocks: int = 0
-    shortest_ns: int = 0
-
-    @property
-    def best(self) -> UnitResult | None:
-        """The unit that does most alone."""
-        known = [unit for unit in self.units if unit.alone_per_s is not None]
-        return max(known, key=lambda unit: unit.alone_per_s or 0.0, default=None)
-
-    @property
-    def round_count(self) -> int:
-        return max(self.rounds_done, len(self.rounds))
-
-    @property
-    def calls_a_block(self) -> float | None:
-        """The fewest calls that a living unit did alone, or all did together, in a block; None before there are any."""
-        rounds = max(1, self.round_count)
-        living = [unit for unit in self.units if unit.alone_per_s is not None and unit.error is None]
-        if self.together_per_s is None or not living:
-            return None
-        together = sum(unit.together_calls for unit in self.units) / (self.together_blocks or rounds)
-        return min(together, *(unit.alone_calls / (unit.alone_blocks or rounds) for unit in living))
-
-    @property
-    def too_few(self) -> bool:
-        """Whether rates stand on too few calls to be compared."""
-        calls = self.calls_a_block
-        return calls is not None and calls < FEWEST_CALLS
-
-    @property
-    def needs_ns(self) -> int | None:
-        """How long it must be measured for rates that can be compared; None where they can be, or nobody knows."""
-        slowest = min((unit.alone_per_s for unit in self.units if unit.alone_per_s), default=None)
-        if not self.too_few or slowest is None:
-            return None
-        return self._round_ns((BLOCK_SAMPLES + 1) * NS_PER_S / slowest)
-
-    def rounds_ns(self, rounds: int) -> int:
-        """How long so many rounds take."""
-        return rounds * self._round_ns(self.shortest_ns or self.block_ms * NS_PER_MS)
-
-    def _round_ns(self, block_ns: float) -> int:
-        return round(kinds_of([unit.unit for unit in self.units]) * (block_ns + REST_NS))
-
-    @property
-    def gain(self) -> float | None:
-        """Of doing it together over the best unit alone: .5 is half as much again; None of too few calls."""
-        if self.too_few:
-            return None
-        return gain(self.together_per_s, self.best.alone_per_s if self.best else None)
-
-    @property
-    def ideal_per_s(self) -> float | None:
-        """The sum of what the units do alone; None if one of them is unknown."""
-        rates = [unit.alone_per_s for unit in self.units]
-        known = [rate for rate in rates if rate is not None]
-        return sum(known) if known and len(known) == len(rates) else None
-
-    @property
-    def of_ideal(self) -> float | None:
-        if self.together_per_s is None or not self.ideal_per_s or self.too_few:
-            return None
-        return self.together_per_s / self.ideal_per_s
-
-    @property
-    def gain_by_round(self) -> tuple[float | None, ...]:
-        """Over the unit that is best in all rounds together."""
-        if self.too_few:
-            return ()
-        return tuple(map(gain, (each.together_per_s for each in self.rounds), self.best_by_round))
-
-    @property
-    def best_by_round(self) -> tuple[float | None, ...]:
-        """Of the unit that is best in all rounds together, alone."""
-        best = self.best
-        return () if best is None else tuple(each.alone_per_s.get(unit_of(best.unit)) for each in self.rounds)
-
-    @property
-    def ideal_by_round(self) -> tuple[float | None, ...]:
-        """The sum of what each worker's unit did alone; None where one of them did nothing."""
-        return tuple(_sum(each.alone_per_s.get(unit_of(unit.unit)) for unit in self.units) for each in self.rounds)
+def _failure(unit: WorkerRates) -> str:
+    redone = f"; {unit.redone} of its numbers were done by others" if unit.redone else ""
+    return f"{unit.error}{redone}"[:TEXT_LIMIT]
 
 
-@dataclass(frozen=True, slots=True)
-class Energy:
-    """Energy of an inference while all work, in mJ, or why it is unknown. mw: the mean power behind it."""
-
-    mj: float | None
-    why: str = ""
-    mw: float | None = None
-    source: str | None = None
-
-
-def gain(together: float | None, alone: float | None) -> float | None:
-    return together / alone - 1 if together is not None and alone else None
-
-
-def _sum(rates: Iterable[float | None]) -> float | None:
-    known = list(rates)
-    return None if None in known else sum(rate for rate in known if rate is not None)
+RESULT = CoexecResult

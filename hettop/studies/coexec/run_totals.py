@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from hettop.studies.coexec.result import Round
+from hettop.studies.coexec.rates import Round
 from hettop.studies.coexec.stealing import Delivered
 from hettop.studies.coexec.tally import Stretch, Total
 from hettop.studies.coexec.worker_names import unit_of

@@ -19,7 +19,7 @@ from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
 from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.power import PowerEvent, TogetherPower
-from hettop.studies.coexec.result import Energy, Result
+from hettop.studies.coexec.rates import Energy, Result
 from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
 from hettop.studies.coexec.worker_names import workers_of
 from hettop.units import NS_PER_S

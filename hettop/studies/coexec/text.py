@@ -13,7 +13,7 @@ from typing import Any
 from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, significant
 from hettop.report.grid import grid, wrapped
 from hettop.session.gain_standing import FEWEST_ROUNDS, NOTHING_GAINED, Standing, standing
-from hettop.studies.coexec.result import FEWEST_CALLS, LATENCY_NEEDS, Energy, Result, UnitResult
+from hettop.studies.coexec.rates import FEWEST_CALLS, LATENCY_NEEDS, Energy, Result, UnitResult
 from hettop.studies.coexec.worker_names import copy_of, unit_of
 from hettop.text import clean
 from hettop.units import NS_PER_S

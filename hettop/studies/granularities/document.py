@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import ROWS_LIMIT, FoundGranularities
+from hettop.studies.granularities.result import GranularitiesResult
+from hettop.studies.result import ROWS_LIMIT
 from hettop.studies.texts import notes, number, short
 
 LONGEST_NAME = 40
 
 
-def found(document: Mapping[str, Any]) -> FoundGranularities:
+def found(document: Mapping[str, Any]) -> GranularitiesResult:
     """A row for each way under each load, as many as a line has room for. Raises ValueError and such."""
     loads = document["loads"]
     rows = [row for load in loads for row in _rows(load)]
@@ -28,7 +29,7 @@ def found(document: Mapping[str, Any]) -> FoundGranularities:
         "stages": stages[:ROWS_LIMIT],
         "interrupted": document["interrupted"],
     }
-    return msgspec.convert(raw, FoundGranularities)
+    return msgspec.convert(raw, GranularitiesResult)
 
 
 def _rows(load: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from hettop.events import NO_LOAD
 from hettop.format import percent, significant
 
 if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
-    from hettop.events import FoundGranularities, FoundGranularity
+    from hettop.studies.granularities.result import GranularitiesResult, GranularityRow
 
 SINGLE = "single"
 NOT_PROVEN = "not proven (measure longer)"
@@ -31,15 +31,15 @@ def what_runs(name: str, threads: int, stages: Sequence[int]) -> str:
     return WHAT.get(name, "").format(threads=threads, stages=" + ".join(map(str, stages)))
 
 
-def by_load(found: FoundGranularities) -> dict[str, list[FoundGranularity]]:
+def by_load(found: GranularitiesResult) -> dict[str, list[GranularityRow]]:
     """The rows under each load, in their order."""
-    loads: dict[str, list[FoundGranularity]] = {}
+    loads: dict[str, list[GranularityRow]] = {}
     for row in found.rows:
         loads.setdefault(row.load, []).append(row)
     return loads
 
 
-def granularity_sentences(found: FoundGranularities) -> Iterator[str]:
+def granularity_sentences(found: GranularitiesResult) -> Iterator[str]:
     """What is best for latency and for rate under each load; the quiet machine first."""
     loads = by_load(found)
     for load, rows in loads.items():
@@ -49,7 +49,7 @@ def granularity_sentences(found: FoundGranularities) -> Iterator[str]:
         yield f"{'Without load' if load == NO_LOAD else f'Load {load}'}: {_best(known)}"
 
 
-def _best(rows: list[FoundGranularity]) -> str:
+def _best(rows: list[GranularityRow]) -> str:
     """Only what was found to be best is named: the lowest figure may be so by chance."""
     quickest = next((row for row in rows if row.lowest_latency), None)
     busiest = next((row for row in rows if row.highest_rate), None)
@@ -71,9 +71,9 @@ def _best(rows: list[FoundGranularity]) -> str:
     )
 
 
-def _quick(row: FoundGranularity | None) -> str:
+def _quick(row: GranularityRow | None) -> str:
     return "" if row is None else f"{_named(row)} ({significant(row.p50_ms)} ms)"
 
 
-def _named(row: FoundGranularity) -> str:
+def _named(row: GranularityRow) -> str:
     return "one thread alone" if row.name == SINGLE else row.name

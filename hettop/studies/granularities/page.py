@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hettop.events import NO_LOAD, FoundGranularities, FoundGranularity
+from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, significant
 from hettop.report.page import Bar, Block, Cell, Items, Paragraph, Table, Tone
 from hettop.studies.granularities.findings import SINGLE, by_load, granularity_sentences, what_runs
+from hettop.studies.granularities.result import GranularitiesResult, GranularityRow
 
 HEADING = ("way", "P50 ms", "P90 ms", "inferences/s", "times one thread", "speed-up", "by round", "calls", "best for")
 LEFT = ("way", "best for")
@@ -19,7 +20,7 @@ RATES = (
 )
 
 
-def blocks(found: FoundGranularities) -> Iterator[Block]:
+def blocks(found: GranularitiesResult) -> Iterator[Block]:
     """Sentences, the figure, a table for each load, notes."""
     for text in granularity_sentences(found):
         yield Paragraph(text)
@@ -37,7 +38,7 @@ def blocks(found: FoundGranularities) -> Iterator[Block]:
     yield Items([*_ways(found), RATES, CHAIN, *found.notes])
 
 
-def _ways(found: FoundGranularities) -> list[str]:
+def _ways(found: GranularitiesResult) -> list[str]:
     """What runs in each."""
     names = dict.fromkeys(row.name for row in found.rows if row.name)
     known = [(name, what_runs(name, found.threads, found.stages)) for name in names]
@@ -48,7 +49,7 @@ def _title(load: str) -> str:
     return "Without load:" if load == NO_LOAD else f"Under load {load}:"
 
 
-def _row(row: FoundGranularity, highest: float) -> tuple[Cell, ...]:
+def _row(row: GranularityRow, highest: float) -> tuple[Cell, ...]:
     """`highest` speed-up of all loads: their bars have one scale, so that they compare."""
     tone: Tone = "good" if row.highest_rate else "low" if (row.speedup or 0.0) >= 1 else "high"
     best = [word for word, is_best in (("latency", row.lowest_latency), ("rate", row.highest_rate)) if is_best]

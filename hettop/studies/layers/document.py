@@ -7,15 +7,16 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import ROWS_LIMIT, FoundLayers
 from hettop.studies.layers.findings import RIDGE
+from hettop.studies.layers.result import LayersResult
+from hettop.studies.result import ROWS_LIMIT
 from hettop.studies.texts import notes, number, short
 
 MOST_OPS = 24
 LONGEST_NAME = 80
 
 
-def found(document: Mapping[str, Any]) -> FoundLayers:
+def found(document: Mapping[str, Any]) -> LayersResult:
     """Of its layers, those that take longest, in the order in which they run. Raises ValueError and such."""
     layers = document["layers"]
     kept = _largest(layers)
@@ -36,7 +37,7 @@ def found(document: Mapping[str, Any]) -> FoundLayers:
         "whole": None if whole is None else _layer(whole),
         "notes": notes(document.get("notes", ())),
     }
-    return msgspec.convert(raw, FoundLayers)
+    return msgspec.convert(raw, LayersResult)
 
 
 def _largest(layers: Sequence[Mapping[str, Any]]) -> set[int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hettop.format import milliseconds, percent, significant
 
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
-    from hettop.events import FoundLayer, FoundLayers, FoundRoofs
+    from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 
 COMPUTE, MEMORY, RIDGE = "compute", "memory", "ridge"
 """What limits a layer; the last where it is too near the ridge for either to be named."""
@@ -38,7 +38,7 @@ _LEAST, _MOST = 1e-12, 1e15  # a damaged recording can say anything
 class UnderRoof:
     """A layer and what the roofs allow it: GFLOP/s, and the ms that it would take at that rate."""
 
-    layer: FoundLayer
+    layer: LayerRow
     oi: float
     gflops: float
     attainable: float
@@ -54,14 +54,14 @@ class UnderRoof:
         return self.gflops / self.attainable if self.attainable else 0.0
 
 
-def under_roofs(found: FoundLayers) -> list[UnderRoof]:
+def under_roofs(found: LayersResult) -> list[UnderRoof]:
     """All kept layers that have MACs, bytes and a time, in their order; none without roofs."""
     if found.roofs is None:
         return []
     return [placed for layer in found.layers if (placed := under_roof(found.roofs, layer)) is not None]
 
 
-def under_roof(roofs: FoundRoofs, layer: FoundLayer) -> UnderRoof | None:
+def under_roof(roofs: Roofs, layer: LayerRow) -> UnderRoof | None:
     """None where it has no MACs, where bytes, time or roofs are not known, or beyond what any machine does."""
     oi, gflops = layer.oi, layer.gflops
     if oi is None or gflops is None or layer.macs is None:
@@ -72,29 +72,29 @@ def under_roof(roofs: FoundRoofs, layer: FoundLayer) -> UnderRoof | None:
     return UnderRoof(layer, oi, gflops, attainable, 2 * layer.macs / attainable / 1e6)
 
 
-def furthest(found: FoundLayers) -> list[UnderRoof]:
+def furthest(found: LayersResult) -> list[UnderRoof]:
     """Layers below their roofs by more than `CLOSE`, those that lose most time first."""
     below = [each for each in under_roofs(found) if each.of_roof < 1 - CLOSE]
     return sorted(below, key=lambda each: -each.lost_ms)
 
 
-def layer_count(found: FoundLayers) -> int:
+def layer_count(found: LayersResult) -> int:
     return len(found.layers) + found.rest_n
 
 
-def largest(found: FoundLayers, n: int = LARGEST) -> list[FoundLayer]:
+def largest(found: LayersResult, n: int = LARGEST) -> list[LayerRow]:
     """The layers that take longest, the longest first; one alone is not called the largest."""
     return sorted(found.layers, key=lambda layer: -layer.ms)[:n] if len(found.layers) > 1 else []
 
 
-def layers_headline(found: FoundLayers) -> list[str]:
+def layers_headline(found: LayersResult) -> list[str]:
     """Sentences, the one that matters most first."""
     if not found.layers:
         return ["No layer was found that takes time."]
     return [*_by_op(found), *_largest(found), *_bounds(found), *_fallback(found), *_unlike(found)]
 
 
-def roofline_headline(found: FoundLayers) -> list[str]:
+def roofline_headline(found: LayersResult) -> list[str]:
     """Sentences, the one that matters most first; without roofs: why there are none."""
     roofs = found.roofs
     if roofs is None:
@@ -102,7 +102,7 @@ def roofline_headline(found: FoundLayers) -> list[str]:
     return [*_whole(found, roofs), *_lost(found), *_above(found), *_unlike(found)]
 
 
-def _by_op(found: FoundLayers) -> Iterator[str]:
+def _by_op(found: LayersResult) -> Iterator[str]:
     named: list[tuple[str, float]] = []
     for op, share in sorted(found.by_op.items(), key=lambda item: -item[1]):
         if len(named) == LARGEST or math.fsum(share for _, share in named) >= MOST_OF_IT:
@@ -118,7 +118,7 @@ def _by_op(found: FoundLayers) -> Iterator[str]:
     yield f"{_listed([op for op, _ in named])} {verb} {total} of the time{each}."
 
 
-def _largest(found: FoundLayers) -> Iterator[str]:
+def _largest(found: LayersResult) -> Iterator[str]:
     named = largest(found)
     if not named:
         return
@@ -130,7 +130,7 @@ def _largest(found: FoundLayers) -> Iterator[str]:
         yield f"{len(named)} of {layer_count(found)} layers take {total}: {shares}."
 
 
-def _bounds(found: FoundLayers) -> Iterator[str]:
+def _bounds(found: LayersResult) -> Iterator[str]:
     told = [
         (sum(layer.bound == bound for layer in found.layers), _share(found.layers, bound), words)
         for bound, words in ((COMPUTE, "bound by compute"), (MEMORY, "bound by memory"), (RIDGE, "near the ridge"))
@@ -144,7 +144,7 @@ def _bounds(found: FoundLayers) -> Iterator[str]:
     yield f"{_layers(n)}{of} {'is' if n == 1 else 'are'} {words}, {percent(share)} of the time{more}."
 
 
-def _fallback(found: FoundLayers) -> Iterator[str]:
+def _fallback(found: LayersResult) -> Iterator[str]:
     fallen = [layer for layer in found.layers if layer.fallback]
     if fallen:
         share = percent(min(1.0, math.fsum(layer.share for layer in fallen)))
@@ -152,7 +152,7 @@ def _fallback(found: FoundLayers) -> Iterator[str]:
         yield f"{_layers(len(fallen))} {falls} back from the device that {found.unit} is chosen for: {share}."
 
 
-def _whole(found: FoundLayers, roofs: FoundRoofs) -> Iterator[str]:
+def _whole(found: LayersResult, roofs: Roofs) -> Iterator[str]:
     whole = None if found.whole is None else under_roof(roofs, found.whole)
     peak = f"{significant(roofs.gflops)} GFLOP/s"
     if whole is None:
@@ -167,7 +167,7 @@ def _whole(found: FoundLayers, roofs: FoundRoofs) -> Iterator[str]:
     yield f"The whole model reaches {significant(whole.gflops)} of {reach}."
 
 
-def _lost(found: FoundLayers) -> Iterator[str]:
+def _lost(found: LayersResult) -> Iterator[str]:
     placed = under_roofs(found)
     if not placed:
         yield "No layer has both MACs and a time: there is nothing to set under the roofs."
@@ -184,7 +184,7 @@ def _lost(found: FoundLayers) -> Iterator[str]:
     )
 
 
-def _above(found: FoundLayers) -> Iterator[str]:
+def _above(found: LayersResult) -> Iterator[str]:
     above = [each for each in under_roofs(found) if each.of_roof > 1 + CLOSE]
     cached = sum(bool(each.layer.cache_resident) for each in above)
     if above:
@@ -192,7 +192,7 @@ def _above(found: FoundLayers) -> Iterator[str]:
         yield f"{_layers(len(above))} {'is' if len(above) == 1 else 'are'} above the roof: {why}."
 
 
-def _unlike(found: FoundLayers) -> Iterator[str]:
+def _unlike(found: LayersResult) -> Iterator[str]:
     """That the layers do not add up to a call. The profiler makes small layers longer, and cannot make one shorter."""
     if found.estimated or not found.end_to_end_ms:
         return
@@ -204,13 +204,13 @@ def _unlike(found: FoundLayers) -> Iterator[str]:
         yield f"{told}: the profiler's own time is in them, some microseconds a layer, or something else ran meanwhile."
 
 
-def _no_roofs(found: FoundLayers) -> str:
+def _no_roofs(found: LayersResult) -> str:
     if found.estimated:
         return "There are no roofs: a plan estimated these layers, and nothing was measured on its devices."
     return "There are no roofs: what the machine can do was not measured."
 
 
-def _share(layers: Sequence[FoundLayer], bound: str) -> float:
+def _share(layers: Sequence[LayerRow], bound: str) -> float:
     return min(1.0, math.fsum(layer.share for layer in layers if layer.bound == bound))
 
 

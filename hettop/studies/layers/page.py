@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hettop.events import FoundLayer, FoundLayers
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, size
 from hettop.report.page import Block, Column, Columns, Items, Paragraph, Stack, Table, Tone
 from hettop.studies.layers.findings import COMPUTE, MEMORY, RIDGE, largest, layer_count, layers_headline
+from hettop.studies.layers.result import LayerRow, LayersResult
 
 HEADING = ("layer", "op", "ms", "share", "MACs", "bytes", "MACs/B", "bound", "cache", "device", "fallback", "largest")
 LEFT = ("layer", "op", "bound", "cache", "device", "fallback", "largest")
@@ -16,7 +16,7 @@ MOST_OPS = 6
 """Types of operation with a colour of their own; the figures have one more for the rest."""
 
 
-def blocks(found: FoundLayers) -> Iterator[Block]:
+def blocks(found: LayersResult) -> Iterator[Block]:
     """Sentences, the stacked bar by type of operation, a column and a row for each layer, and notes."""
     if found.estimated:
         yield Paragraph("ESTIMATED: a plan says what operations cost; no layer was timed.", tone="warning")
@@ -40,7 +40,7 @@ def blocks(found: FoundLayers) -> Iterator[Block]:
         yield Items(notes)
 
 
-def bound_notes(found: FoundLayers) -> Iterator[str]:
+def bound_notes(found: LayersResult) -> Iterator[str]:
     """What `bound` and `cache` rest on."""
     roofs = found.roofs
     if roofs is None:
@@ -72,13 +72,13 @@ def bound_index(bound: str | None) -> int:
     return next((i for i, (name, _, _) in enumerate(BOUNDS) if name == bound), len(BOUNDS) - 1)
 
 
-def _profile(found: FoundLayers, caption: str) -> Columns:
+def _profile(found: LayersResult, caption: str) -> Columns:
     """A column for each layer in the order in which they run, coloured by what limits it."""
     columns = [Column(layer.ms, bound_index(layer.bound), name=layer.name) for layer in found.layers]
     return Columns(columns, [(words, tone) for _, words, tone in BOUNDS], "ms by layer", caption)
 
 
-def _parts(found: FoundLayers) -> list[tuple[str, float]]:
+def _parts(found: LayersResult) -> list[tuple[str, float]]:
     """The largest types, and all others together."""
     shares = sorted(found.by_op.items(), key=lambda item: -item[1])
     others = shares[MOST_OPS:]
@@ -89,7 +89,7 @@ def _parts(found: FoundLayers) -> list[tuple[str, float]]:
     return [*named, (f"{len(others)} others", rest)]
 
 
-def _table(found: FoundLayers) -> Table:
+def _table(found: LayersResult) -> Table:
     marked = {id(layer) for layer in largest(found)}
     rows = [_row(layer, "yes" if id(layer) in marked else "") for layer in found.layers]
     blank = [""] * (len(HEADING) - 4)
@@ -103,7 +103,7 @@ def _table(found: FoundLayers) -> Table:
     return Table(HEADING, rows, LEFT)
 
 
-def _row(layer: FoundLayer, marked: str) -> list[str]:
+def _row(layer: LayerRow, marked: str) -> list[str]:
     return [
         layer.name,
         layer.op,

@@ -16,10 +16,12 @@ import msgspec
 
 from hettop.analysis.pareto import ACCURACY, DIFFERENCE, ENERGY, LATENCY, SIZE, THROUGHPUT, Choice
 from hettop.errors import HettopError
-from hettop.events import FoundPoint, FoundSweep, FoundVariant, FoundVariants
 from hettop.measurement.recorded import RECORDING_SUFFIXES, read_recording
 from hettop.report.document import session_document
 from hettop.session.studies import Studies
+from hettop.studies.registry import result_of
+from hettop.studies.sweep.result import SweepPoint, SweepResult
+from hettop.studies.variants.result import VariantRow, VariantsResult
 from hettop.text import clean
 
 LARGEST_DOCUMENT = 256 << 20
@@ -74,15 +76,16 @@ def _of_studies(studies: Studies) -> Document:
     variants: list[Document] = []
     points: list[Document] = []
     for study in studies.all:
-        if isinstance(study.found, FoundVariants):
-            variants += map(_variant, study.found.variants)
-        elif isinstance(study.found, FoundSweep):
+        result = result_of(study)
+        if isinstance(result, VariantsResult):
+            variants += map(_variant, result.variants)
+        elif isinstance(result, SweepResult):
             # Under loads they are conditions of the session itself, and told as such.
-            points += [_point(point) for point in study.found.points if point.load is None]
+            points += [_point(point) for point in result.points if point.load is None]
     return {"variants": variants, "points": points}
 
 
-def _variant(row: FoundVariant) -> Document:
+def _variant(row: VariantRow) -> Document:
     statistics = {
         "unit": row.unit,
         "p50_ms": row.p50_ms,
@@ -95,7 +98,7 @@ def _variant(row: FoundVariant) -> Document:
     return {**known, "statistics": statistics}
 
 
-def _point(row: FoundPoint) -> Document:
+def _point(row: SweepPoint) -> Document:
     size = "" if row.height is None else f"{row.height}x{row.width} "
     statistics = {"unit": row.unit, "p50_ms": row.p50_ms, "p90_ms": row.p90_ms, "mean_ms": row.mean_ms}
     name = f"{size}b{row.batch}"

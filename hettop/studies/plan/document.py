@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import FoundPlan
+from hettop.studies.plan.result import PlanResult
 from hettop.studies.texts import notes, number, short
 from hettop.units import BYTES_PER_MB
 
@@ -21,7 +21,7 @@ LONGEST_LAYER = 24
 CELL_DIGITS = 3
 
 
-def found(document: Mapping[str, Any]) -> FoundPlan:
+def found(document: Mapping[str, Any]) -> PlanResult:
     """Slices from the first on, and the cheapest of what the plan is compared with. Raises ValueError and such."""
     slices, layers, run = document["slices"], document["layers"], document["run"]
     devices = [str(each["device"]) for each in slices]
@@ -48,7 +48,7 @@ def found(document: Mapping[str, Any]) -> FoundPlan:
         "contradiction": short(document["contradiction"]),
         "notes": notes(note for note in document["notes"] if note != document["contradiction"]),
     }
-    return msgspec.convert(raw, FoundPlan)
+    return msgspec.convert(raw, PlanResult)
 
 
 def _name(device: object) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hettop.format import UNKNOWN, count, percent, significant
 
 if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
-    from hettop.events import FoundPlan, FoundRun
+    from hettop.studies.plan.result import PlanResult, PlanRun
 
 GOOD, BAD, PLAIN = "good", "bad", "plain"
 """What a sentence means to whoever wants it fast and right."""
@@ -30,7 +30,7 @@ class Sentence:
     first: bool = True
 
 
-def plan_sentences(found: FoundPlan) -> Iterator[Sentence]:
+def plan_sentences(found: PlanResult) -> Iterator[Sentence]:
     """What is predicted, what was measured, and whether the outputs are right; the most important first."""
     if found.contradiction is not None:
         yield Sentence(f"{found.contradiction[:1].upper()}{found.contradiction[1:]}.", BAD)
@@ -43,7 +43,7 @@ def plan_sentences(found: FoundPlan) -> Iterator[Sentence]:
     yield _outputs(found.run)
 
 
-def begins(found: FoundPlan) -> dict[int, int]:
+def begins(found: PlanResult) -> dict[int, int]:
     """Entries of the strip in which slices begin, with the number of the first such layer."""
     entries: dict[int, int] = {}
     for each in found.slices:
@@ -58,7 +58,7 @@ def against(plan: float, other: float) -> str:
     return "the same" if change is not None and abs(change) < NOTHING else percent(change, signed=True)
 
 
-def _predicted(found: FoundPlan) -> Sentence:
+def _predicted(found: PlanResult) -> Sentence:
     used = list(dict.fromkeys(each.device for each in found.slices))
     first = used[0] if used else ""
     if found.slices_n == 1 and not found.given:
@@ -80,12 +80,12 @@ def _predicted(found: FoundPlan) -> Sentence:
     return Sentence(text, PLAIN if found.contradiction is not None else GOOD if gain > 0 else BAD)
 
 
-def _is_best_single(found: FoundPlan) -> bool:
+def _is_best_single(found: PlanResult) -> bool:
     """Whether the plan is that device alone which it is compared with."""
     return found.run is not None and [each.device for each in found.slices] == [found.run.best_single]
 
 
-def _against_itself(run: FoundRun) -> Sentence:
+def _against_itself(run: PlanRun) -> Sentence:
     """One and the same, measured twice: what differs is no gain."""
     text = f"It is the best device alone; measured against itself it differs by {percent(run.gain, signed=True)}"
     interval = ""
@@ -94,7 +94,7 @@ def _against_itself(run: FoundRun) -> Sentence:
     return Sentence(f"{text}{interval}: that is the machine, not a gain.")
 
 
-def _gained(run: FoundRun) -> Sentence:
+def _gained(run: PlanRun) -> Sentence:
     gain = f"Measured gain {percent(run.gain, signed=True)} over {run.best_single or 'the best device'} alone"
     if run.gain_ci is None:
         return Sentence(f"{gain}.")
@@ -105,7 +105,7 @@ def _gained(run: FoundRun) -> Sentence:
     return Sentence(f"{text}: no difference is proven.")
 
 
-def _took(run: FoundRun, *, adjusted: bool) -> Sentence:
+def _took(run: PlanRun, *, adjusted: bool) -> Sentence:
     """`adjusted`: whether the machine's speed then and now is known well enough to adjust to."""
     off = off_by(run.error)
     if adjusted and run.adjusted_error is not None:
@@ -121,7 +121,7 @@ def off_by(error: float | None) -> str:
     return f"{percent(abs(error))} too {'low' if error < 0 else 'high'}" if error else "exactly that"
 
 
-def _outputs(run: FoundRun) -> Sentence:
+def _outputs(run: PlanRun) -> Sentence:
     allowed = "" if run.tolerance is None else f", where {run.tolerance:.0e} is allowed"
     if run.outputs_equal:
         if not run.output_difference:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Sequence
 
-from hettop.events import FoundPlan
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
 from hettop.report.page import Block, Column, Columns, Items, Paragraph, Plot, Scale, Series, Spot, Table, Tone
 from hettop.studies.plan.findings import BAD, against, begins, plan_sentences
+from hettop.studies.plan.result import PlanResult
 
 SLICES = ("slice", "layers", "device", "begins with", "predicted", "measured ms", "error", "adjusted error")
 COMPARED = ("instead of the plan", "cost", "the plan costs")
@@ -18,7 +18,7 @@ INKS: tuple[Tone, ...] = ("low", "accent", "mid", "good", "strong")
 MOVING = ("device", "ms per MB", "plus ms", "R²", "cuts tried")
 
 
-def blocks(found: FoundPlan) -> Iterator[Block]:
+def blocks(found: PlanResult) -> Iterator[Block]:
     """Sentences, the strip, tables, the regression, notes."""
     for sentence in plan_sentences(found):
         yield Paragraph(sentence.text, tone="warning" if sentence.means == BAD else "text")
@@ -39,12 +39,12 @@ def blocks(found: FoundPlan) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _more(found: FoundPlan) -> str:
+def _more(found: PlanResult) -> str:
     planned = "" if found.planner_ms is None or found.given else f", found in {significant(found.planner_ms)} ms"
     return f" ({count(found.layers)} layers{planned})"
 
 
-def _strip(found: FoundPlan) -> Iterator[Columns]:
+def _strip(found: PlanResult) -> Iterator[Columns]:
     """Only where each layer's device and cost are known."""
     if not found.strip or len(found.strip) != len(found.layer_cost) or not any(found.layer_cost):
         return
@@ -64,7 +64,7 @@ def _strip(found: FoundPlan) -> Iterator[Columns]:
     )
 
 
-def _slices(found: FoundPlan) -> list[tuple[str, ...]]:
+def _slices(found: PlanResult) -> list[tuple[str, ...]]:
     return [
         (
             f"{count(number)}",
@@ -91,7 +91,7 @@ def _compared(plan: float, others: Sequence[tuple[str, float | None]]) -> list[t
     ]
 
 
-def _moving(found: FoundPlan) -> Iterator[Block]:
+def _moving(found: PlanResult) -> Iterator[Block]:
     """The regression of each device: a line through the cuts that were tried."""
     if not found.moving:
         return
@@ -119,7 +119,7 @@ def _moving(found: FoundPlan) -> Iterator[Block]:
     yield Plot([*series, *lines], Scale("MB across a cut", log=False), Scale("moving, ms", log=False), caption)
 
 
-def _described(found: FoundPlan) -> list[str]:
+def _described(found: PlanResult) -> list[str]:
     """Where the notes do not say so."""
     if not found.described or any(note.startswith("described") for note in found.notes):
         return []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from hettop.events import FoundLayers, FoundRoofs
 from hettop.format import milliseconds, percent, significant
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roof, under_roofs
 from hettop.studies.layers.page import BOUNDS, bound_index, bound_notes
+from hettop.studies.layers.result import LayersResult, Roofs
 
 HEADING = ("", "layer", "op", "ms", "lost ms", "MACs/B", "GFLOP/s", "roof", "of roof", "bound", "cache")
 LEFT = ("layer", "op", "bound", "cache")
@@ -21,7 +21,7 @@ BEYOND = 1.5
 """The roofs reach so many times beyond what is placed under them."""
 
 
-def blocks(found: FoundLayers) -> Iterator[Block]:
+def blocks(found: LayersResult) -> Iterator[Block]:
     """Sentences, the plot, the layers furthest below their roofs, and notes."""
     if found.roofs is not None and not found.roofs.measured:
         yield Paragraph("PUBLISHED roofs: nothing was measured on this device.", tone="warning")
@@ -37,7 +37,7 @@ def blocks(found: FoundLayers) -> Iterator[Block]:
     yield Items([*_left_out(found, below), *bound_notes(found), *found.notes])
 
 
-def _plot(found: FoundLayers, below: Sequence[UnderRoof]) -> Iterator[Plot]:
+def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Plot]:
     """Layers and the whole model by intensity and rate under both roofs; none where there is nothing to place."""
     roofs, layers = found.roofs, under_roofs(found)
     whole = None if roofs is None or found.whole is None else under_roof(roofs, found.whole)
@@ -65,7 +65,7 @@ def _plot(found: FoundLayers, below: Sequence[UnderRoof]) -> Iterator[Plot]:
     )
 
 
-def _roofs(roofs: FoundRoofs, intensities: Sequence[float]) -> Iterator[Series]:
+def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
     """The slope of memory up to the ridge, the level of computing from there on."""
     begin, end = min(*intensities, roofs.ridge) / BEYOND, max(*intensities, roofs.ridge) * BEYOND
     slope, level = math.sqrt(begin * roofs.ridge), math.sqrt(roofs.ridge * end)
@@ -107,7 +107,7 @@ def _row(number: int, each: UnderRoof) -> list[str]:
     ]
 
 
-def _left_out(found: FoundLayers, below: Sequence[UnderRoof]) -> Iterator[str]:
+def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
     yield "GFLOP/s count two FLOP for each MAC; lost is the time beyond what the roof allows"
     if len(below) > MOST_ROWS:
         lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import FoundSweep
+from hettop.studies.sweep.result import SweepResult
 from hettop.studies.texts import notes, number, short
 
 MOST_POINTS = 48
@@ -21,7 +21,7 @@ BATCH = "batch"
 Row = Mapping[str, Any]
 
 
-def found(document: Mapping[str, Any]) -> FoundSweep:
+def found(document: Mapping[str, Any]) -> SweepResult:
     """Of points and curves, or of conditions. Raises ValueError and such."""
     points = (
         list(map(_point, document["points"])) if "points" in document else list(_under_loads(document["conditions"]))
@@ -35,7 +35,7 @@ def found(document: Mapping[str, Any]) -> FoundSweep:
         "rest_n": max(0, len(points) - MOST_POINTS),
         "notes": notes([*document.get("notes", ()), *_not_had(document.get("failed_loads", {}))]),
     }
-    return msgspec.convert(raw, FoundSweep)
+    return msgspec.convert(raw, SweepResult)
 
 
 def _point(point: Row) -> list[Any]:

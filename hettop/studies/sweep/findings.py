@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
 
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
-    from hettop.events import FoundCurve, FoundPoint, FoundSweep
+    from hettop.studies.sweep.result import SweepCurve, SweepPoint, SweepResult
 
-    Groups = dict[tuple[str, str], list[tuple[float, FoundPoint]]]
+    Groups = dict[tuple[str, str], list[tuple[float, SweepPoint]]]
 
 BATCH, SIZE = "batch", "size"
 AXES = (BATCH, SIZE)
@@ -45,16 +45,16 @@ class Along:
     """The points of one unit along one axis, by x: batches, or pixels a side. `name` tells it from the others."""
 
     name: str
-    points: list[tuple[float, FoundPoint]]
-    curve: FoundCurve | None
+    points: list[tuple[float, SweepPoint]]
+    curve: SweepCurve | None
 
 
-def under_loads(found: FoundSweep) -> bool:
+def under_loads(found: SweepResult) -> bool:
     """Whether it was a sweep over competing loads."""
     return any(point.load is not None for point in found.points)
 
 
-def along(found: FoundSweep, axis: str, *, short: bool = False) -> list[Along]:
+def along(found: SweepResult, axis: str, *, short: bool = False) -> list[Along]:
     """What is to be drawn along an axis: a unit's points, for each of what stays the same, at both ends if it is many.
 
     None where the axis has one place only. x of a size is the side of a square with as many pixels, in whole ones.
@@ -72,7 +72,7 @@ def along(found: FoundSweep, axis: str, *, short: bool = False) -> list[Along]:
     ]
 
 
-def sweep_headline(found: FoundSweep, *, short: bool = False) -> Iterator[tuple[str, str]]:
+def sweep_headline(found: SweepResult, *, short: bool = False) -> Iterator[tuple[str, str]]:
     """Sentences and what kind each is, the one that matters most first."""
     batched = [curve for curve in found.curves if curve.axis == BATCH and curve.x]
     if batched:
@@ -95,7 +95,7 @@ def sweep_headline(found: FoundSweep, *, short: bool = False) -> Iterator[tuple[
         yield f"{where[:1].upper()}{where[1:]} failed: {cut(failed[0].error or '')}.", FAILED
 
 
-def curve_rows(found: FoundSweep, *, short: bool = False) -> list[tuple[str, ...]]:
+def curve_rows(found: SweepResult, *, short: bool = False) -> list[tuple[str, ...]]:
     """As `CURVE_HEADING` names them."""
     return [
         (
@@ -113,7 +113,7 @@ def curve_rows(found: FoundSweep, *, short: bool = False) -> list[tuple[str, ...
     ]
 
 
-def point_rows(found: FoundSweep, *, short: bool = False) -> list[tuple[str, ...]]:
+def point_rows(found: SweepResult, *, short: bool = False) -> list[tuple[str, ...]]:
     """As `POINT_HEADING` names them; in the last column `KNEE`, or why it failed."""
     knees = {(curve.unit, curve.along, curve.knee) for curve in found.curves if curve.axis == BATCH}
     return [
@@ -133,7 +133,7 @@ def point_rows(found: FoundSweep, *, short: bool = False) -> list[tuple[str, ...
     ]
 
 
-def left_out(found: FoundSweep) -> list[str]:
+def left_out(found: SweepResult) -> list[str]:
     """What is not drawn, or not told, in words."""
     many = any(len(_groups(found, axis)) > MOST_SERIES for axis in AXES)
     undrawn = "plots show the first and the last of what stays the same; the tables have all"
@@ -146,11 +146,11 @@ def cut(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def size_of(point: FoundPoint) -> str:
+def size_of(point: SweepPoint) -> str:
     return "" if point.height is None else f"{point.height}x{point.width}"
 
 
-def point_name(point: FoundPoint) -> str:
+def point_name(point: SweepPoint) -> str:
     return " ".join(filter(None, (f"batch {point.batch}", size_of(point))))
 
 
@@ -158,7 +158,7 @@ def _unit(unit: str, short: bool) -> str:
     return unit_name(cut(unit, LONGEST_NAME), short=short)
 
 
-def _groups(found: FoundSweep, axis: str) -> Groups:
+def _groups(found: SweepResult, axis: str) -> Groups:
     """The points by unit and what stays the same along the axis, as far as there are two places or more."""
     groups: Groups = {}
     for point in found.points:
@@ -178,20 +178,20 @@ def _at_the_ends(groups: Groups) -> Groups:
     return {key: groups[key] for key in kept[:MOST_SERIES]}
 
 
-def _side(point: FoundPoint) -> float | None:
+def _side(point: SweepPoint) -> float | None:
     """Of a square with as many pixels."""
     return None if point.height is None or point.width is None else float(round(math.sqrt(point.height * point.width)))
 
 
-def _megapixels(point: FoundPoint) -> float | None:
+def _megapixels(point: SweepPoint) -> float | None:
     return None if point.height is None or point.width is None else point.height * point.width / PIXELS
 
 
-def _same(point: FoundPoint, axis: str) -> str:
+def _same(point: SweepPoint, axis: str) -> str:
     return size_of(point) if axis == BATCH else f"batch {point.batch}"
 
 
-def _most(curve: FoundCurve, short: bool) -> str:
+def _most(curve: SweepCurve, short: bool) -> str:
     """Which batch serves most, and what batching gains."""
     top, first = max(curve.items_per_s), curve.items_per_s[0]
     at, unit = curve.x[curve.items_per_s.index(top)], _unit(curve.unit, short)
@@ -206,12 +206,12 @@ def _most(curve: FoundCurve, short: bool) -> str:
     return f"Batch {at:g} on {unit} serves most{sure}: {significant(top)} items/s{gain}."
 
 
-def _top(curve: FoundCurve) -> str:
+def _top(curve: SweepCurve) -> str:
     top = max(curve.items_per_s)
     return f"{significant(top)} items/s at batch {curve.x[curve.items_per_s.index(top)]:g}"
 
 
-def _line(curve: FoundCurve) -> str:
+def _line(curve: SweepCurve) -> str:
     """The fit, and what it means."""
     if curve.a_ms is None or curve.b_ms is None:
         return ""
@@ -223,7 +223,7 @@ def _line(curve: FoundCurve) -> str:
     return f"{told}: {significant(curve.a_ms)} ms whatever the {curve.axis}, {significant(curve.b_ms)} for each {each}."
 
 
-def _knee_in_words(curve: FoundCurve) -> str:
+def _knee_in_words(curve: SweepCurve) -> str:
     sure = curve.knee_sure
     doubt = "" if sure is None or sure >= SURE else f" (uncertain: so in {percent(sure)} of resamples)"
     if curve.knee is not None:
@@ -231,7 +231,7 @@ def _knee_in_words(curve: FoundCurve) -> str:
     return f"No knee{doubt}: {cut(curve.no_knee, 80)}." if curve.no_knee else ""
 
 
-def _growth(found: FoundSweep, curve: FoundCurve, short: bool) -> str:
+def _growth(found: SweepResult, curve: SweepCurve, short: bool) -> str:
     longer, larger = curve.mean_ms[-1] / (curve.mean_ms[0] or 1.0), curve.x[-1] / (curve.x[0] or 1.0)
     return (
         f"From {_size_at(found, curve.x[0])} to {_size_at(found, curve.x[-1])} a call on {_unit(curve.unit, short)} "
@@ -239,13 +239,13 @@ def _growth(found: FoundSweep, curve: FoundCurve, short: bool) -> str:
     )
 
 
-def _size_at(found: FoundSweep, x: float) -> str:
+def _size_at(found: SweepResult, x: float) -> str:
     """The size that has so many millions of pixels."""
     same = (point for point in found.points if abs((_megapixels(point) or 0.0) - x) < 1 / PIXELS)
     return next((size_of(point) for point in same), f"{significant(x)} Mpx")
 
 
-def _knee(curve: FoundCurve) -> str:
+def _knee(curve: SweepCurve) -> str:
     """With a question mark where resamples often say otherwise."""
     if curve.axis != BATCH:
         return ""
@@ -253,19 +253,19 @@ def _knee(curve: FoundCurve) -> str:
     return ("none" if curve.knee is None else f"{curve.knee:g}") + doubt
 
 
-def _formula(curve: FoundCurve) -> str:
+def _formula(curve: SweepCurve) -> str:
     if curve.a_ms is None or curve.b_ms is None:
         return UNKNOWN
     of = "B" if curve.axis == BATCH else "Mpx"
     return f"{significant(curve.a_ms)} {'-' if curve.b_ms < 0 else '+'} {significant(abs(curve.b_ms))} {of}"
 
 
-def _half(curve: FoundCurve) -> float | None:
+def _half(curve: SweepCurve) -> float | None:
     """Hockney's n½ = a / b: the batch that reaches half of the rate that ever larger ones tend to."""
     return curve.a_ms / curve.b_ms if curve.a_ms and curve.b_ms else None
 
 
-def _best(found: FoundSweep, curve: FoundCurve, objective: str) -> str:
+def _best(found: SweepResult, curve: SweepCurve, objective: str) -> str:
     x = curve.best.get(objective)
     if x is None:
         return ""

@@ -13,10 +13,10 @@ from hettop.format import milliseconds, percent, unit_name
 from hettop.studies.sweep.findings import LONGEST_NAME, MAIN, MORE, cut
 
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
-    from hettop.events import FoundPoint
+    from hettop.studies.sweep.result import SweepPoint
 
 
-def loads_headline(points: Sequence[FoundPoint], *, short: bool = False) -> Iterator[tuple[str, str]]:
+def loads_headline(points: Sequence[SweepPoint], *, short: bool = False) -> Iterator[tuple[str, str]]:
     """Which load slows which unit down most, and which least; each with its kind."""
     known = [(change, place) for place, point in enumerate(points) if (change := change_of(points, point)) is not None]
     if not known:
@@ -27,7 +27,7 @@ def loads_headline(points: Sequence[FoundPoint], *, short: bool = False) -> Iter
         yield _in_words(points, points[min(known)[1]], "least", short), MORE
 
 
-def change_of(points: Sequence[FoundPoint], point: FoundPoint) -> float | None:
+def change_of(points: Sequence[SweepPoint], point: SweepPoint) -> float | None:
     """Of P90, against the same unit without load: 0.1 = a tenth longer; None for that itself, and where it is not."""
     without = _alone(points, point)
     if without is None or without is point or point.p90_ms is None or not without.p90_ms:
@@ -35,7 +35,7 @@ def change_of(points: Sequence[FoundPoint], point: FoundPoint) -> float | None:
     return point.p90_ms / without.p90_ms - 1
 
 
-def _in_words(points: Sequence[FoundPoint], point: FoundPoint, how: str, short: bool) -> str:
+def _in_words(points: Sequence[SweepPoint], point: SweepPoint, how: str, short: bool) -> str:
     without = _alone(points, point)
     unit = unit_name(cut(point.unit, LONGEST_NAME), short=short)
     change = percent(change_of(points, point), signed=True)
@@ -44,5 +44,5 @@ def _in_words(points: Sequence[FoundPoint], point: FoundPoint, how: str, short: 
     return f"{unit} changes {how} under {load}: P90 {change}, {milliseconds(point.p90_ms)} ms against {before} alone."
 
 
-def _alone(points: Sequence[FoundPoint], point: FoundPoint) -> FoundPoint | None:
+def _alone(points: Sequence[SweepPoint], point: SweepPoint) -> SweepPoint | None:
     return next((each for each in points if each.unit == point.unit and each.load == NO_LOAD and each.p90_ms), None)

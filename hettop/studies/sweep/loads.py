@@ -111,7 +111,7 @@ class Sweep:
     def _study(self, state: str) -> Study:
         t = self._measurement.now_ns
         words = [without_folders(word) for word in ("sweep", *self._arguments)][:MOST_ARGUMENTS]
-        found = found_of("sweep", loads_document(self.session, self.failed_loads))
+        found = found_of("sweep", loads_document(self.session, self.failed_loads)).line()
         return Study(t=t, name="sweep", state=state, elapsed_ns=t, arguments=words, found=found)
 
     def _begin_load(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hettop.events import FoundPoint, FoundSweep
 from hettop.format import count, milliseconds, percent, significant
 from hettop.report.page import Beside, Block, Items, Paragraph, Plot, Scale, Series, Spot, Table, Tone
 from hettop.studies.sweep.findings import (
@@ -27,6 +26,7 @@ from hettop.studies.sweep.findings import (
     under_loads,
 )
 from hettop.studies.sweep.load_findings import change_of, loads_headline
+from hettop.studies.sweep.result import SweepPoint, SweepResult
 
 TONES: dict[str, Tone] = {MAIN: "strong", GOOD: "good", FAILED: "error"}
 RATE, TIME = "items/s", "ms a call"
@@ -39,7 +39,7 @@ METHOD = (
 )
 
 
-def blocks(found: FoundSweep) -> Iterator[Block]:
+def blocks(found: SweepResult) -> Iterator[Block]:
     """Headline, figures, tables, notes."""
     if under_loads(found):
         yield from _loads(found)
@@ -58,7 +58,7 @@ def blocks(found: FoundSweep) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _loads(found: FoundSweep) -> Iterator[Block]:
+def _loads(found: SweepResult) -> Iterator[Block]:
     for text, kind in loads_headline(found.points):
         yield Paragraph(text, TONES.get(kind, "text"))
     rows = [
@@ -115,5 +115,5 @@ def _series(each: Along, what: str) -> Series:
     return Series(each.name, spots)
 
 
-def _value(what: str, point: FoundPoint) -> float | None:
+def _value(what: str, point: SweepPoint) -> float | None:
     return point.items_per_s if what == RATE else point.mean_ms

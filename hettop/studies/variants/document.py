@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from hettop.analysis.pareto import DIFFERENCE, ENERGY, LATENCY, SIZE, Choice, standings
-from hettop.events import FoundVariants
 from hettop.studies.texts import notes, number, short
+from hettop.studies.variants.result import VariantsResult
 
 MOST_VARIANTS = 24
 LONGEST_NAME = 40
@@ -18,7 +18,7 @@ LONGEST_WHY = 120
 Row = Mapping[str, Any]
 
 
-def found(document: Mapping[str, Any]) -> FoundVariants:
+def found(document: Mapping[str, Any]) -> VariantsResult:
     """Of each precision on each unit. Raises ValueError and such."""
     rows = document["variants"]
     differences = [_difference(row, rows) for row in rows]
@@ -32,7 +32,7 @@ def found(document: Mapping[str, Any]) -> FoundVariants:
         "rest_n": max(0, len(rows) - MOST_VARIANTS),
         "notes": notes(document.get("notes", ())),
     }
-    return msgspec.convert(raw, FoundVariants)
+    return msgspec.convert(raw, VariantsResult)
 
 
 def _variant(row: Row, difference: float | None, front: bool) -> dict[str, Any]:

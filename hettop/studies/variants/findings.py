@@ -12,7 +12,7 @@ from hettop.format import UNKNOWN, count, percent, significant, unit_name
 from hettop.studies.sweep.findings import FAILED, GOOD, MAIN, MORE, cut
 
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
-    from hettop.events import FoundVariant, FoundVariants
+    from hettop.studies.variants.result import VariantRow, VariantsResult
 
 LONGEST_NAME = 24
 MOST_NAMED = 2
@@ -22,7 +22,7 @@ MEGABYTE = 1e6
 ON_FRONT = "on the front: nothing else is at least as good in all of it, and better in one"
 
 
-def variants_headline(found: FoundVariants, *, short: bool = False) -> Iterator[tuple[str, str]]:
+def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator[tuple[str, str]]:
     """A sentence for each variant, the fastest first; what is on the front; what failed. Each with its kind."""
     told = sorted((each for each in found.variants if each.speed is not None), key=lambda each: -(each.speed or 0))
     for place, each in enumerate(told[:MOST_NAMED]):
@@ -39,54 +39,54 @@ def variants_headline(found: FoundVariants, *, short: bool = False) -> Iterator[
         )
 
 
-def _behind(found: FoundVariants, beaten: Sequence[FoundVariant], short: bool) -> str:
+def _behind(found: VariantsResult, beaten: Sequence[VariantRow], short: bool) -> str:
     if len(beaten) > MOST_NAMED:
         return f"the other {len(beaten)} are beaten"
     return f"beaten: {_names(found, beaten, short)}" if beaten else "none is beaten"
 
 
-def other_axis(found: FoundVariants) -> str:
+def other_axis(found: VariantsResult) -> str:
     """What latency is held against: the output difference, or the size where no difference is known."""
     return "output difference" if _has_differences(found) else "size"
 
 
-def across(found: FoundVariants, each: FoundVariant) -> float | None:
+def across(found: VariantsResult, each: VariantRow) -> float | None:
     """Its place on that axis: the largest absolute difference, or the size in MB."""
     if _has_differences(found):
         return each.max_abs
     return None if each.size_bytes is None else each.size_bytes / MEGABYTE
 
 
-def difference_of(each: FoundVariant) -> str:
+def difference_of(each: VariantRow) -> str:
     """In words for a table."""
     return "reference" if each.reference and not each.max_abs else significant(each.max_abs)
 
 
-def top1_of(each: FoundVariant) -> str:
+def top1_of(each: VariantRow) -> str:
     return "" if each.reference and each.top1 is None else percent(each.top1)
 
 
-def speed_of(each: FoundVariant) -> str:
+def speed_of(each: VariantRow) -> str:
     if each.reference:
         return "1"
     return UNKNOWN if each.speed is None else f"{significant(each.speed)}x"
 
 
-def interval_of(each: FoundVariant) -> str:
+def interval_of(each: VariantRow) -> str:
     return "" if each.speed_ci is None else "–".join(map(significant, each.speed_ci))
 
 
-def variant_notes(found: FoundVariants) -> list[str]:
+def variant_notes(found: VariantsResult) -> list[str]:
     """Those of the study, those of each variant once, and what is left out."""
     more = [f"{count(found.rest_n)} more are in the document alone"] if found.rest_n else []
     return [*found.notes, *dict.fromkeys(each.note for each in found.variants if each.note), *more]
 
 
-def _has_differences(found: FoundVariants) -> bool:
+def _has_differences(found: VariantsResult) -> bool:
     return any(each.max_abs is not None for each in found.variants)
 
 
-def _in_words(found: FoundVariants, each: FoundVariant, short: bool, *, first: bool) -> str:
+def _in_words(found: VariantsResult, each: VariantRow, short: bool, *, first: bool) -> str:
     """Its speed with the interval, its size and how far off it is."""
     reference = next((other for other in found.variants if other.reference and other.unit == each.unit), None)
     low, high = each.speed_ci or (None, None)
@@ -103,12 +103,12 @@ def _in_words(found: FoundVariants, each: FoundVariant, short: bool, *, first: b
     return f"{called} is {speed} as fast as {whole}{size}{off}." if first else f"{called}: {speed}{size}{off}."
 
 
-def _names(found: FoundVariants, some: Sequence[FoundVariant], short: bool) -> str:
+def _names(found: VariantsResult, some: Sequence[VariantRow], short: bool) -> str:
     several = len({each.unit for each in found.variants}) > 1
     return ", ".join(
         cut(each.precision, LONGEST_NAME) + (f" on {_unit(each, short)}" if several else "") for each in some
     )
 
 
-def _unit(each: FoundVariant, short: bool) -> str:
+def _unit(each: VariantRow, short: bool) -> str:
     return unit_name(cut(each.unit, LONGEST_NAME), short=short)

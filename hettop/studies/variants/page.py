@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hettop.events import FoundVariant, FoundVariants
 from hettop.format import count, milliseconds, size
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.studies.sweep.page import TONES
@@ -19,6 +18,7 @@ from hettop.studies.variants.findings import (
     variant_notes,
     variants_headline,
 )
+from hettop.studies.variants.result import VariantRow, VariantsResult
 
 HEADING = (
     "",
@@ -39,7 +39,7 @@ LEFT = ("", "precision", "unit", "why not")
 MARK = "●"
 
 
-def blocks(found: FoundVariants) -> Iterator[Block]:
+def blocks(found: VariantsResult) -> Iterator[Block]:
     """Headline, figure, table, notes."""
     for text, kind in variants_headline(found):
         yield Paragraph(text, TONES.get(kind, "text"))
@@ -54,7 +54,7 @@ def blocks(found: FoundVariants) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _row(each: FoundVariant) -> tuple[str, ...]:
+def _row(each: VariantRow) -> tuple[str, ...]:
     return (
         MARK if each.front else "",
         each.precision,
@@ -72,7 +72,7 @@ def _row(each: FoundVariant) -> tuple[str, ...]:
     )
 
 
-def _plot(found: FoundVariants) -> Iterator[Plot]:
+def _plot(found: VariantsResult) -> Iterator[Plot]:
     """Latency against the difference: the front's points joined, the others hollow."""
     points = [(each, x) for each in found.variants if (x := across(found, each)) is not None and each.p50_ms]
     if len(points) < 2:
@@ -88,7 +88,7 @@ def _plot(found: FoundVariants) -> Iterator[Plot]:
     yield Plot([each for each in series if each.spots], x_scale, Scale("P50 in ms", log=False), caption)
 
 
-def _spots(points: Sequence[tuple[FoundVariant, float]], several: bool) -> list[Spot]:
+def _spots(points: Sequence[tuple[VariantRow, float]], several: bool) -> list[Spot]:
     return [
         Spot(x, each.p50_ms or 0.0, f"{each.precision} {each.unit}" if several else each.precision, not each.front)
         for each, x in sorted(points, key=lambda pair: pair[1])

@@ -10,7 +10,7 @@ from itertools import count
 
 from hettop.studies.coexec.crew import Began, Did, Died, GaveBack, Said
 from hettop.studies.coexec.messages import Ready
-from hettop.studies.coexec.result import Fault
+from hettop.studies.coexec.rates import Fault
 from hettop.studies.coexec.stealing import Order
 from tests.clocks import FakeClock
 

@@ -11,7 +11,7 @@ from hettop.errors import HettopError
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.studies.coexec.coexec_run import CoexecRun
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
-from hettop.studies.coexec.result import Result
+from hettop.studies.coexec.rates import Result
 from tests.clocks import FakeClock
 from tests.studies.coexec.crews import MS, SleepingCrew
 

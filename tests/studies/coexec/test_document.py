@@ -10,8 +10,9 @@ import pytest
 
 from hettop.app.pause_controller import StudyPower
 from hettop.errors import HettopError
-from hettop.events import FoundCoexec, Power, PowerStatus, Study
-from hettop.studies.coexec.result import Energy, Fault, Round
+from hettop.events import Power, PowerStatus, Study
+from hettop.studies.coexec.rates import Energy, Fault, Round
+from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.coexec.text import coexec_document
 from hettop.studies.reading import found_of
 from tests.studies.coexec.test_text import CPU, NE, RESULT
@@ -25,9 +26,9 @@ def document(**changes: Any) -> dict[str, Any]:
     return coexec_document({"name": "m"}, "onnxruntime", replace(RESULT, **changes), Energy(None, "no source"))
 
 
-def found(**changes: Any) -> FoundCoexec:
+def found(**changes: Any) -> CoexecResult:
     read = found_of("coexec", document(**changes))
-    assert isinstance(read, FoundCoexec)
+    assert isinstance(read, CoexecResult)
     return read
 
 
@@ -72,7 +73,7 @@ def test_however_long_it_goes_on_it_fits_a_line() -> None:
     assert len(told.together_by_round) == 120
     assert told.together_by_round[0] == 3456.79
     assert told.rounds == 100_000
-    study = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=told)
+    study = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=told.line())
     assert len(msgspec.json.encode(study)) < 8_000
 
 
@@ -92,18 +93,18 @@ def test_the_sessions_power_of_the_blocks_of_all_gives_the_energy() -> None:
     spent = StudyPower(None, ORIGIN)
     for event in (power(10.6, 10_000), power(12.1, 90_000), power(21, 20_000)):
         spent.take(event)
-    told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found())
+    told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found().line())
     completed = spent.completed(told, document(together_ns=BLOCKS)).found
-    assert isinstance(completed, FoundCoexec)
+    assert isinstance(completed, CoexecResult)
     assert completed.energy_mj == pytest.approx(125)
     assert (completed.energy_why, completed.mean_mw, completed.power_source) == (None, 15_000, "rapl")
 
 
 def test_without_power_the_sources_own_reason_is_told() -> None:
     status = PowerStatus(t=0, source="none", state="unavailable", reason="rapl: no permission")
-    told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found())
+    told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found().line())
     completed = StudyPower(status, ORIGIN).completed(told, document(together_ns=BLOCKS)).found
-    assert isinstance(completed, FoundCoexec)
+    assert isinstance(completed, CoexecResult)
     assert (completed.energy_mj, completed.energy_why) == (None, "rapl: no permission")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundCoexec
 from hettop.report.page import Columns, Items, Paragraph, Table
 from hettop.studies.coexec.page import blocks
+from hettop.studies.coexec.result import CoexecResult
 from tests.studies.coexecuted import BEGUN, DIED, LONG, POWERED, UNEVEN, UNTRUE, WELL
 
 
@@ -43,7 +43,7 @@ def test_order_energy_and_how_it_was_measured_are_told() -> None:
     assert items.texts[3] == "the units are in each other's way"
 
 
-def rounds(found: FoundCoexec) -> Columns:
+def rounds(found: CoexecResult) -> Columns:
     (drawn,) = [block for block in blocks(found) if isinstance(block, Columns)]
     return drawn
 

@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from hettop.studies.coexec.result import gain
+from hettop.studies.coexec.rates import gain
 
 # Images a second of the best component alone and of all together, and the gain as printed, in per cent.
 PRINTED = {

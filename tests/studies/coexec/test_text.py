@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hettop.studies.coexec.result import Energy, Fault, Result, Round, UnitResult
+from hettop.studies.coexec.rates import Energy, Fault, Result, Round, UnitResult
 from hettop.studies.coexec.text import coexec_document, coexec_text
 
 # 50 and 100 a second alone, 120 together: a fifth more than the better one, four fifths of the sum.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
-from hettop.events import FoundGranularities, FoundGranularity
+from hettop.studies.granularities.result import GranularitiesResult, GranularityRow
 from hettop.studies.granularities.text import granularities_document
 from hettop.studies.reading import found_of
 from tests.studies.granularities.test_text import COMPARED, FOUND
@@ -15,9 +15,9 @@ from tests.studies.granularities.test_text import COMPARED, FOUND
 DOCUMENT = granularities_document({"name": "m"}, 2, FOUND)
 
 
-def read(document: dict[str, Any]) -> FoundGranularities:
+def read(document: dict[str, Any]) -> GranularitiesResult:
     found = found_of("granularities", document)
-    assert isinstance(found, FoundGranularities)
+    assert isinstance(found, GranularitiesResult)
     return found
 
 
@@ -25,7 +25,7 @@ def test_rows_have_speedups_and_their_range_and_what_is_best() -> None:
     """135 / 90 and 176 / 110 in the two rounds."""
     found = read(DOCUMENT)
     assert (found.threads, found.stages, found.notes) == (2, [26, 29], ["a note"])
-    assert found.rows[1] == FoundGranularity(
+    assert found.rows[1] == GranularityRow(
         load="none",
         name="intra-operator",
         per_s=150,
@@ -40,7 +40,7 @@ def test_rows_have_speedups_and_their_range_and_what_is_best() -> None:
 
 
 def test_a_load_that_failed_is_a_row_with_its_reason() -> None:
-    assert read(DOCUMENT).rows[3] == FoundGranularity(load="cpu:1", name="", error="1 load worker ended unasked")
+    assert read(DOCUMENT).rows[3] == GranularityRow(load="cpu:1", name="", error="1 load worker ended unasked")
 
 
 def test_more_loads_than_a_line_holds_are_counted() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.events import FoundGranularity
 from hettop.studies.granularities.findings import by_load, granularity_sentences, what_runs
+from hettop.studies.granularities.result import GranularityRow
 from tests.studies.planned import EMPTY_WAYS, WAYS
 
 
@@ -22,7 +22,7 @@ def test_what_was_not_found_to_be_best_is_not_named() -> None:
     """Only one of both, or none: the lowest figure alone names nobody."""
     single, intra, task = WAYS.rows[:3]
 
-    def told(*rows: FoundGranularity) -> str:
+    def told(*rows: GranularityRow) -> str:
         return next(granularity_sentences(msgspec.structs.replace(WAYS, rows=list(rows))))
 
     no_rate = msgspec.structs.replace(task, highest_rate=False)

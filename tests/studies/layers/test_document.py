@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from hettop.errors import HettopError
-from hettop.events import FoundLayers, Study
+from hettop.events import Study
+from hettop.studies.layers.result import LayersResult
 from hettop.studies.reading import found_of
 
 
@@ -23,9 +24,9 @@ def document(layers: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {**told, "layers": layers, "roofs": None, "notes": ["a note"], **more}
 
 
-def read(name: str, told: dict[str, Any]) -> FoundLayers:
+def read(name: str, told: dict[str, Any]) -> LayersResult:
     found = found_of(name, told)
-    assert isinstance(found, FoundLayers)
+    assert isinstance(found, LayersResult)
     return found
 
 
@@ -73,11 +74,11 @@ def test_of_a_long_model_the_largest_stay_in_order_and_the_rest_is_counted() -> 
 def test_it_stays_within_a_line_of_the_stream() -> None:
     layers = [layer("layer/" + "x" * 300, 1 / 3, 1 / 1000, "Op" * 100, macs=2**52, bytes=2**52) for _ in range(1000)]
     found = read("layers", document(layers, notes=["n" * 1000] * 100))
-    line = msgspec.json.encode(Study(t=1, name="layers", state="done", elapsed_ns=1, found=found))
+    line = msgspec.json.encode(Study(t=1, name="layers", state="done", elapsed_ns=1, found=found.line()))
     assert len(line) < 24_000
     named = [layer(f"block{i}_expand_conv_Conv", 0.1234567, 0.01234567, cache_resident=True) for i in range(200)]
     usual = read("layers", document(named))
-    assert len(msgspec.json.encode(Study(t=1, name="layers", state="done", elapsed_ns=1, found=usual))) < 8_000
+    assert len(msgspec.json.encode(Study(t=1, name="layers", state="done", elapsed_ns=1, found=usual.line()))) < 8_000
 
 
 def test_a_text_that_could_move_the_cursor_is_cleaned() -> None:

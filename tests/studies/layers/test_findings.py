@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from hettop.events import FoundLayer, FoundLayers, FoundRoofs
 from hettop.format import percent
 from hettop.studies.layers.findings import furthest, largest, layers_headline, roofline_headline, under_roof
+from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 from tests.studies.inside import DEPTHWISE, EMPTY, ESTIMATED, EXPAND, LAYERS, LOGITS, POOL, ROOFLINE, ROOFS
 
 
@@ -16,7 +16,7 @@ from tests.studies.inside import DEPTHWISE, EMPTY, ESTIMATED, EXPAND, LAYERS, LO
     [(EXPAND, 10, 40, 100, 0.2, 0.3), (DEPTHWISE, 1, 4, 20, 0.1, 0.4), (LOGITS, 0.25, 10, 5, 0.4, -0.2)],
 )
 def test_a_layer_under_the_roofs(
-    layer: FoundLayer, oi: float, gflops: float, attainable: float, least_ms: float, lost_ms: float
+    layer: LayerRow, oi: float, gflops: float, attainable: float, least_ms: float, lost_ms: float
 ) -> None:
     placed = under_roof(ROOFS, layer)
     assert placed is not None
@@ -27,12 +27,12 @@ def test_a_layer_under_the_roofs(
 
 def test_a_layer_without_macs_stands_under_no_roof() -> None:
     assert under_roof(ROOFS, POOL) is None
-    assert under_roof(FoundRoofs(gflops=0.0, gbytes_per_s=0.0), EXPAND) is None
+    assert under_roof(Roofs(gflops=0.0, gbytes_per_s=0.0), EXPAND) is None
 
 
 def test_what_loses_most_comes_first_and_what_is_at_its_roof_not_at_all() -> None:
     assert [each.layer.name for each in furthest(ROOFLINE)] == ["depthwise", "expand"]
-    nearly = msgspec.structs.replace(ROOFLINE, layers=[FoundLayer("near", "Conv", 0.22, 1.0, 10_000_000, 1_000_000)])
+    nearly = msgspec.structs.replace(ROOFLINE, layers=[LayerRow("near", "Conv", 0.22, 1.0, 10_000_000, 1_000_000)])
     assert furthest(nearly) == [], "91 % of its roof"
 
 
@@ -77,14 +77,14 @@ def test_the_roofline_in_sentences() -> None:
 
 
 def test_a_model_that_memory_limits_is_held_against_what_memory_allows() -> None:
-    whole = FoundLayer("small", "model", 1.0, 1.0, 2_000_000, 1_000_000)  # 2 MACs/B: 40 GFLOP/s, and 4 reached
+    whole = LayerRow("small", "model", 1.0, 1.0, 2_000_000, 1_000_000)  # 2 MACs/B: 40 GFLOP/s, and 4 reached
     found = msgspec.structs.replace(ROOFLINE, whole=whole)
     told = roofline_headline(found)[0]
     assert told == "The whole model reaches 4.00 of 40.0 GFLOP/s that memory allows it (10%); the peak is 100 GFLOP/s."
 
 
 @pytest.mark.parametrize("found", [LAYERS, msgspec.structs.replace(LAYERS, layers=[POOL])])
-def test_without_the_whole_model_the_roofs_are_told(found: FoundLayers) -> None:
+def test_without_the_whole_model_the_roofs_are_told(found: LayersResult) -> None:
     assert roofline_headline(found)[0] == "The roofs are 100 GFLOP/s and 10.0 GB/s, measured here."
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.events import FoundLayers
 from hettop.report.page import Columns, Items, Paragraph, Stack, Table
 from hettop.studies.layers.page import blocks
+from hettop.studies.layers.result import LayersResult
 from tests.studies.inside import EMPTY, ESTIMATED, LAYERS
 
 
-def tables(found: FoundLayers) -> list[Table]:
+def tables(found: LayersResult) -> list[Table]:
     return [block for block in blocks(found) if isinstance(block, Table)]
 
 
@@ -53,7 +53,7 @@ def test_types_beyond_the_sixth_are_one_part() -> None:
     assert tables(found)[0].rows[-1] == ("2 others", "25%")
 
 
-def profile(found: FoundLayers) -> Columns:
+def profile(found: LayersResult) -> Columns:
     (drawn,) = [block for block in blocks(found) if isinstance(block, Columns)]
     return drawn
 

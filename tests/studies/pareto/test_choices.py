@@ -10,10 +10,12 @@ import pytest
 
 from hettop.analysis.pareto import Choice
 from hettop.errors import HettopError
-from hettop.events import FoundSweep, FoundVariants, Header, ModelInfo, Study
+from hettop.events import Header, ModelInfo, Study
 from hettop.record.writer import Writer
 from hettop.resources import recordings_folder
 from hettop.studies.pareto.choices import accuracy_names, read_choices
+from hettop.studies.sweep.result import SweepResult
+from hettop.studies.variants.result import VariantsResult
 from tests.studies.swept import BATCHES, LOADS, PLANTED, VARIANTS
 
 
@@ -102,11 +104,11 @@ def test_a_recording_is_read_as_what_replay_prints() -> None:
     assert all(choice.values["accuracy"] == 0.718 for choice in found)
 
 
-def recorded(path: Path, **found: FoundSweep | FoundVariants) -> str:
+def recorded(path: Path, **found: SweepResult | VariantsResult) -> str:
     header = Header(t=0, format="hettop", version=(1, 0), id="x", model=ModelInfo(name="net"))
     writer = Writer(path, header)
     for t, (name, each) in enumerate(found.items(), 1):
-        writer.write(Study(t=t, name=name, state="done", elapsed_ns=t, found=each))
+        writer.write(Study(t=t, name=name, state="done", elapsed_ns=t, found=each.line()))
     writer.close("done", 9)
     return str(path)
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
-from hettop.events import TEXT_LIMIT, FoundMoving, FoundPlan, FoundSlice, Study, encode
+from hettop.events import TEXT_LIMIT, Study, encode
 from hettop.studies.plan.contradiction import contradiction
 from hettop.studies.plan.cutting.result import Survey
 from hettop.studies.plan.findings import begins
+from hettop.studies.plan.result import MovingCost, PlanResult, PlanSlice
 from hettop.studies.plan.sliced_page import sliced_document
 from hettop.studies.reading import found_of
 from tests.studies.plan.test_sliced_page import RAN, SLICED
@@ -21,9 +22,9 @@ DOCUMENT = sliced_document({"name": "m"}, replace(SLICED, ran=RAN))
 LARGEST_LINE = 8_192
 
 
-def read(document: dict[str, Any]) -> FoundPlan:
+def read(document: dict[str, Any]) -> PlanResult:
     found = found_of("plan", document)
-    assert isinstance(found, FoundPlan)
+    assert isinstance(found, PlanResult)
     return found
 
 
@@ -34,7 +35,7 @@ def test_plan_slices_and_singles_are_kept() -> None:
     assert found.singles == {"A": 21, "B": 13}
     assert found.best_single == "B"
     assert found.gain == pytest.approx(13 / 9.4 - 1)
-    assert found.slices[0] == FoundSlice(1, 1, "B", 2.1, 4.0, -0.475, 2.1, 0.05, "a")
+    assert found.slices[0] == PlanSlice(1, 1, "B", 2.1, 4.0, -0.475, 2.1, 0.05, "a")
     assert [each.cost for each in found.slices] == [2.1, 3.7, 3.6]
 
 
@@ -79,7 +80,7 @@ def test_of_many_layers_each_entry_is_of_several_and_a_slice_keeps_its_own() -> 
 
 def test_the_regression_keeps_what_was_tried() -> None:
     moving = read(DOCUMENT).moving[0]
-    assert moving == FoundMoving("A", 1.0, 1.2, 1.0, [(0.1, 1.3), (0.4, 1.6), (1.6, 2.8), (3.2, 4.4)])
+    assert moving == MovingCost("A", 1.0, 1.2, 1.0, [(0.1, 1.3), (0.4, 1.6), (1.6, 2.8), (3.2, 4.4)])
 
 
 def test_the_run_is_kept_and_may_be_missing() -> None:
@@ -125,7 +126,7 @@ def test_the_largest_model_still_fits_a_line() -> None:
         assert found.slices_n == layers
         assert len(found.layer_cost) == len(found.strip) == 256
         assert sum(found.layer_cost) == pytest.approx(layers * 1.23456e-3, rel=0.01)
-        line = encode(Study(t=1, name="plan", state="done", elapsed_ns=1, found=found))
+        line = encode(Study(t=1, name="plan", state="done", elapsed_ns=1, found=found.line()))
         assert len(line) < LARGEST_LINE
 
 

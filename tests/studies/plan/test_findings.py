@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from hettop.events import FoundPlan
 from hettop.studies.plan.findings import BAD, GOOD, PLAIN, Sentence, plan_sentences
+from hettop.studies.plan.result import PlanResult
 from tests.studies.planned import NOT_RUN, ONE_DEVICE, PLAN, RUN, TORN
 
 
-def told(found: FoundPlan) -> list[Sentence]:
+def told(found: PlanResult) -> list[Sentence]:
     return list(plan_sentences(found))
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundPlan
 from hettop.report.page import Block, Columns, Items, Paragraph, Plot, Table
 from hettop.studies.plan.page import blocks
+from hettop.studies.plan.result import PlanResult
 from tests.studies.planned import NOT_RUN, ONE_DEVICE, PLAN, TORN
 
 
-def drawings(found: FoundPlan) -> list[Block]:
+def drawings(found: PlanResult) -> list[Block]:
     return [block for block in blocks(found) if isinstance(block, Columns | Plot)]
 
 
-def tables(found: FoundPlan) -> list[Table]:
+def tables(found: PlanResult) -> list[Table]:
     return [block for block in blocks(found) if isinstance(block, Table)]
 
 

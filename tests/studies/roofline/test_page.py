@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from hettop.events import FoundLayer, FoundLayers, FoundRoofs
 from hettop.report.page import Items, Paragraph, Plot, Spot, Table
+from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 from hettop.studies.roofline.page import blocks
 from tests.studies.inside import EMPTY, ESTIMATED, LAYERS, ROOFLINE
 
 
-def table(found: FoundLayers) -> Table:
+def table(found: LayersResult) -> Table:
     return next(block for block in blocks(found) if isinstance(block, Table))
 
 
@@ -33,7 +33,7 @@ def test_layers_that_lose_most_come_first_with_what_they_reach() -> None:
 
 
 def test_what_is_left_out_is_told() -> None:
-    slow = [FoundLayer(f"l{i}", "Conv", 1.0, 0.02, 10_000_000, 1_000_000) for i in range(40)]
+    slow = [LayerRow(f"l{i}", "Conv", 1.0, 0.02, 10_000_000, 1_000_000) for i in range(40)]
     found = msgspec.structs.replace(ROOFLINE, layers=slow, rest_n=2, rest_ms=0.03)
     assert len(table(found).rows) == 30
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
@@ -43,7 +43,7 @@ def test_what_is_left_out_is_told() -> None:
     assert "1 layers without MACs, 0.0500 ms, are not in the plot" in pools
 
 
-def plot(found: FoundLayers) -> Plot:
+def plot(found: LayersResult) -> Plot:
     (drawn,) = [block for block in blocks(found) if isinstance(block, Plot)]
     return drawn
 
@@ -74,7 +74,7 @@ def test_without_the_whole_model_it_is_drawn_too() -> None:
 
 
 @pytest.mark.parametrize("found", [ESTIMATED, EMPTY])
-def test_without_roofs_it_says_why(found: FoundLayers) -> None:
+def test_without_roofs_it_says_why(found: LayersResult) -> None:
     told = list(blocks(found))
     assert isinstance(told[0], Paragraph)
     assert told[0].text.startswith("There are no roofs")
@@ -82,7 +82,7 @@ def test_without_roofs_it_says_why(found: FoundLayers) -> None:
 
 
 def test_published_roofs_are_marked() -> None:
-    published = FoundRoofs(gflops=100.0, gbytes_per_s=10.0, measured=False, source="a paper, table 2")
+    published = Roofs(gflops=100.0, gbytes_per_s=10.0, measured=False, source="a paper, table 2")
     told = list(blocks(msgspec.structs.replace(ROOFLINE, roofs=published)))
     assert isinstance(told[0], Paragraph)
     assert told[0].warning

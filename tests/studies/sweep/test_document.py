@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from hettop.errors import HettopError
-from hettop.events import FoundPoint, FoundSweep, Study
+from hettop.events import Study
 from hettop.studies.reading import found_of
 from hettop.studies.sweep.document import MOST_CURVES, MOST_POINTS
+from hettop.studies.sweep.result import SweepPoint, SweepResult
 from hettop.studies.sweep.text import sweep_document
 from tests.analysis.test_sweeps import BATCHES, failed, point
 
@@ -18,17 +19,17 @@ LINE = 8_500
 """Bytes of a whole line, header of the event included: keyframes repeat it."""
 
 
-def found(document: dict[str, Any]) -> FoundSweep:
+def found(document: dict[str, Any]) -> SweepResult:
     told = found_of("sweep", document)
-    assert isinstance(told, FoundSweep)
+    assert isinstance(told, SweepResult)
     return told
 
 
 def test_points_and_the_curve_of_a_planted_line() -> None:
     """t = 8 + B ms: 111.111 items/s at 1, 800 at 32, the knee at 8 (as docs/method/sweeps.md works out)."""
     told = found(sweep_document([*(point(batch, 8.0 + batch) for batch in BATCHES), failed(64)], None))
-    assert told.points[0] == FoundPoint("CPU_ONLY", 1, 224, 224, 100, 111.111, 9.0, None)
-    assert told.points[-1] == FoundPoint("CPU_ONLY", 64, 224, 224, 0, None, None, None, "no")
+    assert told.points[0] == SweepPoint("CPU_ONLY", 1, 224, 224, 100, 111.111, 9.0, None)
+    assert told.points[-1] == SweepPoint("CPU_ONLY", 64, 224, 224, 0, None, None, None, "no")
     (curve,) = told.curves
     assert (curve.unit, curve.axis, curve.along, curve.x) == ("CPU_ONLY", "batch", "224x224", list(map(float, BATCHES)))
     assert (curve.a_ms, curve.b_ms, curve.r2) == pytest.approx((8, 1, 1))
@@ -57,7 +58,7 @@ def test_of_a_sweep_that_is_too_large_for_a_line_the_first_are_kept_and_the_rest
     told = found(sweep_document(points, None))
     assert (len(told.points), told.rest_n, len(told.curves)) == (MOST_POINTS, 64 - MOST_POINTS, MOST_CURVES)
     assert {curve.axis for curve in told.curves[:8]} == {"batch"}, "those along batches have knees"
-    line = msgspec.json.encode(Study(t=0, name="sweep", state="done", elapsed_ns=0, found=told))
+    line = msgspec.json.encode(Study(t=0, name="sweep", state="done", elapsed_ns=0, found=told.line()))
     assert len(line) < LINE
 
 
@@ -92,9 +93,9 @@ def loads_document() -> dict[str, Any]:
 def test_units_under_loads_have_a_point_for_each_of_the_thermal_state_with_most_samples() -> None:
     told = found(loads_document())
     assert told.points == [
-        FoundPoint("ALL", 1, None, None, 100, 666.667, 1.5, 2.0, None, "none", 1.0),
-        FoundPoint("ALL", 1, None, None, 90, 666.667, 1.5, 3.0, None, "cpu:1", 1.0),
-        FoundPoint("ALL", 1, None, None, 0, None, None, None, "gone", "cpu:2"),
+        SweepPoint("ALL", 1, None, None, 100, 666.667, 1.5, 2.0, None, "none", 1.0),
+        SweepPoint("ALL", 1, None, None, 90, 666.667, 1.5, 3.0, None, "cpu:1", 1.0),
+        SweepPoint("ALL", 1, None, None, 0, None, None, None, "gone", "cpu:2"),
     ]
     assert told.notes == ["load gpu:1: no GPU"]
 

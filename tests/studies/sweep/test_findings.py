@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.events import FoundSweep
 from hettop.studies.sweep.findings import (
     AXES,
     MOST_SERIES,
@@ -14,14 +13,15 @@ from hettop.studies.sweep.findings import (
     point_rows,
     sweep_headline,
 )
+from hettop.studies.sweep.result import SweepResult
 from tests.studies.swept import FLAT, NOTHING, ONE_POINT, PLANTED, SIZES, TWO_UNITS, point
 
 
-def told(found: FoundSweep, *, short: bool = False) -> list[str]:
+def told(found: SweepResult, *, short: bool = False) -> list[str]:
     return [text for text, _ in sweep_headline(found, short=short)]
 
 
-def doubted(knee: float, best: float) -> FoundSweep:
+def doubted(knee: float, best: float) -> SweepResult:
     """The planted line, of which resamples say otherwise that often."""
     curve = msgspec.structs.replace(PLANTED.curves[0], knee_sure=knee, best_sure=best)
     return msgspec.structs.replace(PLANTED, curves=[curve])
@@ -88,8 +88,8 @@ def test_failed_points_stay_on_the_axis_and_units_are_series() -> None:
 
 
 def test_of_many_series_both_ends_are_drawn_and_it_is_said() -> None:
-    grid = FoundSweep(points=[point(batch, 1.0, size=size) for size in (64, 96) for batch in range(1, 9)])
+    grid = SweepResult(points=[point(batch, 1.0, size=size) for size in (64, 96) for batch in range(1, 9)])
     assert [each.name for each in along(grid, "size")] == ["CPU_ONLY batch 1", "CPU_ONLY batch 8"]
     assert left_out(grid) == ["plots show the first and the last of what stays the same; the tables have all"]
-    few = FoundSweep(points=grid.points[: MOST_SERIES * 2], rest_n=4)
+    few = SweepResult(points=grid.points[: MOST_SERIES * 2], rest_n=4)
     assert left_out(few) == ["4 more points are in the document alone"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hettop.events import End, FoundSweep, Study
+from hettop.events import End, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
@@ -16,6 +16,7 @@ from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.sources.load.parts import parse_load
 from hettop.studies.sweep.loads import Sweep, SweepOptions
+from hettop.studies.sweep.result import SweepResult
 from tests.processes.waiting import wait_for
 from tests.record.stories import read
 
@@ -76,7 +77,7 @@ def assert_told_last_and_as_measured(sweep: Sweep, file: Path) -> None:
     assert not report.skipped
     study, end = written[-2:]
     assert isinstance(study, Study), "nothing is measured, and nothing told but the end, after it"
-    assert isinstance(study.found, FoundSweep)
+    assert isinstance(study.found, SweepResult)
     assert isinstance(end, End)
     replayed = Session(RAW_LIMIT)
     for event in written:

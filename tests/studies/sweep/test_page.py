@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from hettop.events import FoundSweep
 from hettop.report.html_page import html_page
 from hettop.report.page import Beside, Block, Items, Page, Paragraph, Plot, Section, Table
 from hettop.studies.sweep import page
+from hettop.studies.sweep.result import SweepResult
 from tests.studies.swept import (
     HOSTILE_LOADS,
     HOSTILE_SWEEP,
@@ -22,7 +22,7 @@ from tests.studies.swept import (
 )
 
 
-def blocks(found: FoundSweep) -> list[Block]:
+def blocks(found: SweepResult) -> list[Block]:
     return list(page.blocks(found))
 
 
@@ -74,6 +74,6 @@ def test_nothing_says_nothing_and_one_point_has_no_curve() -> None:
 
 
 @pytest.mark.parametrize("found", [HOSTILE_SWEEP, HOSTILE_LOADS])
-def test_nothing_hostile_reaches_the_page(found: FoundSweep) -> None:
+def test_nothing_hostile_reaches_the_page(found: SweepResult) -> None:
     text = html_page(Page("t", False, [Section("Sweep", blocks(found))]))
     assert not any(character in text for character in "\x1b\u202e")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
-from hettop.events import FoundVariant, FoundVariants
 from hettop.studies.reading import found_of
 from hettop.studies.variants.document import MOST_VARIANTS
+from hettop.studies.variants.result import VariantRow, VariantsResult
 
 
 def row(precision: str, p50: float | None, max_abs: float | None = None, **more: Any) -> dict[str, Any]:
@@ -38,9 +38,9 @@ def row(precision: str, p50: float | None, max_abs: float | None = None, **more:
     }
 
 
-def found(*rows: dict[str, Any], **more: Any) -> list[FoundVariant]:
+def found(*rows: dict[str, Any], **more: Any) -> list[VariantRow]:
     told = found_of("variants", {"variants": list(rows), **more})
-    assert isinstance(told, FoundVariants)
+    assert isinstance(told, VariantsResult)
     return told.variants
 
 
@@ -93,7 +93,7 @@ def test_figures_and_texts_are_kept_short() -> None:
     assert told.note is not None
     assert len(told.note) <= 120
     many = found_of("variants", {"variants": [REFERENCE] * (MOST_VARIANTS + 2)})
-    assert isinstance(many, FoundVariants)
+    assert isinstance(many, VariantsResult)
     assert (len(many.variants), many.rest_n) == (MOST_VARIANTS, 2)
 
 

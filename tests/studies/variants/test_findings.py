@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundVariants
 from hettop.studies.variants.findings import across, other_axis, variant_notes, variants_headline
+from hettop.studies.variants.result import VariantsResult
 from tests.studies.swept import NO_VARIANTS, UNCOMPARED, VARIANTS
 
 
@@ -28,7 +28,7 @@ def test_without_differences_latency_is_held_against_size() -> None:
 
 
 def test_several_units_are_named() -> None:
-    both = FoundVariants(variants=[*VARIANTS.variants, *UNCOMPARED.variants], rest_n=2)
+    both = VariantsResult(variants=[*VARIANTS.variants, *UNCOMPARED.variants], rest_n=2)
     sentences = [text for text, _ in variants_headline(both, short=True)]
     assert sentences[0].startswith("int8 on CPU is 2.00 times")
     assert sentences[1] == "int8 on ALL: 1.30 times, 25% of the size."

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from hettop.events import FoundVariants
 from hettop.report.html_page import html_page
 from hettop.report.page import Block, Items, Page, Paragraph, Plot, Section, Table
 from hettop.studies.variants import page
+from hettop.studies.variants.result import VariantsResult
 from tests.studies.swept import HOSTILE_VARIANTS, NO_VARIANTS, UNCOMPARED, VARIANTS
 
 
-def blocks(found: FoundVariants) -> list[Block]:
+def blocks(found: VariantsResult) -> list[Block]:
     return list(page.blocks(found))
 
 
-def plot(found: FoundVariants) -> Plot:
+def plot(found: VariantsResult) -> Plot:
     return next(block for block in blocks(found) if isinstance(block, Plot))
 
 
