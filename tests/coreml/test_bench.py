@@ -76,6 +76,23 @@ print(ct.models.CompiledMLModel(compiled).predict(given)["y"].tolist())
     assert done.stdout.splitlines() == ["[[-14.0, 2.0, 18.0]] True", "[[-14.0, 2.0, 18.0]]"], done.stderr
 
 
+def test_a_process_that_makes_no_models_has_coremltools_own_models_and_blanks_for_the_rest(
+    bench: Bench, package: Path
+) -> None:
+    program = """
+blank = {name for name, module in sys.modules.items() if not hasattr(module, "__file__")}
+print(sorted({".".join(name.split(".")[:2]) for name in blank if name.startswith("coremltools.")}))
+ct.convert(None)
+"""
+    done = ran(bench, program, package, "")
+    assert done.stdout.splitlines() == [
+        "['coremltools.converters', 'coremltools.libcoremlpython', 'coremltools.optimize']"
+    ]
+    assert done.stderr.splitlines()[-1] == (
+        "RuntimeError: coremltools.converters.convert is blank: this process needs Bench.set(makes_models=True)"
+    )
+
+
 def test_an_input_freed_too_early_is_a_fault(bench: Bench, package: Path, compiled: Path) -> None:
     bench.behave(needs_inputs=30.0)
     program = 'ct.models.CompiledMLModel(compiled).predict({"x": np.ones((1, 4), np.float32)})'

@@ -92,7 +92,7 @@ def test_all_steps_succeed_on_a_mac_and_no_file_of_the_archive_names_its_owner(t
     home = marked_home(tmp_path)
     write_hettop(home, f'exec {" ".join(HETTOP)} "$@"')
     few: dict[str, Any] = {"RUNS": "20", "PACED_RUNS": "10", "LOAD": "cpu:1@10%", "POWER_FOR": "1s"}
-    done = checked(home, Bench(tmp_path).environment(environment(home, **few)))
+    done = checked(home, Bench(tmp_path).set(makes_models=True).environment(environment(home, **few)))
     assert done.returncode == 0, done.stderr
     assert f"send {OUT}.tar.gz" in done.stdout
     ended = results(home)

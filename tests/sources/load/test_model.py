@@ -52,7 +52,7 @@ def loaded(what: str, bench: Bench, folder: Path) -> tuple[list[events.Load], Li
 
 @pytest.mark.parametrize(("what", "unit"), [("gpu", "CPU_AND_GPU"), ("ane", "CPU_AND_NE")])
 def test_the_worker_runs_the_model_with_that_permission_until_it_dies(what: str, unit: str, tmp_path: Path) -> None:
-    bench = Bench(tmp_path).behave(unit, die_in_predict="SIGSEGV", at_call=40)
+    bench = Bench(tmp_path).set(makes_models=True).behave(unit, die_in_predict="SIGSEGV", at_call=40)
     found, changes = loaded(what, bench, tmp_path)
     assert changes.seen == [(f"{what}:1", False), (f"{what}:1", True), ("none", True)]
     assert found[-1].error is not None
@@ -60,7 +60,11 @@ def test_the_worker_runs_the_model_with_that_permission_until_it_dies(what: str,
 
 
 def test_a_model_that_cannot_be_loaded_is_a_load_that_fails_with_the_frameworks_reason(tmp_path: Path) -> None:
-    bench = Bench(tmp_path).behave("CPU_AND_NE", raise_in_load="no room left on the device", noise=True)
+    bench = (
+        Bench(tmp_path)
+        .set(makes_models=True)
+        .behave("CPU_AND_NE", raise_in_load="no room left on the device", noise=True)
+    )
     found, changes = loaded("ane", bench, tmp_path)
     assert changes.seen == [("ane:1", False), ("none", True)]
     assert found[-1].error is not None

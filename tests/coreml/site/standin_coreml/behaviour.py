@@ -73,6 +73,7 @@ class Settings:
     compile_ms, hang_in_compile, die_in_compile, raise_in_compile, noise_in_compile: as for a unit's load.
     stdout_lost: fd 1 stays at /dev/null after a compilation, instead of meanwhile only.
     conversion: the extension module that converts inputs as the real binding does; "": they come as they are.
+    makes_models: processes can build, convert and compress models, as ever; without it, coremltools imports faster.
     """
 
     macos: tuple[int, ...] = (15, 0)
@@ -84,6 +85,7 @@ class Settings:
     noise_in_compile: bool = False
     stdout_lost: bool = False
     conversion: str = ""
+    makes_models: bool = False
     units: dict[str, Behaviour] = field(default_factory=dict)
 
     def of(self, unit: str) -> Behaviour:
