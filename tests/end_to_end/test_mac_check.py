@@ -47,7 +47,7 @@ def write_hettop(home: Path, body: str) -> None:
 
 
 def environment(home: Path, *, anonymize: bool = True, **more: str) -> dict[str, str]:
-    """anonymize: whether it is really done, by an interpreter for each file; else each file stays as it is."""
+    """anonymize: whether it is really done, by an interpreter; else each file stays as it is."""
     python = sys.executable if anonymize else "true"
     names = {"HOME": str(home), "USER": USER, "LOGNAME": USER, "XDG_CACHE_HOME": str(home / "cache")}
     return plain_environment(**names, PYTHON=python, HETTOP=str(home / "hettop"), **more)
@@ -183,7 +183,7 @@ def test_names_go_from_every_kind_of_file(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_anonymized_is_not_sent(tmp_path: Path) -> None:
     home = marked_home(tmp_path)
     write_hettop(home, PRINTS)
-    write_program(home / "python", 'case "${3:-}" in *load.err) exit 1 ;; esac')
+    write_program(home / "python", 'case "$*" in *load.err*) exit 1 ;; esac')
     done = checked(home, {**environment(home), "PYTHON": str(home / "python")})
     assert done.returncode == 1
     assert "deleted, could not be anonymized: load.err\n" in done.stderr
