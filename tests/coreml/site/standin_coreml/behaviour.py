@@ -29,7 +29,7 @@ class Behaviour:
     needs_inputs: crashes when an input is freed within that many seconds after a call.
     one_call_per_state: refuses a state that an earlier call has had.
     images_until_exhausted: calls of a model with image outputs until there are no surfaces left.
-    native_ns: the duration it reports, instead of the true one; -1: none. wrong_native_ns: durations to report in turns.
+    native_ns: the duration it reports, instead of the true one; -1: none. wrong_native_ns: durations, in turns.
     log_at_load, log_at_call: lines printed to stderr, below Python, during the load and at the call `at_call`.
     native_load_ns: the duration of the load that it reports, instead of the true one; -1: none.
     noise_level: relative noise of half precision in the outputs. wrong: outputs turned round.
