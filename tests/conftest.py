@@ -5,12 +5,13 @@ It looks anew in each run, or, where a run judges a commit, always alike.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -63,6 +64,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if version is not None and VARIABLE not in os.environ:
         _start_again(config, version)
     _leave_children_the_default_signals(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What collecting makes and imports is there to the end: garbage is never looked for in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
