@@ -183,7 +183,7 @@ def test_density_is_that_of_scipys_cosine_transforms() -> None:
     edges = np.append(grid, 2 * grid[-1] - grid[-2]) - (grid[1] - grid[0]) / 2
     mass = dct(np.histogram(values, edges)[0] / values.size / (grid[1] - grid[0]), type=2)
     exponents = -np.log(waves[1:9] / mass[1:9]) / np.arange(1, 9) ** 2
-    assert exponents == pytest.approx(np.full(8, exponents[0]), rel=1e-3)
+    assert exponents == pytest.approx(np.full(8, exponents[0]), rel=1e-9)
     assert exponents[0] > 0
 
 
