@@ -120,26 +120,29 @@ def test_its_figures_grow_and_a_worker_that_is_killed_is_told_once_and_the_strea
     assert [text for text in log(replayed) if "left the co-execution" in text] == deaths
 
 
-@pytest.mark.parametrize("how", ["unit", "pause", "load", "close"])
-def test_whatever_ends_it_leaves_no_process_and_another_mode(feed: LiveFeed, how: str) -> None:
+def test_whatever_ends_it_leaves_no_process_and_another_mode(feed: LiveFeed) -> None:
+    """One after another: space, another unit, a load, and the end of the session."""
     feed.switch("CPU_AND_NE")
-    co_executing(feed)
+    ways: tuple[tuple[Callable[[], object], list[str], bool], ...] = (
+        (feed.toggle_pause, ["CPU_AND_NE"], False),
+        (lambda: feed.switch("CPU_ONLY"), ["CPU_ONLY"], False),
+        (lambda: feed.change_load("cpu", 1, 100), ["CPU_ONLY"], True),
+    )
+    for ends, units, paused in ways:
+        assert co_executed_until(feed, ends) == ("ended", "single", units, paused)
+    feed.end_load()
+    assert co_executed_until(feed, feed.close)[0] == "ended"
+
+
+def co_executed_until(feed: LiveFeed, ends: Callable[[], object]) -> tuple[str, str, list[str], bool]:
+    """State of the study, and mode, units and pause of the session, once its processes are gone."""
+    feed.study("coexec")
+    pumped(feed, lambda: study(feed.session).state == "running" and len(workers()) == 3, "a dispatch, two workers")
     below = workers()
-    match how:
-        case "unit":
-            feed.switch("CPU_ONLY")
-        case "pause":
-            feed.toggle_pause()
-        case "load":
-            feed.change_load("cpu", 1, 100)
-        case "close":
-            feed.close()
+    ends()
     wait_for(lambda: gone(below), "all of them gone")
-    assert study(feed.session).state == "ended"
-    if how != "close":
-        held = control(feed.session)
-        assert held.mode == "single"
-        assert (held.units, held.paused) == (["CPU_ONLY" if how == "unit" else "CPU_AND_NE"], how == "load")
+    held = control(feed.session)
+    return study(feed.session).state, held.mode, list(held.units), held.paused
 
 
 def test_one_that_was_there_from_the_start_is_followed_by_the_first_unit(feed: LiveFeed) -> None:
