@@ -69,11 +69,14 @@ step plan "0 2" "$HETTOP" plan mobilenetv2 --backend coreml --devices CPU_ONLY,C
 
 [ -z "$stopped" ] || failed="$failed interrupted"
 deleted=""
-for file in "$OUT"/*; do
-    "$PYTHON" -m hettop.cli.anonymize "$file" && continue
-    rm -f -- "$file"
-    deleted="$deleted $(basename "$file")"
-done
+# All in one process; only where that fails is each file tried by itself, to delete those that cannot be anonymized.
+if ! "$PYTHON" -m hettop.cli.anonymize "$OUT"/* 2> /dev/null; then
+    for file in "$OUT"/*; do
+        "$PYTHON" -m hettop.cli.anonymize "$file" && continue
+        rm -f -- "$file"
+        deleted="$deleted $(basename "$file")"
+    done
+fi
 if [ -n "$deleted" ]; then
     failed="$failed anonymize"
     printf 'deleted, could not be anonymized:%s\n' "$deleted" >&2

@@ -5,12 +5,13 @@ It looks anew in each run, or, where a run judges a commit, always alike.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -49,6 +50,8 @@ def _own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             patch.setenv(variable, os.devnull)
         for variable in [name for name in os.environ if name.startswith("HETTOP_") and name not in FOR_TESTS]:
             patch.delenv(variable)
+        # Whoever keeps Python from writing compiled modules would have every child compile all of hettop anew.
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         patch.setattr(tempfile, "tempdir", None)  # read from TMPDIR anew
         yield
     shutil.rmtree(folder, ignore_errors=True)
@@ -63,6 +66,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if version is not None and VARIABLE not in os.environ:
         _start_again(config, version)
     _leave_children_the_default_signals(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What collecting makes and imports is there to the end: garbage is never looked for in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -13,7 +13,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Thread
 
 from hettop import events
 from hettop.analysis.advice import Adviser
@@ -39,9 +38,8 @@ ADVISED_EVERY_NS = 2 * 10**9
 MOST_MODELS = 4  # each takes hundreds of MB
 
 
-# What the fold, and the adviser once there are units to compare, import at their first use: on this thread that would
-# hold up frames and recording.
-NEEDED_BY_THE_FOLD, NEEDED_BY_THE_ADVISER = "numpy.ma", "scipy.special"
+# What the fold imports at its first use: on this thread that would hold up frames and recording.
+NEEDED_BY_THE_FOLD = "numpy.ma"
 DIALS = ("cpu", "memory", "gpu", "ane")
 
 
@@ -63,7 +61,6 @@ class LiveFeed:
         self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
         self._pages = StudyPages()
         import_beside(NEEDED_BY_THE_FOLD)
-        self._importing: Thread | None = None
         if (warning := root_warning(os.geteuid(), sys.platform)) is not None and not setup.simulated:
             self.warn(warning)
         if options.prometheus is not None:
@@ -106,11 +103,7 @@ class LiveFeed:
         if t < self._advised_next_at:
             return
         self._advised_next_at = t + ADVISED_EVERY_NS
-        if self._importing is None:
-            if len({key.unit for key in self.session.conditions}) < 2:  # nothing to compare yet
-                return
-            self._importing = import_beside(NEEDED_BY_THE_ADVISER)
-        if self._importing.is_alive():
+        if len({key.unit for key in self.session.conditions}) < 2:  # nothing to compare yet
             return
         if (found := self._adviser.poll(self.session, t)) is not None:
             self.measurement.commit(found)

@@ -8,7 +8,7 @@ screens; what the counts allow to say is known by `stats.causes`.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,10 +83,6 @@ class Marks:
     def watch(self, cause: int) -> None:
         self.slots.setdefault(cause, [])
 
-    def occurred(self, cause: int) -> bool:
-        """Whether the cause was ever present."""
-        return bool(self.slots[cause]) or cause in self._last
-
     def add(self, cause: int, first: int, last: int) -> None:
         """The cause was present from slot `first` to slot `last`."""
         known = self.slots.setdefault(cause, [])
@@ -102,6 +98,20 @@ class Marks:
         at = bisect_right(known, slot)
         last = known[at - 1] if at else self._last.get(cause)
         return None if last is None or last > slot else slot - last
+
+    def ages(self, cause: int, slots: Sequence[int]) -> Iterator[int]:
+        """What `age` is of each of the `slots`, which ascend; those before the cause was ever present have none."""
+        if not slots:
+            return
+        known = self.slots[cause]
+        at = bisect_right(known, slots[0])
+        last = known[at - 1] if at else self._last.get(cause)
+        for slot in slots:
+            while at < len(known) and known[at] <= slot:
+                last = known[at]
+                at += 1
+            if last is not None and last <= slot:
+                yield slot - last
 
     def forget_before(self, slot: int) -> None:
         for cause, known in self.slots.items():

@@ -28,6 +28,9 @@ IDLE_NS = 5_000_000
 
 FOR_EVER = 1 << 62
 
+_CLASS_OF_AGE = tuple(width_class(age + 1) for age in range(WIDTHS[-1]))
+"""By how many slots ago a cause was present: the class of the shortest spike that it would have been present in."""
+
 
 @dataclass(slots=True)
 class Spike:
@@ -107,10 +110,9 @@ class Spikes:
         for group in marks:
             for cause in group.watched:
                 counts = self.distances.setdefault(cause, [0] * len(WIDTHS))
-                for moment in moments if group.occurred(cause) else ():
-                    age = group.age(cause, moment)
-                    if age is not None and age < WIDTHS[-1]:
-                        counts[width_class(age + 1)] += 1
+                for age in group.ages(cause, moments):
+                    if age < WIDTHS[-1]:
+                        counts[_CLASS_OF_AGE[age]] += 1
 
     def _count_trial(self, trial: CountedSpike, marks: tuple[Marks, ...]) -> None:
         self.trials[trial.width] += 1

@@ -5,6 +5,7 @@ It must not know what the samples are or how a number is shown: arrays and count
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -19,6 +20,10 @@ EARLY_STOPPING_CONFIDENCE = 0.99
 
 _ROUNDING = 1e-9
 """Relative slack, so that a tail that is met exactly (P99 at n = 299) is not lost to the last bit."""
+
+_DEVIATIONS, _FEW = 12.0, 60
+"""How far from its mean a binomial is summed: so many standard deviations (1e-32 of a normal lies beyond), and so much
+more for one of a small mean, whose tail is longer (less than 1e-27 beyond)."""
 
 
 def quantile(samples: npt.ArrayLike, q: float) -> float:
@@ -146,14 +151,23 @@ def _split_error(error: float, least_low: float, least_high: float) -> tuple[flo
 
 def _highest_rank(n: int, q: float, tail: float) -> int:
     """Largest rank l >= 1 with P(Bin(n, q) <= l - 1) <= tail, given that rank 1 satisfies it."""
-    from scipy.special import bdtr
+    first, probabilities = _binomial_near_mean(n, q)
+    within = np.searchsorted(np.cumsum(probabilities), tail * (1.0 + _ROUNDING), side="right")
+    return max(1, first + int(within))
 
-    allowed = tail * (1.0 + _ROUNDING)
-    satisfies, fails = 1, n + 1
-    while fails - satisfies > 1:
-        middle = (satisfies + fails) // 2
-        if bdtr(middle - 1, n, q) <= allowed:
-            satisfies = middle
-        else:
-            fails = middle
-    return satisfies
+
+def _binomial_near_mean(n: int, q: float) -> tuple[int, npt.NDArray[np.float64]]:
+    """First k, and P(Bin(n, q) = k) of it and those that follow, as far from the mean as any of it is seen in a double.
+
+    Each from its neighbour by their ratio, outwards from the most likely, which needs no factorial and loses no digits.
+    """
+    mode = min(n, int((n + 1) * q))
+    reach = _DEVIATIONS * math.sqrt(n * q * (1.0 - q)) + _FEW
+    first, last = max(0, int(mode - reach)), min(n, int(mode + reach) + 1)
+    odds = q / (1.0 - q)
+    below = np.arange(mode, first, -1, dtype=np.float64)
+    above = np.arange(mode, last, dtype=np.float64)
+    falling = np.cumprod(below / ((n - below + 1) * odds))
+    rising = np.cumprod((n - above) / (above + 1) * odds)
+    relative = np.concatenate((falling[::-1], [1.0], rising))
+    return first, relative / relative.sum()

@@ -19,11 +19,12 @@ from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.session.log import in_words
 from hettop.session.session import Session
-from hettop.studies.registry import result_of
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import Together
+from hettop.studies.registry import result_of
 from tests.processes.waiting import gone, wait_for
 from tests.record.stories import read
+from tests.sources.engine import faulty
 from tests.sources.power.captures import CHIPS, macmon_line, truth_of
 
 S = 10**9
@@ -97,17 +98,14 @@ def test_it_is_a_mode_that_begins_and_ends_in_the_stream(feed: LiveFeed) -> None
     wait_for(lambda: gone(below), "all of them gone")
 
 
-def test_its_figures_grow_round_by_round(feed: LiveFeed) -> None:
+def test_its_figures_grow_and_a_worker_that_is_killed_is_told_once_and_the_stream_goes_on(
+    feed: LiveFeed, tmp_path: Path
+) -> None:
     co_executing(feed)
     first = found(feed.session)
     pumped(feed, lambda: found(feed.session).rounds > first.rounds, "another round")
     assert found(feed.session).delivered > first.delivered
-    assert found(feed.session).in_order
     assert study(feed.session).share is None, "nobody knows when it ends"
-
-
-def test_a_worker_that_is_killed_is_told_once_and_the_stream_goes_on(feed: LiveFeed, tmp_path: Path) -> None:
-    co_executing(feed)
     os.kill(next(pid for pid in workers() if "worker" in psutil.Process(pid).cmdline()[-1]), signal.SIGKILL)
     pumped(feed, lambda: any(unit.error for unit in found(feed.session).units), "its death is known")
     rounds = found(feed.session).rounds
@@ -124,26 +122,29 @@ def test_a_worker_that_is_killed_is_told_once_and_the_stream_goes_on(feed: LiveF
     assert [text for text in log(replayed) if "left the co-execution" in text] == deaths
 
 
-@pytest.mark.parametrize("how", ["unit", "pause", "load", "close"])
-def test_whatever_ends_it_leaves_no_process_and_another_mode(feed: LiveFeed, how: str) -> None:
+def test_whatever_ends_it_leaves_no_process_and_another_mode(feed: LiveFeed) -> None:
+    """One after another: space, another unit, a load, and the end of the session."""
     feed.switch("CPU_AND_NE")
-    co_executing(feed)
+    ways: tuple[tuple[Callable[[], object], list[str], bool], ...] = (
+        (feed.toggle_pause, ["CPU_AND_NE"], False),
+        (lambda: feed.switch("CPU_ONLY"), ["CPU_ONLY"], False),
+        (lambda: feed.change_load("cpu", 1, 100), ["CPU_ONLY"], True),
+    )
+    for ends, units, paused in ways:
+        assert co_executed_until(feed, ends) == ("ended", "single", units, paused)
+    feed.end_load()
+    assert co_executed_until(feed, feed.close)[0] == "ended"
+
+
+def co_executed_until(feed: LiveFeed, ends: Callable[[], object]) -> tuple[str, str, list[str], bool]:
+    """State of the study, and mode, units and pause of the session, once its processes are gone."""
+    feed.study("coexec")
+    pumped(feed, lambda: study(feed.session).state == "running" and len(workers()) == 3, "a dispatch, two workers")
     below = workers()
-    match how:
-        case "unit":
-            feed.switch("CPU_ONLY")
-        case "pause":
-            feed.toggle_pause()
-        case "load":
-            feed.change_load("cpu", 1, 100)
-        case "close":
-            feed.close()
+    ends()
     wait_for(lambda: gone(below), "all of them gone")
-    assert study(feed.session).state == "ended"
-    if how != "close":
-        held = control(feed.session)
-        assert held.mode == "single"
-        assert (held.units, held.paused) == (["CPU_ONLY" if how == "unit" else "CPU_AND_NE"], how == "load")
+    held = control(feed.session)
+    return study(feed.session).state, held.mode, list(held.units), held.paused
 
 
 def test_one_that_was_there_from_the_start_is_followed_by_the_first_unit(feed: LiveFeed) -> None:
@@ -169,9 +170,11 @@ class Watts:
 
 
 @contextmanager
-def on_two_threads(power: str) -> Iterator[LiveFeed]:
-    model = ModelOptions(model="mobilenetv2:32x32", backend="onnxruntime")
-    setup = prepare(model, ("CPU_ONLY@1", "CPU_ONLY@2"), 2)
+def not_simulated(power: str, folder: Path) -> Iterator[LiveFeed]:
+    """Units whose calls sleep for a millisecond."""
+    (script := folder / "CPU_ONLY rush 9999999;- - .onnx").write_text("x")
+    model = ModelOptions(model=str(script), backend=faulty.NAME)
+    setup = prepare(model, tuple(PAIR), 2)
     feed = LiveFeed(Measurement(setup, MeasureOptions(power=power), rows=setup.units, raw_limit=0), model)
     try:
         yield feed
@@ -179,9 +182,9 @@ def on_two_threads(power: str) -> Iterator[LiveFeed]:
         feed.close()
 
 
-def test_power_of_the_session_in_blocks_of_all_gives_energy() -> None:
+def test_power_of_the_session_in_blocks_of_all_gives_energy(tmp_path: Path) -> None:
     """5 W by so many inferences a second."""
-    with on_two_threads("none") as feed:
+    with not_simulated("none", tmp_path) as feed:
         feed.measurement._sources.append(Watts())
         feed.study("coexec")
         pumped(feed, lambda: found(feed.session).energy_mj is not None, "power falls into a block of all")
@@ -194,7 +197,7 @@ def test_power_of_the_session_in_blocks_of_all_gives_energy() -> None:
 def test_a_capture_gives_no_energy_and_says_why(tmp_path: Path) -> None:
     lines = [macmon_line(truth_of(CHIPS["M1"]), f"2026-01-01T00:00:{n:02}.000Z") for n in range(50)]
     (tmp_path / "capture.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-    with on_two_threads(f"file:{tmp_path / 'capture.jsonl'}") as feed:
+    with not_simulated(f"file:{tmp_path / 'capture.jsonl'}", tmp_path) as feed:
         pumped(feed, lambda: feed.session.captured, "it plays")
         co_executing(feed)
         told = found(feed.session)

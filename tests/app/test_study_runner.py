@@ -14,6 +14,7 @@ from hettop.events import Study
 from hettop.measurement.options import ModelOptions
 from hettop.studies.kinds import Kind
 from hettop.studies.layers.result import LayersResult
+from hettop.studies.registry import result_of
 from tests.processes.waiting import gone, wait_for
 from tests.sources.load.fakes import ListedGuard
 
@@ -88,8 +89,9 @@ def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) 
     assert (began.state, began.t, began.elapsed_ns, began.arguments) == ("running", 5, 0, ["work"])
     told = ended(studies, 9)
     assert (told.state, told.elapsed_ns, told.error) == ("done", 4, None)
-    assert isinstance(told.found, LayersResult)
-    (layer,) = told.found.layers
+    result = result_of(told)
+    assert isinstance(result, LayersResult)
+    (layer,) = result.layers
     assert (layer.name, layer.ms, layer.oi, layer.gflops) == ("conv1", 2.5, 2.0, 8e-4)
     assert guard.pids == []
     assert studies.poll(9) is None, "it ends once"

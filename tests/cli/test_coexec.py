@@ -14,7 +14,10 @@ import psutil
 import pytest
 
 from hettop.events import Study
+from hettop.studies.coexec.rates import Energy, Result
 from hettop.studies.coexec.result import CoexecResult
+from hettop.studies.coexec.setup import measure
+from hettop.studies.registry import result_of
 from tests.cli.running import (
     HETTOP,
     assert_refused,
@@ -29,10 +32,19 @@ from tests.processes.waiting import gone, wait_for
 from tests.record.stories import read
 
 SIMULATED = ("coexec", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE", "--duration", "1s")
-SMALL = ("coexec", "mobilenetv2:32x32", "--units", "CPU_ONLY@1,CPU_ONLY@2", "--duration", "1s")
+SMALL = ("coexec", "mobilenetv2:32x32", "--units", "CPU_ONLY@1,CPU_ONLY@2", "--duration", "500ms")
 
 
-def test_the_document_holds_rates_shares_and_the_gain() -> None:
+def test_the_document_holds_rates_shares_and_the_gain_and_the_page_of_them_fits_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[tuple[Result, Energy]] = []
+
+    def noted(*arguments: Any) -> tuple[Result, Energy]:
+        found.append(measure(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr("hettop.cli.coexec.measure", noted)
     done = hettop(*SIMULATED, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
@@ -48,6 +60,12 @@ def test_the_document_holds_rates_shares_and_the_gain() -> None:
     assert document["p90_ms"] >= document["p50_ms"] > 0
     assert document["energy_mj_per_inference"] is None
     assert "simulated" in document["energy_why"]
+    monkeypatch.setattr("hettop.cli.coexec.measure", lambda *_: found[-1])
+    page = hettop(*SIMULATED, COLUMNS="80")
+    assert page.returncode == 0
+    assert "SIMULATED" in page.stdout.splitlines()[0]
+    assert "all in order" in page.stdout
+    assert max(map(len, page.stdout.splitlines())) <= 80
 
 
 def test_too_short_a_time_gives_no_gain_and_says_so() -> None:
@@ -78,15 +96,16 @@ def test_a_stream_tells_what_is_known_round_by_round_and_ends_with_the_whole(tmp
     assert rounds == sorted(rounds)
     assert rounds[-1] == len(told[-1]["together_by_round"]) == len(told[-1]["ideal_by_round"]) == 3
     (study,) = [event for event in read(path)[0] if isinstance(event, Study)]
-    assert isinstance(study.found, CoexecResult)
-    assert study.found.rounds == 3
-    assert study.found.gain == pytest.approx(told[-1]["gain"], rel=1e-5)
+    result = result_of(study)
+    assert isinstance(result, CoexecResult)
+    assert result.rounds == 3
+    assert result.gain == pytest.approx(told[-1]["gain"], rel=1e-5)
 
 
 ENDLESS = ("coexec", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE", "--until-ended", "--stream")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_an_endless_one_with_its_last_document_and_leaves_no_process(number: signal.Signals) -> None:
     with started(*ENDLESS) as process:
         children, lines = until_a_round(process)
@@ -160,9 +179,10 @@ def test_a_worker_that_is_killed_is_said_to_be_and_the_stream_goes_on() -> None:
         before = documents(lines)[-1]["rounds"]
         while documents(lines)[-1]["rounds"] < before + 3:
             lines.append(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGHUP)  # ends it as the others do
         lines += process.stdout
         assert process.wait() == 0
+    wait_for(lambda: gone(children), "all of them gone")
     last = documents(lines)[-1]
     (dead,) = [unit for unit in last["units"] if unit["error"] is not None]
     assert "killed by SIGKILL" in dead["error"]["message"]
@@ -184,26 +204,18 @@ def test_a_model_runs_on_two_sessions_of_onnx_runtime(tmp_path: Path) -> None:
 
 
 def test_a_unit_that_is_named_twice_has_two_calls_in_flight() -> None:
-    command = ("coexec", "mobilenetv2:32x32", "--units", "CPU_ONLY@1,CPU_ONLY@1", "--duration", "1s")
-    done = hettop(*command, "--json")
+    twice = ("coexec", "--backend", "simulated", "--units", "CPU_ONLY,CPU_ONLY")
+    done = hettop(*twice, "--duration", "1s", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
-    assert [(unit["unit"], unit["copy"]) for unit in document["units"]] == [("CPU_ONLY@1", 1), ("CPU_ONLY@1#2", 2)]
+    assert [(unit["unit"], unit["copy"]) for unit in document["units"]] == [("CPU_ONLY", 1), ("CPU_ONLY#2", 2)]
     first, second = document["units"]
     assert first["alone_per_s"] == second["alone_per_s"] > 0, "one of them was measured alone, for both"
     assert first["together_calls"] > 0
     assert second["together_calls"] > 0
     assert document["ideal_per_s"] == pytest.approx(2 * first["alone_per_s"])
-    assert document["best"] == "CPU_ONLY@1"
-    assert "2 of CPU_ONLY@1" in document["notes"][0]
-
-
-def test_the_page_says_simulated_and_fits_the_terminal() -> None:
-    done = hettop(*SIMULATED, COLUMNS="80")
-    assert done.returncode == 0
-    assert "SIMULATED" in done.stdout.splitlines()[0]
-    assert "all in order" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert document["best"] == "CPU_ONLY"
+    assert "2 of CPU_ONLY" in document["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -237,19 +249,6 @@ def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str) -> None:
 def test_a_model_that_cannot_be_loaded_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(b"not a model at all")
     assert_refused(hettop("coexec", "m.onnx", "--units", "CPU_ONLY@1,CPU_ONLY@2", cwd=tmp_path), "CPU_ONLY@1: ")
-
-
-def test_granularities_are_compared_under_each_load() -> None:
-    options = ("--granularities", "--threads", "2", "--duration", "1s", "--warmup", "1", "--loads", "none,cpu:1@50%")
-    done = hettop("coexec", "mobilenetv2:32x32", *options, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    document = one_document(done.stdout)
-    assert [each["load"] for each in document["loads"]] == ["none", "cpu:1@50%"]
-    for each in document["loads"]:
-        names = [row["name"] for row in each["granularities"]]
-        assert names == ["single", "intra-operator", "inter-operator", "sub-graph", "task"]
-        assert all(row["per_s"] > 0 for row in each["granularities"])
-        assert len(each["stages"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_until_proven_ends_with_the_proof_and_not_at_its_limit() -> None:
 
 
 def test_until_proven_gives_up_at_its_limit() -> None:
-    done = hettop("decide", *SIMULATED[:4], "--until-proven", "--time-limit", "6s", "--budget", "50ms@p99.99")
+    done = hettop("decide", *SIMULATED[:4], "--until-proven", "--time-limit", "2s", "--budget", "50ms@p99.99")
     assert done.returncode == 1, done.stderr
     assert "not proven" in done.stdout
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from hettop.models.mobilenetv2 import network, parse_variant
-from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document, plain_environment
+from hettop.studies.layers.job import LayersJob, measure_in_child
+from hettop.studies.layers.rows import Kernel, Roofs
+from hettop.studies.layers.rows import Measured as Measurement
+from tests.cli.running import assert_refused, called, hettop, one_document, plain_environment
 from tests.sources.engine.backends.onnx_files import relu
 
 MACS = network(parse_variant("mobilenetv2:32x32")).macs
@@ -32,8 +36,20 @@ class Measured:
         return document
 
 
-def measured(command: str, folder: Path) -> Measured:
-    done = hettop_process(command, *SMALL, "--stream", "--record", "x.jsonl", cwd=folder)
+ROOFS = Roofs(1, (Kernel("matmul", 100.0, 90.0),), (Kernel("copy", 10.0, 9.0),), 1)
+
+
+def given_roofs(patch: pytest.MonkeyPatch) -> None:
+    """Measuring them takes all threads for three seconds; the run of `roofline` does."""
+
+    def measure(job: LayersJob) -> Measurement:
+        return replace(measure_in_child(msgspec.structs.replace(job, roofs=False)), roofs=ROOFS)
+
+    patch.setattr("hettop.cli.layers.measure_in_child", measure)
+
+
+def measured(name: str, folder: Path) -> Measured:
+    done = hettop(name, *SMALL, "--stream", "--record", "x.jsonl", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert [path.name for path in folder.iterdir()] == ["x.jsonl"]
     return Measured(folder / "x.jsonl", [json.loads(line) for line in done.stdout.splitlines()])
@@ -41,7 +57,9 @@ def measured(command: str, folder: Path) -> Measured:
 
 @pytest.fixture(scope="module")
 def layers(tmp_path_factory: pytest.TempPathFactory) -> Measured:
-    return measured("layers", tmp_path_factory.mktemp("layers"))
+    with pytest.MonkeyPatch.context() as patch:
+        given_roofs(patch)
+        return measured("layers", tmp_path_factory.mktemp("layers"))
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +96,15 @@ def test_the_roofline_has_roofs_that_were_measured_and_bounds_by_their_ridge(roo
     assert document["model"]["macs"] == MACS
 
 
-def test_an_open_axis_is_measured_at_the_shape_given(tmp_path: Path) -> None:
+def test_an_open_axis_is_measured_at_the_shape_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_roofs(monkeypatch)
     done = hettop("layers", relu(tmp_path / "m.onnx", (1, "n")), "--shape", "x=1,64", "--runs", "3", "--json")
     (layer,) = one_document(done.stdout)["layers"]
     assert (layer["op"], layer["bytes"], layer["macs"]) == ("Relu", 512, 0)
 
 
-def test_the_page_is_for_people(tmp_path: Path) -> None:
+def test_the_page_is_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_roofs(monkeypatch)
     done = hettop("layers", relu(tmp_path / "m.onnx"), "--runs", "3", COLUMNS="80")
     assert done.returncode == 0
     assert "end to end" in " ".join(done.stdout.split())

@@ -42,7 +42,7 @@ def test_the_help_has_examples_every_command_and_the_options_of_the_live_view(op
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_help_with_an_example(command: str) -> None:
-    done = hettop_process(command, "--help")
+    done = called(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"examples:\n  hettop {command}" in done.stdout
 

@@ -14,6 +14,7 @@ import pytest
 
 from hettop.events import Study
 from hettop.studies.plan.result import PlanResult
+from hettop.studies.registry import result_of
 from tests.cli.running import HETTOP, assert_refused, called, hettop, hettop_process, one_document, plain_environment
 from tests.processes.waiting import wait_for
 from tests.record.stories import read
@@ -168,10 +169,11 @@ def test_a_recording_holds_what_was_found(tmp_path: Path) -> None:
     events, _ = read(path)
     (study,) = [event for event in events if isinstance(event, Study)]
     assert (study.name, study.state) == ("plan", "done")
-    assert isinstance(study.found, PlanResult)
-    assert study.found.plan == document["plan"]
-    assert study.found.cost == pytest.approx(document["cost"], rel=1e-5)
-    assert study.found.run is not None
+    result = result_of(study)
+    assert isinstance(result, PlanResult)
+    assert result.plan == document["plan"]
+    assert result.cost == pytest.approx(document["cost"], rel=1e-5)
+    assert result.run is not None
     page = hettop("report", str(path)).stdout
     assert "Slicing plan" in page
     assert document["plan"] in unescape(page.replace("\\", ""))

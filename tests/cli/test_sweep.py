@@ -14,6 +14,7 @@ import pytest
 from hettop.cli.rounds import study_options
 from hettop.errors import HettopError
 from hettop.events import Study
+from hettop.studies.registry import result_of
 from hettop.studies.sweep.result import SweepResult
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document, started
 from tests.coreml.bench import Bench
@@ -75,8 +76,9 @@ def test_a_sweep_over_loads_tells_each_load_as_it_ends_and_joins_the_recording_o
     assert 0 <= shares[0] < 1
     (study,) = studies_in(tmp_path / "s.jsonl")
     assert (study.name, study.state, study.arguments[0]) == ("sweep", "done", "sweep")
-    assert isinstance(study.found, SweepResult)
-    found = {(point.unit, point.load): (point.n, point.p90_ms) for point in study.found.points}
+    result = result_of(study)
+    assert isinstance(result, SweepResult)
+    found = {(point.unit, point.load): (point.n, point.p90_ms) for point in result.points}
     assert set(found) == {(unit, load) for unit in ("CPU_AND_NE", "ALL") for load in ("none", "cpu:4")}
     replayed = one_document(called("replay", "s.jsonl", "--headless", "--json", cwd=tmp_path).stdout)
     assert figures(replayed) == figures(documents[-1]), "the file tells what was printed"
@@ -122,8 +124,9 @@ def test_a_curve_grows_point_by_point_and_is_recorded_beside_the_samples_of_its_
     }
     (study,) = studies_in(tmp_path / "s.jsonl")
     assert study.state == "done"
-    assert isinstance(study.found, SweepResult)
-    assert [point.batch for point in study.found.points] == [1, 2]
+    result = result_of(study)
+    assert isinstance(result, SweepResult)
+    assert [point.batch for point in result.points] == [1, 2]
     again = called(*arguments, "--record", "s.jsonl", cwd=tmp_path)
     assert_refused(again, "exists")
 
@@ -139,9 +142,10 @@ def test_points_that_are_interrupted_are_told_as_ended_with_what_their_samples_g
         assert process.wait() == 130
     (study,) = studies_in(tmp_path / "s.jsonl")
     assert study.state == "ended"
-    assert isinstance(study.found, SweepResult)
+    result = result_of(study)
+    assert isinstance(result, SweepResult)
     replayed = one_document(called("replay", "s-b1-CPU_ONLY@1.jsonl", "--headless", "--json", cwd=tmp_path).stdout)
-    first, never = study.found.points
+    first, never = result.points
     assert {(first.unit, "none"): (first.n, first.p90_ms)} == figures(replayed)
     assert (never.n, never.p90_ms) == (0, None)
     assert [point["statistics"]["n"] for point in lines[-1]["document"]["points"]] == [first.n, 0]

@@ -10,6 +10,7 @@ import pytest
 
 from hettop.cli.variants import _without_idle_force
 from hettop.events import Study
+from hettop.studies.registry import result_of
 from hettop.studies.variants.result import VariantsResult
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.record.stories import read
@@ -50,8 +51,9 @@ def test_variants_are_told_as_they_come_and_recorded(tmp_path: Path) -> None:
     events, report = read(tmp_path / "v.jsonl")
     assert not report.skipped
     (study,) = [event for event in events if isinstance(event, Study)]
-    assert isinstance(study.found, VariantsResult)
-    assert study.found.variants[0].front, "nothing is nearer to itself"
+    result = result_of(study)
+    assert isinstance(result, VariantsResult)
+    assert result.variants[0].front, "nothing is nearer to itself"
     assert (tmp_path / "v-fp16-CPU_ONLY@1.jsonl").exists()
 
 

@@ -76,6 +76,23 @@ print(ct.models.CompiledMLModel(compiled).predict(given)["y"].tolist())
     assert done.stdout.splitlines() == ["[[-14.0, 2.0, 18.0]] True", "[[-14.0, 2.0, 18.0]]"], done.stderr
 
 
+def test_a_process_that_makes_no_models_has_coremltools_own_models_and_blanks_for_the_rest(
+    bench: Bench, package: Path
+) -> None:
+    program = """
+blank = {name for name, module in sys.modules.items() if not hasattr(module, "__file__")}
+print(sorted({".".join(name.split(".")[:2]) for name in blank if name.startswith("coremltools.")}))
+ct.convert(None)
+"""
+    done = ran(bench, program, package, "")
+    assert done.stdout.splitlines() == [
+        "['coremltools.converters', 'coremltools.libcoremlpython', 'coremltools.optimize']"
+    ]
+    assert done.stderr.splitlines()[-1] == (
+        "RuntimeError: coremltools.converters.convert is blank: this process needs Bench.set(makes_models=True)"
+    )
+
+
 def test_an_input_freed_too_early_is_a_fault(bench: Bench, package: Path, compiled: Path) -> None:
     bench.behave(needs_inputs=30.0)
     program = 'ct.models.CompiledMLModel(compiled).predict({"x": np.ones((1, 4), np.float32)})'
@@ -86,18 +103,20 @@ def test_a_plan_of_an_uncompiled_package_aborts_the_process(bench: Bench, packag
     assert ran(bench, "MLComputePlan.load_from_path(package)", package, compiled).returncode == -signal.SIGABRT
 
 
-def plan(bench: Bench, package: Path, compiled: Path, unit: str) -> Any:
-    """The classes of preferred devices and the costs of the operations that have them, by operation."""
+def plans(bench: Bench, package: Path, compiled: Path, *units: str) -> Any:
+    """For each unit, the classes of preferred devices and the costs of the operations that have them, by operation."""
     program = f"""
 import json
-plan = MLComputePlan.load_from_path(compiled, ct.ComputeUnit.{unit})
 found = {{}}
-for name, function in plan.model_structure.program.functions.items():
-    for operation in function.block.operations:
-        usage = plan.get_compute_device_usage_for_mlprogram_operation(operation)
-        cost = plan.get_estimated_cost_for_mlprogram_operation(operation)
-        if usage is not None:
-            found[operation.operator_name] = (type(usage.preferred_compute_device).__name__, cost.weight)
+for unit in {units}:
+    plan = MLComputePlan.load_from_path(compiled, ct.ComputeUnit[unit])
+    found[unit] = {{}}
+    for name, function in plan.model_structure.program.functions.items():
+        for operation in function.block.operations:
+            usage = plan.get_compute_device_usage_for_mlprogram_operation(operation)
+            cost = plan.get_estimated_cost_for_mlprogram_operation(operation)
+            if usage is not None:
+                found[unit][operation.operator_name] = (type(usage.preferred_compute_device).__name__, cost.weight)
 print(json.dumps(found))
 """
     done = ran(bench, program, package, compiled)
@@ -106,14 +125,16 @@ print(json.dumps(found))
 
 def test_plans_follow_the_unit_and_what_falls_back(bench: Bench, package: Path, compiled: Path) -> None:
     neural_engine, cpu = ["MLNeuralEngineComputeDevice", 1.0], ["MLCPUComputeDevice", 1.0]
-    assert plan(bench, package, compiled, "CPU_AND_NE") == {"ios18.linear": neural_engine}
-    assert plan(bench, package, compiled, "CPU_ONLY") == {"ios18.linear": cpu}
-    bench.behave("CPU_AND_NE", on_cpu=("linear",))
-    assert plan(bench, package, compiled, "CPU_AND_NE") == {"ios18.linear": cpu}
-    bench.behave("CPU_AND_NE", plan="none")
-    assert plan(bench, package, compiled, "CPU_AND_NE") == {}
-    bench.behave("CPU_AND_NE", plan="empty")
-    assert plan(bench, package, compiled, "CPU_AND_NE") == {}
+    assert plans(bench, package, compiled, "CPU_AND_NE", "CPU_ONLY") == {
+        "CPU_AND_NE": {"ios18.linear": neural_engine},
+        "CPU_ONLY": {"ios18.linear": cpu},
+    }
+    bench.behave("CPU_AND_NE", on_cpu=("linear",)).behave("CPU_ONLY", plan="none").behave("ALL", plan="empty")
+    assert plans(bench, package, compiled, "CPU_AND_NE", "CPU_ONLY", "ALL") == {
+        "CPU_AND_NE": {"ios18.linear": cpu},
+        "CPU_ONLY": {},
+        "ALL": {},
+    }
 
 
 def test_importing_coremltools_as_hettop_does_prints_nothing_where_its_native_part_is_missing() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import assert_refused, hettop_process, one_document, plain_environment
+from tests.cli.running import assert_refused, hettop, one_document, plain_environment
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
 
@@ -31,7 +31,8 @@ BOTH = ("--devices", "CPU_ONLY,CPU_AND_NE")
 def planned(bench: Bench, folder: Path, model: Path | str, *options: str) -> Any:
     environment: dict[str, Any] = bench.environment({"PYTHONPATH": str(REPOSITORY)})
     environment |= {"XDG_CACHE_HOME": str(folder), "HOME": str(folder)}
-    return hettop_process("plan", str(model), *SHORT, *options, **environment)
+    with bench.here():
+        return hettop("plan", str(model), *SHORT, *options, **environment)
 
 
 def test_a_plan_over_two_units_runs_and_its_outputs_are_those_of_the_whole(bench: Bench, tmp_path: Path) -> None:
@@ -77,19 +78,19 @@ def test_a_unit_that_answers_wrong_only_in_slices_is_an_error(bench: Bench, tmp_
     assert document["run"]["cut_difference"] <= 1e-5
 
 
-@pytest.mark.parametrize("signal", ["", "SIGKILL"])
-def test_a_model_that_a_unit_does_not_hold_makes_its_limit(signal: str, bench: Bench, tmp_path: Path) -> None:
+def test_a_model_that_a_unit_does_not_hold_makes_its_limit(bench: Bench, tmp_path: Path) -> None:
     model = models.residual(tmp_path / "m.mlpackage")  # 432 + 576 + 288 bytes of weights
-    bench.behave("CPU_AND_NE", holds_bytes=1200, die_when_full=signal)
-    done = planned(bench, tmp_path, model, *BOTH, "--json")
+    bench.behave("CPU_AND_NE", holds_bytes=1200).behave("ALL", holds_bytes=1200, die_when_full="SIGKILL")
+    done = planned(bench, tmp_path, model, "--devices", "CPU_ONLY,CPU_AND_NE,ALL", "--json")
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
-    assert document["end_to_end_ms"]["CPU_AND_NE"] is None
     assert document["end_to_end_ms"]["CPU_ONLY"] > 0
-    assert document["singles"]["CPU_AND_NE"] is None
-    [note] = [note for note in document["notes"] if "does not hold the whole model" in note]
-    assert ("killed by SIGKILL while loading" if signal else "allocate memory") in note
-    assert "its limit is what it did load" in note
+    for unit, why in (("CPU_AND_NE", "allocate memory"), ("ALL", "killed by SIGKILL while loading")):
+        assert document["end_to_end_ms"][unit] is None
+        assert document["singles"][unit] is None
+        [note] = [note for note in document["notes"] if note.startswith(f"{unit} does not hold the whole model")]
+        assert why in note
+        assert "its limit is what it did load" in note
 
 
 @pytest.mark.parametrize("command", [("plan",), ("plan", "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_3")])
@@ -117,10 +118,13 @@ def test_a_limit_on_files_is_said_to_be_what_is_in_the_way(
     assert not any(scratch.iterdir())
 
 
-def test_operations_that_fall_back_are_told(bench: Bench, tmp_path: Path) -> None:
-    bench.behave("CPU_AND_NE", on_cpu=["relu"])
+def test_operations_that_fall_back_and_a_load_without_the_neural_engine_are_noted(bench: Bench, tmp_path: Path) -> None:
+    refused = ["MILCompilerForANE error: refused", *["more"] * 100]
+    bench.behave("CPU_AND_NE", on_cpu=["relu"], log_at_load=refused)
     document = one_document(planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH, "--json").stdout)
     assert any("3 operations fall back from the Neural Engine (relu)" in note for note in document["notes"])
+    [note] = [note for note in document["notes"] if "compiler failed" in note]
+    assert note.startswith("CPU_AND_NE: the Neural Engine's compiler failed")
 
 
 @pytest.mark.parametrize(("unit", "other"), [("CPU_AND_NE", "CPU_ONLY"), ("CPU_ONLY", "CPU_AND_NE")])
@@ -137,13 +141,6 @@ def test_a_plan_that_takes_its_process_down_costs_the_unit_its_slices_alone(
     assert document["run"]["outputs_equal"] is True
     lost = "its plan could not be read (the plan reader killed by SIGABRT)"
     assert [note for note in document["notes"] if lost in note and note.startswith(unit)]
-
-
-def test_a_load_without_the_neural_engine_is_noted(bench: Bench, tmp_path: Path) -> None:
-    bench.behave("CPU_AND_NE", log_at_load=["MILCompilerForANE error: refused", *["more"] * 100])
-    document = one_document(planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH, "--json").stdout)
-    [note] = [note for note in document["notes"] if "compiler failed" in note]
-    assert note.startswith("CPU_AND_NE: the Neural Engine's compiler failed")
 
 
 def test_without_any_plan_that_can_be_read_nothing_is_planned(bench: Bench, tmp_path: Path) -> None:

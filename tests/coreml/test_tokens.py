@@ -91,12 +91,13 @@ def test_core_ml_renews_the_state_of_prefill_and_keeps_that_of_decode(
 ) -> None:
     environment: dict[str, Any] = on_the_bench(bench, tmp_path)
     command = ("bench", str(functions), "--backend", "coreml", "--units", "CPU_AND_NE", *FUNCTIONS, *SHORT)
-    done = hettop_process(*command, **environment)
+    recording = str(tmp_path / "r.jsonl")
+    done = hettop_process(*command, "--record", recording, **environment)
     assert done.returncode == 0, done.stderr
     page = " ".join(done.stdout.split())
     assert "CPU_AND_NE: its state is made once, at the load, and kept from call to call" in page
     assert "CPU_AND_NE~prefill: its state is made anew before each call, outside of the call's time" in page
-    check(one_document(hettop_process(*command, "--json", **environment).stdout), "CPU_AND_NE", 16)
+    check(one_document(hettop("replay", recording, "--headless", "--json").stdout), "CPU_AND_NE", 16)
     bench.behave("CPU_AND_NE", one_call_per_state=True)
     page = " ".join(hettop_process(*command, **environment).stdout.split())
     assert "CPU_AND_NE: Core ML refuses to run the model: The state is not fresh" in page

@@ -63,7 +63,7 @@ class Machine:
             place.mkdir(parents=True)
         if used is not None and used.caches.exists():
             shutil.copytree(used.caches, self.caches, copy_function=shutil.copy2)
-        self._bench = Bench(folder)
+        self._bench = Bench(folder).set(makes_models=True)
 
     def run(self, name: str) -> Outcome:
         done = self._ran(*COMMANDS[name])

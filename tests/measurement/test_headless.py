@@ -44,8 +44,14 @@ def rows_of(session: Session) -> dict[str, Statistics]:
     return {row.unit: row for row in statistics(session)}
 
 
-def test_units_run_one_after_another_with_exactly_the_samples_asked_for(setup: Setup) -> None:
-    session = measured(setup, MeasureOptions(warmup=3, runs=150))
+def test_units_run_one_after_another_with_exactly_the_samples_asked_for_and_are_recorded(
+    setup: Setup, tmp_path: Path
+) -> None:
+    file = tmp_path / "r.jsonl"
+    headless = finished(setup, MeasureOptions(warmup=3, runs=150, record=str(file)))
+    assert headless.fewest_turns is None
+    session = headless.session
+    assert_recorded(file, session, runs=150)
     rows = rows_of(session)
     assert list(rows) == list(NE_AND_ALL)
     for row in rows.values():
@@ -78,31 +84,28 @@ def test_while_power_is_measured_a_turn_is_four_of_its_samples_and_short_runs_ha
     assert (turns.n, turns.block_ns, turns.by_power) == (1, 2_000_000_000, True)
 
 
-def test_turns_are_counted_as_they_were_taken_and_by_the_verdicts_rule(setup: Setup) -> None:
-    headless = finished(setup, MeasureOptions(warmup=0, runs=1500, interleave=True, power="none"))
-    turns = headless.fewest_turns
-    assert turns is not None
-    assert turns.n == min(unit.apart["resume"] for unit in headless.session.units.values()) > 1
-
-
-def test_without_power_turns_are_short_and_units_in_a_row_have_none(setup: Setup) -> None:
+def test_without_power_turns_are_short(setup: Setup) -> None:
     turns = finished(setup, MeasureOptions(warmup=0, runs=100, interleave=True, power="none")).fewest_turns
     assert turns is not None
     assert (turns.n, turns.block_ns, turns.by_power) == (1, 250_000_000, False)
-    assert finished(setup, MeasureOptions(warmup=0, runs=100, power="none")).fewest_turns is None
 
 
-def test_interleaved_units_take_turns_and_reach_the_same_count(setup: Setup, tmp_path: Path) -> None:
+def test_interleaved_units_take_turns_that_are_counted_by_the_verdicts_rule_and_reach_the_same_count(
+    setup: Setup, tmp_path: Path
+) -> None:
     file = tmp_path / "turns.jsonl"
-    options = MeasureOptions(warmup=0, runs=900, interleave=True, power="none", record=str(file))
-    session = measured(setup, options)
-    assert {unit: row.n for unit, row in rows_of(session).items()} == {"CPU_AND_NE": 900, "ALL": 900}
+    options = MeasureOptions(warmup=0, runs=1500, interleave=True, power="none", record=str(file))
+    headless = finished(setup, options)
+    counted = headless.fewest_turns
+    assert counted is not None
+    assert counted.n == min(unit.apart["resume"] for unit in headless.session.units.values()) > 1
+    assert {unit: row.n for unit, row in rows_of(headless.session).items()} == {"CPU_AND_NE": 1500, "ALL": 1500}
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     steady = sorted(
         (line["t0"], line["unit"]) for line in lines if line["k"] == "samples" and line["phase"] == "steady"
     )
     turns = [unit for unit, _ in itertools.groupby(unit for _, unit in steady)]
-    assert len(turns) > 2, "900 samples take longer than one block of 250 ms"
+    assert len(turns) > 2, "1500 samples take longer than one block of 250 ms"
     assert any(line["k"] == "samples" and line["phase"] == "resume" for line in lines)
 
 
@@ -129,13 +132,12 @@ def test_under_load_only_samples_of_that_load_count(setup: Setup) -> None:
     assert [row.n for row in rows_of(session).values()] == [50, 50]
 
 
-def test_the_recording_holds_what_the_session_has(setup: Setup, tmp_path: Path) -> None:
-    file = tmp_path / "r.jsonl"
-    session = measured(setup, MeasureOptions(warmup=2, runs=60, record=str(file)))
+def assert_recorded(file: Path, session: Session, runs: int) -> None:
+    """The recording holds what the session has."""
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert lines[0]["simulated"] is True
     assert lines[0]["host"]["chip"] == "simulated Apple M2"
-    assert lines[0]["settings"]["runs"] == 60
+    assert lines[0]["settings"]["runs"] == runs
     assert lines[-1]["k"] == "end"
     assert sum(line["n"] for line in lines if line["k"] == "samples") == session.samples
     times = [line["t"] for line in lines]

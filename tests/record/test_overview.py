@@ -114,7 +114,7 @@ def test_looking_moves_no_other_reader_of_the_file(recording: Path) -> None:
     file.close()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=40))
 def test_damage_is_never_a_traceback(recording: Path, flips: list[tuple[float, int]]) -> None:
     data = bytearray(recording.read_bytes())

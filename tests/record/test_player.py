@@ -65,7 +65,7 @@ moves = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves)
 def test_the_session_depends_on_the_moment_alone(
     recording: Path, told: list[AnyEvent], moves: list[tuple[str, float]]
@@ -239,7 +239,7 @@ def events_time(line: bytes) -> int:
     return event.t
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     flips=st.lists(
         st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 35), st.integers(0, 7)), min_size=1, max_size=4

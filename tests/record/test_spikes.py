@@ -25,8 +25,13 @@ def spikes_of(path: Path) -> list[int]:
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("spikes") / "a.jsonl"
-    record(path, story(3, 100.0))
+    record(path, story(3, 60.0))
     return path
+
+
+@pytest.fixture(scope="module")
+def expected(recording: Path) -> list[int]:
+    return spikes_of(recording)
 
 
 @pytest.fixture(params=[0, 1 << 30], ids=["by keyframes", "by folding"])
@@ -34,8 +39,7 @@ def player(recording: Path, request: pytest.FixtureRequest) -> Player:
     return Player(recording, folded_bytes=request.param)
 
 
-def test_forwards_every_spike_is_visited_in_order(player: Player, recording: Path) -> None:
-    expected = spikes_of(recording)
+def test_forwards_every_spike_is_visited_in_order(player: Player, expected: list[int]) -> None:
     assert len(expected) > 10
     visited = []
     while player.next_spike(1) is not None:
@@ -43,12 +47,12 @@ def test_forwards_every_spike_is_visited_in_order(player: Player, recording: Pat
     assert visited == expected
 
 
-def test_backwards_too(player: Player, recording: Path) -> None:
+def test_backwards_too(player: Player, expected: list[int]) -> None:
     player.seek(player.duration_ns)
     visited = []
     while player.next_spike(-1) is not None:
         visited.append(player.position_ns)
-    assert visited == spikes_of(recording)[::-1]
+    assert visited == expected[::-1]
 
 
 def test_where_there_is_none_it_stays(player: Player) -> None:

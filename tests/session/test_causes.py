@@ -32,16 +32,16 @@ def named(found: dict[int, Judged]) -> set[int]:
 
 def test_random_spikes_are_called_chance() -> None:
     alarms = 0
-    for seed in range(200):
+    for seed in range(100):
         storm = Storm(seed)
         spikes = storm.random_spikes(int(storm.rng.integers(5, 120)))
         alarms += bool(named(judged(folded(storm.events(spikes)))))
-    assert alarms <= 10
+    assert alarms <= 5
 
 
 def test_the_right_cause_is_named_among_all_that_happens() -> None:
     found = strongest = 0
-    for seed in range(200):
+    for seed in range(100):
         cause = INJECTED[seed % len(INJECTED)]
         storm = Storm(seed)
         # Four of five times there is a spike when it happens; ten spikes come by chance.
@@ -50,8 +50,8 @@ def test_the_right_cause_is_named_among_all_that_happens() -> None:
         found += cause in named(told)
         likeliest = min(told, key=lambda each: 1.0 if told[each].p is None else told[each].p or 0.0)
         strongest += likeliest == cause
-    assert found >= 180
-    assert strongest >= 190
+    assert found >= 90
+    assert strongest >= 95
 
 
 def test_long_stalls_meet_more_of_everything_by_chance_too() -> None:
@@ -181,3 +181,12 @@ def test_spikes_close_to_each_other_count_once_as_evidence() -> None:
     (condition,) = session.conditions.values()
     assert condition.spikes == 31
     assert condition.found.evidence() == 2
+
+
+def test_ages_of_many_slots_are_since_the_last_presence_before_each() -> None:
+    marks = causes.Marks()
+    marks.add(causes.LOAD, 3, 4)
+    marks.add(causes.LOAD, 10, 10)
+    assert list(marks.ages(causes.LOAD, [1, 3, 4, 6, 9, 10, 12])) == [0, 0, 2, 5, 0, 2]
+    marks.forget_before(8)
+    assert list(marks.ages(causes.LOAD, [8, 9, 11])) == [4, 5, 1]

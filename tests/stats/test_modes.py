@@ -172,6 +172,21 @@ def test_density_integrates_to_one_and_its_bandwidth_suits_a_normal_sample() -> 
     assert float(density.max()) == pytest.approx(1 / np.sqrt(2 * np.pi * (1 + 0.23**2)), rel=0.08)
 
 
+def test_density_is_that_of_scipys_cosine_transforms() -> None:
+    from scipy.fft import dct, idct
+
+    values = np.random.default_rng(14).gamma(3, 1, 1000)
+    grid, density = smooth(values)
+    waves = dct(density, type=2)
+    assert idct(waves, type=2) == pytest.approx(density, abs=1e-12)
+    # Smoothing multiplied wave k of the binned masses by exp(-k^2 c): the same c is found at each of the first waves.
+    edges = np.append(grid, 2 * grid[-1] - grid[-2]) - (grid[1] - grid[0]) / 2
+    mass = dct(np.histogram(values, edges)[0] / values.size / (grid[1] - grid[0]), type=2)
+    exponents = -np.log(waves[1:9] / mass[1:9]) / np.arange(1, 9) ** 2
+    assert exponents == pytest.approx(np.full(8, exponents[0]), rel=1e-9)
+    assert exponents[0] > 0
+
+
 def test_bandwidth_follows_narrow_peaks_where_silvermans_rule_blurs_them() -> None:
     rng = np.random.default_rng(13)
     values = np.concatenate((rng.normal(0, 1, 500), rng.normal(100, 1, 500)))

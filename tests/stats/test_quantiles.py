@@ -107,6 +107,19 @@ def test_interval_could_not_be_a_rank_narrower_on_either_side_within_its_tail(n:
     assert missed_below + missed_above > 0.05 - 1e-9
 
 
+@pytest.mark.parametrize("n", [30, 1_000, 54_321, 3_000_000])
+@pytest.mark.parametrize("q", [0.01, 0.5, 0.9, 0.999])
+def test_ranks_are_those_of_scipys_binomial(n: int, q: float) -> None:
+    """Its `ppf` is the least k with P(B <= k) >= tail: up to k - 1 the samples below are few enough, from rank k on."""
+    from scipy.stats import binom
+
+    low, high = quantile_interval(n, q)
+    if low is not None and high is not None and max((1 - q) ** n, q**n) < 0.025:
+        assert (low, high) == (int(binom.ppf(0.025, n, q)), n + 1 - int(binom.ppf(0.025, n, 1 - q)))
+    if (rank := early_stopping_rank(n, q)) is not None:
+        assert rank == n + 2 - int(binom.ppf(0.01, n, 1 - q))
+
+
 def test_interval_of_takes_the_samples_at_those_ranks() -> None:
     samples = np.arange(1, 101) * 10
     assert interval_of(samples, 0.9) == (840.0, 960.0)

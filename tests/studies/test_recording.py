@@ -10,6 +10,7 @@ from hettop.errors import HettopError
 from hettop.events import Header, Study
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.recording import StudyRecording
+from hettop.studies.registry import result_of
 from tests.app.test_study_runner import DOCUMENT
 from tests.record.stories import read
 
@@ -26,7 +27,8 @@ def test_it_holds_what_was_found_and_how_it_was_asked_without_folders(tmp_path: 
     assert [type(event).__name__ for event in events] == ["Header", "Study", "End"]
     (study,) = [event for event in events if isinstance(event, Study)]
     assert (study.t, study.elapsed_ns, study.state, study.arguments) == (250, 250, "done", ["layers", "m.onnx"])
-    assert isinstance(study.found, LayersResult)
+    result = result_of(study)
+    assert isinstance(result, LayersResult)
 
 
 def test_without_an_answer_there_is_no_file(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from textual.pilot import Pilot
 
 from hettop.app.replay import ReplayFeed
+from hettop.app.verdict_cache import VerdictCache
 from hettop.errors import HettopError
 from hettop.resources import recordings_folder
 from hettop.session.viewing import view
@@ -32,7 +33,7 @@ SESSION_NS = 13_500_000_000
 
 def sample_session() -> ReplayFeed:
     """The simulated sample session, standing still."""
-    feed = ReplayFeed(recordings_folder() / "simulated-m2.jsonl")
+    feed = ReplayFeed(recordings_folder() / "simulated-m2.jsonl", verdicts=VerdictCache(lambda work: work()))
     feed.look_at_all()
     feed.seek(SESSION_NS)
     feed.toggle_play()
@@ -41,12 +42,16 @@ def sample_session() -> ReplayFeed:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A screen: made by `feed`, or of the sample session where there is none, after `keys`."""
+    """A screen: made by `feed`, or of the sample session where there is none, after `keys`.
+
+    by_size: the keys do another thing where only one panel has room.
+    """
 
     feed: Callable[[], FakeFeed] | None
     keys: Sequence[str] = ()
     preferences: Preferences | None = None
     sizes: tuple[Size, ...] = SIZES
+    by_size: bool = False
 
 
 def fewer(shown: Shown) -> Shown:
@@ -87,7 +92,7 @@ SCREENS: dict[str, Shown] = {
     "replay-frozen": fewer(replayed("f")),
     "session": Shown(None, sizes=(*SIZES, *BETWEEN)),
     **{f"zoom-{name}": fewer(zoomed(name)) for name in PANELS.values()},
-    "details": fewer(Shown(lambda: FakeFeed(DOUBTFUL), ("3", "enter"))),
+    "details": fewer(Shown(lambda: FakeFeed(DOUBTFUL), ("3", "enter"), by_size=True)),
     "room-load": Shown(lambda: FakeFeed(LOADED), ("l",)),
     "room-verdict": Shown(lambda: FakeFeed(LOADED), ("v",)),
     "room-studies-empty": replayed("y"),
@@ -95,7 +100,7 @@ SCREENS: dict[str, Shown] = {
     "session-verdict": Shown(None, ("v",)),
     "session-spikes": Shown(None, ("s",)),
     "help": live("question_mark"),
-    "help-replay": fewer(replayed("4", "question_mark")),
+    "help-replay": fewer(replace(replayed("4", "question_mark"), by_size=True)),
     "help-room": Shown(None, ("s", "question_mark")),
     "palette": live("ctrl+p"),
     "themes": live("T"),

@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from hettop.tui.app import HettopApp
 from tests.tui.fakes import FakeFeed
@@ -43,8 +45,13 @@ async def settled(pilot: Pilot[None]) -> None:
 
 def screen_text(app: HettopApp) -> str:
     """What stands on the screen, line by line."""
-    strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips)
+    return "\n".join(strip.text.rstrip() for strip in painted(app))
+
+
+def painted(app: HettopApp) -> list[Strip]:
+    """The screen's lines, and those of the screens behind it where it lets them through."""
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
 
 
 def golden(name: str, text: str) -> str:

@@ -16,7 +16,7 @@ from hettop.tui.keys import KEYS
 from hettop.tui.preferences import Preferences
 from hettop.tui.scopes import scopes
 from tests.tui.fakes import FAILED, REPLAY, FakeFeed
-from tests.tui.screens import running, settled
+from tests.tui.screens import painted, running, settled
 
 SIZE = (80, 24)
 UNUSED = "f9"
@@ -119,8 +119,7 @@ def seen(app: HettopApp, feed: FakeFeed) -> tuple[object, ...]:
 
 def drawn(app: HettopApp) -> list[tuple[str, str]]:
     """All that stands on the screen, with its colours: a cursor may be a line in reverse."""
-    strips = app.screen._compositor.render_strips()
-    return [(segment.text, str(segment.style)) for strip in strips for segment in strip]
+    return [(segment.text, str(segment.style)) for strip in painted(app) for segment in strip]
 
 
 async def pressed(case: Case, key: str) -> tuple[tuple[object, ...], tuple[object, ...]]:

@@ -69,7 +69,10 @@ async def test_end_and_home_take_the_cursor_to_the_last_dial_and_to_the_first() 
 async def test_from_the_end_of_the_table_up_scrolls_back_before_the_cursor_moves() -> None:
     feed = FakeFeed(replace(LIVE, conditions=ROWS))
     async with running(feed, size=(80, 12)) as (app, pilot):  # 8 lines inside, the table ends further down
-        await pilot.press("l", "end")
+        await pilot.press("l")
+        await settled(pilot)
+        assert " 0 above" in screen_text(app)
+        await pilot.press("end")
         await settled(pilot)
         assert " 0 below" in screen_text(app)
         assert "▷ gpu" not in screen_text(app)

@@ -81,6 +81,7 @@ async def test_home_and_end_go_to_the_top_and_to_the_bottom() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
         await app.push_screen(Numbers(app.run_control))
         await settled(pilot)
+        assert "0 above, 80 below" in screen_text(app)
         await pilot.press("end")
         await settled(pilot)
         assert "80 above, 0 below" in screen_text(app)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 import pytest
@@ -31,7 +31,10 @@ COLOURED = ("live-power", "live-paused")
 @pytest.mark.parametrize("name", SCREENS)
 async def test_every_screen_at_every_size(name: str) -> None:
     shown = SCREENS[name]
-    text = "".join([headed(size) + folded(await text_of(shown, size)) for size in shown.sizes])
+    texts: dict[Size, str] = {}
+    for sizes in [[size] for size in shown.sizes] if shown.by_size else [sorted(shown.sizes, reverse=True)]:
+        texts |= await texts_of(shown, sizes)
+    text = "".join([headed(size) + folded(texts[size]) for size in shown.sizes])
     assert text == golden(f"{name}.txt", text)
 
 
@@ -46,6 +49,19 @@ def folded(text: str) -> str:
         more = sum(1 for _ in same) - 1
         lines += [line] * (1 + more) if more < FEWEST_FOLDED else [line, f"{MORE}{more} more lines like this one"]
     return "".join(f"{line}\n" for line in lines)
+
+
+async def texts_of(shown: Shown, sizes: Sequence[Size]) -> dict[Size, str]:
+    """What stands on it at each size: it is opened at the first, and the terminal then made the next."""
+    texts = {}
+    async with showing(shown, sizes[0]) as (app, pilot):
+        for size in sizes:
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            app.frame()
+            await settled(pilot)
+            texts[size] = screen_text(app)
+    return texts
 
 
 async def text_of(shown: Shown, size: Size, *, ascii: bool = False, theme: str | None = None) -> str:  # noqa: A002

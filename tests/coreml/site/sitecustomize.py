@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from standin_coreml.blank import BlankFinder  # type: ignore[import-not-found]
 from standin_coreml.finder import Finder, announce  # type: ignore[import-not-found]
 
+announce(BlankFinder())
 announce(Finder())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import importlib
 import logging
 from collections.abc import Callable, Sequence
@@ -26,9 +25,6 @@ ct: Any = importlib.import_module("coremltools")
 mil: Any = importlib.import_module("coremltools.converters.mil.mil")
 mb: Any = mil.Builder
 types: Any = importlib.import_module("coremltools.converters.mil.mil.types")
-
-# every conversion collects garbage; what is imported by now never is
-gc.freeze()
 
 Array = NDArray[Any]
 

@@ -9,7 +9,9 @@ import psutil
 import pytest
 
 from hettop import events
+from hettop.sources.engine import planning
 from hettop.sources.engine.watchdog import Timeouts
+from hettop.units import NS_PER_S
 from tests.processes.waiting import gone
 from tests.sources.engine.answering import NAME as ANSWERING
 from tests.sources.engine.sessions import Session, Start
@@ -183,7 +185,9 @@ def test_a_plan_that_hangs_is_given_up_and_leaves_no_process(start: Start) -> No
     assert gone(left)
 
 
-def test_a_plan_that_hangs_holds_a_unit_for_five_seconds_at_most(start: Start) -> None:
+def test_a_plan_that_hangs_holds_a_unit_for_five_seconds_at_most(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert planning.HOLD_NS == 5 * NS_PER_S
+    monkeypatch.setattr(planning, "HOLD_NS", NS_PER_S)
     session = answering(start, "ALL", plan="hang", options={"runs": 5})
     session.engine.switch("ALL")
     session.until(lambda: session.engine.finished, "five runs")

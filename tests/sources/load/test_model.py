@@ -8,7 +8,9 @@ import pytest
 
 from hettop import events
 from hettop.compute_units import CORE_ML_UNITS
-from hettop.sources.load.model import why_no_model
+from hettop.models.cache import default_cache
+from hettop.models.resolve import model_package
+from hettop.sources.load.model import MODEL, why_no_model
 from hettop.sources.load.parts import parse_load
 from hettop.sources.load.source import ProcessLoad, unavailable
 from tests.coreml.bench import Bench
@@ -35,6 +37,7 @@ def loaded(what: str, bench: Bench, folder: Path) -> tuple[list[events.Load], Li
     pytest.importorskip("coremltools")
     changes, found = ListedChanges(), list[events.Load]()
     here = {**bench.environment(environment()), "XDG_CACHE_HOME": str(folder), "HOME": str(folder)}
+    model_package(MODEL, default_cache(here))  # which children of the bench cannot make
     load = ProcessLoad(ListedGuard(), changes, here, units=MAC)
 
     def comes_to(*states: str) -> bool:
@@ -60,7 +63,11 @@ def test_the_worker_runs_the_model_with_that_permission_until_it_dies(what: str,
 
 
 def test_a_model_that_cannot_be_loaded_is_a_load_that_fails_with_the_frameworks_reason(tmp_path: Path) -> None:
-    bench = Bench(tmp_path).behave("CPU_AND_NE", raise_in_load="no room left on the device", noise=True)
+    bench = (
+        Bench(tmp_path)
+        .set(makes_models=True)
+        .behave("CPU_AND_NE", raise_in_load="no room left on the device", noise=True)
+    )
     found, changes = loaded("ane", bench, tmp_path)
     assert changes.seen == [("ane:1", False), ("none", True)]
     assert found[-1].error is not None

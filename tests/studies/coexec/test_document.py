@@ -15,6 +15,7 @@ from hettop.studies.coexec.rates import Energy, Fault, Round
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.coexec.text import coexec_document
 from hettop.studies.reading import found_of
+from hettop.studies.registry import result_of
 from tests.studies.coexec.test_text import CPU, NE, RESULT
 
 S = 10**9
@@ -94,7 +95,7 @@ def test_the_sessions_power_of_the_blocks_of_all_gives_the_energy() -> None:
     for event in (power(10.6, 10_000), power(12.1, 90_000), power(21, 20_000)):
         spent.take(event)
     told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found().line())
-    completed = spent.completed(told, document(together_ns=BLOCKS)).found
+    completed = result_of(spent.completed(told, document(together_ns=BLOCKS)))
     assert isinstance(completed, CoexecResult)
     assert completed.energy_mj == pytest.approx(125)
     assert (completed.energy_why, completed.mean_mw, completed.power_source) == (None, 15_000, "rapl")
@@ -103,7 +104,7 @@ def test_the_sessions_power_of_the_blocks_of_all_gives_the_energy() -> None:
 def test_without_power_the_sources_own_reason_is_told() -> None:
     status = PowerStatus(t=0, source="none", state="unavailable", reason="rapl: no permission")
     told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found().line())
-    completed = StudyPower(status, ORIGIN).completed(told, document(together_ns=BLOCKS)).found
+    completed = result_of(StudyPower(status, ORIGIN).completed(told, document(together_ns=BLOCKS)))
     assert isinstance(completed, CoexecResult)
     assert (completed.energy_mj, completed.energy_why) == (None, "rapl: no permission")
 

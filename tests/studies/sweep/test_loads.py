@@ -15,6 +15,7 @@ from hettop.measurement.setup import prepare
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.sources.load.parts import parse_load
+from hettop.studies.registry import result_of
 from hettop.studies.sweep.loads import Sweep, SweepOptions
 from hettop.studies.sweep.result import SweepResult
 from tests.processes.waiting import wait_for
@@ -77,12 +78,13 @@ def assert_told_last_and_as_measured(sweep: Sweep, file: Path) -> None:
     assert not report.skipped
     study, end = written[-2:]
     assert isinstance(study, Study), "nothing is measured, and nothing told but the end, after it"
-    assert isinstance(study.found, SweepResult)
+    result = result_of(study)
+    assert isinstance(result, SweepResult)
     assert isinstance(end, End)
     replayed = Session(RAW_LIMIT)
     for event in written:
         replayed.fold(event)
-    told = {(point.unit, point.load): (point.n, point.p90_ms, point.mean_ms) for point in study.found.points}
+    told = {(point.unit, point.load): (point.n, point.p90_ms, point.mean_ms) for point in result.points}
     for session in (sweep.session, replayed):
         rows = sorted(statistics(session), key=lambda row: row.n)  # of thermal states that with most samples is told
         assert told == {(row.unit, row.load): (row.n, rounded(row.p90_ms), rounded(row.mean_ms)) for row in rows}

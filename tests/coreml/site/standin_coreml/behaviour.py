@@ -29,7 +29,7 @@ class Behaviour:
     needs_inputs: crashes when an input is freed within that many seconds after a call.
     one_call_per_state: refuses a state that an earlier call has had.
     images_until_exhausted: calls of a model with image outputs until there are no surfaces left.
-    native_ns: the duration it reports, instead of the true one; -1: none. wrong_native_ns: the same, whatever it is.
+    native_ns: the duration it reports, instead of the true one; -1: none. wrong_native_ns: durations, in turns.
     log_at_load, log_at_call: lines printed to stderr, below Python, during the load and at the call `at_call`.
     native_load_ns: the duration of the load that it reports, instead of the true one; -1: none.
     noise_level: relative noise of half precision in the outputs. wrong: outputs turned round.
@@ -56,7 +56,7 @@ class Behaviour:
     one_call_per_state: bool = False
     images_until_exhausted: int = 0
     native_ns: int = 0
-    wrong_native_ns: int = 0
+    wrong_native_ns: tuple[int, ...] = ()
     native_load_ns: int = 0
     log_at_load: tuple[str, ...] = ()
     log_at_call: tuple[str, ...] = ()
@@ -73,6 +73,7 @@ class Settings:
     compile_ms, hang_in_compile, die_in_compile, raise_in_compile, noise_in_compile: as for a unit's load.
     stdout_lost: fd 1 stays at /dev/null after a compilation, instead of meanwhile only.
     conversion: the extension module that converts inputs as the real binding does; "": they come as they are.
+    makes_models: processes can build, convert and compress models, as ever; without it, coremltools imports faster.
     """
 
     macos: tuple[int, ...] = (15, 0)
@@ -84,6 +85,7 @@ class Settings:
     noise_in_compile: bool = False
     stdout_lost: bool = False
     conversion: str = ""
+    makes_models: bool = False
     units: dict[str, Behaviour] = field(default_factory=dict)
 
     def of(self, unit: str) -> Behaviour:

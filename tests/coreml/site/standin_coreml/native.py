@@ -138,8 +138,8 @@ class _MLModelProxy:
         return (reported if reported > 0 else None) if reported else self._load_ns
 
     def get_last_predict_duration_in_nano_seconds(self) -> int | None:
-        if self.behaviour.wrong_native_ns:
-            return self.behaviour.wrong_native_ns
+        if wrong := self.behaviour.wrong_native_ns:
+            return wrong[self.calls % len(wrong)]
         reported = self.behaviour.native_ns
         return (reported if reported > 0 else None) if reported else self._last_ns
 
