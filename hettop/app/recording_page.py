@@ -6,14 +6,21 @@ from collections.abc import Sequence
 
 from hettop.analysis.stretches import Stretches
 from hettop.analysis.verdict import Question, verdict
+from hettop.export.formats import Target
 from hettop.record.defects import Report
 from hettop.record.folding import fold
 from hettop.record.opened import Recording
+from hettop.report.html_page import html_page
 from hettop.report.page import Page
 from hettop.report.story import RecordingStory, page_of
 from hettop.report.verdict import verdict_section
 from hettop.stats.resampling import SEED
 from hettop.studies.recorded import study_sections
+
+
+def export(recording: Recording, target: Target) -> None:
+    """The page of one recording as HTML."""
+    target.main().write(html_page(recordings_page([recording])).encode())
 
 
 def recordings_page(recordings: Sequence[Recording]) -> Page:

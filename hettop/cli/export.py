@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hettop.cli.screen import check_theme
 from hettop.errors import HettopError
-from hettop.export.formats import COMPRESSED, EXPORT_FORMATS, FORMATS, PICTURE, Files, Format, Stream
+from hettop.export.formats import COMPRESSED, EXPORT_FORMATS, PAGE, PICTURE, Export, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording
 from hettop.record.pack import pack
 from hettop.text import clean
@@ -54,7 +54,7 @@ def _written(source: Path, out: Path, chosen: Format, arguments: argparse.Namesp
         return _drawn(source, out, arguments)
     recording = _opened(source)
     with Files(out, chosen.beginnings, force=arguments.force) as files:
-        chosen.load()(recording, files)
+        _export(chosen)(recording, files)
     _warn_of_skipped(recording)
     return files.paths
 
@@ -72,13 +72,21 @@ def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]
 
 
 def _to_pipe(source: Path, chosen: Format) -> int:
-    if chosen.name not in FORMATS:
+    if chosen in (PICTURE, COMPRESSED):
         raise HettopError("usage", f"{chosen.name} is written to a file only", "name one with -o")
     if sys.stdout.isatty():
         raise HettopError("usage", "an export is for files and pipes, not for a terminal", "name a file with -o")
-    chosen.load()(_opened(source), Stream(sys.stdout.buffer))
+    _export(chosen)(_opened(source), Stream(sys.stdout.buffer))
     sys.stdout.buffer.flush()
     return 0
+
+
+def _export(chosen: Format) -> Export:
+    if chosen is not PAGE:
+        return chosen.load()
+    from hettop.app.recording_page import export
+
+    return export
 
 
 def _opened(source: Path) -> Recording:

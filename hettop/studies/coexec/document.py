@@ -34,7 +34,7 @@ def found(document: Mapping[str, Any]) -> CoexecResult:
         **{name: short(document[name]) for name in TEXTS},
         **{name: _course(document[name]) for name in COURSES},
     }
-    return msgspec.convert(raw, CoexecResult)
+    return CoexecResult.from_line(raw)
 
 
 def together_ns(document: Mapping[str, Any]) -> list[tuple[int, int]]:

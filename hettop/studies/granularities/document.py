@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.result import ROWS_LIMIT
 from hettop.studies.texts import notes, number, short
@@ -29,7 +27,7 @@ def found(document: Mapping[str, Any]) -> GranularitiesResult:
         "stages": stages[:ROWS_LIMIT],
         "interrupted": document["interrupted"],
     }
-    return msgspec.convert(raw, GranularitiesResult)
+    return GranularitiesResult.from_line(raw)
 
 
 def _rows(load: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

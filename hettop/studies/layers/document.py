@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from hettop.studies.layers.findings import RIDGE
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.result import ROWS_LIMIT
@@ -37,7 +35,7 @@ def found(document: Mapping[str, Any]) -> LayersResult:
         "whole": None if whole is None else _layer(whole),
         "notes": notes(document.get("notes", ())),
     }
-    return msgspec.convert(raw, LayersResult)
+    return LayersResult.from_line(raw)
 
 
 def _largest(layers: Sequence[Mapping[str, Any]]) -> set[int]:

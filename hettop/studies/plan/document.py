@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.texts import notes, number, short
 from hettop.units import BYTES_PER_MB
@@ -48,7 +46,7 @@ def found(document: Mapping[str, Any]) -> PlanResult:
         "contradiction": short(document["contradiction"]),
         "notes": notes(note for note in document["notes"] if note != document["contradiction"]),
     }
-    return msgspec.convert(raw, PlanResult)
+    return PlanResult.from_line(raw)
 
 
 def _name(device: object) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
 from hettop.studies.sweep.result import SweepResult
 from hettop.studies.texts import notes, number, short
 
@@ -35,7 +33,7 @@ def found(document: Mapping[str, Any]) -> SweepResult:
         "rest_n": max(0, len(points) - MOST_POINTS),
         "notes": notes([*document.get("notes", ()), *_not_had(document.get("failed_loads", {}))]),
     }
-    return msgspec.convert(raw, SweepResult)
+    return SweepResult.from_line(raw)
 
 
 def _point(point: Row) -> list[Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from hettop.analysis.pareto import DIFFERENCE, ENERGY, LATENCY, SIZE, Choice, standings
 from hettop.studies.texts import notes, number, short
 from hettop.studies.variants.result import VariantsResult
@@ -32,7 +30,7 @@ def found(document: Mapping[str, Any]) -> VariantsResult:
         "rest_n": max(0, len(rows) - MOST_VARIANTS),
         "notes": notes(document.get("notes", ())),
     }
-    return msgspec.convert(raw, VariantsResult)
+    return VariantsResult.from_line(raw)
 
 
 def _variant(row: Row, difference: float | None, front: bool) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from hettop.studies.reading import found_of
 from tests.studies.plan.test_sliced_page import RAN, SLICED
 
 DOCUMENT = sliced_document({"name": "m"}, replace(SLICED, ran=RAN))
-LARGEST_LINE = 8_192
+LARGEST_LINE = 9_216
 
 
 def read(document: dict[str, Any]) -> PlanResult:

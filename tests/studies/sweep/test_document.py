@@ -15,7 +15,7 @@ from hettop.studies.sweep.result import SweepPoint, SweepResult
 from hettop.studies.sweep.text import sweep_document
 from tests.analysis.test_sweeps import BATCHES, failed, point
 
-LINE = 8_500
+LINE = 10_240
 """Bytes of a whole line, header of the event included: keyframes repeat it."""
 
 
