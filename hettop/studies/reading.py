@@ -16,7 +16,7 @@ from hettop.studies.granularities import document as granularities
 from hettop.studies.layers import document as layers
 from hettop.studies.plan import document as plan
 from hettop.studies.result import StudyResult
-from hettop.studies.sweep import document as sweep
+from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants import document as variants
 
 Document = Mapping[str, Any]
@@ -26,7 +26,7 @@ READERS: dict[str, Callable[[Document], StudyResult]] = {
     "layers": layers.found,
     "plan": plan.found,
     "roofline": layers.found,
-    "sweep": sweep.found,
+    "sweep": lambda document: msgspec.convert(document, SweepResult),
     "variants": variants.found,
 }
 """By the studies' names."""

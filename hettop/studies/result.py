@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 
+from hettop.events import TEXT_LIMIT
 from hettop.events.base import Text
+from hettop.text import clean
 
 ROWS_LIMIT = 64
 """Rows of one table in a line of a recording."""
+
+NAME_LIMIT = 80
+"""Characters of a name in a line of a recording; notes may be longer."""
+
+MOST_NOTES = 16
+DIGITS = 6
+"""That a number is kept with in a line: a keyframe repeats all of them every few seconds."""
 
 ROWS = msgspec.Meta(max_length=ROWS_LIMIT)
 Signed = Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)]
@@ -18,15 +27,26 @@ Notes = Annotated[list[Text], msgspec.Meta(max_length=16)]
 
 
 class StudyResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a study found. A subclass names itself by `OF`, and in `ROW_TYPES` the type of the rows of its tables."""
+    """What a study found.
+
+    A subclass names itself by `OF`, in `ROW_TYPES` the type of the rows of its tables, and in `DETAILS` the fields,
+    of its own and of its rows, that `--json` has and a line leaves out.
+    """
 
     OF: ClassVar[str] = ""
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {}
+    DETAILS: ClassVar[frozenset[str]] = frozenset()
 
     def line(self) -> dict[str, Any]:
-        """As a line of a recording holds it."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        """As a line of a recording holds it: short texts, numbers with six digits, no details."""
+        plain = _short(self.summary(), self.DETAILS)
+        if "notes" in plain:
+            plain["notes"] = [clean(note, TEXT_LIMIT) for note in getattr(self, "notes", ())][:MOST_NOTES]
         return {"of": self.OF, **plain}
+
+    def summary(self) -> Self:
+        """The same with as many rows in each table as a line holds."""
+        return self
 
     def failures(self) -> dict[str, str]:
         """Parts of it that failed while the rest goes on, by name, and why."""
@@ -50,3 +70,35 @@ def _named(value: Any, row: type[msgspec.Struct] | None) -> Any:
     if value and not isinstance(value[0], list | dict):  # one row
         return dict(zip(row.__struct_fields__, value, strict=False))
     return [_named(each, row) if isinstance(each, list) else each for each in value]
+
+
+def _short(value: Any, details: frozenset[str]) -> Any:
+    match value:
+        case msgspec.Struct():
+            fields = zip(value.__struct_fields__, _defaults(value), strict=True)
+            known = {name: getattr(value, name) for name, default in fields if getattr(value, name) != default}
+            return {name: _short(each, details) for name, each in known.items() if name not in details}
+        case str():
+            return clean(value, NAME_LIMIT)
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case dict():
+            return {clean(str(name), NAME_LIMIT): _short(each, details) for name, each in value.items()}
+        case list() | tuple():
+            return [_short(each, details) for each in value]
+    return value
+
+
+_NO_DEFAULT = object()
+
+
+def _defaults(value: msgspec.Struct) -> Sequence[Any]:
+    """One for each field, in order; where a field has none, nothing that a value could equal."""
+    given = [_of_factory(default) for default in value.__struct_defaults__]
+    return [*[_NO_DEFAULT] * (len(value.__struct_fields__) - len(given)), *given]
+
+
+def _of_factory(default: Any) -> Any:
+    """msgspec keeps an empty list or dict as a factory of one."""
+    factory = getattr(default, "factory", None)
+    return factory() if factory is not None else default

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from hettop.analysis.budget import Budget
-from hettop.analysis.sweeps import PointResult, judged
 from hettop.analysis.unit_samples import Measured
-from tests.analysis.test_sweeps import BATCHES, failed, point
+from hettop.studies.sweep.curves import PointResult, judged
+from tests.studies.sweep.test_curves_of_points import BATCHES, failed, point
 
 BUDGET = Budget(20.0, 0.9)
 
