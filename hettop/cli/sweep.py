@@ -44,7 +44,6 @@ from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, parse_load
 from hettop.sources.load.source import unavailable
-from hettop.studies.recorded import named
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
 from hettop.studies.sweep.measure import loads_result, points_result
@@ -147,7 +146,7 @@ def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
     return {
         **session_document(session),
         **conditions_document(session),
-        **named(result),
+        **result.document(),
         "failed_loads": dict(sweep.failed_loads),
         "notes": notes,
     }
@@ -230,7 +229,7 @@ class PointSweep:
 
     def document(self, result: SweepResult) -> dict[str, Any]:
         _, head = heading(self.setup, self.rounds.trials)
-        return {**head, **named(result)}
+        return {**head, **result.document()}
 
     def text(self, result: SweepResult, width: int) -> str:
         title, _ = heading(self.setup, self.rounds.trials)

@@ -15,7 +15,10 @@ ROWS_LIMIT = 64
 """Rows of one table in a line of a recording."""
 
 NAME_LIMIT = 80
-"""Characters of a name in a line of a recording; notes may be longer."""
+"""Characters of a name in a line of a recording."""
+
+SENTENCES = frozenset({"notes", "note", "error", "contradiction", "gain_why", "energy_why", "no_knee", "source"})
+"""Fields that hold sentences, which may be longer than names."""
 
 MOST_NOTES = 16
 DIGITS = 6
@@ -44,6 +47,11 @@ class StudyResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             plain["notes"] = [clean(note, TEXT_LIMIT) for note in getattr(self, "notes", ())][:MOST_NOTES]
         return {"of": self.OF, **plain}
 
+    def document(self) -> dict[str, Any]:
+        """As `--json` prints it: every field by its name, unknown is null."""
+        plain: dict[str, Any] = named(self)
+        return plain
+
     def summary(self) -> Self:
         """The same with as many rows in each table as a line holds."""
         return self
@@ -60,16 +68,25 @@ class StudyResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         """
         if found.get("of", cls.OF) != cls.OF:
             raise ValueError(f"a result of {found['of']}, not of {cls.OF}")
-        known = {name: _named(value, cls.ROW_TYPES.get(name)) for name, value in found.items() if name != "of"}
+        known = {name: _by_name(value, cls.ROW_TYPES.get(name)) for name, value in found.items() if name != "of"}
         return msgspec.convert(known, cls)
 
 
-def _named(value: Any, row: type[msgspec.Struct] | None) -> Any:
+def named(value: Any) -> Any:
+    """As plain data with the name of every field."""
+    if isinstance(value, msgspec.Struct):
+        return {field: named(getattr(value, field)) for field in value.__struct_fields__}
+    if isinstance(value, (list, tuple)):
+        return [named(each) for each in value]
+    return value
+
+
+def _by_name(value: Any, row: type[msgspec.Struct] | None) -> Any:
     if row is None or not isinstance(value, list):
         return value
     if value and not isinstance(value[0], list | dict):  # one row
         return dict(zip(row.__struct_fields__, value, strict=False))
-    return [_named(each, row) if isinstance(each, list) else each for each in value]
+    return [_by_name(each, row) if isinstance(each, list) else each for each in value]
 
 
 def _short(value: Any, details: frozenset[str]) -> Any:
@@ -77,7 +94,7 @@ def _short(value: Any, details: frozenset[str]) -> Any:
         case msgspec.Struct():
             fields = zip(value.__struct_fields__, _defaults(value), strict=True)
             known = {name: getattr(value, name) for name, default in fields if getattr(value, name) != default}
-            return {name: _short(each, details) for name, each in known.items() if name not in details}
+            return {name: _field(name, each, details) for name, each in known.items() if name not in details}
         case str():
             return clean(value, NAME_LIMIT)
         case float():
@@ -87,6 +104,10 @@ def _short(value: Any, details: frozenset[str]) -> Any:
         case list() | tuple():
             return [_short(each, details) for each in value]
     return value
+
+
+def _field(name: str, value: Any, details: frozenset[str]) -> Any:
+    return clean(value, TEXT_LIMIT) if name in SENTENCES and isinstance(value, str) else _short(value, details)
 
 
 _NO_DEFAULT = object()

@@ -17,7 +17,7 @@ from hettop.report.document import to_json
 from hettop.report.terminal.blocks import block_text
 from hettop.session.statistics import Reason, Statistics
 from hettop.studies.reading import found_of
-from hettop.studies.recorded import named
+from hettop.studies.result import named
 from hettop.studies.sweep.curves import PointResult
 from hettop.studies.sweep.measure import loads_result, points_result
 from hettop.studies.sweep.page import blocks
