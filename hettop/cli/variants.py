@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hettop.analysis.variants import VariantResult
 from hettop.cli.output import StudyOutput
 from hettop.cli.rounds import (
     INTERRUPTED,
@@ -27,8 +26,11 @@ from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup
 from hettop.models.cache import default_cache
 from hettop.models.precision import VariantJob
+from hettop.report.page import Paragraph
+from hettop.report.terminal.blocks import block_text
+from hettop.studies.variants.measure import MeasuredVariant, variants_result
+from hettop.studies.variants.page import blocks
 from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
-from hettop.studies.variants.text import variants_document, variants_text
 
 DEFAULT_RUNS = 200
 
@@ -62,35 +64,34 @@ def _without_idle_force(arguments: argparse.Namespace) -> argparse.Namespace:
 def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: StudyOutput) -> int:
     def so_far() -> dict[str, Any]:
         begun = [trial for trial in rounds.trials if trial.error is not None or trial.steady[0]]
-        return {
-            **heading(setup, rounds.trials)[1],
-            **variants_document(results_of(setup, variants, begun, modes=False), quick=True),
-        }
+        result = variants_result(measured_variants(setup, variants, begun, modes=False), quick=True)
+        return {**heading(setup, rounds.trials)[1], **result.document()}
 
     interrupted = measure_rounds(rounds, output, so_far)
     with stop_signals_ignored():
-        results, notes = results_of(setup, variants, rounds.trials), [INTERRUPTED] if interrupted else []
+        measured = measured_variants(setup, variants, rounds.trials)
+        result = variants_result(measured, [INTERRUPTED] if interrupted else [])
         title, head = heading(setup, rounds.trials)
         output.finish(
-            lambda: {**head, **variants_document(results, notes)},
-            lambda width: variants_text(title, results, width, notes),
+            lambda: {**head, **result.document()},
+            lambda width: block_text([Paragraph(title, "muted"), *blocks(result)], width),
             interrupted=interrupted,
         )
         sys.stdout.flush()
         print_recordings(rounds.trials)
-    return exit_code([result.statistics for result in results], interrupted)
+    return exit_code([each.statistics for each in measured], interrupted)
 
 
-def results_of(
+def measured_variants(
     setup: Setup, variants: list[Variant], trials: list[Trial], *, modes: bool = True
-) -> list[VariantResult]:
+) -> list[MeasuredVariant]:
     """What was measured, unit by unit, with differences to the model as it is on the CPU, or on the first unit."""
     by_name = {variant.candidate.name: variant for variant in variants}
     expected = compared([(by_name[trial.candidate.name], trial) for trial in trials])
     found = []
     for trial in trials:
         variant = by_name[trial.candidate.name]
-        result = VariantResult(
+        result = MeasuredVariant(
             precision=variant.precision,
             statistics=statistics_of(trial, setup.backend, modes=modes),
             reference=variant.reference,

@@ -122,6 +122,11 @@ class Series:
     dots: bool = True
     tone: Tone | None = None
 
+    @property
+    def hollow(self) -> bool:
+        """Whether all of its points are."""
+        return all(spot.hollow for spot in self.spots)
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:

@@ -17,7 +17,7 @@ from hettop.studies.layers import document as layers
 from hettop.studies.plan import document as plan
 from hettop.studies.result import StudyResult
 from hettop.studies.sweep.result import SweepResult
-from hettop.studies.variants import document as variants
+from hettop.studies.variants.result import VariantsResult
 
 Document = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[Document], StudyResult]] = {
     "plan": plan.found,
     "roofline": layers.found,
     "sweep": lambda document: msgspec.convert(document, SweepResult),
-    "variants": variants.found,
+    "variants": lambda document: msgspec.convert(document, VariantsResult),
 }
 """By the studies' names."""
 

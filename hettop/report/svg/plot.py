@@ -119,6 +119,8 @@ def _legend(series: Sequence[tuple[int, Series]]) -> Iterator[str]:
     x = float(LEFT + 120)
     for index, each in series:
         shown = clean(each.name, LONGEST_NAME)
-        yield f'<path d="{_shape(index, x, TOP - 12)}" fill="{ink(each.tone, index)}"/>'
+        colour = ink(each.tone, index)
+        fill = "var(--paper)" if each.hollow else colour
+        yield f'<path d="{_shape(index, x, TOP - 12)}" fill="{fill}" stroke="{colour}" stroke-width="1.6"/>'
         yield text_at(x + 10, TOP - 8, shown)
         x += 26 + LETTER * len(shown)

@@ -159,9 +159,14 @@ def _plot(plot: Plot, width: int, height: int) -> list[Line]:
 
 def _marks(plot: Plot, width: int) -> list[Line]:
     """What the mark of each series means, where there are several."""
-    named = [(_mark(each, place), each.name) for place, each in enumerate(plot.series) if each.dots and each.spots]
+    named = [(_shown(each, place), each.name) for place, each in enumerate(plot.series) if each.dots and each.spots]
     failed = [((glyphs.FAILED, "error"), "failed")] if plot.failed else []
     return legend([], width, [*(named if len(named) > 1 else []), *failed])
+
+
+def _shown(each: Series, place: int) -> Span:
+    glyph, ink = _mark(each, place)
+    return glyphs.ENDED if each.hollow else glyph, ink
 
 
 def _mark(each: Series, place: int) -> Span:

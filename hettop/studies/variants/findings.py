@@ -30,7 +30,8 @@ def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator
     measured = [each for each in found.variants if each.n]
     front = [each for each in measured if each.front]
     if len(measured) > 1 and front:
-        behind = _behind(found, [each for each in measured if not each.front], short)
+        beaten = [each for each in measured if not each.front and across(found, each) is not None]
+        behind = _behind(found, beaten, short)
         yield f"Front of latency and {other_axis(found)}: {_names(found, front, short)}; {behind}.", GOOD
     for each in [each for each in found.variants if each.error is not None][:MOST_NAMED]:
         yield (
@@ -41,7 +42,7 @@ def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator
 
 def _behind(found: VariantsResult, beaten: Sequence[VariantRow], short: bool) -> str:
     if len(beaten) > MOST_NAMED:
-        return f"the other {len(beaten)} are beaten"
+        return f"{len(beaten)} are beaten"
     return f"beaten: {_names(found, beaten, short)}" if beaten else "none is beaten"
 
 
@@ -59,7 +60,10 @@ def across(found: VariantsResult, each: VariantRow) -> float | None:
 
 def difference_of(each: VariantRow) -> str:
     """In words for a table."""
-    return "reference" if each.reference and not each.max_abs else significant(each.max_abs)
+    if each.reference and not each.max_abs:
+        return "reference"
+    of = f" of {significant(each.largest)}" if each.largest and each.max_abs is not None else ""
+    return f"{significant(each.max_abs)}{of}"
 
 
 def top1_of(each: VariantRow) -> str:
@@ -77,9 +81,17 @@ def interval_of(each: VariantRow) -> str:
 
 
 def variant_notes(found: VariantsResult) -> list[str]:
-    """Those of the study, those of each variant once, and what is left out."""
+    """Those of the study, those of each variant once, what to do about failures, and what is left out."""
     more = [f"{count(found.rest_n)} more are in the document alone"] if found.rest_n else []
-    return [*found.notes, *dict.fromkeys(each.note for each in found.variants if each.note), *more]
+    of_each = dict.fromkeys(each.note for each in found.variants if each.note)
+    return [*found.notes, *of_each, *_hints(found), *more]
+
+
+def _hints(found: VariantsResult) -> Iterator[str]:
+    for each in found.variants:
+        error = None if each.statistics is None else each.statistics.error
+        if error is not None and error.hint:
+            yield f"{each.unit} {each.precision}: {error.message} ({error.hint})"
 
 
 def _has_differences(found: VariantsResult) -> bool:

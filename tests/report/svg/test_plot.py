@@ -49,6 +49,13 @@ def test_series_differ_in_shape_and_only_several_have_a_legend() -> None:
     assert begins(two, "var(--c1)")
 
 
+def test_a_series_of_hollow_points_is_hollow_in_the_legend_too() -> None:
+    """A disc of another series beside it, filled."""
+    svg = drawn(Series("a", [Spot(1, 1)]), Series("b", [Spot(2, 2, hollow=True)]))
+    assert len(begins(svg, "var(--c0)")) == 2
+    assert (len(begins(svg, "var(--paper)")), len(begins(svg, "var(--c1)"))) == (2, 0)
+
+
 def test_a_line_alone_has_no_shapes_and_no_place_in_the_legend() -> None:
     svg = drawn(Series("a", [Spot(1, 1)]), Series("a line", [Spot(1, 1), Spot(2, 2)], dots=False, tone="mid"))
     assert "a line" not in texts(svg)

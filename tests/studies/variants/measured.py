@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from hettop.analysis.unit_samples import Measured
-from hettop.analysis.variants import VariantResult
 from hettop.events import Failure, OutputDifference, Outputs
 from hettop.session.statistics import Reason, Statistics
+from hettop.studies.variants.measure import MeasuredVariant
 
 REFERENCE = "fp32 on CPU_ONLY"
 
 
-def result(precision: str, median_ms: float, n: int = 200, unit: str = "CPU_ONLY", **more: object) -> VariantResult:
+def result(precision: str, median_ms: float, n: int = 200, unit: str = "CPU_ONLY", **more: object) -> MeasuredVariant:
     samples = median_ms * (1 + 0.01 * np.random.default_rng(len(precision)).standard_normal(n))
     p50 = float(np.median(samples))
     measured = Measured(unit, "none", "wall", n, samples, median_ms, samples.min(), samples.max(), p50, p50)
     row = Statistics(unit=unit, load="none", n=n, p50_ms=p50)
-    return VariantResult(precision, row, measured=measured, **more)  # type: ignore[arg-type]
+    return MeasuredVariant(precision, row, measured=measured, **more)  # type: ignore[arg-type]
 
 
 def outputs(unit: str, *told: OutputDifference, sampled: bool = False, error: Failure | None = None) -> Outputs:
@@ -31,7 +31,7 @@ def difference(name: str = "y", max_abs: float = 0.5, **more: object) -> OutputD
 RESULTS = [
     result("fp32", 10.0, reference=True, size_bytes=14_000_000, note="fp32: the model as it is"),
     result("fp16", 5.0, outputs=outputs("CPU_ONLY", difference(cosine=0.999, top1=0.875)), size_bytes=7_000_000),
-    VariantResult(
+    MeasuredVariant(
         "int8",
         Statistics(unit="CPU_ONLY", load="none", error=Reason(kind="missing", message="no tool", hint="get one")),
     ),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from hettop.report.html_page import html_page
 from hettop.report.page import Block, Items, Page, Paragraph, Plot, Section, Table
+from hettop.report.terminal.blocks import block_text
 from hettop.studies.variants import page
+from hettop.studies.variants.measure import variants_result
 from hettop.studies.variants.result import VariantsResult
 from tests.studies.swept import HOSTILE_VARIANTS, NO_VARIANTS, UNCOMPARED, VARIANTS
+from tests.studies.variants.measured import RESULTS, TWO_UNITS
 
 
 def blocks(found: VariantsResult) -> list[Block]:
@@ -37,6 +40,25 @@ def test_the_front_is_filled_and_joined_and_the_rest_is_hollow() -> None:
     assert [spot.label for spot in beaten.spots] == ["fp16"]
     assert (front.joined, beaten.joined) == (True, False)
     assert [spot.hollow for spot in (*front.spots, *beaten.spots)] == [False, False, True]
+
+
+def test_what_was_measured_just_now_is_told_with_hints_and_what_differences_are_of() -> None:
+    text = block_text(blocks(variants_result(RESULTS)), 140)
+    assert "0.500 of 4.00" in text
+    assert "CPU_ONLY int8: no tool (get one)" in text
+    assert "Variants took turns on each unit." in text
+    assert "0 B" not in text
+    assert [spot.x for spot in plot(variants_result(RESULTS)).series[0].spots] == [0.0, 0.5], "fp32 is 0 from itself"
+
+
+def test_what_was_not_compared_is_not_called_beaten() -> None:
+    assert "beaten: fp32 on ALL." in block_text(blocks(variants_result(TWO_UNITS)), 140)
+
+
+def test_a_narrow_terminal_keeps_why_a_variant_failed() -> None:
+    text = block_text(blocks(variants_result(RESULTS)), 80)
+    assert any("int8" in line and line.endswith("no tool") for line in text.splitlines())
+    assert "95% of speed" not in text
 
 
 def test_without_differences_the_size_is_drawn() -> None:
