@@ -24,8 +24,10 @@ from hettop.studies.coexec.page import blocks
 from hettop.studies.coexec.rates import Energy, Result
 from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
 from hettop.studies.coexec.worker_names import unit_of
-from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model, told
-from hettop.studies.granularities.text import granularities_document, granularities_text
+from hettop.studies.granularities import page as granularities_page
+from hettop.studies.granularities.measure import granularities_result
+from hettop.studies.granularities.result import GranularitiesResult
+from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model
 from hettop.studies.kinds import Together, model_arguments
 from hettop.version import __version__
 
@@ -128,6 +130,10 @@ def _compare(arguments: argparse.Namespace) -> int:
         setup = prepare_model(model_options(arguments), threads)
         output.begin(setup)
         model = model_document(setup)
+
+        def document(result: GranularitiesResult) -> dict[str, Any]:
+            return {"hettop": __version__, "model": model, **result.document()}
+
         found, interrupted = compare_under(
             setup,
             arguments.model,
@@ -136,11 +142,13 @@ def _compare(arguments: argparse.Namespace) -> int:
             duration_ns=arguments.duration,
             warmup=arguments.warmup,
             say=output.progress.show,
-            known=lambda some: output.progress.partial(lambda: granularities_document(model, threads, told(some))),
+            known=lambda some: output.progress.partial(lambda: document(granularities_result(threads, some))),
         )
+        result = granularities_result(threads, found, interrupted=interrupted)
+        title = f"{model_title(setup)} · ONNX Runtime, CPU · {threads} threads"
         output.finish(
-            lambda: granularities_document(model, threads, told(found), interrupted=interrupted),
-            lambda width: granularities_text(model_title(setup), threads, told(found), width, interrupted=interrupted),
+            lambda: document(result),
+            lambda width: block_text([Paragraph(title, "muted"), *granularities_page.blocks(result)], width),
         )
     if interrupted:
         return EXIT_INTERRUPTED

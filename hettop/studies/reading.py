@@ -12,7 +12,7 @@ import msgspec
 
 from hettop.errors import HettopError
 from hettop.studies.coexec.result import CoexecResult
-from hettop.studies.granularities import document as granularities
+from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.layers import document as layers
 from hettop.studies.plan import document as plan
 from hettop.studies.result import StudyResult
@@ -30,7 +30,7 @@ def _coexecution(document: Document) -> CoexecResult:
 
 READERS: dict[str, Callable[[Document], StudyResult]] = {
     "coexec": _coexecution,
-    "granularities": granularities.found,
+    "granularities": lambda document: msgspec.convert(document, GranularitiesResult),
     "layers": layers.found,
     "plan": plan.found,
     "roofline": layers.found,

@@ -35,7 +35,8 @@ def blocks(found: GranularitiesResult) -> Iterator[Block]:
         if known:
             yield Paragraph(_title(load))
             yield Table(HEADING, [_row(row, max(1.0, highest)) for row in known], left=LEFT, drop=DROP)
-    yield Items([*_ways(found), RATES, CHAIN, *found.notes])
+    rest = [f"{count(found.rest_n)} more rows are in the document alone"] if found.rest_n else []
+    yield Items([*_ways(found), RATES, CHAIN, *found.notes, *rest])
 
 
 def _ways(found: GranularitiesResult) -> list[str]:

@@ -114,11 +114,6 @@ def compare_under(
     return found, False
 
 
-def told(found: Sequence[UnderLoad]) -> list[tuple[str, Compared | None, str]]:
-    """As a report takes it."""
-    return [(each.load, each.compared, each.why) for each in found]
-
-
 class _Comparing:
     """Hears how far the comparison under one of several loads is, and what is known of it by now."""
 

@@ -45,7 +45,7 @@ def measured(job: CuttingJob, caller: Caller) -> Survey | Ran | Compared:
 
         return survey(job.subject, caller.scratch, cache, clock, tell=progress)
     if isinstance(job, CompareJob):
-        from hettop.studies.granularities.measuring import compare
+        from hettop.studies.granularities.ways import compare
 
         return compare(job, caller.scratch, cache, clock, progress)
     from hettop.studies.plan.cutting.running import run_plan

@@ -11,8 +11,7 @@ import pytest
 from hettop.models.cache import ModelCache
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.coexec.tally import Span
-from hettop.studies.granularities import measuring as granularities
-from hettop.studies.granularities.measuring import (
+from hettop.studies.granularities.ways import (
     NAMES,
     BackToBack,
     Pipeline,
@@ -162,7 +161,9 @@ def test_a_model_of_one_layer_has_a_pipeline_of_one_stage_and_says_so(tmp_path: 
 def test_every_thread_that_measures_has_a_workers_quality_of_service(monkeypatch: pytest.MonkeyPatch) -> None:
     raised: list[threading.Thread] = []
     measured: list[threading.Thread] = []
-    monkeypatch.setattr(granularities, "set_worker_qos", lambda: raised.append(threading.current_thread()))
+    monkeypatch.setattr(
+        "hettop.studies.granularities.ways.set_worker_qos", lambda: raised.append(threading.current_thread())
+    )
     together([lambda: measured.append(threading.current_thread())] * 3)
     assert len(measured) == 3
     assert set(raised) == set(measured)
