@@ -19,6 +19,7 @@ Ranking = tuple[Sequence[Granularity], Callable[[Granularity], list[float]]]
 
 
 def granularities_result(threads: int, found: Sequence[UnderLoad], *, interrupted: bool = False) -> GranularitiesResult:
+    """Of all loads, with the reasons for which no way under one is said to be best."""
     loads = [_compared_ways(each) for each in found]
     notes = [note for load in loads for note in load.notes]
     why = [each for load in found if load.compared for each in _unproven(load.load, load.compared)]
@@ -43,8 +44,9 @@ def busiest(compared: Compared) -> Granularity | None:
 
 
 def _by_latency(compared: Compared) -> Ranking:
-    """As many inferences are under way all the time, so that a round's latency goes with one by its rate (Little's
-    law): the ratio of two latencies is known by round, too.
+    """The lowest median latency first; what that is worth is known by round.
+
+    As many inferences are under way all the time, so that a round's latency goes with one by its rate (Little's law).
     """
 
     def worth(row: Granularity) -> list[float]:
