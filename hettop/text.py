@@ -15,5 +15,9 @@ UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 def clean(text: str, limit: int = 200) -> str:
     """`text` with every unsafe character replaced by U+FFFD, at most `limit` characters long."""
-    kept = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "".join(REPLACEMENT if unicodedata.category(c) in UNSAFE_CATEGORIES else c for c in kept)
+    return safe(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def safe(text: str) -> str:
+    """The whole of it, with every unsafe character replaced by U+FFFD: for sentences of ours with names in them."""
+    return "".join(REPLACEMENT if unicodedata.category(c) in UNSAFE_CATEGORIES else c for c in text)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.text import REPLACEMENT, UNSAFE_CATEGORIES, clean
+from hettop.text import REPLACEMENT, UNSAFE_CATEGORIES, clean, safe
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,10 @@ def test_long_text_is_cut_and_says_so() -> None:
     assert clean("a" * 201) == "a" * 199 + "…"
     assert clean("a" * 200) == "a" * 200
     assert clean("abcdef", 4) == "abc…"
+
+
+def test_a_sentence_of_ours_is_cleaned_and_not_cut() -> None:
+    assert safe("a\x1b" + "b" * 999) == "a\ufffd" + "b" * 999
 
 
 @given(st.text(st.characters(codec=None)), st.integers(1, 300))

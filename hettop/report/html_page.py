@@ -28,10 +28,9 @@ from hettop.report.page import (
 )
 from hettop.report.svg.columns import columns_svg, stack_svg
 from hettop.report.svg.plot import plot_svg
-from hettop.text import clean
+from hettop.text import safe
 from hettop.version import __version__
 
-TEXT_LIMIT = 400
 MARK = "SIMULATED"
 # Nothing may be loaded, whatever a text that came from a file holds.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -154,4 +153,5 @@ def _cell(cell: Cell, kind: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(clean(text, TEXT_LIMIT))
+    """All of it: what came from outside was cut where it came in."""
+    return escape(safe(text))

@@ -22,10 +22,9 @@ from hettop.report.page import (
     words_of,
 )
 from hettop.report.terminal.blocks import block_text
-from hettop.text import clean
+from hettop.text import safe
 from hettop.version import __version__
 
-TEXT_LIMIT = 400
 MARK = "SIMULATED"
 DRAWING_WIDTH = 76
 
@@ -59,11 +58,11 @@ def _block(block: Block) -> list[str]:
         case Facts(pairs):
             return [f"- {_text(name)}: {_text(value)}" for name, value in pairs]
         case Table(heading, rows, left):
-            names = [clean(name, TEXT_LIMIT) for name in heading]
+            names = [safe(name) for name in heading]
             return markdown(
                 names,
-                [[clean(words_of(cell), TEXT_LIMIT) for cell in row] for row in rows],
-                left=[clean(name, TEXT_LIMIT) for name in left],
+                [[safe(words_of(cell)) for cell in row] for row in rows],
+                left=[safe(name) for name in left],
             )
         case Plot() | Beside() | Stack() | Columns():
             return _drawn(block)
@@ -78,4 +77,5 @@ def _drawn(block: Block) -> list[str]:
 
 
 def _text(text: str) -> str:
-    return escaped(clean(text, TEXT_LIMIT))
+    """All of it: what came from outside was cut where it came in."""
+    return escaped(safe(text))

@@ -12,9 +12,7 @@ from hettop.report.page import Block, Paragraph, Section
 from hettop.session.session import Session
 from hettop.studies.registry import STUDIES, page_of, result_of
 from hettop.studies.result import named
-from hettop.text import clean
-
-LONGEST = 600
+from hettop.text import clean, safe
 
 _ENDS = {
     "ended": "Ended by the user: this was known after",
@@ -45,7 +43,7 @@ def _blocks(study: Study, *, beside: bool) -> Iterator[Block]:
 
 def study_lines(session: Session) -> list[str]:
     """A paragraph for each study: how it ended, and the sentences that its page begins with."""
-    return [clean(" ".join([_ended(study), *_sentences(study)]), LONGEST) for study in session.studies.all]
+    return [safe(" ".join([_ended(study), *_sentences(study)])) for study in session.studies.all]
 
 
 def studies_document(session: Session) -> list[dict[str, Any]]:

@@ -11,22 +11,19 @@ from rich.cells import cell_len, set_cell_size
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, line, wrapped
-from hettop.text import clean
-
-LONGEST = 600
-"""Characters of a sentence; names in it may be long."""
+from hettop.text import clean, safe
 
 
 def sentences(texts: Iterable[str], width: int, ink: str = "text") -> list[Line]:
-    """Each text on lines of its own, cleaned."""
-    return [line((row, ink)) for text in texts for row in wrapped(clean(text, LONGEST), width)]
+    """Each text on lines of its own, all of it: what came from outside was cut where it came in."""
+    return [line((row, ink)) for text in texts for row in wrapped(safe(text), width)]
 
 
 def notes(texts: Iterable[str], width: int) -> list[Line]:
     """Each text behind a dot, further lines under its first word."""
     shown: list[Line] = []
     for text in texts:
-        rows = wrapped(clean(text, LONGEST), max(1, width - 2))
+        rows = wrapped(safe(text), max(1, width - 2))
         shown += [line((f"{glyphs.DOT} " if i == 0 else "  ", "muted"), (row, "muted")) for i, row in enumerate(rows)]
     return shown
 
