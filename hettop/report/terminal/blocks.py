@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
+
 from hettop.report.page import (
     Bar,
     Beside,
     Block,
     Cell,
+    Code,
     Columns,
     Facts,
     Figure,
@@ -23,6 +26,7 @@ from hettop.report.page import (
     Spot,
     Stack,
     Table,
+    Tone,
     Toned,
 )
 from hettop.report.terminal import glyphs
@@ -46,6 +50,12 @@ SIDE_BY_SIDE = 72
 """Cells, from which on two plots stand beside each other."""
 
 SHORTEST_BAR, LONGEST_BAR = 6, 36
+SHORTEST_VALUE = 20
+"""Cells beside a name: a value that would get fewer stands below it."""
+
+MARKS: dict[str, str] = {"warning": "!", "error": glyphs.FAILED}
+"""Before a paragraph of that tone."""
+
 SIZES = ((0.05, glyphs.LARGE), (0.01, glyphs.MIDDLING), (0.0, glyphs.SMALL))
 """A point that takes at least this share is drawn so."""
 
@@ -60,7 +70,8 @@ def block_lines(blocks: Sequence[Block], width: int, height: int = 40) -> list[L
             continue
         if before is not None and not (isinstance(before, Paragraph) and isinstance(block, Paragraph)):
             shown.append(())
-        shown += [each if width_of(each) <= width else fit(each, width) for each in lines]
+        whole = isinstance(block, Code)
+        shown += [each if whole or width_of(each) <= width else fit(each, width) for each in lines]
         before = block
     return shown
 
@@ -79,12 +90,14 @@ def section_text(sections: Sequence[Section], width: int) -> str:
 def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR0911 - one for each kind of block
     match block:
         case Paragraph(text, tone):
-            return sentences([text], width, tone)
+            return _paragraph(text, tone, width)
         case Items(texts, numbered):
             named = [f"{place}. {text}" for place, text in enumerate(texts, 1)] if numbered else texts
             return notes(named, width)
         case Facts(pairs):
             return _facts(pairs, width)
+        case Code(text, _):
+            return [line((f"  {clean(row, LONGEST)}", "accent")) for row in text.strip("\n").split("\n")]
         case Table():
             return _table(block, width)
         case Plot():
@@ -99,13 +112,28 @@ def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR091
             return notes([f"a drawing is in the HTML report alone: {caption}"], width)
 
 
-def _facts(pairs: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    cells = max((len(clean(name)) for name, _ in pairs), default=0)
+def _paragraph(text: str, tone: Tone, width: int) -> list[Line]:
+    """What must not be overlooked stands behind a mark: nothing hangs on colour alone."""
+    mark = MARKS.get(tone)
+    if mark is None:
+        return sentences([text], width, tone)
+    rows = sentences([text], width - GAP, tone)
+    return [line((f"{mark} " if i == 0 else " " * GAP, tone), *row) for i, row in enumerate(rows)]
+
+
+def _facts(pairs: Sequence[tuple[str | Toned, str]], width: int) -> list[Line]:
+    names = [each if isinstance(each, Toned) else Toned(each, "muted") for each, _ in pairs]
+    cells = max((cell_len(clean(name.text)) for name in names), default=0) + GAP
+    narrow = width - cells < SHORTEST_VALUE
     shown: list[Line] = []
-    for name, value in pairs:
-        rows = sentences([value], max(1, width - cells - GAP)) or [()]
-        heads = [f"{clean(name):<{cells + GAP}}", *[" " * (cells + GAP)] * (len(rows) - 1)]
-        shown += [line((head, "muted"), *row) for head, row in zip(heads, rows, strict=True)]
+    for name, (_, value) in zip(names, pairs, strict=True):
+        head = clean(name.text)
+        rows = sentences([value], max(1, width if narrow else width - cells)) or [()]
+        if narrow:
+            shown += [line((head, name.tone)), *rows]
+            continue
+        heads = [head + " " * (cells - cell_len(head)), *[" " * cells] * (len(rows) - 1)]
+        shown += [line((each, name.tone), *row) for each, row in zip(heads, rows, strict=True)]
     return shown
 
 
@@ -115,8 +143,9 @@ def _table(block: Table, width: int) -> list[Line]:
         return []
     bars = [i for i, _ in enumerate(block.heading) if any(isinstance(row[i], Bar) for row in block.rows)]
     cells = _bar_cells(block, bars, width)
-    rows = [[_span(cell, cells) for cell in row] for row in block.rows]
-    return table(block.heading, rows, width, left=[*block.left, *(block.heading[i] for i in bars)], drop=block.drop)
+    rows = [[_span(cell, cells, whole=i == len(row) - 1) for i, cell in enumerate(row)] for row in block.rows]
+    left = [*block.left, *(block.heading[i] for i in bars)]
+    return table(block.heading, rows, width, left=left, drop=block.drop, wrap=True)
 
 
 def _bar_cells(block: Table, bars: Sequence[int], width: int) -> int:
@@ -124,19 +153,19 @@ def _bar_cells(block: Table, bars: Sequence[int], width: int) -> int:
     if not bars:
         return 0
     others = [i for i, _ in enumerate(block.heading) if i not in bars]
-    widest = [max(len(block.heading[i]), *(len(_span(row[i], 0)[0]) for row in block.rows)) for i in others]
+    widest = [max(len(block.heading[i]), *(cell_len(_span(row[i], 0)[0]) for row in block.rows)) for i in others]
     free = width - sum(widest) - GAP * (len(block.heading) - 1)
     return min(LONGEST_BAR, max(SHORTEST_BAR, free // len(bars)))
 
 
-def _span(cell: Cell, cells: int) -> Span:
-    match cell:
-        case Bar(share, tone, mark):
-            text = bar(share, cells)[0].ljust(cells)
-            return (text if mark is None else _marked(text, mark, cells)), tone
-        case Toned(text, tone):
-            return cut_middle(clean(text, LONGEST), LONGEST_NAME), tone
-    return cut_middle(clean(cell, LONGEST), LONGEST_NAME), "text"
+def _span(cell: Cell, cells: int, *, whole: bool = False) -> Span:
+    """The text of a cell and its ink; a bar has so many `cells`. `whole`: at the end of a row, where it may be long."""
+    if isinstance(cell, Bar):
+        text = bar(cell.share, cells)[0].ljust(cells)
+        return (text if cell.mark is None else _marked(text, cell.mark, cells)), cell.tone
+    shown = cell if isinstance(cell, Toned) else Toned(cell, "text")
+    text = clean(shown.text, LONGEST)
+    return (text if whole else cut_middle(text, LONGEST_NAME)), shown.tone
 
 
 def _marked(text: str, mark: float, cells: int) -> str:
