@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
+
+from hettop.cli.roofline import roofline_document
 from hettop.studies.layers.published import Work, find_chip, read_chips
-from hettop.studies.layers.text import roofline_document
+from hettop.studies.layers.result import LayersResult
 from hettop.studies.roofline.published import published_document
 from tests.studies.layers.documents import DISTURBED, MODEL, NEAR
-from tests.studies.layers.measured import CONV, DEPTHWISE, ROOFS, UNKNOWN, measured
+from tests.studies.layers.measured import CONV, DEPTHWISE, UNKNOWN, measured
 
 WORK = [Work("fc6", "Gemm", 37_748_736, 151_064_576), Work("conv2", "Conv", 223_948_800, 1_976_064)]
 FAST = replace(DEPTHWISE, ms=0.05)
 
 
+def document(result: LayersResult) -> dict[str, Any]:
+    return roofline_document(MODEL, result.with_whole("net"))
+
+
 def documents() -> dict[str, Any]:
     exynos, m2 = find_chip("Exynos 5422", read_chips()), find_chip("M2", read_chips())
     return {
-        "roofline": roofline_document(MODEL, measured(), ROOFS),
-        "roofline-above": roofline_document(MODEL, measured(rows=(FAST, NEAR, CONV)), ROOFS),
-        "roofline-disturbed": roofline_document(MODEL, measured(rows=(CONV, UNKNOWN), roofs=DISTURBED), DISTURBED),
+        "roofline": document(measured()),
+        "roofline-above": document(measured(FAST, NEAR, CONV)),
+        "roofline-disturbed": document(measured(CONV, UNKNOWN, roofs=DISTURBED)),
         "roofline-published": published_document(MODEL, exynos, exynos.device("A15"), WORK),
         "roofline-published-doubt": published_document(MODEL, m2, m2.device("Neural Engine"), WORK),
     }
