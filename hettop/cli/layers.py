@@ -24,7 +24,6 @@ from hettop.studies.layers.published import Work
 from hettop.studies.layers.recorded import layers_of_recording
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.layers.work import read_model_work
-from hettop.studies.recorded import named
 from hettop.version import __version__
 
 BACKEND = "onnxruntime"
@@ -39,9 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
             setup, result = measure(arguments, output)
             title, model = model_title(setup), model_document(setup)
         result = noted(result)
+        heading = Paragraph(result_title(title, result), "muted")
         output.finish(
-            lambda: {"hettop": __version__, "model": model, **named(result)},
-            lambda width: block_text([Paragraph(result_title(title, result), "muted"), *blocks(result)], width),
+            lambda: {"hettop": __version__, "model": model, **result.document()},
+            lambda width: block_text([heading, *blocks(result)], width),
         )
     return 0
 

@@ -24,7 +24,6 @@ from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.notes import noted
 from hettop.studies.layers.published import find_chip, read_chips
 from hettop.studies.layers.result import LayersResult
-from hettop.studies.recorded import named
 from hettop.studies.roofline.page import blocks
 from hettop.studies.roofline.published import LABEL, published_blocks, published_document
 from hettop.version import __version__
@@ -48,16 +47,15 @@ def run(arguments: argparse.Namespace) -> int:
         title = Paragraph(result_title(model_title(setup), result), "muted")
         output.finish(
             lambda: roofline_document(model_document(setup), result),
-            lambda width: block_text(
-                [Paragraph(result_title(model_title(setup), result), "muted"), *blocks(result)], width
-            ),
+            lambda width: block_text([title, *blocks(result)], width),
         )
     return 0
 
 
 def roofline_document(model: dict[str, Any], result: LayersResult) -> dict[str, Any]:
     """`roofline --json`: `model` has what is found of the whole model, too."""
-    return {"hettop": __version__, **named(result), "model": {**model, **named(result.whole), "name": model["name"]}}
+    found = result.document()
+    return {"hettop": __version__, **found, "model": {**model, **found["whole"], "name": model["name"]}}
 
 
 def _published(arguments: argparse.Namespace) -> int:

@@ -9,13 +9,17 @@ from msgspec.structs import replace
 from hettop.format import percent, significant, size
 from hettop.studies.layers.result import FLOPS_PER_MAC, RIDGE, LayersResult, Roofs, best
 
+MOST_ROWS = 200
+"""A page is for reading; JSON has all."""
+
 DISTURBED = 0.5
 """A kernel whose usual call does less than this share of its best one was not alone on the machine."""
 
 
 def noted(found: LayersResult) -> LayersResult:
-    """With notes on how it was measured before those that the measuring itself made."""
-    return replace(found, notes=[*_times(found), *_disturbed(found.roofs), *_operations(found), *found.notes])
+    """With notes on how it was measured around those that the measuring itself made."""
+    before = [*_times(found), *_disturbed(found.roofs), *_operations(found)]
+    return replace(found, notes=[*before, *found.notes, *_cut(found)])
 
 
 def _times(found: LayersResult) -> Iterator[str]:
@@ -58,6 +62,11 @@ def _operations(found: LayersResult) -> Iterator[str]:
         yield f"{fused} operations of the model run inside of others (fused)"
     if found.unused:
         yield f"{found.unused} operations of the model do not run: the runtime computes or removes them at load"
+
+
+def _cut(found: LayersResult) -> Iterator[str]:
+    if len(found.layers) > MOST_ROWS:
+        yield f"the table ends after {MOST_ROWS} of {len(found.layers)} layers; --json has all"
 
 
 def bound_notes(found: LayersResult) -> Iterator[str]:

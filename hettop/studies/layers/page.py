@@ -9,7 +9,7 @@ from hettop.format import milliseconds, percent, short_count, significant, size
 from hettop.report.page import Bar, Block, Cell, Column, Columns, Items, Paragraph, Stack, Table, Tone, Toned
 from hettop.report.terminal.glyphs import CONTROL
 from hettop.studies.layers.findings import largest, layer_count, layers_headline
-from hettop.studies.layers.notes import bound_notes
+from hettop.studies.layers.notes import MOST_ROWS, bound_notes
 from hettop.studies.layers.result import COMPUTE, MEMORY, RIDGE, LayerRow, LayersResult
 
 HEADING = (
@@ -21,8 +21,6 @@ DROP = ("fused", "cache", "bytes", "MACs", "MACs/B", "op", "device", "fallback",
 LARGEST = Toned(CONTROL, "accent")
 """Before the layers that take longest."""
 
-MOST_ROWS = 200
-"""A page is for reading; of the others the table tells number and time."""
 MOST_OPS = 6
 """Types of operation with a colour of their own; the figures have one more for the rest."""
 

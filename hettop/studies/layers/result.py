@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from hettop.events.base import Count, Ratio, Share, Text
-from hettop.studies.result import ROWS_LIMIT, StudyResult
-from hettop.studies.texts import MOST_NOTES, notes, number, short
+from hettop.studies.result import ROWS_LIMIT, StudyResult, named
 from hettop.text import clean
 
 COMPUTE, MEMORY, RIDGE = "compute", "memory", "ridge"
@@ -27,7 +26,6 @@ TOLERANCE = 1.1
 were measured, and no two moments of a machine are the same."""
 
 MOST_OPS = 24
-LONGEST_NAME = 80
 """In a line of a recording."""
 
 
@@ -39,10 +37,7 @@ class LayerRow(msgspec.Struct, frozen=True, omit_defaults=True):
         not moved. bound: `compute` or `memory` by the ridge; in a line `ridge` where `near_ridge` says that either may
         limit it. cache_resident: whether all that it moves fits in the last-level cache.
     device: where a plan would run it; fallback: whether that is not the device that the unit is chosen for.
-
-    What follows is detail that a line leaves out. fused: names of the other operations in it. ran_as: the runtime's
-    name. The last four follow from the others: `bytes` is `nbytes`, `oi` the theoretical operational intensity in MACs
-    per byte; `gflops` counts two FLOP for each MAC; `gbytes_per_s` is what memory, or a cache, gave.
+    fused: names of the other operations in it. ran_as: the runtime's name.
     """
 
     name: Text
@@ -60,37 +55,36 @@ class LayerRow(msgspec.Struct, frozen=True, omit_defaults=True):
     ran_as: Text | None = None
     attainable_gflops: float | None = None
     exceeds_roof: bool | None = None
-    bytes: Count | None = None
-    oi: float | None = None
-    gflops: float | None = None
-    gbytes_per_s: float | None = None
 
-    def __post_init__(self) -> None:
-        moved, ns = self.nbytes, self.ms * 1e6
-        force_setattr(self, "bytes", moved)
-        force_setattr(self, "oi", None if self.macs is None or not moved else self.macs / moved)
-        force_setattr(self, "gflops", _rate(FLOPS_PER_MAC * self.macs, ns) if self.macs else None)
-        force_setattr(self, "gbytes_per_s", _rate(moved, ns) if moved else None)
+    @property
+    def oi(self) -> float | None:
+        """Theoretical operational intensity, MACs per byte; None where either is not known."""
+        return None if self.macs is None or not self.nbytes else self.macs / self.nbytes
+
+    @property
+    def gflops(self) -> float | None:
+        """What was achieved, two FLOP for each MAC; None for a layer that has no MACs."""
+        return self._rate(FLOPS_PER_MAC * self.macs) if self.macs else None
+
+    @property
+    def gbytes_per_s(self) -> float | None:
+        """What memory, or a cache, gave."""
+        return self._rate(self.nbytes) if self.nbytes else None
+
+    def _rate(self, amount: float) -> float | None:
+        """So much, 10^9 a second; None where that is no number."""
+        rate = amount / (self.ms * 1e6) if self.ms > 0 else math.inf
+        return rate if math.isfinite(rate) else None
 
     @property
     def limit(self) -> str | None:
         """What limits it, as a line and a page say it."""
         return RIDGE if self.near_ridge else self.bound
 
-    def line(self) -> dict[str, Any]:
-        """As a line of a recording holds it."""
-        return _known(
-            name=short(self.name, LONGEST_NAME),
-            op=short(self.op, LONGEST_NAME),
-            ms=number(self.ms),
-            share=number(self.share),
-            macs=self.macs,
-            nbytes=self.nbytes,
-            bound=self.limit,
-            cache_resident=self.cache_resident,
-            device=short(self.device),
-            fallback=self.fallback,
-        )
+    def document(self) -> dict[str, Any]:
+        """With what follows from the rest; `bytes` is the name that `--json` had first."""
+        derived = {"oi": self.oi, "gflops": self.gflops, "gbytes_per_s": self.gbytes_per_s}
+        return {**named(self), "bytes": self.nbytes, **derived}
 
 
 class Kernel(msgspec.Struct, frozen=True):
@@ -104,9 +98,8 @@ class Kernel(msgspec.Struct, frozen=True):
 class Roofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the machine can do, in GFLOP/s and GB/s; `measured` is false for published figures, with their `source`.
 
-    Detail that a line leaves out: the kernels that were called in turns so many times, the best of which are the roofs,
-    the bytes of the last level of cache, None if the system does not tell, and `ridge`, which follows from the others:
-    the FLOP per byte from which on computing is the limit.
+    compute, streaming: the kernels that were called in turns `repeats` times; the best of each are the roofs.
+    cache_bytes: of the last level of cache, None if the system does not tell.
     """
 
     gflops: Ratio
@@ -118,10 +111,6 @@ class Roofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     streaming: tuple[Kernel, ...] = ()
     repeats: Count | None = None
     cache_bytes: Count | None = None
-    ridge: float = 0.0
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "ridge", self.gflops / self.gbytes_per_s if self.gbytes_per_s else 0.0)
 
     @classmethod
     def of_kernels(cls, compute: Sequence[Kernel], streaming: Sequence[Kernel], **known: Any) -> Self:
@@ -130,6 +119,11 @@ class Roofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return cls(
             gflops=gflops, gbytes_per_s=gbytes_per_s, compute=tuple(compute), streaming=tuple(streaming), **known
         )
+
+    @property
+    def ridge(self) -> float:
+        """FLOP per byte from which on computing is the limit."""
+        return self.gflops / self.gbytes_per_s if self.gbytes_per_s else 0.0
 
     @property
     def ridge_oi(self) -> float:
@@ -169,15 +163,9 @@ class Roofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             exceeds_roof=layer.gflops is not None and layer.gflops > TOLERANCE * attainable,
         )
 
-    def line(self) -> dict[str, Any]:
-        """As a line of a recording holds them."""
-        return _known(
-            gflops=number(self.gflops),
-            gbytes_per_s=number(self.gbytes_per_s),
-            threads=self.threads,
-            measured=self.measured,
-            source=short(self.source),
-        )
+    def document(self) -> dict[str, Any]:
+        """With the ridge, which follows from the rest."""
+        return {**named(self), "ridge": self.ridge}
 
 
 class LayersResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
@@ -186,12 +174,18 @@ class LayersResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     end_to_end_ms: mean time of a call without profiling, in turns with the profiled ones. by_op: shares of the time by
         type of operation, the largest first. estimated: times are shares of `end_to_end_ms` by the estimate of a plan;
         nobody took them. whole: of a roofline, the model as one layer by its end-to-end time.
-    Detail that a line leaves out: how many calls were measured, the shapes of the inputs, and `unused` operations of
-    the model, which do not run because the runtime computed or removed them when it loaded the model.
+    runs: how many calls were measured. shapes: of the inputs. unused: operations of the model that do not run, because
+        the runtime computed or removed them when it loaded the model.
     """
 
     OF: ClassVar[str] = "layers"
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {"layers": LayerRow, "whole": LayerRow}
+    DETAILS: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("near_ridge", "fused", "ran_as", "attainable_gflops", "exceeds_roof"),
+            *("compute", "streaming", "repeats", "cache_bytes", "runs", "unused", "shapes"),
+        }
+    )
 
     unit: Text
     threads: Count | None = None
@@ -239,31 +233,22 @@ class LayersResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
             rest_ms=self.rest_ms + math.fsum(self.layers[i].ms for i in rest),
         )
 
-    def line(self) -> dict[str, Any]:
-        kept = self.shortened(ROWS_LIMIT)
-        shares = list(self.by_op.items())[:MOST_OPS]
-        return _known(
-            of=self.OF,
-            unit=short(self.unit),
-            threads=self.threads,
-            estimated=self.estimated,
-            total_ms=number(self.total_ms),
-            end_to_end_ms=number(self.end_to_end_ms),
-            by_op={str(short(op, LONGEST_NAME)): number(share) for op, share in shares},
-            layers=[layer.line() for layer in kept.layers],
-            rest_n=kept.rest_n,
-            rest_ms=number(kept.rest_ms),
-            roofs=None if self.roofs is None else self.roofs.line(),
-            whole=None if self.whole is None else self.whole.line(),
-            notes=notes(self.notes),
-        )
+    def document(self) -> dict[str, Any]:
+        layers = [layer.document() for layer in self.layers]
+        roofs = None if self.roofs is None else self.roofs.document()
+        return {
+            **super().document(),
+            "layers": layers,
+            "roofs": roofs,
+            "whole": None if self.whole is None else self.whole.document(),
+        }
 
-    @classmethod
-    def from_line(cls, found: Mapping[str, Any]) -> Self:
-        read = super().from_line(found)
-        if len(read.layers) > ROWS_LIMIT or len(read.notes) > MOST_NOTES:
-            raise ValueError("more rows or notes than a line may hold")
-        return read
+    def summary(self) -> Self:
+        """The largest layers and types of operation; where either roof may limit a layer, `bound` says so."""
+        kept = self.shortened(ROWS_LIMIT)
+        layers = [replace(layer, bound=layer.limit) for layer in kept.layers]
+        whole = None if self.whole is None else replace(self.whole, bound=self.whole.limit)
+        return replace(kept, layers=layers, whole=whole, by_op=dict(list(self.by_op.items())[:MOST_OPS]))
 
 
 RESULT = LayersResult
@@ -278,13 +263,3 @@ def total(parts: Iterable[int | None]) -> int | None:
     known = list(parts)
     found = [part for part in known if part is not None]
     return sum(found) if len(found) == len(known) else None
-
-
-def _rate(amount: float, ns: float) -> float | None:
-    """So much in a nanosecond; None where that is no number."""
-    rate = amount / ns if ns > 0 else math.inf
-    return rate if math.isfinite(rate) else None
-
-
-def _known(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}

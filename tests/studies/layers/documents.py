@@ -11,7 +11,6 @@ from hettop.sources.engine.placement import OpFacts, make_plan
 from hettop.studies.layers.notes import noted
 from hettop.studies.layers.planned import by_event, by_facts
 from hettop.studies.layers.result import Kernel, LayersResult, Roofs
-from hettop.studies.recorded import named
 from tests.studies.layers.measured import CONV, DEPTHWISE, POOL, UNKNOWN, measured
 
 MODEL = {"name": "net", "sha256": "ab", "backend": "onnxruntime", "note": None}
@@ -28,7 +27,7 @@ NEAR = replace(DEPTHWISE, name="near", macs=5_200_000)
 
 
 def document(result: LayersResult, **model: Any) -> dict[str, Any]:
-    return {"model": {**MODEL, **model}, **named(result)}
+    return {"model": {**MODEL, **model}, **result.document()}
 
 
 def documents() -> dict[str, Any]:

@@ -20,6 +20,11 @@ def test_notes_state_the_sum_of_the_layers_against_a_whole_call() -> None:
     ]
 
 
+def test_the_last_note_is_that_a_table_has_not_all_layers() -> None:
+    assert measured(*[CONV] * 201).notes[-1] == "the table ends after 200 of 201 layers; --json has all"
+    assert measured(*[CONV] * 200).notes[-1] == "a note"
+
+
 def test_a_roof_that_half_of_its_calls_do_not_half_reach_is_said_to_be_disturbed() -> None:
     """49.7 of 201 is a quarter; a kernel that is no roof may differ as it likes."""
     kernels = [Kernel("conv 3x3", 201.0, 49.7), Kernel("GEMM", 90.0, 10.0)]

@@ -64,7 +64,7 @@ def test_at_80_columns_a_row_has_name_time_share_bar_and_bound() -> None:
     assert len(row[0]) == 44
     assert row[1:] == ["4.00", "50%", "██████", "compute"]
     short = block_text(list(blocks(measured())), 80).splitlines()
-    (row,) = [line.split() for line in short if line.startswith("▸ conv1")]
+    (row,) = [line.split() for line in short if line.startswith("▸  conv1")]
     assert row[:4] == ["▸", "conv1", "4.00", "50%"]
     assert row[5] == "compute"
 

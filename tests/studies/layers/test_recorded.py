@@ -17,7 +17,6 @@ from hettop.studies.layers.notes import noted
 from hettop.studies.layers.page import blocks
 from hettop.studies.layers.planned import by_event
 from hettop.studies.layers.recorded import layers_of_recording
-from hettop.studies.recorded import named
 
 NE = "Neural Engine"
 FACTS = [OpFacts("conv_1", "conv", NE, (NE,), 3.0), OpFacts("soft", "softmax", "CPU", ("CPU",), 1.0)]
@@ -66,7 +65,7 @@ def test_without_a_plan_or_samples_it_says_which_units_have_one(tmp_path: Path) 
 
 def test_estimates_are_labelled_in_every_form() -> None:
     measured = noted(by_event(make_plan("CPU_AND_NE", FACTS), 4.0, 100))
-    document = named(measured)
+    document = measured.document()
     assert (document["estimated"], document["threads"], document["roofs"]) == (True, None, None)
     assert [layer["bound"] for layer in document["layers"]] == [None, None]
     assert [layer["device"] for layer in document["layers"]] == ["CPU", NE]

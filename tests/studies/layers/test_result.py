@@ -12,7 +12,6 @@ from hettop.errors import HettopError
 from hettop.events import Study
 from hettop.studies.layers.result import Kernel, LayerRow, LayersResult, Roofs
 from hettop.studies.reading import found_of
-from hettop.studies.recorded import named
 from tests.studies.layers.measured import CACHED, CONV, DEPTHWISE, POOL, ROOFS, UNKNOWN, measured
 
 
@@ -106,7 +105,7 @@ def test_the_whole_model_has_the_time_of_a_call_and_is_unknown_where_a_layer_is(
 
 
 def test_the_document_has_the_agreed_fields() -> None:
-    document = named(measured())
+    document = measured().document()
     assert (document["unit"], document["estimated"], document["total_ms"]) == ("CPU_ONLY@2", False, 8.0)
     assert document["layers"][0] == {
         "name": "conv1",
@@ -140,7 +139,7 @@ def test_the_document_has_the_agreed_fields() -> None:
 
 
 def test_what_is_unknown_is_null_and_without_roofs_nothing_is_bound() -> None:
-    document = named(measured(CONV, UNKNOWN, roofs=None))
+    document = measured(CONV, UNKNOWN, roofs=None).document()
     odd = document["layers"][1]
     assert [odd[name] for name in ("macs", "bytes", "oi", "bound", "cache_resident", "ran_as")] == [None] * 6
     assert document["layers"][0]["bound"] is None
@@ -222,18 +221,10 @@ def test_a_text_that_could_move_the_cursor_is_cleaned() -> None:
     assert found.layers[0].op == "\ufffdOp"
 
 
-def test_a_line_with_more_rows_than_one_holds_is_refused() -> None:
-    line = result(layer("a", 1.0, 1.0)).line()
-    with pytest.raises(ValueError, match="more rows"):
-        LayersResult.from_line({**line, "layers": line["layers"] * 65})
-    with pytest.raises(ValueError, match="more rows"):
-        LayersResult.from_line({**line, "notes": ["a"] * 17})
-
-
 @pytest.mark.parametrize("name", ["layers", "roofline"])
 def test_the_document_of_a_command_is_read_as_the_result(name: str) -> None:
     found = measured().with_whole("net")
-    assert found_of(name, {"hettop": "1", "model": {"name": "net"}, **named(found)}) == found
+    assert found_of(name, {"hettop": "1", "model": {"name": "net"}, **found.document()}) == found
 
 
 BROKEN: list[dict[str, Any]] = [{}, {"layers": 3}, {"layers": [{"name": "a", "ms": 1.0}]}, {"roofs": 1}]
@@ -242,4 +233,4 @@ BROKEN: list[dict[str, Any]] = [{}, {"layers": 3}, {"layers": [{"name": "a", "ms
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_is_no_such_document_is_an_error(broken: dict[str, Any]) -> None:
     with pytest.raises(HettopError, match="cannot be read"):
-        found_of("layers", {**named(result()), **broken} if broken else {})
+        found_of("layers", {**result().document(), **broken} if broken else {})

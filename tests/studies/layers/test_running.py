@@ -99,6 +99,7 @@ def test_the_frameworks_own_number_of_threads_is_counted(tmp_path: Path) -> None
 
 def test_runs_that_do_not_fit_in_a_profile_are_left_out_and_said(tmp_path: Path) -> None:
     found = measured(tmp_path, convolution(tmp_path / "m.onnx"), most_events=20, runs=1000)
+    assert found.runs is not None
     assert found.runs < 20
     assert f"{found.runs} runs instead of 1000" in found.notes[0]
 
