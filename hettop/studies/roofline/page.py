@@ -7,17 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from hettop.format import milliseconds, percent, significant
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
-from hettop.studies.layers.findings import CLOSE, UnderRoof, furthest, roofline_headline, under_roof, under_roofs
-from hettop.studies.layers.notes import bound_notes
+from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roof, under_roofs
+from hettop.studies.layers.notes import MOST_ROWS, bound_notes
 from hettop.studies.layers.page import BOUNDS, bound_index
-from hettop.studies.layers.result import LayersResult, Roofs
+from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 
 HEADING = ("", "layer", "op", "ms", "lost ms", "MACs/B", "GFLOP/s", "roof", "of roof", "bound", "cache")
 LEFT = ("layer", "op", "bound", "cache")
 DROP = ("MACs/B", "op", "cache", "ms", "roof")
 NUMBERED = 5
 """Layers that lose most time have their numbers in the table in the plot."""
-MOST_ROWS = 30
 BEYOND = 1.5
 """The roofs reach so many times beyond what is placed under them."""
 
@@ -32,18 +31,12 @@ def blocks(found: LayersResult) -> Iterator[Block]:
         yield Paragraph(" ".join(rest))
     below = furthest(found)
     yield from _plot(found, below)
-    first_ones = {id(each.layer) for each in below}
-    placed = [*below, *(each for each in under_roofs(found) if id(each.layer) not in first_ones)]
-    whole = None if found.roofs is None or found.whole is None else under_roof(found.roofs, found.whole)
-    rows = [_row(str(number), each) for number, each in enumerate(placed[:MOST_ROWS], 1)]
-    if whole is not None:
-        rows.append(["", "whole model", *_row("", whole)[2:]])
-    yield Table(HEADING, rows, LEFT, DROP)
+    yield _table(found, below)
     yield from _kernels(found.roofs)
-    yield Items([*_left_out(found, below, placed), *bound_notes(found), *found.notes])
+    yield Items([*_left_out(found, below), *bound_notes(found), *found.notes])
 
 
-def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Plot]:
+def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Block]:
     """Layers and the whole model by intensity and rate under both roofs; none where there is nothing to place."""
     roofs, layers = found.roofs, under_roofs(found)
     whole = None if roofs is None or found.whole is None else under_roof(roofs, found.whole)
@@ -66,9 +59,9 @@ def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Plot]:
         series,
         Scale("MACs a byte", log=True),
         Scale("GFLOP/s", log=True),
-        "Layers by operational intensity and achieved rate, both axes logarithmic; the larger, the more time. Numbers "
-        f"are those of the table (the first {NUMBERED}).",
+        "Layers by operational intensity and achieved rate, both axes logarithmic.",
     )
+    yield Paragraph("Points are as large as their share of the time; numbers are those of the table.", "muted")
 
 
 def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
@@ -96,21 +89,31 @@ def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
     )
 
 
-def _row(number: str, each: UnderRoof) -> list[str]:
-    layer = each.layer
-    return [
-        number,
-        layer.name,
-        layer.op,
-        milliseconds(layer.ms),
-        milliseconds(each.lost_ms) if each.of_roof < 1 else "",
-        significant(each.oi),
-        significant(each.gflops),
-        significant(each.attainable),
-        percent(each.of_roof),
-        layer.limit or "",
-        "fits" if layer.cache_resident else "",
-    ]
+def _table(found: LayersResult, below: Sequence[UnderRoof]) -> Table:
+    """Layers below their roofs, then those at or above them, then those without MACs; and the whole model."""
+    numbered, placed = {id(each.layer) for each in below}, under_roofs(found)
+    at_roofs = [each for each in placed if id(each.layer) not in numbered]
+    named = {id(each.layer) for each in placed}
+    rows = [_row(each.layer, each) for each in (*below, *at_roofs)]
+    rows += [_row(layer) for layer in found.layers if found.roofs is not None and id(layer) not in named]
+    rows = [[str(number), *row] for number, row in enumerate(rows[:MOST_ROWS], 1)]
+    whole = None if found.roofs is None or found.whole is None else under_roof(found.roofs, found.whole)
+    if whole is not None:
+        rows.append(["", "whole model", *_row(whole.layer, whole)[1:]])
+    return Table(HEADING, rows, LEFT, DROP)
+
+
+def _row(layer: LayerRow, under: UnderRoof | None = None) -> list[str]:
+    """But for its number."""
+    rates = ["", significant(layer.oi) if layer.oi else "", *[""] * 3]
+    if under is not None:
+        rates = [
+            milliseconds(under.lost_ms) if under.of_roof < 1 else "",
+            *(significant(each) for each in (under.oi, under.gflops, under.attainable)),
+            percent(under.of_roof),
+        ]
+    known = [layer.limit or "", "fits" if layer.cache_resident else ""]
+    return [layer.name, layer.op, milliseconds(layer.ms), *rates, *known]
 
 
 def _kernels(roofs: Roofs | None) -> Iterator[Table]:
@@ -126,16 +129,13 @@ def _kernels(roofs: Roofs | None) -> Iterator[Table]:
     yield Table(("roof", "kernel", "best", "median"), rows, left=("roof", "kernel"))
 
 
-def _left_out(found: LayersResult, below: Sequence[UnderRoof], placed: Sequence[UnderRoof]) -> Iterator[str]:
+def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
     yield "GFLOP/s count two FLOP for each MAC; lost is the time beyond what the roof allows"
     if found.roofs is not None and found.roofs.repeats:
         yield f"roofs: the best kernel of each kind, called in turns {found.roofs.repeats} times"
     if len(below) > MOST_ROWS:
         lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))
         yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms together"
-    near = len(placed) - max(len(below), MOST_ROWS)
-    if near > 0:
-        yield f"{near} more layers are no further than {percent(CLOSE)} below their roofs"
     idle = [layer for layer in found.layers if not layer.macs]
     if idle and found.roofs is not None:
         ms = milliseconds(math.fsum(layer.ms for layer in idle))

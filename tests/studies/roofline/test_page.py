@@ -33,14 +33,15 @@ def test_layers_that_lose_most_come_first_with_what_they_reach() -> None:
         ["1", "depthwise", "Conv", "0.500", "0.400", "1.00", "4.00", "20.0", "20%", "memory", "fits"],
         ["2", "expand", "Conv", "0.500", "0.300", "10.0", "40.0", "100", "40%", "compute", "fits"],
         ["3", "logits", "Gemm", "0.200", "", "0.250", "10.0", "5.00", "200%", "memory", "fits"],
+        ["4", "pool", "Pool", "0.0500", "", "", "", "", "", "memory", "fits"],
         ["", "whole model", "model", "1.00", "0.760", "10.0", "24.0", "100", "24%", "compute", "fits"],
     ]
 
 
 def test_what_is_left_out_is_told() -> None:
-    slow = [LayerRow(f"l{i}", "Conv", 1.0, 0.02, 10_000_000, 1_000_000) for i in range(40)]
+    slow = [LayerRow(f"l{i}", "Conv", 1.0, 0.004, 10_000_000, 1_000_000) for i in range(210)]
     found = msgspec.structs.replace(ROOFLINE, layers=slow, rest_n=2, rest_ms=0.03)
-    assert len(table(found).rows) == 31, "thirty layers and the model"
+    assert len(table(found).rows) == 201, "two hundred layers and the model"
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
     assert "10 more layers lose 8.00 ms together" in notes, "each takes 1 ms where .2 would do"
     assert "2 smaller layers, 0.0300 ms, are not in the plot" in notes
@@ -123,3 +124,12 @@ def test_layers_above_the_roof_are_explained_by_the_cache_or_not_at_all() -> Non
     cached = replace(ROOFS, cache_bytes=8_000_000)
     assert "2 layers are above the roof: what moves fits in the cache." in headline(fast, fast, roofs=cached)
     assert "above the roof" not in headline(CONV)
+
+
+def test_the_legend_shows_what_is_drawn() -> None:
+    """Three layers that lose most are numbers; without numbers, points by their share of the time."""
+    legend = block_text(list(blocks(measured().with_whole("net"))), 80).splitlines()[4]
+    assert legend == "1 3 bound by compute  2 bound by memory  ▲ whole model"
+    at_roofs = [replace(CONV, ms=2.0, share=share) for share in (0.5, 0.02, 0.001)]
+    lines = block_text(list(blocks(measured(*at_roofs))), 80).splitlines()
+    assert "● 5% or more  • 1% or more  · less" in lines
