@@ -55,6 +55,11 @@ def under_roofs(found: LayersResult) -> list[UnderRoof]:
     return [placed for layer in found.layers if (placed := under_roof(found.roofs, layer)) is not None]
 
 
+def whole_under_roof(found: LayersResult) -> UnderRoof | None:
+    """The model as one layer; None where `under_roof` has none."""
+    return None if found.roofs is None or found.whole is None else under_roof(found.roofs, found.whole)
+
+
 def under_roof(roofs: Roofs, layer: LayerRow) -> UnderRoof | None:
     """None where it has no MACs, where bytes, time or roofs are not known, or beyond what any machine does."""
     oi, gflops = layer.oi, layer.gflops
@@ -147,7 +152,7 @@ def _fallback(found: LayersResult) -> Iterator[str]:
 
 
 def _whole(found: LayersResult, roofs: Roofs) -> Iterator[str]:
-    whole = None if found.whole is None else under_roof(roofs, found.whole)
+    whole = whole_under_roof(found)
     peak = f"{significant(roofs.gflops)} GFLOP/s"
     if whole is None:
         kind = "measured here" if roofs.measured else "as published"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from hettop.format import milliseconds, percent, significant
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
-from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roof, under_roofs
+from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roofs, whole_under_roof
 from hettop.studies.layers.notes import MOST_ROWS, bound_notes
 from hettop.studies.layers.page import BOUNDS, bound_index
 from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
@@ -38,8 +38,7 @@ def blocks(found: LayersResult) -> Iterator[Block]:
 
 def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Block]:
     """Layers and the whole model by intensity and rate under both roofs; none where there is nothing to place."""
-    roofs, layers = found.roofs, under_roofs(found)
-    whole = None if roofs is None or found.whole is None else under_roof(roofs, found.whole)
+    roofs, layers, whole = found.roofs, under_roofs(found), whole_under_roof(found)
     placed = [*layers, *([whole] if whole is not None else [])]
     if roofs is None or not placed or roofs.ridge_oi <= 0:
         return
@@ -91,21 +90,19 @@ def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
 
 def _table(found: LayersResult, below: Sequence[UnderRoof]) -> Table:
     """Layers below their roofs, then those at or above them, then those without MACs; and the whole model."""
-    numbered, placed = {id(each.layer) for each in below}, under_roofs(found)
-    at_roofs = [each for each in placed if id(each.layer) not in numbered]
-    named = {id(each.layer) for each in placed}
-    rows = [_row(each.layer, each) for each in (*below, *at_roofs)]
-    rows += [_row(layer) for layer in found.layers if found.roofs is not None and id(layer) not in named]
-    rows = [[str(number), *row] for number, row in enumerate(rows[:MOST_ROWS], 1)]
-    whole = None if found.roofs is None or found.whole is None else under_roof(found.roofs, found.whole)
+    placed = {id(each.layer): each for each in (*below, *under_roofs(found))}
+    others = [layer for layer in found.layers if found.roofs is not None and id(layer) not in placed]
+    listed = [*((each.layer, each) for each in placed.values()), *((layer, None) for layer in others)]
+    rows = [[str(number), *_row(*each)] for number, each in enumerate(listed[:MOST_ROWS], 1)]
+    whole = whole_under_roof(found)
     if whole is not None:
         rows.append(["", "whole model", *_row(whole.layer, whole)[1:]])
     return Table(HEADING, rows, LEFT, DROP)
 
 
-def _row(layer: LayerRow, under: UnderRoof | None = None) -> list[str]:
-    """But for its number."""
-    rates = ["", significant(layer.oi) if layer.oi else "", *[""] * 3]
+def _row(layer: LayerRow, under: UnderRoof | None) -> list[str]:
+    """But for its number; without rates where it is not under a roof."""
+    rates = [""] * 5
     if under is not None:
         rates = [
             milliseconds(under.lost_ms) if under.of_roof < 1 else "",
@@ -139,6 +136,6 @@ def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
     idle = [layer for layer in found.layers if not layer.macs]
     if idle and found.roofs is not None:
         ms = milliseconds(math.fsum(layer.ms for layer in idle))
-        yield f"{len(idle)} layers without MACs, {ms} ms, are not in the plot"
+        yield f"layers without MACs are not in the plot: {len(idle)}, {ms} ms together"
     if found.rest_n:
         yield f"{found.rest_n} smaller layers, {milliseconds(found.rest_ms)} ms, are not in the plot"

@@ -10,6 +10,7 @@ from typing import Any
 
 from hettop.format import UNKNOWN, short_count, significant, size
 from hettop.report.page import Block, Items, Table
+from hettop.studies.layers.notes import MOST_ROWS
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, least_ms
 from hettop.studies.layers.result import FLOPS_PER_MAC
 from hettop.version import __version__
@@ -17,7 +18,6 @@ from hettop.version import __version__
 HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MACs/B", "model, least ms", "")
 LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MACs/B", "roof", "bound")
 LEFT = ("device", "of", "", "layer", "op", "bound")
-MOST_ROWS = 200
 LABEL = "published, not measured"
 
 

@@ -46,7 +46,7 @@ def test_what_is_left_out_is_told() -> None:
     assert "10 more layers lose 8.00 ms together" in notes, "each takes 1 ms where .2 would do"
     assert "2 smaller layers, 0.0300 ms, are not in the plot" in notes
     pools = next(block for block in blocks(ROOFLINE) if isinstance(block, Items)).texts
-    assert "1 layers without MACs, 0.0500 ms, are not in the plot" in pools
+    assert "layers without MACs are not in the plot: 1, 0.0500 ms together" in pools
 
 
 def plot(found: LayersResult) -> Plot:
