@@ -185,10 +185,10 @@ def _with_marks(plot: Plot) -> Iterator[tuple[Series, Span]]:
 
 
 def _shown(each: Series, mark: Span) -> Span:
-    """As its points are drawn, the largest of those that have no letter or number of their own."""
+    """As its points are drawn, the largest filled one of those that have no letter or number of their own."""
     plain = [spot for spot in each.spots if not spot.mark]
     if plain:
-        return _glyph(max(plain, key=lambda spot: spot.share or 0.0), mark)
+        return _glyph(max(plain, key=lambda spot: (not spot.hollow, spot.share or 0.0)), mark)
     return " ".join(clean(spot.mark, 1) for spot in each.spots), mark[1]
 
 

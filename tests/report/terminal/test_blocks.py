@@ -31,6 +31,11 @@ def test_hollow_points_are_hollow_in_the_legend() -> None:
     assert lines(Series("off", [Spot(1, 1, hollow=True)]), Series("on", [Spot(2, 2)]))[0] == "○ off  ◆ on"
 
 
+def test_a_series_is_named_by_a_filled_point_if_it_has_one() -> None:
+    mixed = Series("mixed", [Spot(1, 1, hollow=True), Spot(2, 1)])
+    assert lines(mixed, Series("on", [Spot(2, 2)]))[0] == "● mixed  ◆ on"
+
+
 def test_a_line_alone_takes_no_glyph_of_the_others() -> None:
     roof = Series("roof", [Spot(1, 3), Spot(3, 3)], dots=False)
     assert lines(roof, Series("a", [Spot(1, 1)]), Series("b", [Spot(2, 2)]))[0] == "● a  ◆ b"
