@@ -5,7 +5,8 @@ Pure: blocks and a size in, lines of spans out. Texts are cleaned here, names to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 
@@ -21,6 +22,7 @@ from hettop.report.page import (
     Items,
     Paragraph,
     Plot,
+    Scale,
     Section,
     Series,
     Spot,
@@ -178,38 +180,70 @@ def _beside(left: Plot, right: Plot, width: int, height: int) -> list[Line]:
     if width < SIDE_BY_SIDE or left.is_empty or right.is_empty:
         return [*_plot(left, width, height), *_plot(right, width, height)]
     half = (width - GAP) // 2
-    drawn = beside(_plane(left, half, height), _plane(right, width - GAP - half, height), half)
-    return [*_marks(left, width), *drawn]
+    axes, others = _axes(left), _axes(right)
+    unlike = [one.log != other.log for one, other in zip(axes, others, strict=True)]
+    drawn = _plane(left, _told(axes, unlike), half, height)
+    return [
+        *_marks(left, width),
+        *beside(drawn, _plane(right, _told(others, unlike), width - GAP - half, height), half),
+    ]
 
 
 def _plot(plot: Plot, width: int, height: int) -> list[Line]:
-    return [] if plot.is_empty else [*_marks(plot, width), *_plane(plot, width, height)]
+    return [] if plot.is_empty else [*_marks(plot, width), *_plane(plot, _axes(plot), width, height)]
 
 
 def _marks(plot: Plot, width: int) -> list[Line]:
-    """What the mark of each series means, where there are several."""
-    named = [(_mark(each, place), each.name) for place, each in enumerate(plot.series) if each.dots and each.spots]
+    """What the marks of each series mean, where there are several, and the sizes of points."""
+    marked = [(each, mark) for each, mark in _with_marks(plot) if each.dots and each.spots]
+    named = [(_shown(each, mark), each.name) for each, mark in marked]
     failed = [((glyphs.FAILED, "error"), "failed")] if plot.failed else []
-    return legend([], width, [*(named if len(named) > 1 else []), *failed])
+    drawn = {_size(spot.share) for each, _ in marked for spot in each.spots if spot.share is not None and not spot.mark}
+    sizes = [((glyph, "muted"), f"{least:.0%} or more" if least else "less") for least, glyph in SIZES]
+    sizes = [each for each in sizes if each[0][0] in drawn] if len(drawn) > 1 else []
+    return legend([], width, [*(named if len(named) > 1 else []), *failed, *sizes])
 
 
-def _mark(each: Series, place: int) -> Span:
-    glyph, ink = series(place)
-    return glyph, each.tone or ink
+def _with_marks(plot: Plot) -> Iterator[tuple[Series, Span]]:
+    """Each series with glyph and ink of its points: a line alone needs no glyph."""
+    place = 0
+    for each in plot.series:
+        glyph, ink = series(place)
+        yield each, (glyph, each.tone or ink)
+        place += each.dots
 
 
-def _plane(plot: Plot, width: int, height: int) -> list[Line]:
+def _shown(each: Series, mark: Span) -> Span:
+    """As its points are drawn, the largest filled one of those that have no letter or number of their own."""
+    plain = [spot for spot in each.spots if not spot.mark]
+    if plain:
+        return _glyph(max(plain, key=lambda spot: (not spot.hollow, spot.share or 0.0)), mark)
+    return " ".join(clean(spot.mark, 1) for spot in each.spots), mark[1]
+
+
+def _axes(plot: Plot) -> tuple[Axis, Axis]:
     spots = [spot for each in plot.series for spot in each.spots]
-    xs, across, up = [*(spot.x for spot in spots), *(x for x, _ in plot.failed)], plot.across, plot.up
-    x_axis = Axis.around(
-        xs, clean(across.name, LONGEST_NAME), log=across.log, from_zero=across.from_zero, marks=across.ticks
-    )
-    y_axis = Axis.around(
-        [spot.y for spot in spots], clean(up.name, LONGEST_NAME), log=up.log, from_zero=up.from_zero, marks=up.ticks
-    )
-    plane = Plane(width, height, x_axis, y_axis)
-    for place, each in enumerate(plot.series):
-        mark = _mark(each, place)
+    xs = [*(spot.x for spot in spots), *(x for x, _ in plot.failed)]
+    return _axis(xs, plot.across), _axis([spot.y for spot in spots], plot.up)
+
+
+def _axis(values: Sequence[float], scale: Scale) -> Axis:
+    name = clean(scale.name, LONGEST_NAME)
+    return Axis.around(values, name, log=scale.log, from_zero=scale.from_zero, marks=scale.ticks)
+
+
+def _told(axes: Sequence[Axis], unlike: Sequence[bool]) -> list[Axis]:
+    """With their kind in the name of those that are unlike the other plot's."""
+    kinds = [
+        f", {'logarithmic' if axis.log else 'linear'}" if told else "" for axis, told in zip(axes, unlike, strict=True)
+    ]
+    return [replace(axis, label=axis.label + kind) for axis, kind in zip(axes, kinds, strict=True)]
+
+
+def _plane(plot: Plot, axes: Sequence[Axis], width: int, height: int) -> list[Line]:
+    across, up = axes
+    plane = Plane(width, height, across, up)
+    for each, mark in _with_marks(plot):
         if each.joined:
             plane.line([(spot.x, spot.y) for spot in each.spots], ink=mark[1])
         for spot in each.spots:
@@ -218,14 +252,18 @@ def _plane(plot: Plot, width: int, height: int) -> list[Line]:
             if spot.label:
                 plane.note(spot.x, spot.y, cut_middle(spot.label, LONGEST_NAME), spot.tone or mark[1])
     for x, _ in plot.failed:
-        plane.point(x, y_axis.low, glyphs.FAILED, "error")
+        plane.point(x, up.low, glyphs.FAILED, "error")
     return plane.lines()
 
 
 def _glyph(spot: Spot, mark: Span) -> Span:
     glyph, ink = mark
     if spot.share is not None:
-        glyph = next(drawn for least, drawn in SIZES if max(0.0, spot.share) >= least)
+        glyph = _size(spot.share)
     if spot.hollow:
         glyph = glyphs.ENDED
     return clean(spot.mark, 1) or glyph, spot.tone or ink
+
+
+def _size(share: float) -> str:
+    return next(glyph for least, glyph in SIZES if max(0.0, share) >= least)
