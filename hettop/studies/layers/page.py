@@ -58,6 +58,9 @@ BOUNDS: tuple[tuple[str | None, str, Tone], ...] = (
 )
 """What limits a layer, in words and by tone."""
 
+LETTERS = "CMR?"
+"""The same below each column, so that it does not hang on colour."""
+
 
 def bound_index(bound: str | None) -> int:
     """Its place in `BOUNDS`."""
@@ -67,7 +70,8 @@ def bound_index(bound: str | None) -> int:
 def _profile(found: LayersResult, caption: str) -> Columns:
     """A column for each layer in the order in which they run, coloured by what limits it."""
     columns = [Column(layer.ms, bound_index(layer.limit), name=layer.name) for layer in found.layers]
-    return Columns(columns, [(words, tone) for _, words, tone in BOUNDS], "ms by layer", caption)
+    letters = LETTERS if len({column.group for column in columns}) > 1 else ""
+    return Columns(columns, [(words, tone) for _, words, tone in BOUNDS], "ms by layer", caption, letters=letters)
 
 
 def _parts(found: LayersResult) -> list[tuple[str, float]]:
