@@ -20,7 +20,7 @@ from hettop.events import Power, PowerStatus, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import environment_for_child
-from hettop.studies.coexec.document import together_ns, with_energy
+from hettop.studies.coexec.measure import with_energy
 from hettop.studies.coexec.power import TogetherPower
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
@@ -248,6 +248,6 @@ class StudyPower:
         result = result_of(told)
         if not isinstance(result, CoexecResult) or document is None:
             return told
-        self._spent.block(together_ns(document))
+        self._spent.block([(int(since), int(until)) for since, until in document["together_ns"]])
         energy = self._spent.energy(result.together_per_s)
         return msgspec.structs.replace(told, found=with_energy(result, energy).line())

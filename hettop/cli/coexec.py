@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Any
 
 from hettop.cli.layers import model_document, model_title
 from hettop.cli.live import co_execute
@@ -15,13 +16,18 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.setup import Setup
+from hettop.report.page import Paragraph
+from hettop.report.terminal.blocks import block_text
+from hettop.studies.coexec.measure import coexec_result
 from hettop.studies.coexec.messages import CoexecJob
+from hettop.studies.coexec.page import blocks
+from hettop.studies.coexec.rates import Energy, Result
 from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
-from hettop.studies.coexec.text import coexec_document, coexec_text
 from hettop.studies.coexec.worker_names import unit_of
 from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model, told
 from hettop.studies.granularities.text import granularities_document, granularities_text
 from hettop.studies.kinds import Together, model_arguments
+from hettop.version import __version__
 
 FEWEST_THREADS = 2
 COEXECUTING = ("units", "depth", "power", "block", "until_ended", "live")
@@ -52,17 +58,32 @@ def _coexecute(arguments: argparse.Namespace) -> int:
     ):
         setup, job = _prepared(arguments)
         output.begin(setup)
-        model = {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None}
         listener = Listener(
             output.progress.show,
-            lambda some, energy: output.progress.partial(lambda: coexec_document(model, setup.backend, some, energy)),
+            lambda some, energy: output.progress.partial(lambda: _document(setup, some, energy)),
         )
-        result, energy = measure(setup, job, arguments.power, listener, ends)
+        measured, energy = measure(setup, job, arguments.power, listener, ends)
         output.finish(
-            lambda: coexec_document(model, setup.backend, result, energy),
-            lambda width: coexec_text(model_title(setup), setup.backend, result, energy, width),
+            lambda: _document(setup, measured, energy),
+            lambda width: _text(setup, measured, energy, width),
         )
-    return EXIT_INTERRUPTED if result.interrupted else 0
+    return EXIT_INTERRUPTED if measured.interrupted else 0
+
+
+def _document(setup: Setup, measured: Result, energy: Energy) -> dict[str, Any]:
+    return {
+        "hettop": __version__,
+        "simulated": measured.simulated,
+        "model": {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None},
+        "backend": setup.backend,
+        **coexec_result(measured, energy).document(),
+    }
+
+
+def _text(setup: Setup, measured: Result, energy: Energy, width: int) -> str:
+    title = [model_title(setup), setup.backend, *(["SIMULATED"] if measured.simulated else [])]
+    page = [Paragraph(" · ".join(title), "muted"), *blocks(coexec_result(measured, energy))]
+    return block_text(page, width)
 
 
 def _on_screen(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hettop.analysis.budget import Budget, parse_budget
-from hettop.analysis.sweeps import PointResult, judged
 from hettop.cli.measuring import after_recording, measure, print_header_warnings, print_power_problem, print_recorded
 from hettop.cli.output import StudyOutput
 from hettop.cli.parsers.studies import DEFAULT_LOADS
@@ -35,15 +34,22 @@ from hettop.measurement.arguments import (
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup, prepare
-from hettop.report.conditions import conditions_text
+from hettop.report.conditions import conditions_document, conditions_text
+from hettop.report.document import session_document
 from hettop.report.grid import wrapped
+from hettop.report.page import Paragraph
+from hettop.report.terminal.blocks import block_text
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
+from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, parse_load
 from hettop.sources.load.source import unavailable
+from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
+from hettop.studies.sweep.measure import loads_result, points_result
+from hettop.studies.sweep.page import blocks
 from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
-from hettop.studies.sweep.text import loads_document, sweep_document, sweep_text
+from hettop.studies.sweep.result import SweepResult
 from hettop.text import clean
 
 DEFAULT_RUNS = 100
@@ -103,7 +109,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -> int:
     def known() -> dict[str, Any]:
-        return loads_document(sweep.session, sweep.failed_loads)
+        return _loads_document(sweep, [])
 
     print_header_warnings(sweep.session)
     progress = ProgressStream(output.progress, known, partial_every_ns=0)
@@ -115,9 +121,7 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     outcome = measure(sweep, show, output.progress.clear)
     with stop_signals_ignored():
         notes = [INTERRUPTED] if outcome.interrupted else []
-        output.finish(
-            lambda: loads_document(sweep.session, sweep.failed_loads, notes), lambda width: _text(sweep, notes, width)
-        )
+        output.finish(lambda: _loads_document(sweep, notes), lambda width: _text(sweep, notes, width))
         sys.stdout.flush()
         if outcome.closed is not None:
             print_recorded(outcome.closed)
@@ -133,6 +137,19 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     for load, why in sweep.failed_loads.items():
         sys.stderr.write(f"hettop: load {load}: {clean(why, 400)}\n")
     return EXIT_FAILED
+
+
+def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
+    """Statistics, the matrix, how wrong estimates are, loads that could not be had, and the points."""
+    session = sweep.session
+    result = loads_result(statistics(session), sweep.failed_loads)
+    return {
+        **session_document(session),
+        **conditions_document(session),
+        **result.document(),
+        "failed_loads": dict(sweep.failed_loads),
+        "notes": notes,
+    }
 
 
 def _text(sweep: Sweep, notes: list[str], width: int) -> str:
@@ -210,13 +227,13 @@ class PointSweep:
         begun = [trial for trial in self.rounds.trials if trial.error is not None or trial.steady[0]]
         return [self._result(trial, modes=False) for trial in begun]
 
-    def document(self, results: Sequence[PointResult], notes: Sequence[str], *, certain: bool) -> dict[str, Any]:
+    def document(self, result: SweepResult) -> dict[str, Any]:
         _, head = heading(self.setup, self.rounds.trials)
-        return {**head, **sweep_document(results, self.budget, notes, certain=certain)}
+        return {**head, **result.document()}
 
-    def text(self, results: Sequence[PointResult], notes: Sequence[str], width: int) -> str:
+    def text(self, result: SweepResult, width: int) -> str:
         title, _ = heading(self.setup, self.rounds.trials)
-        return sweep_text(title, results, self.budget, width, notes)
+        return block_text([Paragraph(title, "muted"), *blocks(result)], width)
 
     def _result(self, trial: Trial, *, modes: bool) -> PointResult:
         point = next(point for point in self.points if point.candidate is trial.candidate)
@@ -228,14 +245,15 @@ class PointSweep:
 
 def _measure(sweep: PointSweep, output: StudyOutput) -> int:
     def so_far() -> dict[str, Any]:
-        return sweep.document(sweep.results_so_far(), [], certain=False)
+        return sweep.document(points_result(sweep.results_so_far(), sweep.budget, certain=False))
 
     interrupted = measure_rounds(sweep.rounds, output, so_far)
     with stop_signals_ignored():
         results, notes = sweep.results(), [INTERRUPTED] if interrupted else []
+        result = points_result(results, sweep.budget, notes)
         output.finish(
-            lambda: sweep.document(results, notes, certain=True),
-            lambda width: sweep.text(results, notes, width),
+            lambda: sweep.document(result),
+            lambda width: sweep.text(result, width),
             interrupted=interrupted,
         )
         print_recordings(sweep.rounds.trials)

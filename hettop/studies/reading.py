@@ -11,22 +11,30 @@ from typing import Any
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.studies.coexec import document as coexec
+from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.granularities import document as granularities
 from hettop.studies.layers import document as layers
 from hettop.studies.plan import document as plan
 from hettop.studies.result import StudyResult
-from hettop.studies.sweep import document as sweep
+from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants import document as variants
 
 Document = Mapping[str, Any]
+
+
+def _coexecution(document: Document) -> CoexecResult:
+    """There the error of a unit is the whole fault."""
+    units = [{**unit, "error": unit["error"] and unit["error"]["message"]} for unit in document["units"]]
+    return msgspec.convert({**document, "units": units}, CoexecResult)
+
+
 READERS: dict[str, Callable[[Document], StudyResult]] = {
-    "coexec": coexec.found,
+    "coexec": _coexecution,
     "granularities": granularities.found,
     "layers": layers.found,
     "plan": plan.found,
     "roofline": layers.found,
-    "sweep": sweep.found,
+    "sweep": lambda document: msgspec.convert(document, SweepResult),
     "variants": variants.found,
 }
 """By the studies' names."""

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-import msgspec
-
 from hettop.events import Study
 from hettop.format import clock
 from hettop.report.page import Block, Paragraph, Section
 from hettop.session.session import Session
 from hettop.studies.registry import STUDIES, page_of, result_of
+from hettop.studies.result import named
 from hettop.text import clean
 
 LONGEST = 600
@@ -62,15 +61,6 @@ def studies_document(session: Session) -> list[dict[str, Any]]:
         }
         for study in session.studies.all
     ]
-
-
-def named(value: Any) -> Any:
-    """As plain data with the name of every field: in recordings rows are bare lists."""
-    if isinstance(value, msgspec.Struct):
-        return {field: named(getattr(value, field)) for field in value.__struct_fields__}
-    if isinstance(value, (list, tuple)):
-        return [named(each) for each in value]
-    return value
 
 
 def _ended(study: Study) -> str:

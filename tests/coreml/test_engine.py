@@ -297,8 +297,8 @@ def test_memory_that_the_framework_leaks_shows_in_the_peak(begin: Begin, bench: 
     run = begin(runs=50)
     run.finish()
     peaks = [event.peak_memory_mb for event in run.events if isinstance(event, events.Engine) and event.peak_memory_mb]
-    # 50 calls and more came between, each of which kept 10 MB; imports may have peaked some 200 MB above what stayed.
-    assert peaks[-1] - peaks[0] > 150
+    # 50 calls and more, each of which kept 10 MB; a process that keeps none of them stays below 250 MB.
+    assert peaks[-1] > 500
 
 
 def test_hettops_own_process_goes_on_while_a_child_holds_its_gil(begin: Begin, bench: Bench) -> None:

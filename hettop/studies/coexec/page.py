@@ -25,6 +25,9 @@ def blocks(found: CoexecResult) -> Iterator[Block]:
     yield Table(HEADING, [_row(unit) for unit in found.units], left=WORDS)
     rounds = f"{count(found.rounds)} round{'' if found.rounds == 1 else 's'}"
     how = f"measured in {rounds} of blocks of {significant(found.block_ms)} ms: each unit alone, and all, in turns"
+    stands = standing_of(found)
+    if found.gain is not None and stands.least is not None:
+        how += f"; the gain by round is {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)}"
     told = [order(found), energy(found), how]
     yield Items([*filter(None, told), *further_notes(found)])
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 
 from hettop.events.base import TEXT_LIMIT, Count, Ratio, Share, Text
-from hettop.studies.result import ROWS, Notes, Signed, StudyResult
+from hettop.studies.result import ROWS_LIMIT, Signed, StudyResult
+
+
+class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a worker did not begin, or did not go on."""
+
+    kind: str
+    message: str
+    hint: str
 
 
 class WorkerRates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A unit as one of several workers on one stream of inputs."""
+    """A unit as one of several workers on one stream of inputs: the first, or which `copy` of it.
+
+    Calls are those that the rates stand on. ahead: numbers that it has at once. redone: numbers that others had to do
+    again when it died. `error` is the message of `fault`.
+    """
 
     unit: Text
     alone_per_s: Ratio | None = None
@@ -20,6 +32,12 @@ class WorkerRates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     redone: Count = 0
     placed: Text | None = None
     error: Text | None = None
+    copy: int = 1
+    alone_calls: int = 0
+    together_calls: int = 0
+    note: str = ""
+    ahead: int = 0
+    fault: WorkerFault | None = None
 
 
 class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,12 +45,18 @@ class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
 
     `together_by_round`, `best_by_round` and `ideal_by_round` are rates of the last rounds, oldest first: all together,
     the best unit alone, and the sum of what each does alone. `gain_why` tells why there is no gain, `energy_why` why no
-    energy. A P90 of fewer than `p90_needs` results is a guess.
+    energy. A P90 of fewer than `p90_needs` results is a guess. `together_ns`: when all of the last blocks worked at the
+    same time, from and until, on the machine's monotonic clock. `energy_mj_per_inference` is the name that `--json` had
+    first.
     """
 
     OF: ClassVar[str] = "coexec"
+    DETAILS: ClassVar[frozenset[str]] = frozenset(
+        {"copy", "alone_calls", "together_calls", "note", "ahead", "fault", "gain_by_round", "latencies", "together_ns"}
+        | {"energy_mj_per_inference", "interrupted"}
+    )
 
-    units: Annotated[list[WorkerRates], ROWS] = []
+    units: list[WorkerRates] = []
     best: Text | None = None
     together_per_s: Ratio | None = None
     ideal_per_s: Ratio | None = None
@@ -52,12 +76,25 @@ class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     best_by_round: Annotated[list[Ratio | None], msgspec.Meta(max_length=240)] = []
     energy_mj: Ratio | None = None
     energy_why: Text | None = None
-    notes: Notes = []
+    notes: list[str] = []
     ideal_by_round: Annotated[list[Ratio | None], msgspec.Meta(max_length=240)] = []
     gain_why: Text | None = None
     p90_needs: Count | None = None
     mean_mw: Ratio | None = None
     power_source: Text | None = None
+    gain_by_round: list[float | None] = []
+    latencies: int = 0
+    together_ns: list[tuple[int, int]] = []
+    energy_mj_per_inference: float | None = None
+    interrupted: bool = False
+
+    def summary(self) -> Self:
+        return msgspec.structs.replace(self, units=self.units[:ROWS_LIMIT])
+
+    def document(self) -> dict[str, Any]:
+        """There `error` of a unit is the whole fault."""
+        plain = super().document()
+        return {**plain, "units": [{**unit, "error": unit["fault"]} for unit in plain["units"]]}
 
     def failures(self) -> dict[str, str]:
         """Units that did not begin, or did not go on."""

@@ -11,21 +11,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
+from hettop.studies.sweep.result import BATCH, SIZE
 
 if TYPE_CHECKING:  # the screen is painted before the codec is imported
     from hettop.studies.sweep.result import SweepCurve, SweepPoint, SweepResult
 
     Groups = dict[tuple[str, str], list[tuple[float, SweepPoint]]]
 
-BATCH, SIZE = "batch", "size"
+
 AXES = (BATCH, SIZE)
 MAIN, MORE, GOOD, FAILED = "main", "more", "good", "failed"
 """Kinds of sentences: what matters most, what else there is, what is best, what went wrong."""
 
 CURVE_HEADING = ("unit", "along", "t, ms", "R²", "half at", "knee", "most items/s", "least time", "in budget")
 CURVE_LEFT = ("unit", "along")
-POINT_HEADING = ("unit", "size", "batch", "n", "mean ms", "P90 ms", "items/s", "")
-POINT_LEFT = ("unit", "size", "")
+POINT_HEADING = (
+    *("unit", "size", "batch", "n", "mean ms", "P50 ms", "P90 ms", "P99 ms", "items/s", "ms/item", "budget", ""),
+)
+POINT_LEFT = ("unit", "size", "budget", "")
+POINT_DROP = ("P99 ms", "n", "P50 ms", "ms/item", "size")
+CURVE_DROP = ("half at", "R²", "least time")
 KNEE = "knee"
 
 PIXELS = 1e6
@@ -105,7 +110,7 @@ def curve_rows(found: SweepResult, *, short: bool = False) -> list[tuple[str, ..
             "" if curve.r2 is None else f"{curve.r2:.4f}",
             "" if curve.axis != BATCH or not curve.b_ms or (curve.a_ms or 0) <= 0 else significant(_half(curve)),
             _knee(curve),
-            _best(found, curve, "throughput"),
+            _best(found, curve, "throughput") + _doubt(curve.best_sure),
             _best(found, curve, "latency"),
             _best(found, curve, "within_budget"),
         )
@@ -123,14 +128,39 @@ def point_rows(found: SweepResult, *, short: bool = False) -> list[tuple[str, ..
             count(point.batch),
             count(point.n),
             milliseconds(point.mean_ms),
+            _known_ms(point.p50_ms),
             milliseconds(point.p90_ms),
+            _known_ms(point.p99_ms),
             significant(point.items_per_s),
+            "" if point.ms_per_item is None else significant(point.ms_per_item),
+            _of_budget(found, point),
             cut(point.error)
             if point.error is not None
             else KNEE * ((point.unit, size_of(point), float(point.batch)) in knees),
         )
         for point in found.points
     ]
+
+
+def further_notes(found: SweepResult) -> Iterator[str]:
+    """Why curves have no knee, and what to do about points that failed."""
+    for curve in found.curves:
+        if curve.no_knee:
+            yield f"{_unit(curve.unit, False)}{f', {curve.along}' if curve.along else ''}: {curve.no_knee}"
+    for point in found.points:
+        error = None if point.statistics is None else point.statistics.error
+        if error is not None and error.hint:
+            yield f"{_unit(point.unit, False)} {point_name(point)}: {error.message} ({error.hint})"
+
+
+def _known_ms(value: float | None) -> str:
+    return "" if value is None else milliseconds(value)
+
+
+def _of_budget(found: SweepResult, point: SweepPoint) -> str:
+    if found.budget is None or not point.n:
+        return ""
+    return {True: "met", False: "missed", None: "unproven"}[point.within_budget]
 
 
 def left_out(found: SweepResult) -> list[str]:
@@ -249,8 +279,12 @@ def _knee(curve: SweepCurve) -> str:
     """With a question mark where resamples often say otherwise."""
     if curve.axis != BATCH:
         return ""
-    doubt = "" if curve.knee_sure is None or curve.knee_sure >= SURE else "?"
-    return ("none" if curve.knee is None else f"{curve.knee:g}") + doubt
+    return ("none" if curve.knee is None else f"{curve.knee:g}") + _doubt(curve.knee_sure)
+
+
+def _doubt(sure: float | None) -> str:
+    """A mark where resamples of the same samples often say otherwise."""
+    return "" if sure is None or sure >= SURE else "?"
 
 
 def _formula(curve: SweepCurve) -> str:

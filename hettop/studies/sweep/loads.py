@@ -17,10 +17,10 @@ from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup
 from hettop.record.writer import Closed
 from hettop.session.session import Session
+from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, condition_of
-from hettop.studies.reading import found_of
 from hettop.studies.recording import MOST_ARGUMENTS, without_folders
-from hettop.studies.sweep.text import loads_document
+from hettop.studies.sweep.measure import loads_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Sweep:
     def _study(self, state: str) -> Study:
         t = self._measurement.now_ns
         words = [without_folders(word) for word in ("sweep", *self._arguments)][:MOST_ARGUMENTS]
-        found = found_of("sweep", loads_document(self.session, self.failed_loads)).line()
+        found = loads_result(statistics(self.session), self.failed_loads).line()
         return Study(t=t, name="sweep", state=state, elapsed_ns=t, arguments=words, found=found)
 
     def _begin_load(self) -> None:

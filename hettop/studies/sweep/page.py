@@ -8,25 +8,27 @@ from hettop.format import count, milliseconds, percent, significant
 from hettop.report.page import Beside, Block, Items, Paragraph, Plot, Scale, Series, Spot, Table, Tone
 from hettop.studies.sweep.findings import (
     AXES,
-    BATCH,
+    CURVE_DROP,
     CURVE_HEADING,
     CURVE_LEFT,
     FAILED,
     GOOD,
     KNEE,
     MAIN,
+    POINT_DROP,
     POINT_HEADING,
     POINT_LEFT,
     Along,
     along,
     curve_rows,
+    further_notes,
     left_out,
     point_rows,
     sweep_headline,
     under_loads,
 )
 from hettop.studies.sweep.load_findings import change_of, loads_headline
-from hettop.studies.sweep.result import SweepPoint, SweepResult
+from hettop.studies.sweep.result import BATCH, SweepPoint, SweepResult
 
 TONES: dict[str, Tone] = {MAIN: "strong", GOOD: "good", FAILED: "error"}
 RATE, TIME = "items/s", "ms a call"
@@ -49,11 +51,11 @@ def blocks(found: SweepResult) -> Iterator[Block]:
         for axis in AXES:
             yield from _plots(along(found, axis), axis)
         if found.curves:
-            yield Table(CURVE_HEADING, curve_rows(found), CURVE_LEFT)
+            yield Table(CURVE_HEADING, curve_rows(found), CURVE_LEFT, CURVE_DROP)
         if found.points:
-            yield Table(POINT_HEADING, point_rows(found), POINT_LEFT)
+            yield Table(POINT_HEADING, point_rows(found), POINT_LEFT, POINT_DROP)
             yield Paragraph(METHOD)
-    notes = [*found.notes, *left_out(found)]
+    notes = [*found.notes, *further_notes(found), *left_out(found)]
     if notes:
         yield Items(notes)
 

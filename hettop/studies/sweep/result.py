@@ -3,46 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import ClassVar, Self
 
 import msgspec
 
 from hettop.events.base import Count, Ratio, Share, Text
-from hettop.studies.result import ROWS, Notes, Signed, StudyResult
+from hettop.session.statistics import Statistics
+from hettop.studies.result import Signed, StudyResult
+
+MOST_POINTS = 48
+MOST_CURVES = 12
+"""With as many points each, a line stays below ten thousand bytes."""
+
+BATCH, SIZE = "batch", "size"
 
 
 class SweepPoint(msgspec.Struct, frozen=True, omit_defaults=True):
     """One point of a sweep. The rates and times are None where it failed, and `error` says why.
 
-    Under a `load` a call is an item, whatever the model's batch.
+    Under a `load` a call is an item, whatever the model's batch. `statistics` has all that is known of it.
     """
 
     unit: Text
     batch: Count
-    height: Count | None
-    width: Count | None
-    n: Count
-    items_per_s: Ratio | None
-    mean_ms: Ratio | None
-    p90_ms: Ratio | None
+    height: Count | None = None
+    width: Count | None = None
+    n: Count = 0
+    items_per_s: Ratio | None = None
+    mean_ms: Ratio | None = None
+    p90_ms: Ratio | None = None
     error: Text | None = None
     load: Text | None = None
     p50_ms: Ratio | None = None
+    p99_ms: Ratio | None = None
+    ms_per_item: Ratio | None = None
+    within_budget: bool | None = None
+    name: str = ""
+    statistics: Statistics | None = None
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """t = a + b x by least squares over the first `points` of a curve; worst: the largest |fitted - t| / t."""
+
+    a_ms: float
+    b_ms: float
+    b_ci_ms: list[float] | None
+    r2: float | None
+    worst: float
+    points: int
+    half_rate_at: float | None
+    limit_items_per_s: float | None
 
 
 class SweepCurve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A unit's points along one axis (`batch` or `size`), and t = a + b x fitted to their means.
 
     `knee` is an x, or None, for which `no_knee` says why; `best` maps objectives to an x. `knee_sure` and `best_sure`:
-    the shares of resamples that have the same knee (or none, too), and the same x of most items a second.
+    the shares of resamples that have the same knee (or none, too), and the same x of most items a second. From the x
+    `saturated_at` on the rate falls. `fit` and the two `_certainty` are the names that `--json` had first.
     """
 
     unit: Text
     axis: Text
     along: Text = ""
-    x: Annotated[list[Ratio], ROWS] = []
-    items_per_s: Annotated[list[Ratio], ROWS] = []
-    mean_ms: Annotated[list[Ratio], ROWS] = []
+    x: list[Ratio] = []
+    items_per_s: list[Ratio] = []
+    mean_ms: list[Ratio] = []
     a_ms: Signed | None = None
     b_ms: Signed | None = None
     r2: Signed | None = None
@@ -51,18 +77,43 @@ class SweepCurve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     best: dict[Text, Ratio | None] = {}
     knee_sure: Share | None = None
     best_sure: Share | None = None
+    saturated_at: Ratio | None = None
+    fit: Fit | None = None
+    knee_certainty: float | None = None
+    throughput_certainty: float | None = None
+
+
+class SweepBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """The budget that points were judged by."""
+
+    limit_ms: float
+    quantile: float
 
 
 class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
-    """Latency and rate over batch and input size."""
+    """Latency and rate over batch and input size, or under loads."""
 
     OF: ClassVar[str] = "sweep"
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {"points": SweepPoint}
+    DETAILS: ClassVar[frozenset[str]] = frozenset(
+        {"name", "statistics", "ms_per_item", "p99_ms", "fit", "knee_certainty", "throughput_certainty"}
+    )
 
-    points: Annotated[list[SweepPoint], ROWS] = []
-    curves: Annotated[list[SweepCurve], ROWS] = []
+    points: list[SweepPoint] = []
+    curves: list[SweepCurve] = []
     rest_n: Count = 0
-    notes: Notes = []
+    notes: list[str] = []
+    budget: SweepBudget | None = None
+
+    def summary(self) -> Self:
+        """Along batches first: those have knees."""
+        curves = sorted(self.curves, key=lambda curve: curve.axis != BATCH)
+        return msgspec.structs.replace(
+            self,
+            points=self.points[:MOST_POINTS],
+            curves=curves[:MOST_CURVES],
+            rest_n=self.rest_n + max(0, len(self.points) - MOST_POINTS),
+        )
 
 
 RESULT = SweepResult

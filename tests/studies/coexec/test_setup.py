@@ -12,7 +12,7 @@ from hettop.events import Power, PowerStatus
 from hettop.measurement.options import ModelOptions
 from hettop.studies.coexec.setup import energy, prepare_units
 from hettop.studies.coexec.usual_units import usual_units
-from tests.studies.coexec.test_text import RESULT
+from tests.studies.coexec.test_measure import RESULT
 
 S = 10**9
 TOGETHER = replace(RESULT, together_per_s=100.0, together_ns=((10 * S, 12 * S), (20 * S, 22 * S)))

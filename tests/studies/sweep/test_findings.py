@@ -72,7 +72,7 @@ def test_of_one_point_or_none_nothing_can_be_said() -> None:
 def test_rows_tell_the_fit_and_mark_the_knee_and_what_failed() -> None:
     (row,) = curve_rows(PLANTED, short=True)
     assert row == ("CPU", "batch, 224x224", "8.00 + 1.00 B", "1.0000", "8.00", "8", "batch 32", "batch 1", "")
-    assert [(row[2], row[7]) for row in point_rows(PLANTED) if row[7]] == [("8", "knee"), ("64", "bad allocation")]
+    assert [(row[2], row[-1]) for row in point_rows(PLANTED) if row[-1]] == [("8", "knee"), ("64", "bad allocation")]
     (sized,) = curve_rows(SIZES)
     assert sized[2:] == ("1.00 + 100 Mpx", "", "", "", "200x200", "200x200", "")
 

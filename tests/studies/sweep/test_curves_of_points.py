@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hettop.analysis.budget import parse_budget
-from hettop.analysis.sweeps import Curve, PointResult, curves, judged
 from hettop.analysis.unit_samples import Measured
 from hettop.session.statistics import Reason, Statistics
+from hettop.studies.sweep.curves import Curve, PointResult, curves, judged
 
 BATCHES = (1, 2, 4, 8, 16, 32)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.analysis.sweeps import find_knee, fit_line
+from hettop.studies.sweep.curves import find_knee, fit_line
 
 POWERS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
 

@@ -17,8 +17,7 @@ from hettop.session.statistics import Statistics
 from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.stats.resampling import block_length, resampled_means
-
-BATCH, SIZE = "batch", "size"
+from hettop.studies.sweep.result import BATCH, SIZE
 
 PIXELS = 1e6
 """Sizes are fitted by millions of pixels."""

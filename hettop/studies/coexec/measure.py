@@ -1,0 +1,166 @@
+"""The result of a co-execution, made of the rates that were measured and the energy of the time in which all worked."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from hettop.format import count, percent, significant
+from hettop.session.gain_standing import FEWEST_ROUNDS, NOTHING_GAINED, Standing, standing
+from hettop.studies.coexec.rates import FEWEST_CALLS, LATENCY_NEEDS, Energy, Result, UnitResult
+from hettop.studies.coexec.result import CoexecResult, WorkerFault, WorkerRates
+from hettop.studies.coexec.worker_names import copy_of, unit_of
+from hettop.text import clean
+from hettop.units import NS_PER_S
+
+MOST_ROUNDS = 120
+"""Rounds of which the result holds the rates: every keyframe repeats them, and a screen has no more columns."""
+
+STRETCH = 0.9
+"""Below this part of the ideal the units are said to be in each other's way."""
+
+
+def coexec_result(measured: Result, energy: Energy) -> CoexecResult:
+    """What the units said of themselves is cleaned here."""
+    result = CoexecResult(
+        units=[_worker(unit) for unit in measured.units],
+        best=measured.best.unit if measured.best else None,
+        together_per_s=measured.together_per_s,
+        ideal_per_s=measured.ideal_per_s,
+        gain=measured.gain,
+        gain_by_round=list(measured.gain_by_round)[-MOST_ROUNDS:],
+        gain_why=why_no_gain(measured),
+        of_ideal=measured.of_ideal,
+        in_order=measured.in_order,
+        delivered=measured.delivered,
+        p50_ms=measured.p50_ms,
+        p90_ms=measured.p90_ms,
+        latencies=measured.latencies,
+        p90_needs=LATENCY_NEEDS if measured.latencies < LATENCY_NEEDS else None,
+        max_reorder=measured.max_reorder,
+        depth=measured.depth,
+        steals=measured.steals,
+        redone=measured.redone,
+        rounds=measured.round_count,
+        together_by_round=[each.together_per_s for each in measured.rounds][-MOST_ROUNDS:],
+        best_by_round=list(measured.best_by_round)[-MOST_ROUNDS:],
+        ideal_by_round=list(measured.ideal_by_round)[-MOST_ROUNDS:],
+        together_ns=list(measured.together_ns),
+        block_ms=measured.block_ms,
+        interrupted=measured.interrupted,
+        notes=list(notes(measured)),
+    )
+    return with_energy(result, energy)
+
+
+def with_energy(result: CoexecResult, energy: Energy) -> CoexecResult:
+    """The same with this energy, or with the reason why there is none."""
+    why = clean(energy.why) or None
+    return msgspec.structs.replace(
+        result,
+        energy_mj=energy.mj,
+        energy_mj_per_inference=energy.mj,
+        energy_why=why,
+        mean_mw=energy.mw,
+        power_source=energy.source,
+    )
+
+
+def _worker(unit: UnitResult) -> WorkerRates:
+    error = unit.error
+    return WorkerRates(
+        unit=unit.unit,
+        copy=copy_of(unit.unit),
+        alone_per_s=unit.alone_per_s,
+        together_per_s=unit.together_per_s,
+        share=unit.share,
+        alone_calls=unit.alone_calls,
+        together_calls=unit.together_calls,
+        placed=unit.placed,
+        note=unit.note,
+        ahead=unit.ahead,
+        redone=unit.redone,
+        error=None if error is None else error.message,
+        fault=None if error is None else WorkerFault(kind=error.kind, message=error.message, hint=error.hint),
+    )
+
+
+def why_no_gain(measured: Result) -> str | None:
+    """Why rates together and alone are not compared; None where they are."""
+    if measured.gain is not None:
+        return None
+    if measured.too_few:
+        calls = significant(measured.calls_a_block)
+        told = f"rates stand on {calls} calls a block, and {FEWEST_CALLS} are needed to compare them"
+        if measured.needs_ns is None:
+            return f"{told}: measure longer"
+        return f"{told}: measure for {math.ceil(measured.needs_ns / NS_PER_S)} s or longer"
+    return "no block in which all worked at the same time was long enough; measure longer"
+
+
+def notes(measured: Result) -> Iterator[str]:
+    """What is to be known of the figures."""
+    yield from _copies(measured)
+    for unit in measured.units:
+        if unit.error is None:
+            continue
+        name, why = unit.unit, clean(unit.error.message)
+        if unit.together_calls or unit.alone_calls or unit.redone:
+            others = f"; {_numbers(unit.redone)} it had were done by the others" if unit.redone else ""
+            yield f"{name} died: {why}{others}; from then on the rest worked without it"
+        else:
+            hint = f" ({clean(unit.error.hint)})" if unit.error.hint else ""
+            yield f"{name} did not begin: {why}{hint}"
+    known = [unit for unit in measured.units if unit.error is None]
+    stands = standing_of(measured)
+    yield from _reservations(measured, stands)
+    crowded = measured.of_ideal is not None and measured.of_ideal < STRETCH and len(known) == len(measured.units)
+    if crowded and stands.concludes:
+        who = "units" if len({unit_of(unit.unit) for unit in measured.units}) > 1 else "calls in flight"
+        yield f"the {who} are in each other's way: together they do less than the sum of what each does alone"
+    if measured.latencies and measured.latencies < LATENCY_NEEDS:
+        yield f"a P90 needs {LATENCY_NEEDS} latencies, these are {measured.latencies}: measure longer"
+    if measured.interrupted:
+        yield "interrupted: this is what was measured until then"
+
+
+def standing_of(measured: Result) -> Standing:
+    """Whether its gain can be relied on."""
+    together = [each.together_per_s for each in measured.rounds]
+    return standing(together, measured.best_by_round, measured.ideal_by_round, measured.of_ideal)
+
+
+def _reservations(measured: Result, stands: Standing) -> Iterator[str]:
+    """Why nothing follows from a gain."""
+    if measured.gain is None:
+        return
+    if stands.untrue:
+        yield (
+            f"together reaches {percent(measured.of_ideal)} of the sum of what each does alone, and more than that "
+            "cannot be: the machine's speed changed between blocks, gain and sum are not to be trusted; measure again"
+        )
+    if stands.least is None:
+        needed = math.ceil(measured.rounds_ns(FEWEST_ROUNDS) / NS_PER_S)
+        yield (
+            f"the gain has no interval: that takes {FEWEST_ROUNDS} rounds; measure for {needed} s or longer before "
+            "anything is concluded from it"
+        )
+    elif stands.proven is False and measured.gain >= NOTHING_GAINED:
+        yield (
+            f"the gain is not proven: by round it is from {percent(stands.least, signed=True)} to "
+            f"{percent(stands.most, signed=True)}; measure longer, on a quieter machine"
+        )
+
+
+def _copies(measured: Result) -> Iterator[str]:
+    workers = Counter(unit_of(unit.unit) for unit in measured.units)
+    told = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
+    if told:
+        yield f"in flight at once: {told}, in a process each; alone is what the first of them does"
+
+
+def _numbers(number: int) -> str:
+    return f"{count(number)} number{'' if number == 1 else 's'}"

@@ -1,0 +1,152 @@
+"""The result of a sweep, made of what was measured: points and their curves, or a session under loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from hettop.analysis.budget import Budget
+from hettop.format import milliseconds, percent
+from hettop.session.statistics import Statistics
+from hettop.stats.resampling import SEED
+from hettop.studies.sweep.curves import Curve, PointResult, curves
+from hettop.studies.sweep.result import BATCH, Fit, SweepBudget, SweepCurve, SweepPoint, SweepResult
+
+WORST = 0.1
+"""A line that is off by more than this share of a call's time tells little of it, whatever its R²."""
+
+
+def points_result(
+    points: Sequence[PointResult], budget: Budget | None, notes: Sequence[str] = (), *, certain: bool = True
+) -> SweepResult:
+    """Points over batches and sizes.
+
+    certain: whether to tell how certain knees, lines and best points are, which takes long to work out.
+    """
+    found = curves(points, np.random.default_rng(SEED) if certain else None)
+    return SweepResult(
+        points=[_point(point) for point in points],
+        curves=[_curve(curve) for curve in found],
+        notes=[*notes, *_findings(found), *_of_budget(points, budget)],
+        budget=None if budget is None else SweepBudget(limit_ms=budget.limit_ms, quantile=budget.quantile),
+    )
+
+
+def loads_result(rows: Iterable[Statistics], failed_loads: Mapping[str, str]) -> SweepResult:
+    """Units under loads: a point for each unit and load, of thermal states that with most samples.
+
+    A call is an item here. `failed_loads`: why a load could not be had.
+    """
+    best: dict[tuple[str, str], Statistics] = {}
+    for row in rows:
+        before = best.get(key := (row.unit, row.load))
+        if before is None or row.n > before.n:
+            best[key] = row
+    points = [
+        SweepPoint(row.unit, 1, load=row.load, items_per_s=row.throughput_per_s, **_times(row))  # type: ignore[arg-type]
+        for row in best.values()
+    ]
+    return SweepResult(points=points, notes=[f"load {load}: {why}" for load, why in failed_loads.items()])
+
+
+def _times(row: Statistics) -> dict[str, object]:
+    return {
+        "n": row.n,
+        "mean_ms": row.mean_ms,
+        "p50_ms": row.p50_ms,
+        "p90_ms": row.p90_ms,
+        "p99_ms": row.p99_ms,
+        "error": None if row.error is None else row.error.message,
+    }
+
+
+def _point(point: PointResult) -> SweepPoint:
+    return SweepPoint(
+        point.unit,
+        point.batch,
+        point.height,
+        point.width,
+        items_per_s=point.items_per_s,
+        ms_per_item=point.ms_per_item,
+        within_budget=None if point.judgement is None else point.judgement.met,
+        name=point.name,
+        statistics=point.statistics,
+        **_times(point.statistics),  # type: ignore[arg-type]
+    )
+
+
+def _curve(curve: Curve) -> SweepCurve:
+    fit, knee, certainty = curve.fit, curve.at_knee, curve.certainty
+    knee_sure = None if certainty is None or curve.knee is None else certainty.knee
+    best_sure = None if certainty is None else certainty.fastest
+    return SweepCurve(
+        unit=curve.unit,
+        axis=curve.axis,
+        along=curve.along,
+        x=[_x(curve, point) for point in curve.points],
+        items_per_s=[point.items_per_s or 0.0 for point in curve.points],
+        mean_ms=[point.statistics.mean_ms or 0.0 for point in curve.points],
+        a_ms=None if fit is None else fit.intercept,
+        b_ms=None if fit is None else fit.slope,
+        r2=None if fit is None else fit.r2,
+        knee=None if knee is None else _x(curve, knee),
+        no_knee=curve.knee.why or None if curve.knee is not None else None,
+        best={
+            "throughput": _x(curve, curve.fastest),
+            "latency": _x(curve, curve.quickest),
+            "within_budget": None if curve.within is None else _x(curve, curve.within),
+        },
+        knee_sure=knee_sure,
+        best_sure=best_sure,
+        saturated_at=None if curve.saturated is None else _x(curve, curve.saturated),
+        fit=_fit(curve),
+        knee_certainty=knee_sure,
+        throughput_certainty=best_sure,
+    )
+
+
+def _fit(curve: Curve) -> Fit | None:
+    fit = curve.fit
+    if fit is None:
+        return None
+    # Items a second that ever larger batches tend to; none along sizes, where items grow.
+    limit = 1e3 * fit.limit_rate if curve.axis == BATCH and fit.limit_rate is not None else None
+    return Fit(
+        a_ms=fit.intercept,
+        b_ms=fit.slope,
+        b_ci_ms=None if curve.certainty is None else list(curve.certainty.slope),
+        r2=fit.r2,
+        worst=fit.worst,
+        points=fit.n,
+        half_rate_at=fit.half_rate_x,
+        limit_items_per_s=limit,
+    )
+
+
+def _x(curve: Curve, point: PointResult) -> float:
+    return point.batch if curve.axis == BATCH else point.megapixels or 0.0
+
+
+def _findings(found: Iterable[Curve]) -> Iterator[str]:
+    """What must be known of these curves beside their figures."""
+    for curve in found:
+        called = curve.unit + (f", {curve.along}" if curve.along else "")
+        if curve.saturated is not None:
+            yield f"{called}: saturated, from {_label(curve, curve.saturated)} on the rate falls"
+        if curve.fit is not None and curve.fit.worst > WORST:
+            yield f"{called}: the line is off by up to {percent(curve.fit.worst)} of a call's time"
+
+
+def _label(curve: Curve, point: PointResult) -> str:
+    return f"batch {point.batch}" if curve.axis == BATCH else f"{point.height}x{point.width}"
+
+
+def _of_budget(points: Sequence[PointResult], budget: Budget | None) -> Iterator[str]:
+    if budget is None:
+        return
+    level = f"P{budget.quantile * 100:g}"
+    yield f"budget: {level} at most {milliseconds(budget.limit_ms)} ms, proven by its 95 % interval"
+    unproven = [point.judgement.why for point in points if point.judgement and point.judgement.met is None]
+    if unproven:
+        yield f"{len(unproven)} of {len(points)} points unproven (such as: {unproven[0]}); more --runs may tell"
