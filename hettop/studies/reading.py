@@ -14,7 +14,7 @@ from hettop.errors import HettopError
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.granularities import document as granularities
 from hettop.studies.layers import document as layers
-from hettop.studies.plan import document as plan
+from hettop.studies.plan.result import PlanResult
 from hettop.studies.result import StudyResult
 from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants import document as variants
@@ -32,7 +32,7 @@ READERS: dict[str, Callable[[Document], StudyResult]] = {
     "coexec": _coexecution,
     "granularities": granularities.found,
     "layers": layers.found,
-    "plan": plan.found,
+    "plan": lambda document: msgspec.convert(document, PlanResult),
     "roofline": layers.found,
     "sweep": lambda document: msgspec.convert(document, SweepResult),
     "variants": variants.found,

@@ -25,15 +25,3 @@ def notes(texts: Iterable[object]) -> list[str]:
 def number(value: Any) -> float | None:
     """With six significant digits; None stays None."""
     return None if value is None else float(f"{value:.{DIGITS}g}")
-
-
-def rounded(value: Any) -> Any:
-    """Plain data with six significant digits in each number that is not whole."""
-    match value:
-        case float():
-            return number(value)
-        case dict():
-            return {name: rounded(each) for name, each in value.items()}
-        case list():
-            return [rounded(each) for each in value]
-    return value

@@ -10,14 +10,12 @@ from msgspec.structs import replace
 
 from hettop.events.base import Count, Ratio, Text
 from hettop.studies.result import Signed, StudyResult
-from hettop.studies.texts import notes, rounded, short
 
-MOST_SLICES, MOST_BASELINES, MOST_DEVICES, MOST_MOVING = 16, 8, 8, 4
-"""In a line of a recording."""
+MOST_SLICES, MOST_BASELINES, MOST_DEVICES, MOST_OTHERS = 16, 8, 8, 4
+"""In a line of a recording. Others are devices that are described, and those whose cuts or outputs were measured."""
 
-LONGEST_NAME, LONGEST_BASELINE, LONGEST_LAYER = 30, 42, 24
-FEW_DIGITS = 3
-"""Of what is only drawn."""
+MOST_CELLS = 256
+"""Entries of the strip: of a model with more layers each is of several."""
 
 
 class PlanSlice(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -25,7 +23,7 @@ class PlanSlice(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `error` = predicted / measured - 1; `adjusted_ms` and `adjusted_error` are the prediction and its error, had the
     device been as fast while the costs were measured as while the plan ran. `begins` is its first layer's name.
-    `cost` is `execution` of the layers, and communication: `entry` before the first, `exit` after the last.
+    `entry` and `exit` are the communication before the first and after the last that is in `cost`.
     """
 
     first: Count
@@ -38,9 +36,13 @@ class PlanSlice(msgspec.Struct, frozen=True, omit_defaults=True):
     adjusted_error: Signed | None = None
     begins: str | None = None
     adjusted_ms: Ratio | None = None
-    execution: Signed | None = None
     entry: Ratio | None = None
     exit: Ratio | None = None
+
+    @property
+    def execution(self) -> float | None:
+        """The cost of the layers alone."""
+        return None if self.entry is None or self.exit is None else self.cost - self.entry - self.exit
 
 
 class MovingCost(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -121,40 +123,33 @@ class PlanRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     apart: dict[Text, Ratio | None] = {}
     slices: list[SliceRun] = []
 
-    def summary(self) -> Self:
-        return replace(
-            self,
-            alone_ms=_few(self.alone_ms),
-            best_single=short(self.best_single, LONGEST_NAME),
-            reference=short(self.reference, LONGEST_NAME),
-            apart=_few(self.apart),
-            slices=[],
-        )
-
 
 class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     """Which layers on which device: `plan` in the notation `N_1, G_9, N_18`, its cost in `cost_unit`.
 
     `baselines` maps a name to its cost, None where it is not feasible; `strip` is the device of each layer, as an index
-    of `devices`; `layer_cost` the cost of each layer there, without communication. Of many layers both are told of
-    equally many at a time: entry i of n is of layers i x layers // n up to the next entry's, from 0.
-    `contradiction`: what was measured twice and differs too much to predict anything. `singles` is what the whole model
-    costs on each device alone, None where it cannot run. `given`: the plan is the user's own; `described`: devices of
-    which nothing was measured. `estimated`: whether layers' times are shares of measured calls; None: not known.
-    `from_file`: costs are a file's, which named their unit if `unit_told`.
+    of `devices`; `layer_cost` the cost of each layer there, without communication, with the three digits that can be
+    drawn. Of many layers both are told of equally many at a time: entry i of n is of layers i x layers // n up to the
+    next entry's, from 0. `contradiction`: what was measured twice and differs too much to predict anything. `singles`
+    is what the whole model costs on each device alone, None where it cannot run. `given`: the plan is the user's own;
+    `described`: devices of which nothing was measured; `end_to_end_ms` is of the whole model on the others.
+    `estimated`: whether layers' times are shares of measured calls; None: not known. `from_file`: costs are a file's,
+    which names their unit if `unit_told`.
 
-    Lines leave out `unit`, `layer_costs` and `communication`, which are `cost_unit`, `layer_cost` and `moving` in full
-    under the names that `--json` had first; and all of `layers` but how many there are.
+    In full only in `--json`: `layer_costs`, `communication` (as `moving`, by bytes) and `layers`, of which a line has
+    how many there are; of a file's they have no more than costs.
     """
 
     OF: ClassVar[str] = "plan"
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {"slices": PlanSlice, "moving": MovingCost}
+    DETAILS: ClassVar[frozenset[str]] = frozenset({"layer_costs", "communication"})
+    LONGEST: ClassVar[int] = 30
 
     objective: Text
     cost_unit: Text
     cost: Ratio
     plan: str
-    devices: Annotated[list[Text], msgspec.Meta(max_length=512)] = []
+    devices: list[Text] = []
     slices: list[PlanSlice] = []
     baselines: dict[str, Ratio | None] = {}
     planner_ms: Ratio | None = None
@@ -170,21 +165,20 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     described: list[Text] = []
     contradiction: Text | None = None
     devices_n: Count = 0
-    best_single: Text | None = None
     estimated: bool | None = None
     end_to_end_ms: dict[Text, Ratio | None] = {}
     from_file: bool = False
     unit_told: bool = True
-    unit: Text | None = None
     layer_costs: list[Ratio] = []
     communication: list[CutRegression] = []
 
     @property
     def layers_n(self) -> int:
-        return self.layers if isinstance(self.layers, int) else len(self.layers)
+        """Each has a cost, whether or not it has a name."""
+        return self.layers if isinstance(self.layers, int) else len(self.layer_costs)
 
     @property
-    def best_device(self) -> str | None:
+    def best_single(self) -> str | None:
         """The device that runs the whole model at the least cost, None if none can."""
         able = {device: cost for device, cost in self.singles.items() if cost is not None}
         return min(able, key=able.__getitem__) if able else None
@@ -192,44 +186,42 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def gain(self) -> float | None:
         """As predicted, over the best single device: 0.1 = a tenth more for the same cost."""
-        best = None if self.best_device is None else self.singles[self.best_device]
-        return best / self.cost - 1 if best is not None and self.cost else None
+        return None if self.best_single is None else self.gain_over(self.singles[self.best_single])
 
-    def line(self) -> dict[str, Any]:
-        plain: dict[str, Any] = rounded(msgspec.to_builtins(self.summary()))
-        return {"of": self.OF, **plain}
+    def gain_over(self, cost: float | None) -> float | None:
+        """The same over what costs so much."""
+        return cost / self.cost - 1 if cost is not None and self.cost else None
+
+    @property
+    def further_notes(self) -> list[str]:
+        """Without the contradiction, which is told above all others."""
+        return [note for note in self.notes if note != self.contradiction]
+
+    def document(self) -> dict[str, Any]:
+        return {**super().document(), "unit": self.cost_unit, "best_single": self.best_single}
 
     def summary(self) -> Self:
         """Slices from the first on with their devices, and the cheapest of what the plan is compared with."""
-        order = list(dict.fromkeys([*(each.device for each in self.slices), *self.devices]))[:MOST_DEVICES]
+        first = list(dict.fromkeys([*(each.device for each in self.slices), *self.devices]))[:MOST_DEVICES]
+        devices = [device for device in self.devices if device in first]
         return replace(
             self,
-            objective=_name(self.objective),
-            cost_unit=_name(self.cost_unit),
-            plan=str(short(self.plan)),
-            devices=[_name(device) for device in order],
-            slices=[_short_slice(each) for each in self.slices[:MOST_SLICES]],
-            slices_n=max(self.slices_n, len(self.slices)),
-            baselines=_few(dict(cheapest_first(self.baselines)), MOST_BASELINES, LONGEST_BASELINE),
-            strip=self._strip(order),
-            layer_cost=[_short_number(cost) for cost in self.layer_cost],
-            run=None if self.run is None else self.run.summary(),
-            notes=notes(note for note in self.notes if note != self.contradiction),
-            singles=_few({device: cost for device, cost in self.singles.items() if device in order}),
-            moving=[_short_moving(each) for each in self.moving[:MOST_MOVING]],
+            devices=devices,
+            slices=self.slices[:MOST_SLICES],
+            baselines=dict(cheapest_first(self.baselines)[:MOST_BASELINES]),
+            strip=self._strip(devices),
+            run=None if self.run is None else _run_summary(self.run),
+            notes=self.further_notes,
+            singles={device: cost for device, cost in self.singles.items() if device in devices},
+            moving=self.moving[:MOST_OTHERS],
             layers=self.layers_n,
-            described=[_name(device) for device in self.described[:MOST_DEVICES]],
-            contradiction=short(self.contradiction),
-            best_single=short(self.best_single, LONGEST_NAME),
-            end_to_end_ms=_few(self.end_to_end_ms),
-            unit=None,
-            layer_costs=[],
-            communication=[],
+            described=self.described[:MOST_OTHERS],
+            end_to_end_ms=_few(self.end_to_end_ms, MOST_DEVICES),
         )
 
-    def _strip(self, order: list[str]) -> list[int]:
-        """By places in `order`; empty if one of its devices has none."""
-        places = {place: order.index(name) for place, name in enumerate(self.devices) if name in order}
+    def _strip(self, devices: list[str]) -> list[int]:
+        """By places in `devices`; empty if one of its own has none."""
+        places = {place: devices.index(name) for place, name in enumerate(self.devices) if name in devices}
         return [places[device] for device in self.strip] if places.keys() >= set(self.strip) else []
 
 
@@ -238,28 +230,12 @@ def cheapest_first(costs: Mapping[str, float | None]) -> list[tuple[str, float |
     return sorted(costs.items(), key=lambda item: (item[1] is None, item[1] or 0.0))
 
 
-def _name(text: str) -> str:
-    return str(short(text, LONGEST_NAME))
+def _run_summary(run: PlanRun) -> PlanRun:
+    return replace(run, alone_ms=_few(run.alone_ms, MOST_DEVICES), apart=_few(run.apart, MOST_OTHERS), slices=[])
 
 
-def _few(
-    numbers: Mapping[str, float | None], most: int = MOST_DEVICES, longest: int = LONGEST_NAME
-) -> dict[str, float | None]:
-    return {str(short(name, longest)): value for name, value in list(numbers.items())[:most]}
-
-
-def _short_slice(part: PlanSlice) -> PlanSlice:
-    begins = short(part.begins, LONGEST_LAYER)
-    return replace(part, device=_name(part.device), begins=begins, execution=None, entry=None, exit=None)
-
-
-def _short_moving(cost: MovingCost) -> MovingCost:
-    tried = [(_short_number(mb), _short_number(ms)) for mb, ms in cost.tried]
-    return replace(cost, device=_name(cost.device), tried=tried)
-
-
-def _short_number(value: float) -> float:
-    return float(f"{value:.{FEW_DIGITS}g}")
+def _few(by_device: Mapping[str, float | None], most: int) -> dict[str, float | None]:
+    return dict(list(by_device.items())[:most])
 
 
 RESULT = PlanResult

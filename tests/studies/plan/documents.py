@@ -9,13 +9,13 @@ import numpy as np
 
 from hettop.studies.plan.cutting.costs import Costs, cost_table
 from hettop.studies.plan.cutting.result import Ran
-from hettop.studies.plan.sliced_page import Sliced, sliced_document
+from hettop.studies.plan.measure import Sliced, plan_result, table_result
 from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import for_objective
 from hettop.studies.plan.slicing.given import read_plan
 from hettop.studies.plan.slicing.planner import plan
-from hettop.studies.plan.text import plan_document
 from tests.studies.plan.cutting.test_costs import SURVEY
+from tests.studies.plan.sliced import RAN, SLICED
 from tests.studies.plan.slicing.tables import Fields, fields, table_of
 
 MODEL = {"name": "m", "sha256": "ab", "backend": "onnxruntime", "note": None}
@@ -32,16 +32,18 @@ NEVER = fields(2, "AB", e=[[1, 1], [1, None]], cin=[[0, 0], [None, None]])
 """No slice can begin with the second layer, which B cannot run: begun on B, nothing goes on."""
 
 SLICED_PLAN = "B_1, A_2, B_3"
-COSTS = cost_table(("A", "B"), SURVEY)
-SLICED = Sliced(SURVEY, COSTS, COSTS.table, plan(COSTS.table), baselines(COSTS.table), "latency", 0.2)
-# Predicted 2.1, 3.7 and 3.6 ms on B, A, B. B takes twice its 13 ms now, A as long as then.
-RAN = Ran((4.0, 4.0, 7.2), 15.2, (21.0, 26.0), (0.4,) * 20, 2e-7, True, 1e-5, 20)
 
 
 def of_table(given: Fields, objective: str, *, unit_told: bool) -> dict[str, Any]:
     table = for_objective(table_of(given), objective)
-    facts: dict[str, Any] = {"objective": objective, "unit_told": unit_told, "planner_ms": 0.25}
-    return plan_document(table, plan(table), baselines(table), **facts)
+    found = table_result(
+        table, plan(table), baselines(table), objective=objective, unit_told=unit_told, planner_ms=0.25
+    )
+    return found.document()
+
+
+def of_model(sliced: Sliced) -> dict[str, Any]:
+    return {"model": MODEL, **plan_result(sliced).document()}
 
 
 def energy() -> Sliced:
@@ -62,7 +64,7 @@ def estimated() -> Sliced:
         notes=("a note\x1b",),
     )
     costs = cost_table(("A", "B"), survey)
-    wider = {
+    wider: dict[str, Any] = {
         name: np.concatenate([getattr(costs.table, name), column], axis=1)
         for name in ("execution", "entry", "exit")
         for column in [np.array([[np.inf], [2.0], [2.0]])]
@@ -94,8 +96,8 @@ def documents() -> dict[str, Any]:
         "plan-table": of_table(THREE, "latency", unit_told=True),
         "plan-table-energy": of_table(THREE, "energy", unit_told=False),
         "plan-table-never": of_table(NEVER, "latency", unit_told=False),
-        "plan-measured": sliced_document(MODEL, SLICED),
-        "plan-ran": sliced_document(MODEL, replace(SLICED, ran=RAN)),
-        "plan-energy": sliced_document(MODEL, energy()),
-        "plan-estimated": sliced_document(MODEL, estimated()),
+        "plan-measured": of_model(SLICED),
+        "plan-ran": of_model(replace(SLICED, ran=RAN)),
+        "plan-energy": of_model(energy()),
+        "plan-estimated": of_model(estimated()),
     }

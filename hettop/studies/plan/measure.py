@@ -1,4 +1,4 @@
-"""A plan as the study's result: of a table of costs, or of a model that was measured, with how it ran.
+"""The result of a plan, made of a table of costs, or of what was measured of a model, and of how it ran.
 
 Pure; names of layers come from a model's file and were cleaned when it was read.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from hettop.format import count
 from hettop.stats.resampling import block_length, resampled_levels, resamples_for
@@ -19,6 +19,7 @@ from hettop.studies.plan.cutting.costs import Costs
 from hettop.studies.plan.cutting.result import Ran, Survey
 from hettop.studies.plan.findings import ESTIMATED
 from hettop.studies.plan.result import (
+    MOST_CELLS,
     CutRegression,
     MovingCost,
     PlanLayer,
@@ -35,8 +36,8 @@ from hettop.units import BYTES_PER_MB
 
 INTERVAL = (0.025, 0.975)
 SEED = 20_260_101
-MOST_CELLS = 256
-"""Entries of the strip: of a model with more layers each is of several."""
+FEW_DIGITS = 3
+"""Of what is only drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,11 @@ def table_result(
     unit_told: bool = True,
 ) -> PlanResult:
     """Of a table from a file. unit_told: whether it names the unit of its costs, or watts to make it with."""
-    unit = UNITS[objective]
     singles = [slice_cost(table, Slice(0, table.layers - 1, device)) for device in range(len(table.devices))]
     costs = _layer_costs(table, best)
-    result = PlanResult(
+    return PlanResult(
         objective=objective,
-        cost_unit=unit,
-        unit=unit,
+        cost_unit=UNITS[objective],
         unit_told=unit_told,
         from_file=True,
         cost=best.cost,
@@ -89,10 +88,9 @@ def table_result(
         },
         strip=_strip(best),
         layer_costs=costs,
-        layer_cost=[math.fsum(part) for part in _parts(costs)],
-        layers=table.layers,
+        layer_cost=_drawn(costs),
+        layers=[],
     )
-    return replace(result, best_single=result.best_device)
 
 
 def plan_result(sliced: Sliced) -> PlanResult:
@@ -131,16 +129,13 @@ def interval(gains: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _slice(table: CostTable, part: Slice) -> PlanSlice:
-    cost = slice_cost(table, part)
-    entry, leaving = float(table.entry[part.first, part.device]), float(table.exit[part.last, part.device])
     return PlanSlice(
         first=part.first + 1,
         last=part.last + 1,
         device=table.devices[part.device],
-        cost=cost,
-        execution=cost - entry - leaving,
-        entry=entry,
-        exit=leaving,
+        cost=slice_cost(table, part),
+        entry=float(table.entry[part.first, part.device]),
+        exit=float(table.exit[part.last, part.device]),
     )
 
 
@@ -150,6 +145,7 @@ def _layer_costs(table: CostTable, best: Plan) -> list[float]:
 
 
 def _devices(best: Plan) -> list[int]:
+    """Of each layer."""
     return [part.device for part in best.slices for _ in range(part.first, part.last + 1)]
 
 
@@ -157,17 +153,20 @@ def _strip(best: Plan) -> list[int]:
     """The device of each entry, where a slice begins in it that of the slice."""
     devices = _devices(best)
     begins = {part.first for part in best.slices}
-    return [
-        devices[next((layer for layer in part if layer in begins), part[0])]
-        for part in _parts(range(len(devices)))
-    ]
+    return [devices[next((layer for layer in part if layer in begins), part[0])] for part in _parts(len(devices))]
 
 
-def _parts[T](values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """The values, as many at a time as make no more parts than the strip has room for."""
-    parts = min(len(values), MOST_CELLS)
+def _drawn(costs: Sequence[float]) -> list[float]:
+    """Of each entry of the strip."""
+    sums = (math.fsum(costs[layer] for layer in part) for part in _parts(len(costs)))
+    return [float(f"{cost:.{FEW_DIGITS}g}") for cost in sums]
+
+
+def _parts(layers: int) -> Iterator[range]:
+    """The layers of each entry of the strip."""
+    parts = min(layers, MOST_CELLS)
     for part in range(parts):
-        yield values[part * len(values) // parts : (part + 1) * len(values) // parts]
+        yield range(part * layers // parts, (part + 1) * layers // parts)
 
 
 def _slices(slices: Sequence[PlanSlice], survey: Survey, run: PlanRun | None) -> list[PlanSlice]:
@@ -175,17 +174,7 @@ def _slices(slices: Sequence[PlanSlice], survey: Survey, run: PlanRun | None) ->
     named = [replace(each, begins=survey.layers[each.first - 1].name) for each in slices]
     if run is None:
         return named
-    return [
-        replace(
-            each,
-            predicted_ms=ran.predicted_ms,
-            adjusted_ms=ran.adjusted_ms,
-            measured_ms=ran.measured_ms,
-            error=ran.error,
-            adjusted_error=ran.adjusted_error,
-        )
-        for each, ran in zip(named, run.slices, strict=True)
-    ]
+    return [replace(each, **asdict(ran)) for each, ran in zip(named, run.slices, strict=True)]
 
 
 def _layers(survey: Survey, devices: Sequence[str]) -> list[PlanLayer]:
