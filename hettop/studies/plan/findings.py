@@ -77,9 +77,9 @@ def _predicted(found: PlanResult) -> Sentence:
     if gain is None or best is None:
         return Sentence(f"{whose}: {slices}; no device can run the whole model alone.")
     costs = f"{significant(found.cost)} {found.cost_unit} against {significant(found.singles[best])}"
-    text = f"{whose}: {slices}; predicted gain {percent(gain, signed=True)} over {best} alone ({costs})."
     if abs(gain) < NOTHING:
         return Sentence(f"{whose}: {slices}; no gain over {best} alone is predicted ({costs}).")
+    text = f"{whose}: {slices}; predicted gain {percent(gain, signed=True)} over {best} alone ({costs})."
     return Sentence(text, PLAIN if found.contradiction is not None else GOOD if gain > 0 else BAD)
 
 
@@ -126,8 +126,8 @@ def _took(run: PlanRun, *, adjusted: bool) -> Sentence:
     if adjusted and run.adjusted_error is not None:
         adjusted_ms = "" if run.adjusted_ms is None else f" ({significant(run.adjusted_ms)} ms)"
         off += f", {off_by(run.adjusted_error)} once adjusted to the machine's speed then and now{adjusted_ms}"
-    text = f"The plan took {significant(run.measured_ms)} ms, {significant(run.predicted_ms)} ms were predicted: {off}."
-    return Sentence(text)
+    took, predicted = significant(run.measured_ms), significant(run.predicted_ms)
+    return Sentence(f"The plan took {took} ms, {predicted} ms were predicted: {off}.")
 
 
 def off_by(error: float | None) -> str:
@@ -158,8 +158,7 @@ def _outputs(run: PlanRun) -> Sentence:
     if run.outputs_equal:
         if not run.output_difference:
             return Sentence("Outputs are those of the whole model, exactly.", GOOD)
-        text = f"Outputs are those of the whole model: {run.output_difference:.1e} apart{allowed}."
-        return Sentence(text, GOOD)
+        return Sentence(f"Outputs are those of the whole model: {run.output_difference:.1e} apart{allowed}.", GOOD)
     if run.output_difference is None:
         return Sentence("Outputs are NOT those of the whole model: they cannot even be compared.", BAD)
     return Sentence(f"Outputs are NOT those of the whole model: {run.output_difference:.1e} apart{allowed}.", BAD)

@@ -12,8 +12,11 @@ from hettop.studies.plan.findings import BAD, ESTIMATED, begins, gain_words, out
 from hettop.studies.plan.result import MovingCost, PlanResult, PlanSlice, cheapest_first
 from hettop.text import clean
 
-SLICES = ("slice", "layers", "device", "begins with", "execution", "entry", "exit")
-RAN = ("predicted ms", "adjusted ms", "measured ms", "error", "adjusted error")
+PREDICTED = "predicted"
+SLICES = (
+    *("slice", "layers", "device", "begins with", "execution", "entry", "exit"),
+    *(PREDICTED, "predicted ms", "adjusted ms", "measured ms", "error", "adjusted error"),
+)
 SLICES_LEFT = ("slice", "device", "begins with")
 SLICES_DROP = ("exit", "entry", "execution", "adjusted ms", "begins with", "error", "layers")
 COMPARED = ("instead of the plan", "cost", "gain of the plan")
@@ -73,15 +76,13 @@ def _strip(found: PlanResult) -> Iterator[Columns]:
 
 
 def _slices(found: PlanResult) -> Table:
-    """The cost in ms is what was predicted: no column of its own for that."""
-    same = found.cost_unit == "ms"
-    costs = [f"predicted {found.cost_unit}", *(RAN[1:] if same else RAN)]
-    rows = [_slice(number, each, same=same) for number, each in enumerate(found.slices[:MOST_ROWS], start=1)]
-    return Table([*SLICES, *costs], rows, left=SLICES_LEFT, drop=SLICES_DROP)
+    heading = [f"{PREDICTED} {found.cost_unit}" if name == PREDICTED else name for name in SLICES]
+    rows = [_slice(number, each, found.cost_unit) for number, each in enumerate(found.slices[:MOST_ROWS], start=1)]
+    return Table(heading, rows, left=SLICES_LEFT, drop=SLICES_DROP)
 
 
-def _slice(number: int, part: PlanSlice, *, same: bool) -> tuple[str, ...]:
-    times = (part.adjusted_ms, part.measured_ms)
+def _slice(number: int, part: PlanSlice, cost_unit: str) -> tuple[str, ...]:
+    """A cost in ms is what was predicted, and is told once."""
     return (
         count(number),
         count(part.first) if part.first == part.last else f"{count(part.first)}–{count(part.last)}",
@@ -89,8 +90,9 @@ def _slice(number: int, part: PlanSlice, *, same: bool) -> tuple[str, ...]:
         part.begins or "",
         *(_known(each) for each in (part.execution, part.entry, part.exit)),
         significant(part.cost),
-        *(() if same else (_known(part.predicted_ms),)),
-        *(_known(each) for each in times),
+        "" if cost_unit == "ms" else _known(part.predicted_ms),
+        _known(part.adjusted_ms),
+        _known(part.measured_ms),
         *("" if part.measured_ms is None else percent(each, signed=True) for each in (part.error, part.adjusted_error)),
     )
 
