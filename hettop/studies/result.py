@@ -20,7 +20,7 @@ NAME_LIMIT = 80
 SENTENCES = frozenset(
     {"notes", "note", "error", "contradiction", "gain_why", "energy_why", "no_knee", "source", "plan"}
 )
-"""Fields that hold sentences, which may be longer than names."""
+"""Fields that hold sentences, or the notation of a plan, which may be longer than names."""
 
 MOST_NOTES = 16
 DIGITS = 6

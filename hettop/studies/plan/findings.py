@@ -122,15 +122,15 @@ def _contradicted(run: PlanRun) -> Iterator[Sentence]:
 
 def _took(run: PlanRun, *, adjusted: bool) -> Sentence:
     """`adjusted`: whether the machine's speed then and now is known well enough to adjust to."""
-    off = off_by(run.error)
+    off = _off_by(run.error)
     if adjusted and run.adjusted_error is not None:
         adjusted_ms = "" if run.adjusted_ms is None else f" ({significant(run.adjusted_ms)} ms)"
-        off += f", {off_by(run.adjusted_error)} once adjusted to the machine's speed then and now{adjusted_ms}"
+        off += f", {_off_by(run.adjusted_error)} once adjusted to the machine's speed then and now{adjusted_ms}"
     took, predicted = significant(run.measured_ms), significant(run.predicted_ms)
     return Sentence(f"The plan took {took} ms, {predicted} ms were predicted: {off}.")
 
 
-def off_by(error: float | None) -> str:
+def _off_by(error: float | None) -> str:
     """A prediction's relative error in words, as a sign alone does not say which of the two is larger."""
     if error is None:
         return UNKNOWN
