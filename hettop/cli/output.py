@@ -23,7 +23,7 @@ from hettop.studies.recording import StudyRecording, header_of
 from hettop.studies.registry import STUDIES
 from hettop.text import clean
 
-TABLES_ALONE = ("layers", "roofline", "variants")
+TABLES_ALONE = ("variants",)
 LONGEST = 400  # characters of a sentence
 
 

@@ -6,6 +6,7 @@ Knows names of studies; each document is read by a module of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from hettop.errors import HettopError
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.granularities import document as granularities
-from hettop.studies.layers import document as layers
+from hettop.studies.layers.result import LayersResult
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.result import StudyResult
 from hettop.studies.sweep.result import SweepResult
@@ -31,10 +32,10 @@ def _coexecution(document: Document) -> CoexecResult:
 READERS: dict[str, Callable[[Document], StudyResult]] = {
     "coexec": _coexecution,
     "granularities": granularities.found,
-    "layers": layers.found,
-    "plan": lambda document: msgspec.convert(document, PlanResult),
-    "roofline": layers.found,
-    "sweep": lambda document: msgspec.convert(document, SweepResult),
+    "layers": partial(msgspec.convert, type=LayersResult),
+    "plan": partial(msgspec.convert, type=PlanResult),
+    "roofline": partial(msgspec.convert, type=LayersResult),
+    "sweep": partial(msgspec.convert, type=SweepResult),
     "variants": variants.found,
 }
 """By the studies' names."""
