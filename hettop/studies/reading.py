@@ -15,7 +15,7 @@ from hettop.errors import HettopError
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.granularities import document as granularities
 from hettop.studies.layers.result import LayersResult
-from hettop.studies.plan import document as plan
+from hettop.studies.plan.result import PlanResult
 from hettop.studies.result import StudyResult
 from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants import document as variants
@@ -33,7 +33,7 @@ READERS: dict[str, Callable[[Document], StudyResult]] = {
     "coexec": _coexecution,
     "granularities": granularities.found,
     "layers": partial(msgspec.convert, type=LayersResult),
-    "plan": plan.found,
+    "plan": partial(msgspec.convert, type=PlanResult),
     "roofline": partial(msgspec.convert, type=LayersResult),
     "sweep": partial(msgspec.convert, type=SweepResult),
     "variants": variants.found,
