@@ -115,8 +115,8 @@ class LiveFeed:
     def replay_status(self) -> ReplayStatus | None:
         return None
 
-    def verdict(self, width: int) -> VerdictPage | None:
-        return self._verdicts.page(self.session, self.now_ns, width, still=False)
+    def verdict(self) -> VerdictPage | None:
+        return self._verdicts.page(self.session, self.now_ns, still=False)
 
     def warn(self, text: str) -> None:
         """Have this told on the screen, once."""

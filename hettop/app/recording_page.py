@@ -40,6 +40,6 @@ def read_story(recording: Recording) -> RecordingStory:
         samples.add(event)
     story.skipped = dict(report.skipped)
     found = verdict(story.session, Question(), samples.column, np.random.default_rng(SEED))
-    story.verdict = verdict_section(found)
+    story.verdict = verdict_section(found, story.session)
     story.studies = list(study_sections(story.session, beside=bool(story.session.samples)))
     return story

@@ -120,8 +120,8 @@ class ReplayFeed:
     def overview(self, columns: int) -> tuple[Band | None, ...]:
         return self._overview.bands(columns)
 
-    def verdict(self, width: int) -> VerdictPage | None:
-        return self._verdicts.page(self._player.session, self._player.position_ns, width, still=not self._playing)
+    def verdict(self) -> VerdictPage | None:
+        return self._verdicts.page(self._player.session, self._player.position_ns, still=not self._playing)
 
     def study_page(self, study: events.Study) -> list[Block]:
         return self._pages.of(study)

@@ -49,18 +49,18 @@ class VerdictCache:
         self._working = False
         self._fault: Exception | None = None
 
-    def page(self, session: Session, now_ns: int, width: int, *, still: bool) -> VerdictPage | None:
-        """The latest verdict in words, its table in `width` cells; None until there is one.
+    def page(self, session: Session, now_ns: int, *, still: bool) -> VerdictPage | None:
+        """The latest verdict; None until there is one.
 
         still: nothing moves, so a verdict is only of use if it is of this very moment. Raises what judging raised.
         """
         if self._fault is not None:
             raise self._fault
-        asked = (width, session.load)
+        asked = session.load
         if not self._working and not self._is_fresh(asked, now_ns, still):
             self._working, self._asked = True, asked
             copied = copy.deepcopy(session)
-            self._start(lambda: self._judge(copied, now_ns, width))
+            self._start(lambda: self._judge(copied, now_ns))
         return self._page
 
     def _is_fresh(self, asked: object, now_ns: int, still: bool) -> bool:
@@ -69,9 +69,9 @@ class VerdictCache:
         age = abs(now_ns - self._page.judged_ns)
         return age == 0 or (age < JUDGED_EVERY_NS and not still)
 
-    def _judge(self, session: Session, now_ns: int, width: int) -> None:
+    def _judge(self, session: Session, now_ns: int) -> None:
         try:
-            self._page = _page(session, now_ns, width)
+            self._page = _page(session, now_ns)
         except Exception as fault:  # noqa: BLE001 - whoever asks next raises it
             self._fault = fault
         self._working = False
@@ -105,7 +105,7 @@ def recent_of(session: Session) -> InOrder:
     return column
 
 
-def _page(session: Session, now_ns: int, width: int) -> VerdictPage:
+def _page(session: Session, now_ns: int) -> VerdictPage:
     import numpy as np
 
     from hettop.analysis.verdict import verdict
@@ -113,28 +113,13 @@ def _page(session: Session, now_ns: int, width: int) -> VerdictPage:
 
     rows = statistics(session, modes=False)
     found = verdict(session, question_of(session), recent_of(session), np.random.default_rng(SEED), rows)
-    return _worded(found, session, now_ns, width)
+    return _worded(found, session, now_ns)
 
 
-def _worded(found: Verdict, session: Session, now_ns: int, width: int) -> VerdictPage:
-    from hettop.report import verdict_words as words
-    from hettop.report.grid import grid
+def _worded(found: Verdict, session: Session, now_ns: int) -> VerdictPage:
+    from hettop.report.verdict import verdict_blocks
 
-    code = words.code(found, session)
-    rows = words.table_rows(found)
-    table = grid(words.HEADING, rows, left=words.LEFT, width=width, drop=words.DISPENSABLE) if rows else []
-    measured = bool(found.units)
-    return VerdictPage(
-        judged_ns=now_ns,
-        conditions=words.conditions_line(found),
-        advice=tuple(words.advice(found)),
-        warnings=tuple(words.warnings(found)),
-        table=tuple(table),
-        evidence=tuple([*words.order_lines(found), *words.flip_lines(found)] if measured else ()),
-        budget=tuple(words.budget_lines(found)),
-        failures=tuple(words.failure_lines(found)),
-        code=tuple(code.swift.strip("\n").splitlines()) if code is not None else (),
-        notes=(RECENT, words.method_line())
-        if any(not unit.complete for unit in found.units)
-        else (words.method_line(),),
-    )
+    if not found.units and not found.failed:
+        return VerdictPage(now_ns)
+    notes = [RECENT] if any(not unit.complete for unit in found.units) else []
+    return VerdictPage(now_ns, list(verdict_blocks(found, session, notes)))

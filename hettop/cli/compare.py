@@ -14,8 +14,9 @@ from hettop.analysis.comparison import Comparison, Side, compare
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED_THRESHOLD
 from hettop.measurement.recorded import read_recording
-from hettop.report.comparison import comparison_document, comparison_junit, comparison_text
+from hettop.report.comparison import comparison_blocks, comparison_document, comparison_junit
 from hettop.report.document import to_json
+from hettop.report.terminal.blocks import block_text
 from hettop.text import clean
 
 SEED = 20_250_602  # of the resamples: the same files give the same answer
@@ -78,5 +79,5 @@ def _print(comparison: Comparison, arguments: argparse.Namespace) -> None:
         sys.stdout.write(to_json(comparison_document(comparison)) + "\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(comparison_text(comparison, (arguments.a, arguments.b), width))
+        sys.stdout.write(block_text(list(comparison_blocks(comparison, (arguments.a, arguments.b))), width))
     sys.stdout.flush()

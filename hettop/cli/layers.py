@@ -14,13 +14,17 @@ from hettop.measurement.arguments import model_options
 from hettop.measurement.recorded import looks_like_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.models.cache import default_cache
+from hettop.report.page import Paragraph
+from hettop.report.terminal.blocks import block_text
 from hettop.sources.engine.backends import has_plans
 from hettop.studies.layers.job import LayersJob, measure_in_child
+from hettop.studies.layers.notes import noted
+from hettop.studies.layers.page import blocks
 from hettop.studies.layers.published import Work
 from hettop.studies.layers.recorded import layers_of_recording
-from hettop.studies.layers.rows import Measured
-from hettop.studies.layers.text import layers_document, layers_text
+from hettop.studies.layers.result import LayersResult
 from hettop.studies.layers.work import read_model_work
+from hettop.version import __version__
 
 BACKEND = "onnxruntime"
 PROFILED_BACKENDS = (None, BACKEND)
@@ -29,21 +33,26 @@ PROFILED_BACKENDS = (None, BACKEND)
 def run(arguments: argparse.Namespace) -> int:
     with StudyOutput("layers", arguments) as output:
         if looks_like_recording(arguments.model):
-            title, model, measured = _of_recording(arguments)
+            title, model, result = _of_recording(arguments)
         else:
-            setup, measured = measure(arguments, output)
+            setup, result = measure(arguments, output)
             title, model = model_title(setup), model_document(setup)
-        output.finish(lambda: layers_document(model, measured), lambda width: layers_text(title, measured, width))
+        result = noted(result)
+        heading = Paragraph(result_title(title, result), "muted")
+        output.finish(
+            lambda: {"hettop": __version__, "model": model, **result.document()},
+            lambda width: block_text([heading, *blocks(result)], width),
+        )
     return 0
 
 
-def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], Measured]:
+def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], LayersResult]:
     if arguments.record is not None:
         raise HettopError("usage", "what is read from a recording is not recorded again", "leave out --record")
     return layers_of_recording(Path(arguments.model), arguments.unit)
 
 
-def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, Measured]:
+def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, LayersResult]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
     backend = _backend(arguments.backend)
     setup = prepare(replace(model_options(arguments), backend=backend), (arguments.unit,), os.cpu_count() or 1)
@@ -86,6 +95,13 @@ def read_work(arguments: argparse.Namespace) -> tuple[Setup, list[Work]]:
 
 def model_title(setup: Setup) -> str:
     return f"{setup.model.name} ({setup.model.note})" if setup.model.note else setup.model.name
+
+
+def result_title(model: str, result: LayersResult) -> str:
+    """The model, the unit and the shapes of its inputs."""
+    threads = [f"{result.threads} thread{'' if result.threads == 1 else 's'}"] if result.threads else []
+    estimated = ["ESTIMATED"] if result.estimated else []
+    return " · ".join([*estimated, model, result.unit, *threads, *result.shapes])
 
 
 def model_document(setup: Setup) -> dict[str, Any]:

@@ -12,19 +12,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from hettop.cli.measuring import print_warnings
-from hettop.cli.progress import Document, ProgressJson, ProgressSink, progress_line
+from hettop.cli.progress import ProgressJson, ProgressSink, progress_line
 from hettop.measurement.arguments import check_result_options
 from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
-from hettop.report.grid import wrapped
-from hettop.studies.reading import found_of
-from hettop.studies.recorded import first_sentences
 from hettop.studies.recording import StudyRecording, header_of
-from hettop.studies.registry import STUDIES
 from hettop.text import clean
-
-TABLES_ALONE = ("layers", "roofline")
-LONGEST = 400  # characters of a sentence
 
 
 class StudyOutput:
@@ -77,12 +70,5 @@ class StudyOutput:
         else:
             width = shutil.get_terminal_size((100, 24)).columns
             kept = [f"kept in {clean(self._arguments.record)}"] if self._recording is not None else []
-            page = [*self._headline(document, width), text(width).rstrip("\n"), *kept]
+            page = [text(width).rstrip("\n"), *kept]
             sys.stdout.write("\n".join(page) + "\n")
-
-    def _headline(self, document: Document, width: int) -> list[str]:
-        """The sentences that the screen and a report begin with, for pages that are tables alone."""
-        if self._name not in TABLES_ALONE:
-            return []
-        sentences = first_sentences(STUDIES[self._name].page(found_of(self._name, document())))
-        return [*(row for each in sentences for row in wrapped(clean(each, LONGEST), width)), ""]

@@ -13,8 +13,9 @@ from pathlib import Path
 from hettop.analysis.pareto import OBJECTIVES, Choice, Objective, per_item, standings, usual_objectives
 from hettop.errors import HettopError
 from hettop.report.document import to_json
+from hettop.report.terminal.blocks import block_text
 from hettop.studies.pareto.choices import LATENCIES, accuracy_names, read_choices
-from hettop.studies.pareto.page import pareto_document, pareto_text
+from hettop.studies.pareto.page import pareto_blocks, pareto_document
 from hettop.text import clean
 
 MOST_FILES = 64
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         left_out = len(every) - len(choices)
         notes = [f"{left_out} choices under other loads are left out; --load names one"] if left_out else []
-        sys.stdout.write(pareto_text(found, objectives, notes, shutil.get_terminal_size((100, 24)).columns))
+        width = shutil.get_terminal_size((100, 24)).columns
+        sys.stdout.write(block_text(list(pareto_blocks(found, objectives, notes)), width))
     return 0
 
 

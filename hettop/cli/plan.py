@@ -8,20 +8,26 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from hettop.cli.layers import model_document, model_title
 from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.measurement.arguments import model_options
 from hettop.measurement.options import DEFAULT_MODEL
+from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
+from hettop.report.page import Paragraph
+from hettop.report.terminal.blocks import block_text
+from hettop.studies.plan.measure import plan_result, table_result
+from hettop.studies.plan.page import blocks
+from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
-from hettop.studies.plan.sliced_page import sliced_document, sliced_text
 from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, written_costs
 from hettop.studies.plan.slicing.planner import plan
-from hettop.studies.plan.text import plan_document, plan_text
 from hettop.text import clean
+from hettop.version import __version__
 
 TABLE_ALONE = ("devices", "watts", "limit", "slices", "run", "describe", "save_costs", "stream", "record", "force")
 NOT_EQUAL = 1
@@ -46,17 +52,14 @@ def _plan_table(arguments: argparse.Namespace) -> int:
     began = time.perf_counter_ns()
     best = plan(table)
     planner_ms = (time.perf_counter_ns() - began) / 1e6
-    compared = baselines(table)
-    facts = {
-        "objective": arguments.objective,
-        "unit_told": told.unit is not None or (arguments.objective == ENERGY and told.watts is not None),
-        "planner_ms": planner_ms,
-    }
+    unit_told = told.unit is not None or (arguments.objective == ENERGY and told.watts is not None)
+    result = table_result(
+        table, best, baselines(table), objective=arguments.objective, planner_ms=planner_ms, unit_told=unit_told
+    )
     if arguments.as_json:
-        sys.stdout.write(to_json(plan_document(table, best, compared, **facts)) + "\n")
+        sys.stdout.write(to_json({"hettop": __version__, **result.document()}) + "\n")
     else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(plan_text(table, best, compared, **facts, width=width))
+        sys.stdout.write(block_text(list(blocks(result)), shutil.get_terminal_size((100, 24)).columns))
     return 0
 
 
@@ -67,20 +70,26 @@ def _plan_model(arguments: argparse.Namespace) -> int:
     with StudyOutput("plan", arguments) as output:
         setup = prepare_devices(model_options(arguments), named, os.cpu_count() or 1)
         output.begin(setup)
-        model = model_document(setup)
         sliced = make_plan(
             setup,
             arguments.model,
             _options(arguments),
             output.progress.show,
-            lambda planned: output.progress.partial(lambda: sliced_document(model, planned)),
+            lambda planned: output.progress.partial(lambda: _document(setup, plan_result(planned))),
         )
         if arguments.save_costs is not None:
             _save(Path(arguments.save_costs), written_costs(sliced.costs.table))
-        output.finish(
-            lambda: sliced_document(model, sliced), lambda width: sliced_text(model_title(setup), sliced, width)
-        )
-    return NOT_EQUAL if sliced.ran is not None and not sliced.ran.equal else 0
+        result = plan_result(sliced)
+        output.finish(lambda: _document(setup, result), lambda width: _text(setup, result, width))
+    return NOT_EQUAL if result.run is not None and not result.run.outputs_equal else 0
+
+
+def _document(setup: Setup, result: PlanResult) -> dict[str, Any]:
+    return {"hettop": __version__, "model": model_document(setup), **result.document()}
+
+
+def _text(setup: Setup, result: PlanResult, width: int) -> str:
+    return block_text([Paragraph(model_title(setup), "muted"), *blocks(result)], width)
 
 
 def _options(arguments: argparse.Namespace) -> PlanOptions:

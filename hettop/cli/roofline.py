@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from typing import Any
 
 from hettop.cli.layers import (
     BACKEND,
@@ -13,14 +14,19 @@ from hettop.cli.layers import (
     model_document,
     model_title,
     read_work,
+    result_title,
 )
 from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.report.document import to_json
+from hettop.report.page import Paragraph
+from hettop.report.terminal.blocks import block_text
+from hettop.studies.layers.notes import noted
 from hettop.studies.layers.published import find_chip, read_chips
-from hettop.studies.layers.text import roofline_document
-from hettop.studies.roofline.published import published_document, published_text
-from hettop.studies.roofline.text import roofline_text
+from hettop.studies.layers.result import LayersResult
+from hettop.studies.roofline.page import blocks
+from hettop.studies.roofline.published import LABEL, published_blocks, published_document
+from hettop.version import __version__
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,14 +41,21 @@ def run(arguments: argparse.Namespace) -> int:
         raise HettopError("usage", f"only {BACKEND} is measured under its roofs", hint)
     with StudyOutput("roofline", arguments) as output:
         setup, measured = measure(arguments, output)
-        roofs = measured.roofs
-        if roofs is None:
+        if measured.roofs is None:
             raise HettopError("crashed", "the measuring process told no roofs")
+        result = noted(measured).with_whole(setup.model.name)
+        title = Paragraph(result_title(model_title(setup), result), "muted")
         output.finish(
-            lambda: roofline_document(model_document(setup), measured, roofs),
-            lambda width: roofline_text(model_title(setup), measured, roofs, width),
+            lambda: roofline_document(model_document(setup), result),
+            lambda width: block_text([title, *blocks(result)], width),
         )
     return 0
+
+
+def roofline_document(model: dict[str, Any], result: LayersResult) -> dict[str, Any]:
+    """`roofline --json`: `model` has what is found of the whole model, too."""
+    found = result.document()
+    return {"hettop": __version__, **found, "model": {**model, **found["whole"], "name": model["name"]}}
 
 
 def _published(arguments: argparse.Namespace) -> int:
@@ -54,5 +67,6 @@ def _published(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(published_document(model_document(setup), chip, roof, work)) + "\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(published_text(model_title(setup), chip, roof, work, width))
+        title = f"{model_title(setup)} · {chip.name} ({chip.kind}) · {LABEL}"
+        sys.stdout.write(block_text([Paragraph(title, "muted"), *published_blocks(chip, roof, work)], width))
     return 0

@@ -34,10 +34,9 @@ from hettop.measurement.arguments import (
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup, prepare
-from hettop.report.conditions import conditions_document, conditions_text
+from hettop.report.conditions import conditions_blocks, conditions_document
 from hettop.report.document import session_document
-from hettop.report.grid import wrapped
-from hettop.report.page import Paragraph
+from hettop.report.page import Items, Paragraph
 from hettop.report.terminal.blocks import block_text
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
@@ -47,7 +46,7 @@ from hettop.sources.load.source import unavailable
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
 from hettop.studies.sweep.measure import loads_result, points_result
-from hettop.studies.sweep.page import blocks
+from hettop.studies.sweep.page import blocks, headline_blocks
 from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
 from hettop.studies.sweep.result import SweepResult
 from hettop.text import clean
@@ -153,9 +152,11 @@ def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
 
 
 def _text(sweep: Sweep, notes: list[str], width: int) -> str:
-    title = wrapped(" · ".join(provenance(sweep.session)), width)
-    page = conditions_text(sweep.session, sweep.failed_loads, width)
-    return "\n".join([*title, "", ""]) + page + "".join(f"{note}\n" for note in notes)
+    session = sweep.session
+    title = Paragraph(" · ".join(provenance(session)), "muted")
+    headline = headline_blocks(loads_result(statistics(session), sweep.failed_loads))
+    page = [title, *headline, *conditions_blocks(session, sweep.failed_loads), Items(notes)]
+    return block_text(page, width)
 
 
 MOST_POINTS = 64

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from hettop.format import count, milliseconds
-from hettop.report.grid import grid
+from hettop.report.page import Block, Paragraph, Table
 from hettop.session.beside import beside, sentence
 from hettop.session.circumstances import IdleGap
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics
 from hettop.text import clean
 
+SIDE_BY_SIDE = ("unit", "load")
 GAP_HEADING = ("unit", "load", "idle before, ms", "n", "P50", "P90")
 FEW = 8
 """Bins of fewer samples are in JSON alone: their P90 is their slowest sample."""
@@ -60,13 +61,15 @@ def gap_rows(rows: Sequence[Statistics]) -> list[tuple[str, ...]]:
     ]
 
 
-def gap_lines(rows: Sequence[Statistics], width: int) -> list[str]:
-    """The curve as a table of text, below a line that says what it is."""
+def gap_blocks(rows: Sequence[Statistics]) -> list[Block]:
+    """The curve as a table, below a sentence that says what it is; empty where calls did not come at a rate."""
     cells = gap_rows(rows)
     if not cells:
         return []
-    heading = grid(GAP_HEADING, cells, left=("unit", "load"), width=width, drop=("load",))
-    return ["latency in ms against the idle time before the call", *heading]
+    return [
+        Paragraph("Latency in milliseconds against the idle time before the call."),
+        Table(GAP_HEADING, cells, SIDE_BY_SIDE, ("load",)),
+    ]
 
 
 def gap_words(gap: IdleGap) -> str:

@@ -1,4 +1,4 @@
-"""A comparison of two recordings as a page for a terminal, as a JSON document, and as JUnit XML for CI.
+"""A comparison of two recordings as blocks of a page, as a JSON document, and as JUnit XML for CI.
 
 Pure; whatever came from a file is cleaned here.
 """
@@ -15,7 +15,7 @@ from hettop.analysis.environment_diff import Circumstance
 from hettop.analysis.fairness import Difference
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
-from hettop.report.grid import grid, wrapped
+from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.text import clean
 from hettop.version import __version__
 
@@ -24,21 +24,23 @@ _LEFT = ("unit", "load", "", "so it is")
 _DISPENSABLE = ("n of A", "n of B", "A")
 
 
-def comparison_text(comparison: Comparison, names: tuple[str, str], width: int) -> str:
-    """What differs besides, a row for each quantile, what is missing, and the result; ends with a line feed."""
+def comparison_blocks(comparison: Comparison, names: tuple[str, str]) -> Iterator[Block]:
+    """The result, what it rests on, a row for each quantile, and what differs besides."""
     sides = zip("AB", names, comparison.simulated, strict=True)
     told = [f"{side} is {clean(name, 80)}{' (SIMULATED)' if simulated else ''}" for side, name, simulated in sides]
-    lines = wrapped(", ".join(told), width)
-    for text in (*_unfair(comparison), *_circumstances(comparison)):
-        lines += wrapped(text, width)
+    yield Paragraph(", ".join(told), "muted")
+    for text in _unfair(comparison):
+        yield Paragraph(text, "warning")
+    yield Paragraph(_result(comparison), "error" if comparison.regressions else "strong")
+    for text in _caution(comparison):
+        yield Paragraph(text, "warning")
     worse = {id(condition): comparison.worse_for(condition) for condition in comparison.conditions}
     rows = [row for condition in comparison.conditions for row in _rows(condition, worse[id(condition)])]
     if rows:
-        lines += ["", *grid(HEADING, rows, left=_LEFT, width=width, drop=_DISPENSABLE)]
-    lines.append("")
-    for text in (*_reasons(comparison), *_apart(comparison), _result(comparison), *_caution(comparison)):
-        lines += wrapped(text, width)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+        yield Table(HEADING, rows, _LEFT, _DISPENSABLE)
+    notes = [*_reasons(comparison), *_apart(comparison), *_circumstances(comparison)]
+    if notes:
+        yield Items(notes)
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -212,11 +214,11 @@ def _caution(comparison: Comparison) -> Iterator[str]:
     others = [condition for condition in comparison.conditions if not condition.regression]
     if any("b" in comparison.worse_for(condition) for condition in regressed):
         yield (
-            "B was measured under worse circumstances (above), which may be all there is to it: measure both again, "
+            "B was measured under worse circumstances (below), which may be all there is to it: measure both again, "
             "in turns on a quiet machine (hettop bench A.onnx --against B.onnx)"
         )
     if any("a" in comparison.worse_for(condition) for condition in others):
-        yield "A was measured under worse circumstances (above): they may hide that B is slower"
+        yield "A was measured under worse circumstances (below): they may hide that B is slower"
     if regressed and comparison.untold:
         sides = " and ".join(side.upper() for side in comparison.untold)
         yield f"how busy the machine was meanwhile is not told by {sides}: too short, or no core was idle"

@@ -13,6 +13,7 @@ from hettop.report.page import (
     Beside,
     Block,
     Cell,
+    Code,
     Columns,
     Facts,
     Figure,
@@ -58,7 +59,8 @@ th.word,td.word{text-align:left}
 td .bar{display:inline-block;height:.7em;background:var(--c0)}
 td .bar.good{background:var(--c2)}td .bar.mid{background:var(--c1)}
 td .bar.high,td .bar.warning,td .bar.error{background:var(--warn)}
-td .error,td .warning{color:var(--warn)}td .muted{color:var(--soft)}td .strong{font-weight:600}
+td .error,td .warning,dt .error{color:var(--warn)}td .muted{color:var(--soft)}td .strong,dt .strong{font-weight:600}
+dt .strong{color:var(--ink)}pre{overflow-x:auto;margin:.5rem 0;font-size:.9rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0;font-size:.95rem}
 dt{color:var(--soft)}dd{margin:0}
 figure{margin:1rem 0;break-inside:avoid;overflow-x:auto}
@@ -112,7 +114,9 @@ def _block(block: Block, simulated: bool) -> str:  # noqa: PLR0911 - one for eac
             tag = "ol" if numbered else "ul"
             return f"<{tag}>{''.join(f'<li>{_text(text)}</li>' for text in texts)}</{tag}>"
         case Facts(pairs):
-            return f"<dl>{''.join(f'<dt>{_text(name)}</dt><dd>{_text(value)}</dd>' for name, value in pairs)}</dl>"
+            return f"<dl>{''.join(f'<dt>{_name(name)}</dt><dd>{_text(value)}</dd>' for name, value in pairs)}</dl>"
+        case Code(text, language):
+            return f'<pre><code class="language-{language}">{escape(text)}</code></pre>'
         case Table():
             return _table(block)
         case Plot():
@@ -125,6 +129,10 @@ def _block(block: Block, simulated: bool) -> str:  # noqa: PLR0911 - one for eac
             return _figure(columns_svg(block), block.caption, simulated)
         case Figure(svg, caption):
             return _figure(svg, caption, simulated)
+
+
+def _name(name: str | Toned) -> str:
+    return f'<span class="{name.tone}">{_text(name.text)}</span>' if isinstance(name, Toned) else _text(name)
 
 
 def _figure(svg: str, caption: str, simulated: bool) -> str:

@@ -5,10 +5,13 @@ Knows pages, not sessions; what Markdown or HTML would take for markup is escape
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hettop.report.grid import escaped, markdown
 from hettop.report.page import (
     Beside,
     Block,
+    Code,
     Columns,
     Facts,
     Figure,
@@ -19,6 +22,7 @@ from hettop.report.page import (
     Section,
     Stack,
     Table,
+    Toned,
     words_of,
 )
 from hettop.report.terminal.blocks import block_text
@@ -26,6 +30,7 @@ from hettop.text import safe
 from hettop.version import __version__
 
 MARK = "SIMULATED"
+WARNING = "⚠️"
 DRAWING_WIDTH = 76
 
 
@@ -42,21 +47,24 @@ def markdown_page(page: Page) -> str:
 
 
 def _section(section: Section) -> list[str]:
-    lines = [f"{'#' * section.level} {_text(section.title)}", ""]
-    for block in section.blocks:
-        made = _block(block)
-        lines += [*made, ""] if made else []
-    return lines
+    return [f"{'#' * section.level} {_text(section.title)}", "", *markdown_blocks(section.blocks)]
 
 
-def _block(block: Block) -> list[str]:
+def markdown_blocks(blocks: Iterable[Block]) -> list[str]:
+    """Lines of the blocks, an empty one after each."""
+    return [line for block in blocks for made in [_block(block)] if made for line in (*made, "")]
+
+
+def _block(block: Block) -> list[str]:  # noqa: PLR0911 - one for each kind of block
     match block:
         case Paragraph(text, _):
-            return [f"**{_text(text)}**" if block.warning else _text(text)]
+            return [f"{WARNING} {_text(text)}" if block.warning else _text(text)]
         case Items(texts, numbered):
             return [f"{f'{number}.' if numbered else '-'} {_text(text)}" for number, text in enumerate(texts, 1)]
         case Facts(pairs):
-            return [f"- {_text(name)}: {_text(value)}" for name, value in pairs]
+            return [f"- {_name(name)}: {_text(value)}" for name, value in pairs]
+        case Code(text, language):
+            return [f"```{language}", *text.replace("`", "'").strip("\n").split("\n"), "```"]
         case Table(heading, rows, left):
             names = [safe(name) for name in heading]
             return markdown(
@@ -74,6 +82,10 @@ def _drawn(block: Block) -> list[str]:
     """In characters, in a block of code: a backtick in a name would end it."""
     text = block_text([block], DRAWING_WIDTH).replace("`", "'").rstrip("\n")
     return ["```text", *text.split("\n"), "```"] if text else []
+
+
+def _name(name: str | Toned) -> str:
+    return f"**{_text(' '.join(name.text.split()))}**" if isinstance(name, Toned) else _text(name)
 
 
 def _text(text: str) -> str:

@@ -34,18 +34,26 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """Names and what is known of each."""
-
-    pairs: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
 class Toned:
-    """A text of a cell that means something."""
+    """A name or a text of a cell that means something."""
 
     text: str
     tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and what is known of each."""
+
+    pairs: Sequence[tuple[str | Toned, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Source code to copy, which is never wrapped or cut."""
+
+    text: str
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +221,7 @@ class Figure:
     caption: str
 
 
-Block = Paragraph | Items | Facts | Table | Plot | Beside | Stack | Columns | Figure
+Block = Paragraph | Items | Facts | Code | Table | Plot | Beside | Stack | Columns | Figure
 
 
 @dataclass(frozen=True, slots=True)

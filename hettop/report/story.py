@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from hettop.events import NO_LOAD, Header
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
-from hettop.report.beside import GAP_HEADING, beside_notes, gap_rows
+from hettop.report.beside import beside_notes, gap_blocks
 from hettop.report.conditions import loads_section
 from hettop.report.notes import clock_notes, drift_notes, energy_notes, evidence_notes, power_line
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
@@ -159,10 +159,7 @@ def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     yield _table(LATENCY, [_latency_row(row) for row in measured])
     yield from violin_figure(session)
     yield _table(PACE, [_pace_row(row) for row in measured])
-    gaps = gap_rows(measured)
-    if gaps:
-        yield Paragraph("Latency in milliseconds against the idle time before the call.")
-        yield _table(GAP_HEADING, gaps)
+    yield from gap_blocks(measured)
     notes = [*protocol_notes(session, measured), *token_notes(session, rows), *beside_notes(session)]
     notes += [*_modes(measured), *drift_notes(measured), *_needs(measured)]
     if notes:

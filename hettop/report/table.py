@@ -1,19 +1,17 @@
-"""The table that bench, replay and a `hettop` without a terminal print: a row per unit and condition, notes below.
-
-Pure text, no colours; as wide as asked for.
-"""
+"""What bench, replay and a `hettop` without a terminal print: a row per unit and condition, notes below."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, milliseconds, percent, significant
-from hettop.report.beside import beside_notes, gap_lines
+from hettop.report.beside import beside_notes, gap_blocks
 from hettop.report.notes import clock_notes, drift_notes, power_notes
+from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.report.protocol import protocol_notes
 from hettop.report.spikes_section import cause_notes
+from hettop.report.terminal.blocks import block_text
 from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
@@ -22,7 +20,6 @@ from hettop.text import clean
 
 WIDTH = 100
 REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
-_SHORTEST_LINE = 20  # narrower, sentences fall apart
 _COLUMNS = (
     *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s"),
     *("tokens/s", "mJ/inf", "spikes"),
@@ -33,23 +30,25 @@ _DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "i
 
 def session_table(session: Session, width: int = WIDTH, found: Sequence[str] = ()) -> str:
     """Title, table and notes of a session, ending with a line feed; `found`: a paragraph for each study."""
+    return block_text(list(session_blocks(session, found)), width)
+
+
+def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Block]:
+    """The same as blocks of a page."""
     rows = statistics(session)
-    studies = [line for told in found for line in [*_wrapped(told, width), ""]]
-    parts = [*_wrapped(_title(session), width), "", *studies]
-    if studies and not rows:  # a recording of studies alone
-        return "\n".join(line.rstrip() for line in [*parts, "hettop report tells all that they found"]) + "\n"
-    parts += [*_table(rows, width), ""]
-    first = (*_failures(rows), *clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
-    gaps = gap_lines(rows, width)
-    parts += [*gaps, ""] if gaps else []
-    for note in dict.fromkeys(
-        [
-            *(*first, *token_notes(session, rows), *beside_notes(session), *power_notes(session, rows)),
-            *(*_unit_notes(session), *cause_notes(session), *_notes(rows)),
-        ]
-    ):
-        parts += _wrapped(note, width)
-    return "\n".join(line.rstrip() for line in parts) + "\n"
+    yield Paragraph(_title(session), "muted")
+    for told in found:
+        yield Paragraph(told)
+    if found and not rows:  # a recording of studies alone
+        yield Paragraph("hettop report tells all that they found")
+        return
+    yield _table(rows) if rows else Paragraph("nothing was measured", "warning")
+    yield from gap_blocks(rows)
+    for text in dict.fromkeys(_failures(rows)):
+        yield Paragraph(text, "error")
+    first = (*clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
+    then = (*token_notes(session, rows), *beside_notes(session), *power_notes(session, rows))
+    yield Items(list(dict.fromkeys([*first, *then, *_unit_notes(session), *cause_notes(session), *_notes(rows)])))
 
 
 def _first_use(rows: Sequence[Statistics]) -> list[str]:
@@ -106,21 +105,11 @@ def _title(session: Session) -> str:
     return f"SIMULATED · {title}" if session.simulated else title
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, max(width, _SHORTEST_LINE), subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _table(rows: Sequence[Statistics], width: int) -> list[str]:
-    cells = [dict(zip(_COLUMNS, _cells(row), strict=True)) for row in rows]
-    columns = [name for name in _COLUMNS if _tells_something(name, rows)]
-    for name in _DISPENSABLE:
-        if _width_of(columns, cells) <= width:
-            break
-        columns = [kept for kept in columns if kept != name]
-    widths = {name: max(len(name), *(len(row[name]) for row in cells), 0) if cells else len(name) for name in columns}
-    lines = ["  ".join(_aligned(name, name, widths[name]) for name in columns)]
-    lines += ["  ".join(_aligned(name, row[name], widths[name]) for name in columns) for row in cells]
-    return lines
+def _table(rows: Sequence[Statistics]) -> Table:
+    kept = [place for place, name in enumerate(_COLUMNS) if _tells_something(name, rows)]
+    cells = [_cells(row) for row in rows]
+    heading = [_COLUMNS[place] for place in kept]
+    return Table(heading, [[row[place] for place in kept] for row in cells], ("unit", "load"), _DISPENSABLE)
 
 
 def _tells_something(column: str, rows: Sequence[Statistics]) -> bool:
@@ -135,14 +124,6 @@ def _tells_something(column: str, rows: Sequence[Statistics]) -> bool:
         case "mJ/inf":
             return any(row.energy_mj_per_inference is not None for row in rows)
     return True
-
-
-def _width_of(columns: Sequence[str], cells: Sequence[dict[str, str]]) -> int:
-    return sum(max([len(name), *(len(row[name]) for row in cells)]) for name in columns) + 2 * (len(columns) - 1)
-
-
-def _aligned(column: str, text: str, width: int) -> str:
-    return text.ljust(width) if column in ("unit", "load") else text.rjust(width)
 
 
 def _cells(row: Statistics) -> tuple[str, ...]:

@@ -213,26 +213,36 @@ def flip_lines(verdict: Verdict) -> Iterator[str]:
         yield f"the order by mean is the same under {others}"
 
 
-def budget_lines(verdict: Verdict) -> Iterator[str]:
-    """The budget, and each unit's standing; no `yes` and no `no` without proof."""
+def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
+    """Each budget, and each unit's standing; no `yes` and no `no` without proof."""
     budget = verdict.question.budget
     if budget is not None:
         rate = f", at {budget.rate_hz:g} inferences a second" if budget.rate_hz else ""
         sure = f"{100 * verdict.question.confidence:.4g} %"
-        yield f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure} confidence"
-        for judged in list(verdict.judgements.values())[:UNITS_NAMED]:
-            yield _judged(judged) + _never(verdict.facts[judged.unit])
-    if verdict.energy_met is not None:
-        yield f"energy budget: at most {significant(verdict.question.energy_mj)} mJ an inference"
-        for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]:
-            fact = verdict.facts[unit]
-            covered = f", power known for {percent(fact.energy_coverage)} of the time" if fact.energy_coverage else ""
-            yield f"  {clean(unit, 30)}: {_ANSWER[met]} ({significant(fact.energy_mj)} mJ{covered}){_never(fact)}"
-    if budget is None and verdict.needs:
-        lacking = ", ".join(
-            f"{clean(unit, 30)} {count(needs)}" for unit, needs in list(verdict.needs.items())[:UNITS_NAMED]
+        yield (
+            f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure} confidence",
+            [
+                _judged(judged) + _never(verdict.facts[judged.unit])
+                for judged in list(verdict.judgements.values())[:UNITS_NAMED]
+            ],
         )
-        yield f"more samples for a P90 one can rely on: {lacking}"
+    if verdict.energy_met is not None:
+        yield (
+            f"energy budget: at most {significant(verdict.question.energy_mj)} mJ an inference",
+            [_energy(verdict, unit, met) for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]],
+        )
+    if budget is None and verdict.needs:
+        lacking = list(verdict.needs.items())[:UNITS_NAMED]
+        yield (
+            "more samples for a P90 one can rely on:",
+            [f"{clean(unit, 30)}: {count(needs)}" for unit, needs in lacking],
+        )
+
+
+def _energy(verdict: Verdict, unit: str, met: bool | None) -> str:
+    facts = verdict.facts[unit]
+    covered = f", power known for {percent(facts.energy_coverage)} of the time" if facts.energy_coverage else ""
+    return f"{clean(unit, 30)}: {_ANSWER[met]} ({significant(facts.energy_mj)} mJ{covered}){_never(facts)}"
 
 
 def _never(facts: Facts) -> str:
@@ -245,7 +255,7 @@ def _judged(judged: Judgement) -> str:
     why = f": {judged.why}" if judged.why else ""
     more = f"; about {count(judged.needs)} more samples" if judged.needs else ""
     return (
-        f"  {clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
+        f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
         f"{count(judged.n)} samples worth {count(judged.effective)} independent ones)"
     )
 

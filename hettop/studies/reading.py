@@ -6,6 +6,7 @@ Knows names of studies; each document is read by a module of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,8 +14,8 @@ import msgspec
 from hettop.errors import HettopError
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.granularities.result import GranularitiesResult
-from hettop.studies.layers import document as layers
-from hettop.studies.plan import document as plan
+from hettop.studies.layers.result import LayersResult
+from hettop.studies.plan.result import PlanResult
 from hettop.studies.result import StudyResult
 from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants.result import VariantsResult
@@ -30,12 +31,12 @@ def _coexecution(document: Document) -> CoexecResult:
 
 READERS: dict[str, Callable[[Document], StudyResult]] = {
     "coexec": _coexecution,
-    "granularities": lambda document: msgspec.convert(document, GranularitiesResult),
-    "layers": layers.found,
-    "plan": plan.found,
-    "roofline": layers.found,
-    "sweep": lambda document: msgspec.convert(document, SweepResult),
-    "variants": lambda document: msgspec.convert(document, VariantsResult),
+    "granularities": partial(msgspec.convert, type=GranularitiesResult),
+    "layers": partial(msgspec.convert, type=LayersResult),
+    "plan": partial(msgspec.convert, type=PlanResult),
+    "roofline": partial(msgspec.convert, type=LayersResult),
+    "sweep": partial(msgspec.convert, type=SweepResult),
+    "variants": partial(msgspec.convert, type=VariantsResult),
 }
 """By the studies' names."""
 

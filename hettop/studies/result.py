@@ -17,8 +17,10 @@ ROWS_LIMIT = 64
 NAME_LIMIT = 80
 """Characters of a name in a line of a recording."""
 
-SENTENCES = frozenset({"notes", "note", "error", "contradiction", "gain_why", "energy_why", "no_knee", "source"})
-"""Fields that hold sentences, which may be longer than names."""
+SENTENCES = frozenset(
+    {"notes", "note", "error", "contradiction", "gain_why", "energy_why", "no_knee", "source", "plan"}
+)
+"""Fields that hold sentences, or the notation of a plan, which may be longer than names."""
 
 MOST_NOTES = 16
 DIGITS = 6
@@ -33,18 +35,20 @@ class StudyResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """What a study found.
 
     A subclass names itself by `OF`, in `ROW_TYPES` the type of the rows of its tables, and in `DETAILS` the fields,
-    of its own and of its rows, that `--json` has and a line leaves out.
+    of its own and of its rows, that `--json` has and a line leaves out, where names have `LONGEST` characters.
     """
 
     OF: ClassVar[str] = ""
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {}
     DETAILS: ClassVar[frozenset[str]] = frozenset()
+    LONGEST: ClassVar[int] = NAME_LIMIT
 
     def line(self) -> dict[str, Any]:
         """As a line of a recording holds it: short texts, numbers with six digits, no details."""
-        plain = _short(self.summary(), self.DETAILS)
+        summary = self.summary()
+        plain = _short(summary, self)
         if "notes" in plain:
-            plain["notes"] = [clean(note, TEXT_LIMIT) for note in getattr(self, "notes", ())][:MOST_NOTES]
+            plain["notes"] = [clean(note, TEXT_LIMIT) for note in getattr(summary, "notes", ())][:MOST_NOTES]
         return {"of": self.OF, **plain}
 
     def document(self) -> dict[str, Any]:
@@ -89,25 +93,25 @@ def _by_name(value: Any, row: type[msgspec.Struct] | None) -> Any:
     return [_by_name(each, row) if isinstance(each, list) else each for each in value]
 
 
-def _short(value: Any, details: frozenset[str]) -> Any:
+def _short(value: Any, kind: StudyResult) -> Any:
     match value:
         case msgspec.Struct():
             fields = zip(value.__struct_fields__, _defaults(value), strict=True)
             known = {name: getattr(value, name) for name, default in fields if getattr(value, name) != default}
-            return {name: _field(name, each, details) for name, each in known.items() if name not in details}
+            return {name: _field(name, each, kind) for name, each in known.items() if name not in kind.DETAILS}
         case str():
-            return clean(value, NAME_LIMIT)
+            return clean(value, kind.LONGEST)
         case float():
             return float(f"{value:.{DIGITS}g}")
         case dict():
-            return {clean(str(name), NAME_LIMIT): _short(each, details) for name, each in value.items()}
+            return {clean(str(name), kind.LONGEST): _short(each, kind) for name, each in value.items()}
         case list() | tuple():
-            return [_short(each, details) for each in value]
+            return [_short(each, kind) for each in value]
     return value
 
 
-def _field(name: str, value: Any, details: frozenset[str]) -> Any:
-    return clean(value, TEXT_LIMIT) if name in SENTENCES and isinstance(value, str) else _short(value, details)
+def _field(name: str, value: Any, kind: StudyResult) -> Any:
+    return clean(value, TEXT_LIMIT) if name in SENTENCES and isinstance(value, str) else _short(value, kind)
 
 
 _NO_DEFAULT = object()

@@ -259,7 +259,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             fps=self._fps,
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
-            verdict=feed.verdict(self.page_screen.columns) if isinstance(self.page_screen, VerdictScreen) else None,
+            verdict=feed.verdict() if isinstance(self.page_screen, VerdictScreen) else None,
             offers=feed.live.studies() if feed.live is not None and isinstance(self.page_screen, StudiesScreen) else (),
             pages={study.name: feed.study_page(study) for study in session.studies},
         )

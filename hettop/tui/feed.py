@@ -86,21 +86,10 @@ class StudyOffer:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPage:
-    """Which unit to use, in words: purpose, unit and reason of each advice, and what they rest on.
-
-    `table` is laid out for the width that was asked for; `code` are lines to copy, none where no unit is advised.
-    """
+    """Which unit to use, by what was measured until `judged_ns`; no blocks where nothing was."""
 
     judged_ns: int
-    conditions: str
-    advice: tuple[tuple[str, str, str], ...]
-    warnings: tuple[str, ...] = ()
-    table: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
-    budget: tuple[str, ...] = ()
-    failures: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    blocks: Sequence[Block] = ()
 
 
 class LiveControls(Protocol):
@@ -197,7 +186,7 @@ class Feed(Protocol):
 
     def replay_status(self) -> ReplayStatus | None: ...
 
-    def verdict(self, width: int) -> VerdictPage | None:
+    def verdict(self) -> VerdictPage | None:
         """Which unit to use by what the session holds, judged every few seconds; tables in `width` cells.
 
         None until it is judged for the first time, which takes a moment.

@@ -18,9 +18,9 @@ from tests.export.recordings import empty, everything, hostile, simulated
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 # Of HTML and SVG, what the page is made of; anything else came from somewhere else.
 KNOWN = {
-    "html", "head", "meta", "title", "style", "body", "section", "h1", "h2", "h3", "p", "span", "ul", "ol", "li", "dl",
-    "dt", "dd", "div", "table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "footer", "svg", "path",
-    "rect", "text",
+    "html", "head", "meta", "title", "style", "body", "section", "h1", "h2", "h3", "p", "span", "ul", "ol",
+    "li", "dl", "dt", "dd", "div", "table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "pre",
+    "code", "footer", "svg", "path", "rect", "text",
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tests.processes.waiting import gone, wait_for
 from tests.sources.load.fakes import ListedGuard
 
 SECOND = 10**9
-LAYER = {"name": "conv1", "op": "Conv", "ms": 2.5, "share": 1.0, "macs": 1_000, "bytes": 500, "bound": "compute"}
+LAYER = {"name": "conv1", "op": "Conv", "ms": 2.5, "share": 1.0, "macs": 1_000, "nbytes": 500, "bound": "compute"}
 DOCUMENT = {
     "unit": "CPU_ONLY",
     "threads": 2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,7 @@ import pytest
 
 from hettop.models.mobilenetv2 import network, parse_variant
 from hettop.studies.layers.job import LayersJob, measure_in_child
-from hettop.studies.layers.rows import Kernel, Roofs
-from hettop.studies.layers.rows import Measured as Measurement
+from hettop.studies.layers.result import Kernel, LayersResult, Roofs
 from tests.cli.running import assert_refused, called, hettop, one_document, plain_environment
 from tests.sources.engine.backends.onnx_files import relu
 
@@ -36,14 +35,14 @@ class Measured:
         return document
 
 
-ROOFS = Roofs(1, (Kernel("matmul", 100.0, 90.0),), (Kernel("copy", 10.0, 9.0),), 1)
+ROOFS = Roofs.of_kernels([Kernel("matmul", 100.0, 90.0)], [Kernel("copy", 10.0, 9.0)], threads=1, repeats=1)
 
 
 def given_roofs(patch: pytest.MonkeyPatch) -> None:
     """Measuring them takes all threads for three seconds; the run of `roofline` does."""
 
-    def measure(job: LayersJob) -> Measurement:
-        return replace(measure_in_child(msgspec.structs.replace(job, roofs=False)), roofs=ROOFS)
+    def measure(job: LayersJob) -> LayersResult:
+        return measure_in_child(msgspec.structs.replace(job, roofs=False)).under(ROOFS)
 
     patch.setattr("hettop.cli.layers.measure_in_child", measure)
 

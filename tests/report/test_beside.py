@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from hettop.report.beside import beside_document, beside_notes, gap_lines, gap_words
+from hettop.report.beside import beside_document, beside_notes, gap_blocks, gap_words
 from hettop.report.document import session_document
+from hettop.report.page import Table
 from hettop.report.table import session_table
 from hettop.session.beside import Change, VariantComparison, sentence
 from hettop.session.circumstances import IdleGap
@@ -88,6 +89,6 @@ def test_the_idle_curve_is_shown_where_calls_came_at_a_rate_and_not_for_bins_of_
     paced = session_of(
         window([2 * MS] * 20, gap=30 * MS, late=[0] * 20), window([7 * MS] * 3, gap=200 * MS, late=[0] * 3, t0=S)
     )
-    lines = gap_lines(statistics(paced), 100)
-    assert [line.split() for line in lines[2:]] == [["CPU_ONLY", "none", "30", "to", "100", "19", "2.00", "2.00"]]
-    assert gap_lines(statistics(session_of(window([2 * MS] * 20, gap=30 * MS))), 100) == []
+    (table,) = [block for block in gap_blocks(statistics(paced)) if isinstance(block, Table)]
+    assert table.rows == [("CPU_ONLY", "none", "30 to 100", "19", "2.00", "2.00")]
+    assert gap_blocks(statistics(session_of(window([2 * MS] * 20, gap=30 * MS)))) == []

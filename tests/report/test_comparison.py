@@ -10,7 +10,8 @@ import numpy as np
 from hettop.analysis.comparison import Comparison, Side, compare
 from hettop.analysis.environment_diff import Circumstance
 from hettop.analysis.unit_samples import in_order_of
-from hettop.report.comparison import comparison_document, comparison_junit, comparison_text
+from hettop.report.comparison import comparison_blocks, comparison_document, comparison_junit
+from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
 from tests.analysis.material import session_of, stream_of
 from tests.report.sessions import failure, widest
@@ -27,6 +28,10 @@ def mixed() -> Comparison:
     a = {"SLOW": NORMAL, "SAME": NORMAL, "FEW": NORMAL[:5], "BROKEN": NORMAL, "GONE": NORMAL}
     b = {"SLOW": 1.5 * NORMAL, "SAME": NORMAL, "FEW": NORMAL[:5]}
     return compared(session_of(stream_of(a)), session_of(stream_of(b), [failure("BROKEN", "a\x1b[31m & b < c")]))
+
+
+def comparison_text(comparison: Comparison, names: tuple[str, str], width: int) -> str:
+    return block_text(list(comparison_blocks(comparison, names)), width)
 
 
 def test_the_page_names_regressions_and_what_was_not_compared() -> None:

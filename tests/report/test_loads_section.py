@@ -21,7 +21,7 @@ def test_each_load_is_a_column_with_its_change_and_the_estimate_is_judged_by_bot
     section = loads_section(rows_of(("none", 4), ("cpu:2", 10)))
     assert section is not None
     matrix, errors = (block for block in section.blocks if isinstance(block, Table))
-    assert matrix.heading == ("unit", "none", "cpu:2")
+    assert matrix.heading == ("P90 in ms", "none", "cpu:2")
     assert matrix.rows == [("CPU_ONLY", "4.00", "10.0 (+150%)")]
     # offline 4 ms, runtime 10 ms: (10 - 4) / 4 = 150 %, |4 - 10| / 10 = 60 %
     assert errors.rows == [("CPU_ONLY", "cpu:2", "4.00", "10.0", "+150%", "60%")]

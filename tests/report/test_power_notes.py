@@ -10,11 +10,12 @@ import pytest
 from hettop import events
 from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, verdict
-from hettop.report.conditions import conditions_text
+from hettop.report.conditions import conditions_blocks
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
 from hettop.report.story import RecordingStory, page_of
 from hettop.report.table import session_table
+from hettop.report.terminal.blocks import block_text
 from hettop.report.verdict import verdict_markdown, verdict_text
 from hettop.report.verdict_document import verdict_document
 from hettop.session.session import Session
@@ -35,7 +36,7 @@ def everywhere(session: Session) -> dict[str, str]:
         "bench": session_table(session, 400),
         "decide": verdict_text(judged(session), session, 400),
         "decide --markdown": verdict_markdown(judged(session), session),
-        "sweep": conditions_text(session, {}, 400),
+        "sweep": block_text(list(conditions_blocks(session, {})), 400),
         "report": markdown_page(page_of([RecordingStory("a", session)])),
     }
     return {name: " ".join(text.replace("\\", "").split()) for name, text in found.items()}

@@ -53,7 +53,7 @@ def test_what_is_unknown_is_na_and_power_says_why() -> None:
 def test_a_failed_unit_is_named_with_its_reason() -> None:
     failure = events.Failure(kind="load", message="no memory", hint="use a smaller batch")
     text = markdown_page(page_of([told("a", events.Engine(t=S, unit="ALL", state="failed", error=failure))]))
-    assert "**ALL: no memory (use a smaller batch)**" in text
+    assert "⚠️ ALL: no memory (use a smaller batch)" in text
 
 
 def test_what_distorts_measurements_on_this_machine_is_a_warning() -> None:
@@ -62,7 +62,7 @@ def test_what_distorts_measurements_on_this_machine_is_a_warning() -> None:
     assert opening is not None
     host = msgspec.structs.replace(opening.host, warnings=["running under Rosetta"])
     distorted.session.fold(msgspec.structs.replace(opening, host=host))
-    assert "**running under Rosetta**" in markdown_page(page_of([distorted]))
+    assert "⚠️ running under Rosetta" in markdown_page(page_of([distorted]))
 
 
 def test_a_verdict_comes_first_where_there_is_one() -> None:

@@ -35,7 +35,7 @@ def test_the_page_says_what_to_use_and_why_that_is_weak() -> None:
     text = verdict_text(judged(TABLE), TABLE, 100)
     assert "real time    CPU_AND_NE   lowest mean, 0.640 ms" in text
     assert "avoid        CPU_AND_GPU" in text
-    assert "careful: 1 sample decides that CPU_AND_NE comes before ALL: without it ALL averages 0.617 ms" in text
+    assert "! 1 sample decides that CPU_AND_NE comes before ALL: without it ALL averages 0.617 ms" in text
     assert "stability (max/min): CPU_ONLY < CPU_AND_NE < ALL < CPU_AND_GPU" in text
     assert "1/min, for energy is not known of all units" in text
 
@@ -122,11 +122,11 @@ def test_the_unit_that_is_advised_comes_with_its_code(backend: str) -> None:
     found = judged(session)
     text = verdict_text(found, session, 100)
     assert (
-        "\n\nCPU_AND_NE in Swift:\n"
+        "\n\nCPU_AND_NE in Swift, and with coremltools:\n\n"
         "  let configuration = MLModelConfiguration()\n"
         "  configuration.computeUnits = .cpuAndNeuralEngine\n"
         '  configuration.functionName = "small"\n'
-        "with coremltools:\n"
+        "\n"
         '  model = ct.models.MLModel(path, compute_units=ct.ComputeUnit.CPU_AND_NE, function_name="small")\n'
     ) in text
     markdown = verdict_markdown(found, session)
@@ -149,7 +149,7 @@ def test_the_code_has_the_hints_that_were_measured_with() -> None:
 def test_code_is_of_a_unit_that_is_proven_to_meet_a_budget_or_there_is_none() -> None:
     session = ran_by("coreml")
     met = judged(session, Question(budget=Budget(1000.0, 0.5)))
-    assert f"{met.meeting[0]} in Swift:" in verdict_text(met, session, 100)
+    assert f"{met.meeting[0]} in Swift, " in verdict_text(met, session, 100)
     missed = judged(session, Question(budget=Budget(0.001, 0.5)))
     assert "in Swift" not in verdict_text(missed, session, 100)
     assert verdict_document(missed, session)["swift"] is None

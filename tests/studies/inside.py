@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
+from hettop.studies.layers.result import Kernel, LayerRow, LayersResult, Roofs
 
 ROOFS = Roofs(gflops=100.0, gbytes_per_s=10.0, threads=2)
 
@@ -59,3 +59,23 @@ ESTIMATED = LayersResult(
 """By a plan: no layer was timed and there are no roofs."""
 
 EMPTY = LayersResult(unit="CPU_ONLY", total_ms=0.0, end_to_end_ms=0.0)
+
+FULL = (
+    LayersResult.of_layers(
+        [
+            LayerRow("stem", "Conv", 0.5, 0.5, 10_000_000, 1_000_000, fused=("relu", "add"), ran_as="stem_nchwc"),
+            LayerRow("near", "Conv", 0.25, 0.25, 5_000_000, 1_000_000, device="NE", fallback=True),
+            LayerRow("odd", "Custom", 0.25, 0.25),
+        ],
+        unit="CPU_ONLY",
+        threads=2,
+        end_to_end_ms=1.25,
+        runs=50,
+        unused=3,
+        shapes=["image 1x3x8x8"],
+        notes=["a note"],
+    )
+    .under(Roofs.of_kernels([Kernel("GEMM", 100.0, 90.0)], [Kernel("copy", 10.0, 9.0)], threads=2, repeats=9))
+    .with_whole("small")
+)
+"""As a command has it: with all details, which no recording keeps."""

@@ -106,9 +106,23 @@ HOSTILE_PLAN = PlanResult(
     layer_cost=[],
     layers=2**52,
     moving=[MovingCost(_EVIL, -1e12, 1e12, -5.0, [(0.0, -1e12), (1e12, 1e12)])],
-    run=PlanRun(predicted_ms=0.0, measured_ms=0.0, error=None, best_single=_EVIL, alone_ms={_EVIL: 0.0}),
+    run=PlanRun(
+        predicted_ms=0.0, measured_ms=0.0, error=None, best_single=_EVIL, alone_ms={_EVIL: 0.0}, reference=_EVIL,
+        apart={"漢字" * 40: 1e12},
+    ),
+    end_to_end_ms={_EVIL: None, "漢字" * 40: 1e-9},
+    estimated=True,
     described=[_EVIL],
     notes=[_EVIL, "a note " * 25],
+)  # fmt: skip
+OF_A_FILE = msgspec.structs.replace(
+    NOT_RUN,
+    slices=[PlanSlice(1, 1, "A", 3.0, entry=0.0, exit=1.0), PlanSlice(2, 3, "B", 8.0, entry=1.0, exit=0.0)],
+    slices_n=2,
+    devices_n=2,
+    moving=[],
+    from_file=True,
+    unit_told=False,
 )
 
 QUIET = [

@@ -45,10 +45,10 @@ FOUND: list[tuple[str, StudyResult]] = [
     *(("sweep", found) for found in (swept.NOTHING, swept.LOADS, swept.HOSTILE_SWEEP, swept.HOSTILE_LOADS)),
     *(("variants", found) for found in (swept.VARIANTS, swept.UNCOMPARED, swept.NO_VARIANTS, swept.HOSTILE_VARIANTS)),
     *(("plan", found) for found in (planned.PLAN, planned.NOT_RUN, planned.ONE_DEVICE, planned.EMPTY_PLAN)),
-    *(("plan", found) for found in (planned.TORN, planned.HOSTILE_PLAN)),
+    *(("plan", found) for found in (planned.TORN, planned.OF_A_FILE, planned.HOSTILE_PLAN)),
     *(("granularities", found) for found in (planned.WAYS, planned.ONE_WAY, planned.EMPTY_WAYS, planned.HOSTILE_WAYS)),
-    *(("layers", found) for found in (inside.LAYERS, inside.ESTIMATED, inside.EMPTY, inside.ROOFLINE)),
-    *(("roofline", found) for found in (inside.ROOFLINE, inside.LAYERS, inside.EMPTY)),
+    *(("layers", found) for found in (inside.LAYERS, inside.ESTIMATED, inside.EMPTY, inside.ROOFLINE, inside.FULL)),
+    *(("roofline", found) for found in (inside.ROOFLINE, inside.LAYERS, inside.EMPTY, inside.FULL)),
     *(("coexec", found) for found in (coexecuted.WELL, coexecuted.BEGUN, coexecuted.NOTHING, coexecuted.DIED)),
     *(("coexec", found) for found in (coexecuted.UNTRUE, coexecuted.POWERED, coexecuted.HOSTILE_ONE)),
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hettop.errors import HettopError
 from hettop.events import Cluster, Failure, Gpu, LogEntry, Study
-from hettop.report.page import Block
+from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
 from hettop.session.machine_views import HostView, PowerView, RailRow
 from hettop.session.replay_views import Band
 from hettop.session.session import Session
@@ -309,19 +309,26 @@ def frame_state(
 
 VERDICT = VerdictPage(
     judged_ns=80 * SECOND,
-    conditions="load none; thermal state Nominal; wall time",
-    advice=(
-        ("real time", "CPU_AND_NE", "lowest mean, 2.20 ms; 0.960 ms ahead of CPU_AND_GPU (95 % interval 0.91 to 1.02)"),
-        ("predictable", "CPU_ONLY", "lowest max/min, 1.31"),
-        ("batch", "CPU_AND_NE", "lowest median, 2.19 ms: rare spikes forgiven"),
-        ("avoid", "ALL", "highest mean, 6.10 ms, and highest max/min, 12.2"),
+    blocks=(
+        Paragraph("load none; thermal state Nominal; wall time", "muted"),
+        Facts(
+            [
+                (
+                    Toned("real time    CPU_AND_NE", "strong"),
+                    "lowest mean, 2.20 ms; 0.960 ms ahead of CPU_AND_GPU (95 % interval 0.91 to 1.02)",
+                ),
+                (Toned("predictable  CPU_ONLY", "strong"), "lowest max/min, 1.31"),
+                (Toned("batch        CPU_AND_NE", "strong"), "lowest median, 2.19 ms: rare spikes forgiven"),
+                (Toned("avoid        ALL", "error"), "highest mean, 6.10 ms, and highest max/min, 12.2"),
+            ]
+        ),
+        Paragraph("1 sample decides that CPU_ONLY comes before ALL", "warning"),
+        Table(("unit", "n", "mean", "P90"), [("CPU_AND_NE", "4 210", "2.20", "2.33")], ("unit",)),
+        Items(["latency (mean): CPU_AND_NE < CPU_AND_GPU < CPU_ONLY < ALL"]),
+        Paragraph("CPU_AND_GPU: the model could not be compiled", "error"),
+        Code("let configuration = MLModelConfiguration()\nconfiguration.computeUnits = .cpuAndNeuralEngine", "swift"),
+        Items(["times in ms"]),
     ),
-    warnings=("1 sample decides that CPU_ONLY comes before ALL",),
-    table=("unit            n  mean   P90", "CPU_AND_NE  4 210  2.20  2.33"),
-    evidence=("latency (mean): CPU_AND_NE < CPU_AND_GPU < CPU_ONLY < ALL",),
-    failures=("CPU_AND_GPU: the model could not be compiled",),
-    code=("let configuration = MLModelConfiguration()", "configuration.computeUnits = .cpuAndNeuralEngine"),
-    notes=("times in ms",),
 )
 
 
@@ -452,7 +459,7 @@ class FakeFeed:
         self.frames: list[int] = []
         self.pumped = 0
         self.page = VERDICT
-        self.verdict_widths: list[int] = []
+        self.verdicts_asked = 0
         self._replay = replay
         self._recording = recording
         self._notices = list(notices)
@@ -487,8 +494,8 @@ class FakeFeed:
     def replay_status(self) -> ReplayStatus | None:
         return self._replay
 
-    def verdict(self, width: int) -> VerdictPage:
-        self.verdict_widths.append(width)
+    def verdict(self) -> VerdictPage:
+        self.verdicts_asked += 1
         return self.page
 
     def study_page(self, study: Study) -> Sequence[Block]:

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from hettop.report.terminal.lines import text_of, width_of
-from hettop.tui.screens.verdict import verdict_lines
-from tests.tui.fakes import VERDICT, FakeFeed
+from hettop.tui.feed import VerdictPage
+from tests.tui.fakes import SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
 
-async def test_the_verdict_is_asked_for_while_its_room_is_open_alone_and_in_its_width() -> None:
+async def test_the_verdict_is_asked_for_while_its_room_is_open_alone() -> None:
     feed = FakeFeed()
     async with running(feed, size=(100, 40)) as (app, pilot):
         await pilot.press("l")
         await settled(pilot)
-        assert feed.verdict_widths == []
+        assert feed.verdicts_asked == 0
         await pilot.press("v")
         await settled(pilot)
-        assert set(feed.verdict_widths) == {96}  # less the frame and a blank on each side
         text = screen_text(app)
         assert "verdict · judged at 01:20.0" in text
+        assert "real time    CPU_AND_NE  lowest mean, 2.20 ms" in text
+        assert "! 1 sample decides that CPU_ONLY comes before ALL" in text
         assert "competing load" not in text
-        asked = len(feed.verdict_widths)
+        asked = feed.verdicts_asked
+        assert asked
         await pilot.press("escape", "x")
         await settled(pilot)
-        assert len(feed.verdict_widths) == asked
+        assert feed.verdicts_asked == asked
 
 
 async def test_without_samples_it_says_what_to_do() -> None:
     feed = FakeFeed()
-    feed.page = replace(VERDICT, advice=(), failures=(), warnings=())
+    feed.page = VerdictPage(80 * SECOND)
     async with running(feed) as (app, pilot):
         await pilot.press("v")
         await settled(pilot)
         assert "i runs all units in turn" in screen_text(app)
-
-
-def test_advice_comes_first_and_warnings_have_a_mark() -> None:
-    texts = [text_of(row).rstrip() for row in verdict_lines(VERDICT, 118)]
-    assert texts[0] == "load none; thermal state Nominal; wall time"
-    assert texts[2].startswith("real time    CPU_AND_NE  lowest mean, 2.20 ms")
-    assert "! 1 sample decides that CPU_ONLY comes before ALL" in texts
-    assert "✗ CPU_AND_GPU: the model could not be compiled" in texts
-    assert texts[-1] == "times in ms"
-
-
-def test_every_line_is_as_wide_as_the_room_and_reasons_are_wrapped_beside_their_unit() -> None:
-    rows = verdict_lines(VERDICT, 60)
-    assert {width_of(row) for row in rows if row} == {60}
-    texts = [text_of(row) for row in rows]
-    at = next(i for i, text in enumerate(texts) if text.startswith("real time"))
-    assert texts[at + 1].startswith(" " * 25)

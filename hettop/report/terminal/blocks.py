@@ -5,24 +5,30 @@ Pure: blocks and a size in, lines of spans out. Texts are cleaned here, names to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
 
 from hettop.report.page import (
     Bar,
     Beside,
     Block,
     Cell,
+    Code,
     Columns,
     Facts,
     Figure,
     Items,
     Paragraph,
     Plot,
+    Scale,
     Section,
     Series,
     Spot,
     Stack,
     Table,
+    Tone,
     Toned,
 )
 from hettop.report.terminal import glyphs
@@ -46,6 +52,12 @@ SIDE_BY_SIDE = 72
 """Cells, from which on two plots stand beside each other."""
 
 SHORTEST_BAR, LONGEST_BAR = 6, 36
+SHORTEST_VALUE = 20
+"""Cells beside a name: a value that would get fewer stands below it."""
+
+MARKS: dict[str, str] = {"warning": "!", "error": glyphs.FAILED}
+"""Before a paragraph of that tone."""
+
 SIZES = ((0.05, glyphs.LARGE), (0.01, glyphs.MIDDLING), (0.0, glyphs.SMALL))
 """A point that takes at least this share is drawn so."""
 
@@ -60,7 +72,8 @@ def block_lines(blocks: Sequence[Block], width: int, height: int = 40) -> list[L
             continue
         if before is not None and not (isinstance(before, Paragraph) and isinstance(block, Paragraph)):
             shown.append(())
-        shown += [each if width_of(each) <= width else fit(each, width) for each in lines]
+        whole = isinstance(block, Code)
+        shown += [each if whole or width_of(each) <= width else fit(each, width) for each in lines]
         before = block
     return shown
 
@@ -79,12 +92,14 @@ def section_text(sections: Sequence[Section], width: int) -> str:
 def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR0911 - one for each kind of block
     match block:
         case Paragraph(text, tone):
-            return sentences([text], width, tone)
+            return _paragraph(text, tone, width)
         case Items(texts, numbered):
             named = [f"{place}. {text}" for place, text in enumerate(texts, 1)] if numbered else texts
             return notes(named, width)
         case Facts(pairs):
             return _facts(pairs, width)
+        case Code(text, _):
+            return [line((f"  {clean(row, LONGEST)}", "accent")) for row in text.strip("\n").split("\n")]
         case Table():
             return _table(block, width)
         case Plot():
@@ -99,13 +114,28 @@ def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR091
             return notes([f"a drawing is in the HTML report alone: {caption}"], width)
 
 
-def _facts(pairs: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    cells = max((len(clean(name)) for name, _ in pairs), default=0)
+def _paragraph(text: str, tone: Tone, width: int) -> list[Line]:
+    """What must not be overlooked stands behind a mark: nothing hangs on colour alone."""
+    mark = MARKS.get(tone)
+    if mark is None:
+        return sentences([text], width, tone)
+    rows = sentences([text], width - GAP, tone)
+    return [line((f"{mark} " if i == 0 else " " * GAP, tone), *row) for i, row in enumerate(rows)]
+
+
+def _facts(pairs: Sequence[tuple[str | Toned, str]], width: int) -> list[Line]:
+    names = [each if isinstance(each, Toned) else Toned(each, "muted") for each, _ in pairs]
+    cells = max((cell_len(clean(name.text)) for name in names), default=0) + GAP
+    narrow = width - cells < SHORTEST_VALUE
     shown: list[Line] = []
-    for name, value in pairs:
-        rows = sentences([value], max(1, width - cells - GAP)) or [()]
-        heads = [f"{clean(name):<{cells + GAP}}", *[" " * (cells + GAP)] * (len(rows) - 1)]
-        shown += [line((head, "muted"), *row) for head, row in zip(heads, rows, strict=True)]
+    for name, (_, value) in zip(names, pairs, strict=True):
+        head = clean(name.text)
+        rows = sentences([value], max(1, width if narrow else width - cells)) or [()]
+        if narrow:
+            shown += [line((head, name.tone)), *rows]
+            continue
+        heads = [head + " " * (cells - cell_len(head)), *[" " * cells] * (len(rows) - 1)]
+        shown += [line((each, name.tone), *row) for each, row in zip(heads, rows, strict=True)]
     return shown
 
 
@@ -115,8 +145,9 @@ def _table(block: Table, width: int) -> list[Line]:
         return []
     bars = [i for i, _ in enumerate(block.heading) if any(isinstance(row[i], Bar) for row in block.rows)]
     cells = _bar_cells(block, bars, width)
-    rows = [[_span(cell, cells) for cell in row] for row in block.rows]
-    return table(block.heading, rows, width, left=[*block.left, *(block.heading[i] for i in bars)], drop=block.drop)
+    rows = [[_span(cell, cells, whole=i == len(row) - 1) for i, cell in enumerate(row)] for row in block.rows]
+    left = [*block.left, *(block.heading[i] for i in bars)]
+    return table(block.heading, rows, width, left=left, drop=block.drop, wrap=True)
 
 
 def _bar_cells(block: Table, bars: Sequence[int], width: int) -> int:
@@ -124,19 +155,19 @@ def _bar_cells(block: Table, bars: Sequence[int], width: int) -> int:
     if not bars:
         return 0
     others = [i for i, _ in enumerate(block.heading) if i not in bars]
-    widest = [max(len(block.heading[i]), *(len(_span(row[i], 0)[0]) for row in block.rows)) for i in others]
+    widest = [max(len(block.heading[i]), *(cell_len(_span(row[i], 0)[0]) for row in block.rows)) for i in others]
     free = width - sum(widest) - GAP * (len(block.heading) - 1)
     return min(LONGEST_BAR, max(SHORTEST_BAR, free // len(bars)))
 
 
-def _span(cell: Cell, cells: int) -> Span:
-    match cell:
-        case Bar(share, tone, mark):
-            text = bar(share, cells)[0].ljust(cells)
-            return (text if mark is None else _marked(text, mark, cells)), tone
-        case Toned(text, tone):
-            return cut_middle(clean(text, LONGEST), LONGEST_NAME), tone
-    return cut_middle(clean(cell, LONGEST), LONGEST_NAME), "text"
+def _span(cell: Cell, cells: int, *, whole: bool = False) -> Span:
+    """The text of a cell and its ink; a bar has so many `cells`. `whole`: at the end of a row, where it may be long."""
+    if isinstance(cell, Bar):
+        text = bar(cell.share, cells)[0].ljust(cells)
+        return (text if cell.mark is None else _marked(text, cell.mark, cells)), cell.tone
+    shown = cell if isinstance(cell, Toned) else Toned(cell, "text")
+    text = clean(shown.text, LONGEST)
+    return (text if whole else cut_middle(text, LONGEST_NAME)), shown.tone
 
 
 def _marked(text: str, mark: float, cells: int) -> str:
@@ -149,43 +180,70 @@ def _beside(left: Plot, right: Plot, width: int, height: int) -> list[Line]:
     if width < SIDE_BY_SIDE or left.is_empty or right.is_empty:
         return [*_plot(left, width, height), *_plot(right, width, height)]
     half = (width - GAP) // 2
-    drawn = beside(_plane(left, half, height), _plane(right, width - GAP - half, height), half)
-    return [*_marks(left, width), *drawn]
+    axes, others = _axes(left), _axes(right)
+    unlike = [one.log != other.log for one, other in zip(axes, others, strict=True)]
+    drawn = _plane(left, _told(axes, unlike), half, height)
+    return [
+        *_marks(left, width),
+        *beside(drawn, _plane(right, _told(others, unlike), width - GAP - half, height), half),
+    ]
 
 
 def _plot(plot: Plot, width: int, height: int) -> list[Line]:
-    return [] if plot.is_empty else [*_marks(plot, width), *_plane(plot, width, height)]
+    return [] if plot.is_empty else [*_marks(plot, width), *_plane(plot, _axes(plot), width, height)]
 
 
 def _marks(plot: Plot, width: int) -> list[Line]:
-    """What the mark of each series means, where there are several."""
-    named = [(_shown(each, place), each.name) for place, each in enumerate(plot.series) if each.dots and each.spots]
+    """What the marks of each series mean, where there are several, and the sizes of points."""
+    marked = [(each, mark) for each, mark in _with_marks(plot) if each.dots and each.spots]
+    named = [(_shown(each, mark), each.name) for each, mark in marked]
     failed = [((glyphs.FAILED, "error"), "failed")] if plot.failed else []
-    return legend([], width, [*(named if len(named) > 1 else []), *failed])
+    drawn = {_size(spot.share) for each, _ in marked for spot in each.spots if spot.share is not None and not spot.mark}
+    sizes = [((glyph, "muted"), f"{least:.0%} or more" if least else "less") for least, glyph in SIZES]
+    sizes = [each for each in sizes if each[0][0] in drawn] if len(drawn) > 1 else []
+    return legend([], width, [*(named if len(named) > 1 else []), *failed, *sizes])
 
 
-def _shown(each: Series, place: int) -> Span:
-    glyph, ink = _mark(each, place)
-    return glyphs.ENDED if each.hollow else glyph, ink
+def _with_marks(plot: Plot) -> Iterator[tuple[Series, Span]]:
+    """Each series with glyph and ink of its points: a line alone needs no glyph."""
+    place = 0
+    for each in plot.series:
+        glyph, ink = series(place)
+        yield each, (glyph, each.tone or ink)
+        place += each.dots
 
 
-def _mark(each: Series, place: int) -> Span:
-    glyph, ink = series(place)
-    return glyph, each.tone or ink
+def _shown(each: Series, mark: Span) -> Span:
+    """As its points are drawn, the largest filled one of those that have no letter or number of their own."""
+    plain = [spot for spot in each.spots if not spot.mark]
+    if plain:
+        return _glyph(max(plain, key=lambda spot: (not spot.hollow, spot.share or 0.0)), mark)
+    return " ".join(clean(spot.mark, 1) for spot in each.spots), mark[1]
 
 
-def _plane(plot: Plot, width: int, height: int) -> list[Line]:
+def _axes(plot: Plot) -> tuple[Axis, Axis]:
     spots = [spot for each in plot.series for spot in each.spots]
-    xs, across, up = [*(spot.x for spot in spots), *(x for x, _ in plot.failed)], plot.across, plot.up
-    x_axis = Axis.around(
-        xs, clean(across.name, LONGEST_NAME), log=across.log, from_zero=across.from_zero, marks=across.ticks
-    )
-    y_axis = Axis.around(
-        [spot.y for spot in spots], clean(up.name, LONGEST_NAME), log=up.log, from_zero=up.from_zero, marks=up.ticks
-    )
-    plane = Plane(width, height, x_axis, y_axis)
-    for place, each in enumerate(plot.series):
-        mark = _mark(each, place)
+    xs = [*(spot.x for spot in spots), *(x for x, _ in plot.failed)]
+    return _axis(xs, plot.across), _axis([spot.y for spot in spots], plot.up)
+
+
+def _axis(values: Sequence[float], scale: Scale) -> Axis:
+    name = clean(scale.name, LONGEST_NAME)
+    return Axis.around(values, name, log=scale.log, from_zero=scale.from_zero, marks=scale.ticks)
+
+
+def _told(axes: Sequence[Axis], unlike: Sequence[bool]) -> list[Axis]:
+    """With their kind in the name of those that are unlike the other plot's."""
+    kinds = [
+        f", {'logarithmic' if axis.log else 'linear'}" if told else "" for axis, told in zip(axes, unlike, strict=True)
+    ]
+    return [replace(axis, label=axis.label + kind) for axis, kind in zip(axes, kinds, strict=True)]
+
+
+def _plane(plot: Plot, axes: Sequence[Axis], width: int, height: int) -> list[Line]:
+    across, up = axes
+    plane = Plane(width, height, across, up)
+    for each, mark in _with_marks(plot):
         if each.joined:
             plane.line([(spot.x, spot.y) for spot in each.spots], ink=mark[1])
         for spot in each.spots:
@@ -194,14 +252,18 @@ def _plane(plot: Plot, width: int, height: int) -> list[Line]:
             if spot.label:
                 plane.note(spot.x, spot.y, cut_middle(spot.label, LONGEST_NAME), spot.tone or mark[1])
     for x, _ in plot.failed:
-        plane.point(x, y_axis.low, glyphs.FAILED, "error")
+        plane.point(x, up.low, glyphs.FAILED, "error")
     return plane.lines()
 
 
 def _glyph(spot: Spot, mark: Span) -> Span:
     glyph, ink = mark
     if spot.share is not None:
-        glyph = next(drawn for least, drawn in SIZES if max(0.0, spot.share) >= least)
+        glyph = _size(spot.share)
     if spot.hollow:
         glyph = glyphs.ENDED
     return clean(spot.mark, 1) or glyph, spot.tone or ink
+
+
+def _size(share: float) -> str:
+    return next(glyph for least, glyph in SIZES if max(0.0, share) >= least)

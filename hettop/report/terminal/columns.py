@@ -98,16 +98,23 @@ def _row(block: Columns, row: int, rows: int, top: float, cells: int) -> Line:
     shown: list[str] = []
     inks: list[str] = []
     for place, column in enumerate(block.columns):
-        look = _level(block, place, row, rows, top)
-        if look is None:
-            glyph, ink = _cell(block, column, row, rows, top)
-            gap = cells > 1
-            shown += [glyph] * (cells - gap) + [" "] * gap
-        else:
-            glyph, ink = look
-            shown += [glyph] * cells
-        inks += [ink] * cells
+        bar = _cell(block, column, row, rows, top)
+        across = _level(block, place, row, rows, top)
+        drawn = _crossed(bar, across, cells, place)
+        shown += [glyph for glyph, _ in drawn]
+        inks += [ink for _, ink in drawn]
     return runs(shown, inks)
+
+
+def _crossed(bar: Span, across: Span | None, cells: int, place: int) -> list[Span]:
+    """The cells of one column in a row: a line across it is seen beside its bar, never in place of it.
+
+    Columns without a gap show the line in every other one.
+    """
+    if across is not None and (bar[0] == " " or (cells == 1 and place % 2)):
+        return [across] * cells
+    gap = cells > 1
+    return [*[bar] * (cells - gap), *[across or (" ", bar[1])] * gap]
 
 
 def _level(block: Columns, place: int, row: int, rows: int, top: float) -> Span | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, Span, fit, line
+from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
 from hettop.text import clean
 
 GAP = 2
@@ -58,10 +58,12 @@ def table(
     *,
     left: Sequence[str] = (),
     drop: Sequence[str] = (),
+    wrap: bool = False,
 ) -> list[Line]:
     """Columns as wide as their words; empty ones are left out, and those of `drop`, in that order, where room is short.
 
-    Columns named in `left` hold words, the others numbers.
+    Columns named in `left` hold words, the others numbers. Words at the end of a row are cut where they do not fit, or
+    with `wrap` continued below, so that a row may have several lines.
     """
     spans = [[_span(cell) for cell in row] for row in rows]
     kept = [place for place in range(len(heading)) if any(row[place][0].strip() for row in spans)]
@@ -75,10 +77,23 @@ def table(
             break
         kept = [place for place in kept if heading[place] != name]
     head = [(clean(name), "muted") for name in heading]
+    shown = [head, *spans]
+    if wrap and kept and heading[kept[-1]] in left:
+        room = width - sum(widths[place] + GAP for place in kept[:-1])
+        shown = [part for row in shown for part in _continued(row, kept[-1], room)]
     return [
         fit(line(*[part for i in kept for part in _cell(row[i], widths[i], left=heading[i] in left)][1:]), width)
-        for row in [head, *spans]
+        for row in shown
     ]
+
+
+def _continued(row: Sequence[Span], last: int, room: int) -> list[list[Span]]:
+    """A row whose last words do not fit into `room` cells, and below it rows that hold the rest of them alone."""
+    text, ink = row[last]
+    first, *rest = wrapped(text, max(_SENTENCE, room)) or [""]
+    blank: list[Span] = [("", "text")] * len(row)
+    parts = [[*row[:last], (first, ink), *row[last + 1 :]]]
+    return parts + [[*blank[:last], (more, ink), *blank[last + 1 :]] for more in rest]
 
 
 def bar(share: float, cells: int, ink: str = "accent") -> Span:

@@ -6,8 +6,9 @@ For the measuring process; what reads the plan is passed in, as a framework may 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from hettop.errors import HettopError
 from hettop.format import milliseconds
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from hettop.models.inspection.graph import Layer
     from hettop.sources.engine.backends import PlanReader
     from hettop.studies.layers.job import LayersJob
-    from hettop.studies.layers.rows import Measured
+    from hettop.studies.layers.result import LayersResult
 
 
-def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: ModelCache) -> Measured:
+def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: ModelCache) -> LayersResult:
     """The job's layers by the plan of its unit. Raises HettopError: as the backend does; `plan`."""
     name, threads = split_unit(job.unit)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function, hints=job.hints))
@@ -45,10 +46,10 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
         told = f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to share that out by"
         raise HettopError("plan", f"{told}: {error.message}", error.hint) from error
     measured = by_facts(job.unit, facts, _work(job, cache), mean_ms, job.runs)
-    shapes = tuple(
+    shapes = [
         f"{clean(port)} {'x'.join(map(str, array.shape))}" for port, array in feed.items() if hasattr(array, "shape")
-    )
-    notes = (*measured.notes, clean(loaded.note)) if loaded.note else measured.notes
+    ]
+    notes = [*measured.notes, clean(loaded.note)] if loaded.note else measured.notes
     return replace(measured, shapes=shapes, notes=notes)
 
 

@@ -8,15 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hettop.format import milliseconds, percent, significant
-
-if TYPE_CHECKING:  # the screen is painted before the codec is imported
-    from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
-
-COMPUTE, MEMORY, RIDGE = "compute", "memory", "ridge"
-"""What limits a layer; the last where it is too near the ridge for either to be named."""
+from hettop.studies.layers.result import COMPUTE, FLOPS_PER_MAC, MEMORY, RIDGE, LayerRow, LayersResult, Roofs
 
 LARGEST = 3
 """Layers that are named as the largest."""
@@ -61,15 +55,20 @@ def under_roofs(found: LayersResult) -> list[UnderRoof]:
     return [placed for layer in found.layers if (placed := under_roof(found.roofs, layer)) is not None]
 
 
+def whole_under_roof(found: LayersResult) -> UnderRoof | None:
+    """The model as one layer; None where `under_roof` has none."""
+    return None if found.roofs is None or found.whole is None else under_roof(found.roofs, found.whole)
+
+
 def under_roof(roofs: Roofs, layer: LayerRow) -> UnderRoof | None:
     """None where it has no MACs, where bytes, time or roofs are not known, or beyond what any machine does."""
     oi, gflops = layer.oi, layer.gflops
     if oi is None or gflops is None or layer.macs is None:
         return None
     attainable = roofs.attainable(oi)
-    if not all(_LEAST <= each <= _MOST for each in (oi, gflops, attainable, roofs.gflops, roofs.ridge)):
+    if not all(_LEAST <= each <= _MOST for each in (oi, gflops, attainable, roofs.gflops, roofs.ridge_oi)):
         return None
-    return UnderRoof(layer, oi, gflops, attainable, 2 * layer.macs / attainable / 1e6)
+    return UnderRoof(layer, oi, gflops, attainable, FLOPS_PER_MAC * layer.macs / attainable / 1e6)
 
 
 def furthest(found: LayersResult) -> list[UnderRoof]:
@@ -132,7 +131,7 @@ def _largest(found: LayersResult) -> Iterator[str]:
 
 def _bounds(found: LayersResult) -> Iterator[str]:
     told = [
-        (sum(layer.bound == bound for layer in found.layers), _share(found.layers, bound), words)
+        (sum(layer.limit == bound for layer in found.layers), _share(found.layers, bound), words)
         for bound, words in ((COMPUTE, "bound by compute"), (MEMORY, "bound by memory"), (RIDGE, "near the ridge"))
     ]
     told = [each for each in told if each[0]]
@@ -153,7 +152,7 @@ def _fallback(found: LayersResult) -> Iterator[str]:
 
 
 def _whole(found: LayersResult, roofs: Roofs) -> Iterator[str]:
-    whole = None if found.whole is None else under_roof(roofs, found.whole)
+    whole = whole_under_roof(found)
     peak = f"{significant(roofs.gflops)} GFLOP/s"
     if whole is None:
         kind = "measured here" if roofs.measured else "as published"
@@ -189,6 +188,7 @@ def _above(found: LayersResult) -> Iterator[str]:
     cached = sum(bool(each.layer.cache_resident) for each in above)
     if above:
         why = "what moves fits in the cache" if cached == len(above) else f"{cached} of them fit in the cache"
+        why = why if cached else "no cache explains it"
         yield f"{_layers(len(above))} {'is' if len(above) == 1 else 'are'} above the roof: {why}."
 
 
@@ -211,7 +211,7 @@ def _no_roofs(found: LayersResult) -> str:
 
 
 def _share(layers: Sequence[LayerRow], bound: str) -> float:
-    return min(1.0, math.fsum(layer.share for layer in layers if layer.bound == bound))
+    return min(1.0, math.fsum(layer.share for layer in layers if layer.limit == bound))
 
 
 def _layers(n: int) -> str:

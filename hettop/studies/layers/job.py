@@ -6,14 +6,13 @@ Runs in hettop's own process, which imports no framework.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import msgspec
 
 from hettop.models.ports import InputOptions
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
-from hettop.studies.layers.rows import Measured
+from hettop.studies.layers.result import LayersResult
 
 WARMUP, RUNS = 10, 50
 """As EmBench measures (section 4): ten calls to warm up, fifty that count."""
@@ -49,7 +48,7 @@ class LayersJob(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure_in_child(
     job: LayersJob, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None
-) -> Measured:
+) -> LayersResult:
     """The layers, with what the child's log warns of. Raises HettopError: as the measuring does, and as `call`."""
-    told = call(argv, job, Measured, environment=environment, scratch="layers")
-    return replace(told.answer, notes=(*told.answer.notes, *told.warnings))
+    told = call(argv, job, LayersResult, environment=environment, scratch="layers")
+    return msgspec.structs.replace(told.answer, notes=[*told.answer.notes, *told.warnings])

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hettop.models.inspection.graph import Layer, total_macs
 from hettop.studies.layers.lineage import INSERTED, Node, lead_back
 from hettop.studies.layers.profile import RanNode
-from hettop.studies.layers.rows import LayerRow, total
+from hettop.studies.layers.result import LayerRow, total
 from hettop.text import clean
 
 REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze"}
@@ -39,14 +39,15 @@ def join(
         if not parts:
             macs = 0 if each.op in REARRANGING else None
             rows.append(
-                LayerRow(clean(each.name), clean(each.op), each.ms, share, macs, each.nbytes, (), clean(each.name))
+                LayerRow(clean(each.name), clean(each.op), each.ms, share, macs, each.nbytes, ran_as=clean(each.name))
             )
             continue
         heart, op = _heart(parts, each.op)
         # What the inspection takes for computed at load moves nothing, yet here it ran: the runtime's bytes are known.
         moved = each.nbytes if (counted := _moved(parts, outputs, readers)) == 0 else counted
         others = tuple(part.name for part in parts if part is not heart)
-        rows.append(LayerRow(heart.name, op, each.ms, share, total_macs(parts), moved, others, clean(each.name)))
+        macs, ran_as = total_macs(parts), clean(each.name)
+        rows.append(LayerRow(heart.name, op, each.ms, share, macs, moved, fused=others, ran_as=ran_as))
     return tuple(rows), unused
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hettop.sources.engine.backend import Clock
-from hettop.studies.layers.rows import FLOPS_PER_MAC, Kernel, Roofs
+from hettop.studies.layers.result import FLOPS_PER_MAC, Kernel, Roofs
 from hettop.studies.layers.running import session_options
 
 OPSET, IR_VERSION = 17, 8
@@ -61,10 +61,10 @@ def measure_roofs(
     calls = [_prepared(spec, threads) for spec in (*compute, *streaming)]
     times = in_turns(calls, clock, budget_ns)
     kernels = [_kernel(spec, each) for spec, each in zip((*compute, *streaming), times, strict=True)]
-    return Roofs(
+    return Roofs.of_kernels(
+        kernels[: len(compute)],
+        kernels[len(compute) :],
         threads=threads,
-        compute=tuple(kernels[: len(compute)]),
-        streaming=tuple(kernels[len(compute) :]),
         repeats=len(times[0]),
         cache_bytes=cache_bytes,
     )

@@ -5,19 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, size
-from hettop.report.page import Block, Column, Columns, Items, Paragraph, Stack, Table, Tone
-from hettop.studies.layers.findings import COMPUTE, MEMORY, RIDGE, largest, layer_count, layers_headline
-from hettop.studies.layers.result import LayerRow, LayersResult
+from hettop.format import milliseconds, percent, short_count, significant, size
+from hettop.report.page import Bar, Block, Cell, Column, Columns, Items, Paragraph, Stack, Table, Tone, Toned
+from hettop.report.terminal.glyphs import CONTROL
+from hettop.studies.layers.findings import largest, layer_count, layers_headline
+from hettop.studies.layers.notes import MOST_ROWS, bound_notes
+from hettop.studies.layers.result import COMPUTE, MEMORY, RIDGE, LayerRow, LayersResult
 
-HEADING = ("layer", "op", "ms", "share", "MACs", "bytes", "MACs/B", "bound", "cache", "device", "fallback", "largest")
-LEFT = ("layer", "op", "bound", "cache", "device", "fallback", "largest")
+HEADING = (
+    *("", "layer", "ms", "share", "time", "bound", "op", "MACs", "bytes", "MACs/B", "cache"),
+    *("device", "fallback", "fused"),
+)
+LEFT = ("", "layer", "bound", "op", "cache", "device", "fallback", "fused")
+DROP = ("fused", "cache", "bytes", "MACs", "MACs/B", "op", "device", "fallback", "time", "bound")
+LARGEST = Toned(CONTROL, "accent")
+"""Before the layers that take longest."""
+
 MOST_OPS = 6
 """Types of operation with a colour of their own; the figures have one more for the rest."""
 
 
 def blocks(found: LayersResult) -> Iterator[Block]:
     """Sentences, the stacked bar by type of operation, a column and a row for each layer, and notes."""
+    found = found.shortened(MOST_ROWS)
     if found.estimated:
         yield Paragraph("ESTIMATED: a plan says what operations cost; no layer was timed.", tone="warning")
     first, *rest = layers_headline(found)
@@ -40,24 +50,6 @@ def blocks(found: LayersResult) -> Iterator[Block]:
         yield Items(notes)
 
 
-def bound_notes(found: LayersResult) -> Iterator[str]:
-    """What `bound` and `cache` rest on."""
-    roofs = found.roofs
-    if roofs is None:
-        return
-    kind = "measured here" if roofs.measured else f"as published ({roofs.source or 'no source is told'})"
-    yield (
-        f"bound by the ridge of roofs {kind}: {significant(roofs.gflops)} GFLOP/s and "
-        f"{significant(roofs.gbytes_per_s)} GB/s meet at {significant(roofs.ridge)} MACs/B"
-    )
-    if any(layer.bound == RIDGE for layer in found.layers):
-        yield f"{RIDGE}: too near it to say which of the two limits, for the roofs are no more certain"
-    cached = sum(bool(layer.cache_resident) for layer in found.layers)
-    if cached:
-        all_of = "all" if cached == len(found.layers) else f"{cached} of {len(found.layers)}"
-        yield f"{all_of} layers fit in the last-level cache with all that they move: memory need not limit them"
-
-
 BOUNDS: tuple[tuple[str | None, str, Tone], ...] = (
     (COMPUTE, "bound by compute", "low"),
     (MEMORY, "bound by memory", "mid"),
@@ -65,6 +57,9 @@ BOUNDS: tuple[tuple[str | None, str, Tone], ...] = (
     (None, "not known", "muted"),
 )
 """What limits a layer, in words and by tone."""
+
+LETTERS = "CMR?"
+"""The same below each column, so that it does not hang on colour."""
 
 
 def bound_index(bound: str | None) -> int:
@@ -74,8 +69,9 @@ def bound_index(bound: str | None) -> int:
 
 def _profile(found: LayersResult, caption: str) -> Columns:
     """A column for each layer in the order in which they run, coloured by what limits it."""
-    columns = [Column(layer.ms, bound_index(layer.bound), name=layer.name) for layer in found.layers]
-    return Columns(columns, [(words, tone) for _, words, tone in BOUNDS], "ms by layer", caption)
+    columns = [Column(layer.ms, bound_index(layer.limit), name=layer.name) for layer in found.layers]
+    letters = LETTERS if len({column.group for column in columns}) > 1 else ""
+    return Columns(columns, [(words, tone) for _, words, tone in BOUNDS], "ms by layer", caption, letters=letters)
 
 
 def _parts(found: LayersResult) -> list[tuple[str, float]]:
@@ -91,30 +87,35 @@ def _parts(found: LayersResult) -> list[tuple[str, float]]:
 
 def _table(found: LayersResult) -> Table:
     marked = {id(layer) for layer in largest(found)}
-    rows = [_row(layer, "yes" if id(layer) in marked else "") for layer in found.layers]
-    blank = [""] * (len(HEADING) - 4)
+    longest = max(layer.ms for layer in found.layers)
+    rows = [_row(layer, longest, largest=id(layer) in marked) for layer in found.layers]
     if found.rest_n:
-        share = percent(found.rest_ms / found.total_ms if found.total_ms > 0 else None)
-        rows.append([f"{found.rest_n} smaller layers", "", milliseconds(found.rest_ms), share, *blank])
-    rows.append([f"all {layer_count(found)} layers", "", milliseconds(found.total_ms), percent(1.0), *blank])
+        rows.append(_sum(f"{found.rest_n} smaller layers", found.rest_ms, found.total_ms))
+    rows.append(_sum(f"all {layer_count(found)} layers", found.total_ms, found.total_ms))
     if not found.estimated:
-        share = percent(found.end_to_end_ms / found.total_ms if found.total_ms > 0 else None)
-        rows.append(["a call end to end", "", milliseconds(found.end_to_end_ms), share, *blank])
-    return Table(HEADING, rows, LEFT)
+        rows.append(_sum("a call end to end", found.end_to_end_ms, found.total_ms))
+    return Table(HEADING, rows, LEFT, DROP)
 
 
-def _row(layer: LayerRow, marked: str) -> list[str]:
+def _sum(name: str, ms: float, total_ms: float) -> list[Cell]:
+    share = percent(ms / total_ms if total_ms > 0 else None)
+    return ["", name, milliseconds(ms), share, *[""] * (len(HEADING) - 4)]
+
+
+def _row(layer: LayerRow, longest_ms: float, *, largest: bool) -> list[Cell]:
     return [
+        LARGEST if largest else "",
         layer.name,
-        layer.op,
         milliseconds(layer.ms),
         percent(layer.share),
-        short_count(layer.macs) if layer.macs is not None else UNKNOWN,
+        Bar(layer.ms / longest_ms if longest_ms > 0 else 0.0, BOUNDS[bound_index(layer.limit)][2]),
+        layer.limit or "",
+        layer.op,
+        short_count(layer.macs),
         size(layer.nbytes),
-        "" if layer.oi is None else significant(layer.oi),
-        layer.bound or "",
+        significant(layer.oi) if layer.oi else "",
         "fits" if layer.cache_resident else "",
         layer.device or "",
         "fallback" if layer.fallback else "",
-        marked,
+        ", ".join(layer.fused),
     ]

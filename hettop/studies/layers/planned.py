@@ -14,14 +14,16 @@ from hettop.errors import HettopError
 from hettop.models.inspection.graph import Layer
 from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.placement import OpFacts, is_constant
-from hettop.studies.layers.rows import LayerRow, Measured
+from hettop.studies.layers.result import LayerRow, LayersResult
 from hettop.text import clean
 
 OTHERS = "(others)"
 """The type of operation of those that a recording tells together."""
 
 
-def by_facts(unit: str, facts: Sequence[OpFacts], layers: Mapping[str, Layer], mean_ms: float, runs: int) -> Measured:
+def by_facts(
+    unit: str, facts: Sequence[OpFacts], layers: Mapping[str, Layer], mean_ms: float, runs: int
+) -> LayersResult:
     """A row for each operation that has an estimate, in order; `layers` have the work of those known by name.
 
     Raises HettopError: `plan`, if the plan estimates nothing.
@@ -50,7 +52,7 @@ def by_facts(unit: str, facts: Sequence[OpFacts], layers: Mapping[str, Layer], m
     return _estimated(unit, rows, mean_ms, runs, _untold(len(ops) - len(known)))
 
 
-def by_event(plan: events.Plan, mean_ms: float, runs: int) -> Measured:
+def by_event(plan: events.Plan, mean_ms: float, runs: int) -> LayersResult:
     """What a recording keeps of a plan: a row for each operation that falls back, and one for each device's others.
 
     Raises HettopError: `input`, if there is none, or none with costs.
@@ -76,19 +78,17 @@ def by_event(plan: events.Plan, mean_ms: float, runs: int) -> Measured:
                 LayerRow(name, OTHERS, share * mean_ms, share, None, None, device=device.device, fallback=falls_back)
             )
     told = _untold(plan.unplaced)
-    together = ("a recording tells operations that fall back by name, and the others by device",)
-    return _estimated(plan.unit, rows, mean_ms, runs, (*told, *together))
+    together = ["a recording tells operations that fall back by name, and the others by device"]
+    return _estimated(plan.unit, rows, mean_ms, runs, [*told, *together])
 
 
 def _falls_back(device: str | None, wanted: str | None) -> bool | None:
     return None if device is None or wanted is None else device != wanted
 
 
-def _untold(number: int) -> tuple[str, ...]:
-    return (f"{number} operations have no estimate and are left out",) if number else ()
+def _untold(number: int) -> list[str]:
+    return [f"{number} operations have no estimate and are left out"] if number else []
 
 
-def _estimated(unit: str, rows: Sequence[LayerRow], mean_ms: float, runs: int, notes: tuple[str, ...]) -> Measured:
-    return Measured(
-        unit=unit, threads=0, rows=tuple(rows), end_to_end_ms=mean_ms, runs=runs, notes=notes, estimated=True
-    )
+def _estimated(unit: str, rows: Sequence[LayerRow], mean_ms: float, runs: int, notes: list[str]) -> LayersResult:
+    return LayersResult.of_layers(rows, unit=unit, end_to_end_ms=mean_ms, runs=runs, notes=notes, estimated=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hettop.errors import HettopError
-from hettop.studies.layers.rows import COMPUTE, FLOPS_PER_MAC, MEMORY
+from hettop.studies.layers.result import COMPUTE, FLOPS_PER_MAC, MEMORY
 from hettop.text import clean
 
 FILE = Path(__file__).with_name("published_roofs.toml")

@@ -13,11 +13,11 @@ from hettop.errors import HettopError
 from hettop.measurement.recorded import read_recording
 from hettop.session.session import Session
 from hettop.studies.layers.planned import by_event
-from hettop.studies.layers.rows import Measured
+from hettop.studies.layers.result import LayersResult
 from hettop.text import clean
 
 
-def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], Measured]:
+def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], LayersResult]:
     """The model's title, the model for a document, and the unit's layers by its plan.
 
     Raises HettopError: `recording` for what cannot be read, `input` for a unit that has no plan or no samples there.
@@ -29,7 +29,7 @@ def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], Mea
     found = [each for each in measured(session, main_load(session), in_order_of(session), WALL) if each.unit == unit]
     if not found:
         raise HettopError("input", f"{clean(path.name)} has no samples of {clean(unit)} to share out", _hint(session))
-    rows = by_event(plan, found[0].mean_ms, found[0].n)
+    result = by_event(plan, found[0].mean_ms, found[0].n)
     model = session.header.model if session.header is not None else None
     name = model.name if model is not None and model.name else "model"
     title = f"{'SIMULATED · ' if session.simulated else ''}{clean(name)}"
@@ -40,7 +40,7 @@ def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], Mea
         "note": None if model is None else model.note,
         "simulated": session.simulated,
     }
-    return title, document, rows
+    return title, document, result
 
 
 def _hint(session: Session) -> str:

@@ -6,7 +6,6 @@ For the measuring process: it holds two sessions of the model, and needs no othe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from hettop.studies.layers.graph import named_copy, read_layers, read_wiring
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.joining import join
 from hettop.studies.layers.profile import mean_of_the_middle, read_profile
-from hettop.studies.layers.rows import Measured, Roofs
+from hettop.studies.layers.result import LayersResult, Roofs
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 
@@ -50,7 +49,7 @@ def measure(
     roofs_of: RoofsOf,
     *,
     most_events: int = MOST_EVENTS,
-) -> Measured:
+) -> LayersResult:
     """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError.
 
     folder: for scratch files. most_events: what a profile may hold; there are fewer runs if they would not fit.
@@ -58,10 +57,10 @@ def measure(
     measured = _layers(
         job, folder, cache, clock, most_events
     )  # whose sessions are gone by now: the roofs need the memory
-    return replace(measured, roofs=roofs_of(measured.threads)) if job.roofs else measured
+    return measured.under(roofs_of(measured.threads or 1)) if job.roofs else measured
 
 
-def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_events: int) -> Measured:
+def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_events: int) -> LayersResult:
     from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     name, threads = split_unit(job.unit)
@@ -82,15 +81,15 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
     layers, outputs = read_layers(file, shapes)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
     fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: more do not fit in a profile"
-    return Measured(
+    return LayersResult.of_layers(
+        rows,
         unit=job.unit,
         threads=threads or profiled.added_threads + 1,  # the one that calls works, too
-        rows=rows,
         end_to_end_ms=end_to_end,
         runs=runs,
         unused=unused,
-        notes=tuple(filter(None, (fewer, clean(loaded.note)))),
-        shapes=tuple(f"{clean(port)} {'x'.join(map(str, shape))}" for port, shape in shapes.items()),
+        notes=[note for note in (fewer, clean(loaded.note)) if note],
+        shapes=[f"{clean(port)} {'x'.join(map(str, shape))}" for port, shape in shapes.items()],
     )
 
 

@@ -12,10 +12,10 @@ from hettop.processes.serve import Caller, serve
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.layers.cache_size import last_level_cache_bytes
 from hettop.studies.layers.job import PROFILED, LayersJob
-from hettop.studies.layers.rows import Measured, Roofs
+from hettop.studies.layers.result import LayersResult, Roofs
 
 
-def measured(job: LayersJob, caller: Caller) -> Measured:
+def measured(job: LayersJob, caller: Caller) -> LayersResult:
     if job.backend != PROFILED:
         from hettop.sources.engine.backends import create
         from hettop.sources.engine.planning import separate_reader

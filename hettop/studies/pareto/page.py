@@ -1,7 +1,4 @@
-"""The Pareto front as a plot, a table and a JSON document.
-
-Pure text and plain data; standings come from `analysis.pareto`.
-"""
+"""The Pareto front as blocks of a page, and as a JSON document."""
 
 from __future__ import annotations
 
@@ -11,32 +8,44 @@ from typing import Any
 
 from hettop.analysis.pareto import ACCURACY, LATENCY, SIZE, THROUGHPUT, Choice, Objective, Standing
 from hettop.format import significant, size
-from hettop.report.grid import grid, wrapped
-from hettop.report.points_plot import MARGIN, Series, points_plot
+from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
+from hettop.report.terminal.blocks import LONGEST_NAME
 from hettop.version import __version__
 
 MOST_ROWS = 200
-LONGEST_LABEL, SHORTEST_LABEL = 200, 12
+SHORTEST_LABEL = 12
+LONGEST_FILE = 20
 ON, BEHIND, NEAR = "●", "·", "~"
 CALL, RATE = "ms a call", "items/s"
 DISPENSABLE = (CALL, "beaten by", RATE, "size")
 
 
-def pareto_text(found: Sequence[Standing], objectives: Sequence[Objective], notes: Sequence[str], width: int) -> str:
+def pareto_blocks(found: Sequence[Standing], objectives: Sequence[Objective], notes: Sequence[str]) -> Iterator[Block]:
     """Plots of latency against each other objective, the front first in the table, and notes.
 
     A letter in a plot is that of its row.
     """
     ordered = sorted(found, key=lambda each: (not each.on_front, bool(each.lacks), _first(each, objectives[0])))
     letters = dict(zip(map(id, ordered), letters_of(ordered), strict=True))
-    lines: list[str] = []
-    for other in objectives[1:]:
-        lines += [*_plot(ordered, letters, objectives[0], other, width), ""]
+    plots = [_plot(ordered, letters, objectives[0], other) for other in objectives[1:]]
+    plots = [plot for plot in plots if not plot.is_empty]
+    yield from plots
+    if plots:
+        yield Paragraph("Large letters: on the front. Small ones: beaten.", "muted")
+    names = _names_of_files(found)
+    yield _table(ordered, letters, objectives, names)
+    if any(name != file for file, name in names.items()):
+        yield Items([f"{name} {file}" for file, name in names.items()])
+    yield Items([*_notes(found, objectives), *notes])
+
+
+def _names_of_files(found: Sequence[Standing]) -> dict[str, str]:
+    """How a row names its file where there are several: as it is, or where that is long by a number told below."""
     files = list(dict.fromkeys(each.choice.file for each in found))
-    lines += [*_table(ordered, letters, objectives, files, width=width), ""]
-    for note in (*_notes(found, objectives), *notes):
-        lines += wrapped(note, width)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    if len(files) < 2:
+        return {}
+    long = any(len(file) > LONGEST_FILE for file in files)
+    return {file: f"[{number}]" if long else file for number, file in enumerate(files, 1)}
 
 
 def letters_of(ordered: Sequence[Standing]) -> list[str]:
@@ -53,34 +62,8 @@ def _table(
     ordered: Sequence[Standing],
     letters: Mapping[int, str],
     objectives: Sequence[Objective],
-    files: Sequence[str],
-    *,
-    width: int,
-) -> list[str]:
-    """Each row names its file where there are several: by name, or where that is too long by a number told below."""
-    named = {file: file for file in files} if len(files) > 1 else {}
-    lines = _grid(ordered, letters, objectives, named, width=width)
-    keys: list[str] = []
-    if named and max(map(len, lines)) > width:
-        named = {file: f"[{number}]" for number, file in enumerate(files, 1)}
-        keys = ["", *(line for file, number in named.items() for line in wrapped(f"{number} {file}", width))]
-        lines = _grid(ordered, letters, objectives, named, width=width)
-    excess = max(map(len, lines)) - width
-    if excess > 0:
-        longest = max(len(_label(each.choice, LONGEST_LABEL)) for each in ordered)
-        lines = _grid(ordered, letters, objectives, named, width=width, longest=max(SHORTEST_LABEL, longest - excess))
-    return [*lines, *keys]
-
-
-def _grid(
-    ordered: Sequence[Standing],
-    letters: Mapping[int, str],
-    objectives: Sequence[Objective],
     files: Mapping[str, str],
-    *,
-    width: int,
-    longest: int = LONGEST_LABEL,
-) -> list[str]:
+) -> Table:
     several_loads = len({each.choice.load for each in ordered}) > 1
     batched = _batched(ordered)
     beside = [
@@ -94,7 +77,7 @@ def _grid(
         (
             ON if each.on_front else "" if each.lacks else NEAR if each.within_noise else BEHIND,
             letters[id(each)],
-            _label(each.choice, longest),
+            _label(each.choice),
             each.choice.unit,
             each.choice.load if several_loads else "",
             *(_cell(each.choice, objective) for objective in objectives),
@@ -105,7 +88,7 @@ def _grid(
         for each in ordered[:MOST_ROWS]
     ]
     left = ("", " ", "model", "unit", "load", "file", "beaten by")
-    return grid(heading, rows, left=left, width=width, drop=DISPENSABLE)
+    return Table(heading, rows, left, DISPENSABLE)
 
 
 def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) -> dict[str, Any]:
@@ -140,20 +123,22 @@ def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) 
     }
 
 
-def _plot(
-    ordered: Sequence[Standing], letters: Mapping[int, str], across: Objective, upright: Objective, width: int
-) -> list[str]:
+def _plot(ordered: Sequence[Standing], letters: Mapping[int, str], across: Objective, upright: Objective) -> Plot:
     """The front is drawn over the rest, the first rows over all."""
-    series = [
-        Series(
-            "", [(values[across.name], values[upright.name])], letters[id(each)] or (ON if each.on_front else BEHIND)
+    spots = [
+        Spot(
+            values[across.name],
+            values[upright.name],
+            mark=letters[id(each)] or (ON if each.on_front else BEHIND),
+            tone="strong" if each.on_front else "muted",
         )
         for each in reversed(ordered)
         if not each.lacks and (values := each.choice.values)
     ]
     name = f"{across.name}, {across.unit}" if across.unit else across.name
-    lines = points_plot(series, name, _heading(upright), width)
-    return [*lines, f"{'':>{MARGIN}}large letters: on the front  small ones: beaten"] if lines else []
+    up = upright.name if upright is SIZE else f"{upright.name}, {upright.unit}" if upright.unit else upright.name
+    caption = f"{upright.name} by {across.name}".capitalize() + "."
+    return Plot([Series("", spots, joined=False)], Scale(name), Scale(up), caption)
 
 
 def _heading(objective: Objective) -> str:
@@ -170,12 +155,12 @@ def _cell(choice: Choice, objective: Objective) -> str:
     return significant(value)
 
 
-def _label(choice: Choice, longest: int) -> str:
+def _label(choice: Choice) -> str:
     """Cut in its middle: models differ at the front, precisions and points at the end. What it is, stays whole."""
     label = choice.label
     more = f" ({choice.items} items a call)" if choice.items > 1 else ""
     more += " (SIMULATED)" if choice.simulated else ""
-    room = max(SHORTEST_LABEL, longest - len(more))
+    room = max(SHORTEST_LABEL, LONGEST_NAME - len(more))
     if len(label) > room:
         tail = room // 2
         label = f"{label[: room - tail - 1]}…{label[len(label) - tail :]}"

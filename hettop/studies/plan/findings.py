@@ -17,17 +17,20 @@ if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
 GOOD, BAD, PLAIN = "good", "bad", "plain"
 """What a sentence means to whoever wants it fast and right."""
 
+NOT_RUN = "Not run: the plan as a whole is not measured; --run measures it."
+
+ESTIMATED = "layers are ESTIMATED: shares of measured calls by the framework's plan; cuts were measured"
+
 NOTHING = 5e-4
 """A gain that percents with one decimal show as none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`means`: `good`, `bad` or `plain`. `first`: it belongs above all figures."""
+    """`means`: `good`, `bad` or `plain`."""
 
     text: str
     means: str = PLAIN
-    first: bool = True
 
 
 def plan_sentences(found: PlanResult) -> Iterator[Sentence]:
@@ -36,9 +39,10 @@ def plan_sentences(found: PlanResult) -> Iterator[Sentence]:
         yield Sentence(f"{found.contradiction[:1].upper()}{found.contradiction[1:]}.", BAD)
     yield _predicted(found)
     if found.run is None:
-        yield Sentence("Not run: the plan as a whole is not measured.")
+        yield Sentence("Not run: costs are a file's." if found.from_file else NOT_RUN)
         return
     yield _against_itself(found.run) if _is_best_single(found) else _gained(found.run)
+    yield from _contradicted(found.run)
     yield _took(found.run, adjusted=found.contradiction is None)
     yield _outputs(found.run)
 
@@ -47,22 +51,21 @@ def begins(found: PlanResult) -> dict[int, int]:
     """Entries of the strip in which slices begin, with the number of the first such layer."""
     entries: dict[int, int] = {}
     for each in found.slices:
-        if found.strip and 1 <= each.first <= found.layers:
-            entries.setdefault((each.first * len(found.strip) - 1) // found.layers, each.first)
+        if found.strip and 1 <= each.first <= found.layers_n:
+            entries.setdefault((each.first * len(found.strip) - 1) // found.layers_n, each.first)
     return entries
 
 
-def against(plan: float, other: float) -> str:
-    """What the plan costs against something else: `+7.2%`."""
-    change = plan / other - 1 if other else None
-    return "the same" if change is not None and abs(change) < NOTHING else percent(change, signed=True)
+def gain_words(gain: float | None) -> str:
+    """`+7.2%`."""
+    return "none" if gain is not None and abs(gain) < NOTHING else percent(gain, signed=True)
 
 
 def _predicted(found: PlanResult) -> Sentence:
     used = list(dict.fromkeys(each.device for each in found.slices))
     first = used[0] if used else ""
     if found.slices_n == 1 and not found.given:
-        if found.layers == 1:
+        if found.layers_n == 1:
             return Sentence(f"The model is one layer: it runs whole on {first}.")
         if len(found.devices) == 1:
             return Sentence(f"The plan is one device, {first}: there is no other.")
@@ -73,10 +76,10 @@ def _predicted(found: PlanResult) -> Sentence:
     gain, best = found.gain, found.best_single
     if gain is None or best is None:
         return Sentence(f"{whose}: {slices}; no device can run the whole model alone.")
-    against = f"{significant(found.cost)} {found.cost_unit} against {significant(found.singles[best])}"
-    text = f"{whose}: {slices}; predicted gain {percent(gain, signed=True)} over {best} alone ({against})."
+    costs = f"{significant(found.cost)} {found.cost_unit} against {significant(found.singles[best])}"
     if abs(gain) < NOTHING:
-        return Sentence(f"{whose}: {slices}; no gain over {best} alone is predicted ({against}).")
+        return Sentence(f"{whose}: {slices}; no gain over {best} alone is predicted ({costs}).")
+    text = f"{whose}: {slices}; predicted gain {percent(gain, signed=True)} over {best} alone ({costs})."
     return Sentence(text, PLAIN if found.contradiction is not None else GOOD if gain > 0 else BAD)
 
 
@@ -105,29 +108,57 @@ def _gained(run: PlanRun) -> Sentence:
     return Sentence(f"{text}: no difference is proven.")
 
 
+def _contradicted(run: PlanRun) -> Iterator[Sentence]:
+    """Two ways to tell the same gain that differ even in its sign."""
+    alone = None if run.best_single is None else run.alone_ms.get(run.best_single)
+    if run.gain is None or alone is None or run.measured_ms <= 0:
+        return
+    by_medians = alone / run.measured_ms - 1
+    if by_medians * run.gain < 0:
+        by_pairs = "The gain is the median over pairs of calls; by the medians of each it is"
+        doubt = f"{percent(by_medians, signed=True)}: they contradict each other, so rely on neither"
+        yield Sentence(f"{by_pairs} {doubt}.", BAD)
+
+
 def _took(run: PlanRun, *, adjusted: bool) -> Sentence:
     """`adjusted`: whether the machine's speed then and now is known well enough to adjust to."""
-    off = off_by(run.error)
+    off = _off_by(run.error)
     if adjusted and run.adjusted_error is not None:
-        off += f", {off_by(run.adjusted_error)} once adjusted to the machine's speed then and now"
-    text = f"The plan took {significant(run.measured_ms)} ms, {significant(run.predicted_ms)} ms were predicted: {off}."
-    return Sentence(text, first=False)
+        adjusted_ms = "" if run.adjusted_ms is None else f" ({significant(run.adjusted_ms)} ms)"
+        off += f", {_off_by(run.adjusted_error)} once adjusted to the machine's speed then and now{adjusted_ms}"
+    took, predicted = significant(run.measured_ms), significant(run.predicted_ms)
+    return Sentence(f"The plan took {took} ms, {predicted} ms were predicted: {off}.")
 
 
-def off_by(error: float | None) -> str:
+def _off_by(error: float | None) -> str:
     """A prediction's relative error in words, as a sign alone does not say which of the two is larger."""
     if error is None:
         return UNKNOWN
     return f"{percent(abs(error))} too {'low' if error < 0 else 'high'}" if error else "exactly that"
 
 
+def output_notes(run: PlanRun) -> Iterator[str]:
+    """How far apart the devices themselves are, and what the cutting alone changes."""
+    if run.reference is None:
+        return
+    changed = "other shapes or whole numbers" if run.cut_difference is None else f"{run.cut_difference:.1e}"
+    yield (
+        f"outputs are compared with those of the whole model on {run.reference}; cut, and all of it run there: "
+        f"{changed} of the largest element apart ({run.cut_tolerance or 0.0:.0e} is rounding)"
+    )
+    others = [
+        f"{device} {apart:.1e}" for device, apart in run.apart.items() if device != run.reference and apart is not None
+    ]
+    if others:
+        yield f"the whole model on other units is itself apart by: {', '.join(others)}; twice that is allowed"
+
+
 def _outputs(run: PlanRun) -> Sentence:
     allowed = "" if run.tolerance is None else f", where {run.tolerance:.0e} is allowed"
     if run.outputs_equal:
         if not run.output_difference:
-            return Sentence("Outputs are those of the whole model, exactly.", GOOD, first=False)
-        text = f"Outputs are those of the whole model: {run.output_difference:.1e} apart{allowed}."
-        return Sentence(text, GOOD, first=False)
+            return Sentence("Outputs are those of the whole model, exactly.", GOOD)
+        return Sentence(f"Outputs are those of the whole model: {run.output_difference:.1e} apart{allowed}.", GOOD)
     if run.output_difference is None:
         return Sentence("Outputs are NOT those of the whole model: they cannot even be compared.", BAD)
     return Sentence(f"Outputs are NOT those of the whole model: {run.output_difference:.1e} apart{allowed}.", BAD)

@@ -3,45 +3,56 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
+from hettop.events import TEXT_LIMIT
+from hettop.format import UNKNOWN, count, percent, significant, unit_name
 from hettop.report.page import Block, Column, Columns, Items, Paragraph, Plot, Scale, Series, Spot, Table, Tone
-from hettop.studies.plan.findings import BAD, against, begins, plan_sentences
-from hettop.studies.plan.result import PlanResult
+from hettop.studies.plan.findings import BAD, ESTIMATED, begins, gain_words, output_notes, plan_sentences
+from hettop.studies.plan.result import MovingCost, PlanResult, PlanSlice, cheapest_first
+from hettop.text import clean
 
-SLICES = ("slice", "layers", "device", "begins with", "predicted", "measured ms", "error", "adjusted error")
-COMPARED = ("instead of the plan", "cost", "the plan costs")
-MEASURED = ("measured in turns", "ms", "the plan takes")
+PREDICTED = "predicted"
+SLICES = (
+    *("slice", "layers", "device", "begins with", "execution", "entry", "exit"),
+    *(PREDICTED, "predicted ms", "adjusted ms", "measured ms", "error", "adjusted error"),
+)
+SLICES_LEFT = ("slice", "device", "begins with")
+SLICES_DROP = ("exit", "entry", "execution", "adjusted ms", "begins with", "error", "layers")
+COMPARED = ("instead of the plan", "cost", "gain of the plan")
+DEVICES = ("device", "whole model ms", "in the run ms", "a cut: ms per MB", "plus ms", "R²", "cuts tried")
+DEVICES_DROP = ("plus ms", "cuts tried")
 ERRORS = "error: below 0 too little was predicted, above 0 too much; adjusted: to devices as fast as in the run"
+MEASURED = "costs were measured here, layer by layer, and predict the plan"
 INKS: tuple[Tone, ...] = ("low", "accent", "mid", "good", "strong")
-MOVING = ("device", "ms per MB", "plus ms", "R²", "cuts tried")
+MOST_ROWS = 40
+"""A page is for reading; JSON has all."""
 
 
 def blocks(found: PlanResult) -> Iterator[Block]:
     """Sentences, the strip, tables, the regression, notes."""
     for sentence in plan_sentences(found):
         yield Paragraph(sentence.text, tone="warning" if sentence.means == BAD else "text")
-    yield Paragraph(f"The plan: {found.plan}{_more(found)}.")
+    yield Paragraph(f"The plan: {clean(found.plan, TEXT_LIMIT)} ({', '.join(_facts(found))}).")
     yield from _strip(found)
     if found.slices:
-        heading = [f"{each} {found.cost_unit}" if each == "predicted" else each for each in SLICES]
-        yield Table(heading, _slices(found), left=("slice", "device", "begins with"))
+        yield _slices(found)
     if found.baselines:
-        yield Table(COMPARED, _compared(found.cost, list(found.baselines.items())), left=COMPARED[:1])
-    if found.run is not None:
-        alone = sorted(found.run.alone_ms.items(), key=lambda item: item[1])
-        rows = _compared(found.run.measured_ms, [(f"{device} alone", ms) for device, ms in alone])
-        yield Table(MEASURED, rows, left=MEASURED[:1])
-    yield from _moving(found)
-    notes = [*([ERRORS] if found.run is not None else []), *_described(found), *found.notes]
+        compared = cheapest_first(found.baselines)[:MOST_ROWS]
+        yield Table(COMPARED, [_compared(found, name, cost) for name, cost in compared], left=COMPARED[:1])
+    yield from _devices(found)
+    notes = list(_notes(found))
     if notes:
         yield Items(notes)
 
 
-def _more(found: PlanResult) -> str:
-    planned = "" if found.planner_ms is None or found.given else f", found in {significant(found.planner_ms)} ms"
-    return f" ({count(found.layers)} layers{planned})"
+def _facts(found: PlanResult) -> Iterator[str]:
+    yield f"{found.objective} {significant(found.cost)} {found.cost_unit}"
+    yield f"layers: {count(found.layers_n)}"
+    if found.devices_n:
+        yield f"devices: {count(found.devices_n)}"
+    if found.planner_ms is not None and not found.given:
+        yield f"found in {significant(found.planner_ms)} ms"
 
 
 def _strip(found: PlanResult) -> Iterator[Columns]:
@@ -64,66 +75,96 @@ def _strip(found: PlanResult) -> Iterator[Columns]:
     )
 
 
-def _slices(found: PlanResult) -> list[tuple[str, ...]]:
-    return [
-        (
-            f"{count(number)}",
-            count(each.first) if each.first == each.last else f"{count(each.first)}–{count(each.last)}",
-            each.device,
-            each.begins or "",
-            significant(each.cost),
-            "" if found.run is None else milliseconds(each.measured_ms),
-            "" if found.run is None else percent(each.error, signed=True),
-            "" if found.run is None else percent(each.adjusted_error, signed=True),
-        )
-        for number, each in enumerate(found.slices, start=1)
-    ]
+def _slices(found: PlanResult) -> Table:
+    heading = [f"{PREDICTED} {found.cost_unit}" if name == PREDICTED else name for name in SLICES]
+    rows = [_slice(number, each, found.cost_unit) for number, each in enumerate(found.slices[:MOST_ROWS], start=1)]
+    return Table(heading, rows, left=SLICES_LEFT, drop=SLICES_DROP)
 
 
-def _compared(plan: float, others: Sequence[tuple[str, float | None]]) -> list[tuple[str, str, str]]:
-    return [
-        (
-            name,
-            significant(cost),
-            "it cannot run" if cost is None else against(plan, cost),
-        )
-        for name, cost in others
-    ]
+def _slice(number: int, part: PlanSlice, cost_unit: str) -> tuple[str, ...]:
+    """A cost in ms is what was predicted, and is told once."""
+    return (
+        count(number),
+        count(part.first) if part.first == part.last else f"{count(part.first)}–{count(part.last)}",
+        part.device,
+        part.begins or "",
+        *(_known(each) for each in (part.execution, part.entry, part.exit)),
+        significant(part.cost),
+        "" if cost_unit == "ms" else _known(part.predicted_ms),
+        _known(part.adjusted_ms),
+        _known(part.measured_ms),
+        *("" if part.measured_ms is None else percent(each, signed=True) for each in (part.error, part.adjusted_error)),
+    )
 
 
-def _moving(found: PlanResult) -> Iterator[Block]:
-    """The regression of each device: a line through the cuts that were tried."""
-    if not found.moving:
+def _known(value: float | None) -> str:
+    return "" if value is None else significant(value)
+
+
+def _compared(found: PlanResult, name: str, cost: float | None) -> tuple[str, str, str]:
+    return name, significant(cost), "it cannot run" if cost is None else gain_words(found.gain_over(cost))
+
+
+def _devices(found: PlanResult) -> Iterator[Block]:
+    """The whole model on each device, and what a cut costs there: a line through the cuts that were tried."""
+    alone = {} if found.run is None else found.run.alone_ms
+    cuts = {each.device: each for each in found.moving}
+    names = dict.fromkeys([*found.end_to_end_ms, *alone, *cuts])
+    if not names:
         return
     rows = [
         (
-            each.device,
-            significant(each.ms_per_mb),
-            significant(each.offset_ms),
-            UNKNOWN if each.r2 is None else f"{each.r2:.3f}",
-            count(len(each.tried)),
+            name,
+            _whole(found.end_to_end_ms, name),
+            _whole(alone, name),
+            *(_line(cuts[name]) if name in cuts else [""] * len(DEVICES[3:])),
         )
-        for each in found.moving
+        for name in names
     ]
-    yield Table(MOVING, rows, left=MOVING[:1])
-    tried = [mb for each in found.moving for mb, _ in each.tried]
+    yield Table(DEVICES, rows, left=DEVICES[:1], drop=DEVICES_DROP)
+    moving = [each for each in found.moving if each.tried]
+    tried = [mb for each in moving for mb, _ in each.tried]
     if len(set(tried)) < 2:
         return
     ends = (min(tried), max(tried))
-    series = [Series(each.device, [Spot(mb, ms) for mb, ms in each.tried], joined=False) for each in found.moving]
+    series = [Series(each.device, [Spot(mb, ms) for mb, ms in each.tried], joined=False) for each in moving]
     lines = [
         Series(f"line of {each.device}", [Spot(mb, each.ms_per_mb * mb + each.offset_ms) for mb in ends], dots=False)
-        for each in found.moving
+        for each in moving
     ]
     caption = "What a cut costs by the bytes that cross it, as tried, and the line of each device."
     yield Plot([*series, *lines], Scale("MB across a cut", log=False), Scale("moving, ms", log=False), caption)
 
 
-def _described(found: PlanResult) -> list[str]:
-    """Where the notes do not say so."""
-    if not found.described or any(note.startswith("described") for note in found.notes):
-        return []
-    return [f"described, not measured: {', '.join(found.described)}"]
+def _whole(by_device: Mapping[str, float | None], device: str) -> str:
+    """Nothing where it was not tried, and `n/a` where it cannot run."""
+    return significant(by_device[device]) if device in by_device else ""
+
+
+def _line(cost: MovingCost) -> tuple[str, ...]:
+    if not cost.tried:  # its line is no measurement
+        return UNKNOWN, UNKNOWN, UNKNOWN, "0"
+    r2 = UNKNOWN if cost.r2 is None else f"{cost.r2:.3f}"
+    return significant(cost.ms_per_mb), significant(cost.offset_ms), r2, count(len(cost.tried))
+
+
+def _notes(found: PlanResult) -> Iterator[str]:
+    """How to read the tables, where costs come from, and what else was found."""
+    if found.run is not None:
+        yield ERRORS
+        yield from output_notes(found.run)
+    if found.from_file:
+        unit = f", in {found.cost_unit}"
+        assumed = f", which names no unit: they are taken to be {found.cost_unit}"
+        yield f"costs are the file's{unit if found.unit_told else assumed}"
+    elif found.estimated is not None and ESTIMATED not in found.notes:
+        yield ESTIMATED if found.estimated else MEASURED
+    yield from found.further_notes
+    shown = len(found.slices[:MOST_ROWS])
+    if found.slices_n > shown:
+        yield f"only the first {count(shown)} of {count(found.slices_n)} slices are shown; --json has all"
+    if len(found.baselines) > MOST_ROWS:
+        yield f"only the {count(MOST_ROWS)} cheapest of what the plan is compared with are shown; --json has all"
 
 
 def letters(devices: Sequence[str]) -> list[str]:

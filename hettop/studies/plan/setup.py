@@ -21,7 +21,7 @@ from hettop.studies.plan.cutting.costs import cost_table
 from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject
 from hettop.studies.plan.cutting.progress import run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
-from hettop.studies.plan.sliced_page import Sliced
+from hettop.studies.plan.measure import Sliced
 from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective
 from hettop.studies.plan.slicing.described import Described, extend, load_described

@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from hettop.format import milliseconds, percent, significant
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
-from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roof, under_roofs
-from hettop.studies.layers.page import BOUNDS, bound_index, bound_notes
-from hettop.studies.layers.result import LayersResult, Roofs
+from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roofs, whole_under_roof
+from hettop.studies.layers.notes import MOST_ROWS, bound_notes
+from hettop.studies.layers.page import BOUNDS, bound_index
+from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 
 HEADING = ("", "layer", "op", "ms", "lost ms", "MACs/B", "GFLOP/s", "roof", "of roof", "bound", "cache")
 LEFT = ("layer", "op", "bound", "cache")
 DROP = ("MACs/B", "op", "cache", "ms", "roof")
 NUMBERED = 5
 """Layers that lose most time have their numbers in the table in the plot."""
-MOST_ROWS = 30
 BEYOND = 1.5
 """The roofs reach so many times beyond what is placed under them."""
 
 
 def blocks(found: LayersResult) -> Iterator[Block]:
-    """Sentences, the plot, the layers furthest below their roofs, and notes."""
+    """Sentences, the plot, the layers, those furthest below their roofs first, the kernels, and notes."""
     if found.roofs is not None and not found.roofs.measured:
         yield Paragraph("PUBLISHED roofs: nothing was measured on this device.", tone="warning")
     first, *rest = roofline_headline(found)
@@ -31,18 +31,16 @@ def blocks(found: LayersResult) -> Iterator[Block]:
         yield Paragraph(" ".join(rest))
     below = furthest(found)
     yield from _plot(found, below)
-    if below:
-        rows = [_row(number, each) for number, each in enumerate(below[:MOST_ROWS], 1)]
-        yield Table(HEADING, rows, LEFT, DROP)
+    yield _table(found, below)
+    yield from _kernels(found.roofs)
     yield Items([*_left_out(found, below), *bound_notes(found), *found.notes])
 
 
-def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Plot]:
+def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Block]:
     """Layers and the whole model by intensity and rate under both roofs; none where there is nothing to place."""
-    roofs, layers = found.roofs, under_roofs(found)
-    whole = None if roofs is None or found.whole is None else under_roof(roofs, found.whole)
+    roofs, layers, whole = found.roofs, under_roofs(found), whole_under_roof(found)
     placed = [*layers, *([whole] if whole is not None else [])]
-    if roofs is None or not placed or roofs.ridge <= 0:
+    if roofs is None or not placed or roofs.ridge_oi <= 0:
         return
     numbers = {id(each.layer): str(i) for i, each in enumerate(below[:NUMBERED], 1)}
     series = [*_roofs(roofs, [each.oi for each in placed])]
@@ -50,7 +48,7 @@ def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Plot]:
         spots = [
             Spot(each.oi, each.gflops, mark=numbers.get(id(each.layer), ""), share=each.layer.share)
             for each in sorted(layers, key=lambda each: (id(each.layer) in numbers, -each.layer.share))
-            if bound_index(each.layer.bound) == bound
+            if bound_index(each.layer.limit) == bound
         ]
         if spots:
             series.append(Series(words, spots, joined=False, tone=tone))
@@ -60,61 +58,84 @@ def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Plot]:
         series,
         Scale("MACs a byte", log=True),
         Scale("GFLOP/s", log=True),
-        "Layers by operational intensity and achieved rate, both axes logarithmic; the larger, the more time. Numbers "
-        f"are those of the table (the first {NUMBERED}).",
+        "Layers by operational intensity and achieved rate, both axes logarithmic.",
     )
+    yield Paragraph("Points are as large as their share of the time; numbers are those of the table.", "muted")
 
 
 def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
     """The slope of memory up to the ridge, the level of computing from there on."""
-    begin, end = min(*intensities, roofs.ridge) / BEYOND, max(*intensities, roofs.ridge) * BEYOND
-    slope, level = math.sqrt(begin * roofs.ridge), math.sqrt(roofs.ridge * end)
+    begin, end = min(*intensities, roofs.ridge_oi) / BEYOND, max(*intensities, roofs.ridge_oi) * BEYOND
+    slope, level = math.sqrt(begin * roofs.ridge_oi), math.sqrt(roofs.ridge_oi * end)
     memory = f"memory {significant(roofs.gbytes_per_s)} GB/s"
     compute = f"compute {significant(roofs.gflops)} GFLOP/s"
-    ridge = f"ridge {significant(roofs.ridge)} MACs a byte"
+    ridge = f"ridge {significant(roofs.ridge_oi)} MACs a byte"
     yield Series(
         memory,
         [
             Spot(begin, roofs.attainable(begin)),
             Spot(slope, roofs.attainable(slope), memory),
-            Spot(roofs.ridge, roofs.gflops, ridge),
+            Spot(roofs.ridge_oi, roofs.gflops, ridge),
         ],
         dots=False,
         tone="mid",
     )
     yield Series(
         compute,
-        [Spot(roofs.ridge, roofs.gflops), Spot(level, roofs.gflops, compute), Spot(end, roofs.gflops)],
+        [Spot(roofs.ridge_oi, roofs.gflops), Spot(level, roofs.gflops, compute), Spot(end, roofs.gflops)],
         dots=False,
         tone="low",
     )
 
 
-def _row(number: int, each: UnderRoof) -> list[str]:
-    layer = each.layer
-    return [
-        str(number),
-        layer.name,
-        layer.op,
-        milliseconds(layer.ms),
-        milliseconds(each.lost_ms),
-        significant(each.oi),
-        significant(each.gflops),
-        significant(each.attainable),
-        percent(each.of_roof),
-        layer.bound or "",
-        "fits" if layer.cache_resident else "",
+def _table(found: LayersResult, below: Sequence[UnderRoof]) -> Table:
+    """Layers below their roofs, then those at or above them, then those without MACs; and the whole model."""
+    placed = {id(each.layer): each for each in (*below, *under_roofs(found))}
+    others = [layer for layer in found.layers if found.roofs is not None and id(layer) not in placed]
+    listed = [*((each.layer, each) for each in placed.values()), *((layer, None) for layer in others)]
+    rows = [[str(number), *_row(*each)] for number, each in enumerate(listed[:MOST_ROWS], 1)]
+    whole = whole_under_roof(found)
+    if whole is not None:
+        rows.append(["", "whole model", *_row(whole.layer, whole)[1:]])
+    return Table(HEADING, rows, LEFT, DROP)
+
+
+def _row(layer: LayerRow, under: UnderRoof | None) -> list[str]:
+    """But for its number; without rates where it is not under a roof."""
+    rates = [""] * 5
+    if under is not None:
+        rates = [
+            milliseconds(under.lost_ms) if under.of_roof < 1 else "",
+            *(significant(each) for each in (under.oi, under.gflops, under.attainable)),
+            percent(under.of_roof),
+        ]
+    known = [layer.limit or "", "fits" if layer.cache_resident else ""]
+    return [layer.name, layer.op, milliseconds(layer.ms), *rates, *known]
+
+
+def _kernels(roofs: Roofs | None) -> Iterator[Table]:
+    """What the roofs are the best of; recordings do not keep it."""
+    if roofs is None or not roofs.compute:
+        return
+    kinds = (("compute", "GFLOP/s", roofs.compute), ("memory", "GB/s", roofs.streaming))
+    rows = [
+        (what, f"{kernel.name} ({unit})", significant(kernel.best), significant(kernel.median))
+        for what, unit, kernels in kinds
+        for kernel in sorted(kernels, key=lambda each: -each.best)
     ]
+    yield Table(("roof", "kernel", "best", "median"), rows, left=("roof", "kernel"))
 
 
 def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
     yield "GFLOP/s count two FLOP for each MAC; lost is the time beyond what the roof allows"
+    if found.roofs is not None and found.roofs.repeats:
+        yield f"roofs: the best kernel of each kind, called in turns {found.roofs.repeats} times"
     if len(below) > MOST_ROWS:
         lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))
         yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms together"
     idle = [layer for layer in found.layers if not layer.macs]
     if idle and found.roofs is not None:
         ms = milliseconds(math.fsum(layer.ms for layer in idle))
-        yield f"{len(idle)} layers without MACs, {ms} ms, are not in the plot"
+        yield f"layers without MACs are not in the plot: {len(idle)}, {ms} ms together"
     if found.rest_n:
         yield f"{found.rest_n} smaller layers, {milliseconds(found.rest_ms)} ms, are not in the plot"

@@ -9,28 +9,25 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hettop.format import UNKNOWN, short_count, significant, size
-from hettop.report.grid import grid, wrapped
+from hettop.report.page import Block, Items, Table
+from hettop.studies.layers.notes import MOST_ROWS
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, least_ms
-from hettop.studies.layers.rows import FLOPS_PER_MAC
-from hettop.studies.layers.text import MOST_ROWS, NAME, shortened
+from hettop.studies.layers.result import FLOPS_PER_MAC
 from hettop.version import __version__
 
-HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MAC/B", "model, least ms", "")
-LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MAC/B", "roof", "bound")
+HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MACs/B", "model, least ms", "")
+LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MACs/B", "roof", "bound")
 LEFT = ("device", "of", "", "layer", "op", "bound")
 LABEL = "published, not measured"
 
 
-def published_text(model: str, chip: Chip, chosen: PublishedRoof, work: Sequence[Work], width: int) -> str:
+def published_blocks(chip: Chip, chosen: PublishedRoof, work: Sequence[Work]) -> Iterator[Block]:
     """The chip's devices, the layers under the roofs of one, and the sources."""
-    lines = [*wrapped(f"{model} · {chip.name} ({chip.kind}) · {LABEL}", width), ""]
-    rows = [_device(each, work, each is chosen) for each in chip.devices]
-    lines += [*grid(HEADING, rows, left=LEFT, width=width, drop=("of", "")), ""]
+    devices = [_device(each, work, each is chosen) for each in chip.devices]
+    yield Table(HEADING, devices, LEFT, drop=("of", ""))
     layers = [_layer(each, chosen) for each in work[:MOST_ROWS]]
-    lines += [*grid(LAYER_HEADING, layers, left=LEFT, width=width, drop=("bytes", "op", "MACs")), ""]
-    for note in _notes(chip, chosen, work):
-        lines += wrapped(note, width)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    yield Table(LAYER_HEADING, layers, LEFT, drop=("bytes", "op", "MACs"))
+    yield Items(list(_notes(chip, chosen, work)))
 
 
 def published_document(
@@ -100,8 +97,8 @@ def _device(roof: PublishedRoof, work: Sequence[Work], chosen: bool) -> tuple[st
 
 def _layer(work: Work, roof: PublishedRoof) -> tuple[str, ...]:
     return (
-        shortened(work.name, NAME),
-        shortened(work.op, 24),
+        work.name,
+        work.op,
         short_count(work.macs),
         size(work.nbytes),
         significant(work.oi),

@@ -46,8 +46,7 @@ def blocks(found: SweepResult) -> Iterator[Block]:
     if under_loads(found):
         yield from _loads(found)
     else:
-        for text, kind in sweep_headline(found):
-            yield Paragraph(text, TONES.get(kind, "text"))
+        yield from headline_blocks(found)
         for axis in AXES:
             yield from _plots(along(found, axis), axis)
         if found.curves:
@@ -60,9 +59,14 @@ def blocks(found: SweepResult) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _loads(found: SweepResult) -> Iterator[Block]:
-    for text, kind in loads_headline(found.points):
+def headline_blocks(found: SweepResult) -> Iterator[Block]:
+    """What it comes to, in a sentence or more."""
+    for text, kind in loads_headline(found.points) if under_loads(found) else sweep_headline(found):
         yield Paragraph(text, TONES.get(kind, "text"))
+
+
+def _loads(found: SweepResult) -> Iterator[Block]:
+    yield from headline_blocks(found)
     rows = [
         (
             point.unit,

@@ -31,8 +31,8 @@ def test_a_column_is_as_high_as_its_value() -> None:
 
 def test_levels_stand_where_their_values_are_even_where_a_column_is_higher() -> None:
     texts = shown(block([98.0], [Level("best", [25.0]), Level("sum", [75.0])]), width=60)
-    assert texts[9][GUTTER:] == "━━━━━━", "25 in the line of 18 to 27, the ninth from above"
-    assert texts[3][GUTTER:] == "┄┄┄┄┄┄", "75 in that of 73 to 82"
+    assert texts[9][GUTTER:] == "█████━", "25 in the line of 18 to 27, the ninth from above, beside the bar"
+    assert texts[3][GUTTER:] == "█████┄", "75 in that of 73 to 82"
 
 
 def test_a_column_without_a_value_is_a_dot() -> None:

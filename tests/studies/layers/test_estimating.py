@@ -29,9 +29,9 @@ def test_ms_are_shares_of_the_mean_call(tmp_path: Path) -> None:
     measured = estimate(job(), backend, backend.read_plan, ModelCache(tmp_path / "a", tmp_path / "b"))
     assert (measured.unit, measured.runs, measured.estimated, measured.roofs) == ("CPU_AND_NE", 5, True, None)
     assert measured.end_to_end_ms >= 1.0, "a call sleeps a millisecond"
-    assert [(row.name, row.share, row.fallback) for row in measured.rows] == [("b", 0.75, False), ("c", 0.25, True)]
+    assert [(row.name, row.share, row.fallback) for row in measured.layers] == [("b", 0.75, False), ("c", 0.25, True)]
     assert measured.total_ms == pytest.approx(measured.end_to_end_ms)
-    assert measured.shapes == ("x 1x4",)
+    assert measured.shapes == ["x 1x4"]
 
 
 def test_a_model_without_a_plan_is_refused(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_model_without_a_plan_is_refused(tmp_path: Path) -> None:
 def test_the_measuring_process_estimates_where_it_is_told_to() -> None:
     measured = measure_in_child(job(), environment=environment())
     assert measured.estimated
-    assert [row.op for row in measured.rows] == ["conv", "softmax"]
+    assert [row.op for row in measured.layers] == ["conv", "softmax"]
 
 
 def test_what_the_log_says_of_where_the_model_may_run_is_noted() -> None:

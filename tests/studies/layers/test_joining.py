@@ -74,4 +74,4 @@ def test_what_was_thought_to_be_computed_at_load_has_the_runtimes_bytes() -> Non
 
 def test_names_are_cleaned() -> None:
     rows, _ = join([], set(), [ran("a\x1b[2J", "b\x1b")], {})
-    assert "\x1b" not in rows[0].name + rows[0].op + rows[0].ran_as
+    assert "\x1b" not in rows[0].name + rows[0].op + str(rows[0].ran_as)

@@ -23,19 +23,19 @@ WORK = {"c1": Layer("c1", "conv", 1_000, 40, 40, 20, "float16")}
 def test_shares_are_those_of_the_costs_and_ms_those_of_the_call() -> None:
     measured = by_facts("CPU_AND_NE", FACTS, WORK, mean_ms=2.0, runs=50)
     assert measured.estimated
-    assert [row.name for row in measured.rows] == ["c1", "c2", "s"]
-    assert [row.share for row in measured.rows] == pytest.approx([0.6, 0.2, 0.2])
-    assert [row.ms for row in measured.rows] == pytest.approx([1.2, 0.4, 0.4])
-    assert [(row.device, row.fallback) for row in measured.rows] == [(NE, False), (NE, False), (CPU, True)]
-    assert [(row.macs, row.nbytes) for row in measured.rows] == [(1_000, 100), (None, None), (None, None)]
+    assert [row.name for row in measured.layers] == ["c1", "c2", "s"]
+    assert [row.share for row in measured.layers] == pytest.approx([0.6, 0.2, 0.2])
+    assert [row.ms for row in measured.layers] == pytest.approx([1.2, 0.4, 0.4])
+    assert [(row.device, row.fallback) for row in measured.layers] == [(NE, False), (NE, False), (CPU, True)]
+    assert [(row.macs, row.nbytes) for row in measured.layers] == [(1_000, 100), (None, None), (None, None)]
     assert measured.by_op == pytest.approx({"conv": 0.8, "softmax": 0.2})
     assert measured.total_ms == pytest.approx(2.0)
-    assert measured.notes == ("1 operations have no estimate and are left out",)
+    assert measured.notes == ["1 operations have no estimate and are left out"]
 
 
 def test_a_unit_without_an_accelerator_has_no_fallbacks() -> None:
     measured = by_facts("CPU_ONLY", FACTS, {}, mean_ms=2.0, runs=50)
-    assert {row.fallback for row in measured.rows} == {None}
+    assert {row.fallback for row in measured.layers} == {None}
 
 
 def test_a_plan_without_costs_estimates_nothing() -> None:
@@ -45,12 +45,12 @@ def test_a_plan_without_costs_estimates_nothing() -> None:
 
 def test_what_a_recording_keeps_is_fallbacks_by_name_and_the_rest_by_device() -> None:
     measured = by_event(make_plan("CPU_AND_NE", FACTS), mean_ms=10.0, runs=200)
-    assert [(row.name, row.op, row.fallback) for row in measured.rows] == [
+    assert [(row.name, row.op, row.fallback) for row in measured.layers] == [
         ("s", "softmax", True),
         ("3 operations on Neural Engine", "(others)", False),
     ]
-    assert [row.ms for row in measured.rows] == pytest.approx([2.0, 8.0])
-    assert sum(row.share for row in measured.rows) == pytest.approx(1.0)
+    assert [row.ms for row in measured.layers] == pytest.approx([2.0, 8.0])
+    assert sum(row.share for row in measured.layers) == pytest.approx(1.0)
     assert measured.estimated
 
 

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from hettop import events
+from hettop.cli.layers import result_title
 from hettop.errors import HettopError
+from hettop.report.terminal.blocks import block_text
 from hettop.resources import recordings_folder
 from hettop.sources.engine.placement import OpFacts, make_plan
+from hettop.studies.layers.notes import noted
+from hettop.studies.layers.page import blocks
 from hettop.studies.layers.planned import by_event
 from hettop.studies.layers.recorded import layers_of_recording
-from hettop.studies.layers.text import layers_document, layers_text
 
 NE = "Neural Engine"
 FACTS = [OpFacts("conv_1", "conv", NE, (NE,), 3.0), OpFacts("soft", "softmax", "CPU", ("CPU",), 1.0)]
@@ -47,7 +50,7 @@ def test_shares_of_the_plan_are_shared_out_of_the_mean(tmp_path: Path) -> None:
     title, model, measured = layers_of_recording(file, "CPU_AND_NE")
     assert title == "mobilenetv2:224x224:b1"
     assert model["simulated"] is False
-    assert [(row.name, row.ms) for row in measured.rows] == [("soft", 1.0), ("1 operation on Neural Engine", 3.0)]
+    assert [(row.name, row.ms) for row in measured.layers] == [("soft", 1.0), ("1 operation on Neural Engine", 3.0)]
     assert measured.runs == 3
 
 
@@ -61,12 +64,13 @@ def test_without_a_plan_or_samples_it_says_which_units_have_one(tmp_path: Path) 
 
 
 def test_estimates_are_labelled_in_every_form() -> None:
-    measured = by_event(make_plan("CPU_AND_NE", FACTS), 4.0, 100)
-    document = layers_document({"name": "net"}, measured)
+    measured = noted(by_event(make_plan("CPU_AND_NE", FACTS), 4.0, 100))
+    document = measured.document()
     assert (document["estimated"], document["threads"], document["roofs"]) == (True, None, None)
     assert [layer["bound"] for layer in document["layers"]] == [None, None]
     assert [layer["device"] for layer in document["layers"]] == ["CPU", NE]
-    text = layers_text("net", measured, 120)
-    assert text.startswith("ESTIMATED · net · CPU_AND_NE\n")
+    assert result_title("net", measured) == "ESTIMATED · net · CPU_AND_NE"
+    text = block_text(list(blocks(measured)), 120)
+    assert text.startswith("! ESTIMATED: ")
     assert "nothing measured any layer" in text
     assert "fallback" in text

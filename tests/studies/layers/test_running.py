@@ -16,7 +16,7 @@ from hettop.sources.engine.backends import onnxruntime as backend
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.layers import running
 from hettop.studies.layers.job import LayersJob
-from hettop.studies.layers.rows import Measured, Roofs
+from hettop.studies.layers.result import LayersResult, Roofs
 from tests.sources.engine.backends.onnx_files import FLOAT, save
 from tests.studies.layers.measured import ROOFS
 
@@ -36,7 +36,7 @@ def convolution(path: Path) -> str:
     )
 
 
-def measured(folder: Path, model: str, most_events: int = running.MOST_EVENTS, **changed: object) -> Measured:
+def measured(folder: Path, model: str, most_events: int = running.MOST_EVENTS, **changed: object) -> LayersResult:
     (scratch := folder / "scratch").mkdir()
     job = LayersJob(**{"model": model, "unit": "CPU_ONLY@1", "warmup": 1, "runs": 4, **changed})  # type: ignore[arg-type]
     cache = ModelCache(folder / "cache", folder / "cache2")
@@ -50,13 +50,13 @@ def roofs_of(threads: int) -> Roofs:
 
 def test_layers_have_the_work_and_bytes_of_the_shape_that_really_ran(tmp_path: Path) -> None:
     found = measured(tmp_path, convolution(tmp_path / "m.onnx"), shapes={"x": (1, 8, 10, 10)})
-    rows = {row.name: row for row in found.rows}
+    rows = {row.name: row for row in found.layers}
     assert rows["conv"].macs == 16 * 8 * 100
     assert rows["conv"].nbytes == 4 * (8 * 100 + 16 * 8 + 16 * 100)
     assert rows["conv"].fused == ("relu",)
     assert rows["turn"].macs == 0
-    assert sum(row.share for row in found.rows) == pytest.approx(1)
-    assert (found.threads, found.runs, found.shapes) == (1, 4, ("x 1x8x10x10",))
+    assert sum(row.share for row in found.layers) == pytest.approx(1)
+    assert (found.threads, found.runs, found.shapes) == (1, 4, ["x 1x8x10x10"])
     assert found.end_to_end_ms > 0
     assert found.roofs is ROOFS
 
@@ -70,7 +70,7 @@ def test_operations_without_names_are_called_after_what_they_make(tmp_path: Path
     ]
     weights = [numpy_helper.from_array(np.ones((8, 4), np.float32), "w")]
     model = save(tmp_path / "m.onnx", nodes, [("x", FLOAT, (2, 8))], [("third", FLOAT, (2, 4))], initializers=weights)
-    rows = measured(tmp_path, model, roofs=False).rows
+    rows = measured(tmp_path, model, roofs=False).layers
     assert [(row.name, row.op, row.macs) for row in rows] == [
         ("first", "MatMul", 64),
         ("second", "Relu", 0),
@@ -82,7 +82,7 @@ def test_a_model_with_weights_in_a_file_of_their_own_is_profiled_where_it_is(tmp
     path = Path(convolution(tmp_path / "m.onnx"))
     model = onnx.load(path)
     onnx.save_model(model, path, save_as_external_data=True, location="w.bin", size_threshold=0)
-    rows = {row.name: row for row in measured(tmp_path, str(path), shapes={"x": (1, 8, 10, 10)}, roofs=False).rows}
+    rows = {row.name: row for row in measured(tmp_path, str(path), shapes={"x": (1, 8, 10, 10)}, roofs=False).layers}
     assert rows["conv"].macs == 16 * 8 * 100
 
 
@@ -92,12 +92,14 @@ def test_roofs_are_left_out_if_nobody_asked(tmp_path: Path) -> None:
 
 def test_the_frameworks_own_number_of_threads_is_counted(tmp_path: Path) -> None:
     found = measured(tmp_path, convolution(tmp_path / "m.onnx"), unit="CPU_ONLY", roofs=False)
+    assert found.threads is not None
     assert found.threads >= 1
     assert any("default" in note for note in found.notes)
 
 
 def test_runs_that_do_not_fit_in_a_profile_are_left_out_and_said(tmp_path: Path) -> None:
     found = measured(tmp_path, convolution(tmp_path / "m.onnx"), most_events=20, runs=1000)
+    assert found.runs is not None
     assert found.runs < 20
     assert f"{found.runs} runs instead of 1000" in found.notes[0]
 

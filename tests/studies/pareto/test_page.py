@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from hettop.analysis.pareto import DIFFERENCE, LATENCY, SIZE, Choice, per_item, standings
+from hettop.analysis.pareto import DIFFERENCE, LATENCY, SIZE, Choice, Objective, Standing, per_item, standings
 from hettop.report.document import to_json
-from hettop.report.points_plot import MARGIN
-from hettop.studies.pareto.page import pareto_document, pareto_text
+from hettop.report.terminal.blocks import block_text
+from hettop.studies.pareto.page import pareto_blocks, pareto_document
+
+
+def pareto_text(found: list[Standing], objectives: Sequence[Objective], notes: list[str], width: int) -> str:
+    return block_text(list(pareto_blocks(found, objectives, notes)), width)
+
 
 CHOICES = [
     Choice("net fp32", "CPU_ONLY", "none", {"latency": 4.0, "difference": 0.0, "size": 14e6}),
@@ -27,17 +33,17 @@ def test_the_front_comes_first_and_the_rest_says_what_beats_it() -> None:
     assert rows[2].startswith("·")
     assert rows[2].endswith("net fp32 CPU_ONLY")
     assert rows[3].endswith("not compared: difference unknown")
-    assert text.splitlines()[-1] == "a note"
+    assert text.splitlines()[-1] == "· a note"
     assert "latency, ms" in text
 
 
 def test_letters_in_the_plot_are_those_of_the_rows() -> None:
     """Large on the front; int8 is fastest and furthest off, fp32 the other way round, fp16 slowest."""
     lines = pareto_text(standings(CHOICES, [LATENCY, DIFFERENCE]), [LATENCY, DIFFERENCE], [], 80).splitlines()
-    plot = [line[MARGIN:] for line in lines if line[MARGIN - 1 : MARGIN] in "│┤"]
+    plot = lines[1 : next(place for place, line in enumerate(lines) if line.startswith("Large letters"))]
     columns = {letter: next(row.index(letter) for row in plot if letter in row) for letter in "ABc"}
     assert columns["A"] < columns["B"] < columns["c"]
-    rows = [line for line in lines if "CPU_ONLY" in line]
+    rows = [line for line in lines if " CPU_ONLY  " in line]
     assert [row.split()[1] for row in rows] == ["A", "B", "c", "int4"], "what is not compared has no letter"
 
 
@@ -48,7 +54,7 @@ def test_a_row_names_its_file_by_a_number_where_names_are_long_and_nothing_is_wi
     # Ascending by latency: int4, int8, fp32, fp16.
     numbers = [re.findall(r"\[\d\]", line) for line in lines if "CPU_ONLY" in line]
     assert numbers == [["[2]"], ["[1]"], ["[1]"], ["[2]"]]
-    assert f"[1] {'f' * 50}-0.jsonl" in lines
+    assert f"· [1] {'f' * 50}-0.jsonl" in lines
     named = [replace(each, label=f"{'m' * 70} {each.label[4:]}") for each in long]
     cut = pareto_text(standings(named, [LATENCY]), [LATENCY], [], 80)
     assert max(map(len, cut.splitlines())) <= 80

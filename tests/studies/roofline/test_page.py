@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from hettop.report.page import Items, Paragraph, Plot, Spot, Table
+from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 from hettop.studies.roofline.page import blocks
-from tests.studies.inside import EMPTY, ESTIMATED, LAYERS, ROOFLINE
+from tests.studies.inside import EMPTY, ESTIMATED, FULL, LAYERS, ROOFLINE
+from tests.studies.layers.measured import CONV, DEPTHWISE, ROOFS, measured
 
 
 def table(found: LayersResult) -> Table:
@@ -29,18 +32,21 @@ def test_layers_that_lose_most_come_first_with_what_they_reach() -> None:
     assert found.rows == [
         ["1", "depthwise", "Conv", "0.500", "0.400", "1.00", "4.00", "20.0", "20%", "memory", "fits"],
         ["2", "expand", "Conv", "0.500", "0.300", "10.0", "40.0", "100", "40%", "compute", "fits"],
+        ["3", "logits", "Gemm", "0.200", "", "0.250", "10.0", "5.00", "200%", "memory", "fits"],
+        ["4", "pool", "Pool", "0.0500", "", "", "", "", "", "memory", "fits"],
+        ["", "whole model", "model", "1.00", "0.760", "10.0", "24.0", "100", "24%", "compute", "fits"],
     ]
 
 
 def test_what_is_left_out_is_told() -> None:
-    slow = [LayerRow(f"l{i}", "Conv", 1.0, 0.02, 10_000_000, 1_000_000) for i in range(40)]
+    slow = [LayerRow(f"l{i}", "Conv", 1.0, 0.004, 10_000_000, 1_000_000) for i in range(210)]
     found = msgspec.structs.replace(ROOFLINE, layers=slow, rest_n=2, rest_ms=0.03)
-    assert len(table(found).rows) == 30
+    assert len(table(found).rows) == 201, "two hundred layers and the model"
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
     assert "10 more layers lose 8.00 ms together" in notes, "each takes 1 ms where .2 would do"
     assert "2 smaller layers, 0.0300 ms, are not in the plot" in notes
     pools = next(block for block in blocks(ROOFLINE) if isinstance(block, Items)).texts
-    assert "1 layers without MACs, 0.0500 ms, are not in the plot" in pools
+    assert "layers without MACs are not in the plot: 1, 0.0500 ms together" in pools
 
 
 def plot(found: LayersResult) -> Plot:
@@ -89,3 +95,41 @@ def test_published_roofs_are_marked() -> None:
     assert told[0].text.startswith("PUBLISHED")
     notes = next(block for block in told if isinstance(block, Items)).texts
     assert any("as published (a paper, table 2)" in note for note in notes)
+
+
+def test_the_kernels_that_the_roofs_are_the_best_of_are_told() -> None:
+    found = measured().with_whole("net")
+    kernels = [block for block in blocks(found) if isinstance(block, Table)][-1]
+    assert kernels.rows[0] == ("compute", "convolution (GFLOP/s)", "100", "90.0")
+    assert [row[0] for row in kernels.rows] == ["compute", "compute", "memory", "memory"]
+    notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
+    assert "roofs: the best kernel of each kind, called in turns 30 times" in notes
+    depthwise = next(row for row in table(found).rows if row[1] == "depthwise")
+    assert depthwise[3:] == ["2.00", "1.90", "1.00", "2.00", "40.0", "5.0%", "memory", ""]
+
+
+@pytest.mark.parametrize("width", [40, 60, 100, 200])
+def test_the_page_fits(width: int) -> None:
+    for found in (FULL, ROOFLINE, measured(roofs=None)):
+        assert max(map(len, block_text(list(blocks(found)), width).splitlines())) <= width
+
+
+def headline(*layers: LayerRow, roofs: Roofs = ROOFS) -> str:
+    return " ".join(block.text for block in blocks(measured(*layers, roofs=roofs)) if isinstance(block, Paragraph))
+
+
+def test_layers_above_the_roof_are_explained_by_the_cache_or_not_at_all() -> None:
+    fast = replace(DEPTHWISE, ms=0.05)  # 80 GFLOP/s where 40 are attainable, and 2 MB that do not fit
+    assert "1 layer is above the roof: no cache explains it." in headline(fast)
+    cached = replace(ROOFS, cache_bytes=8_000_000)
+    assert "2 layers are above the roof: what moves fits in the cache." in headline(fast, fast, roofs=cached)
+    assert "above the roof" not in headline(CONV)
+
+
+def test_the_legend_shows_what_is_drawn() -> None:
+    """Three layers that lose most are numbers; without numbers, points by their share of the time."""
+    legend = block_text(list(blocks(measured().with_whole("net"))), 80).splitlines()[4]
+    assert legend == "1 3 bound by compute  2 bound by memory  ▲ whole model"
+    at_roofs = [replace(CONV, ms=2.0, share=share) for share in (0.5, 0.02, 0.001)]
+    lines = block_text(list(blocks(measured(*at_roofs))), 80).splitlines()
+    assert "● 5% or more  • 1% or more  · less" in lines

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 
 from hettop.report.document import to_json
+from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.published import Work, find_chip, read_chips
-from hettop.studies.roofline.published import published_document, published_text
+from hettop.studies.roofline.published import LABEL, published_blocks, published_document
 
 WORK = [Work("fc6", "Gemm", 37_748_736, 151_064_576), Work("conv2", "Conv", 223_948_800, 1_976_064)]
 EXYNOS = find_chip("Exynos 5422", read_chips())
 
 
 def test_the_page_says_that_nothing_was_measured_and_where_figures_come_from() -> None:
-    text = published_text("AlexNet", EXYNOS, EXYNOS.device("A15"), WORK, 100)
-    assert text.startswith("AlexNet · Exynos 5422 (SoC of phones) · published, not measured\n")
+    text = block_text(list(published_blocks(EXYNOS, EXYNOS.device("A15"), WORK)), 100)
+    assert f"{LABEL}: what others say" in " ".join(text.split())
+    assert "published, not measured" in LABEL
     assert "Neural Network Inference on Mobile SoCs" in text
     fc6 = next(line for line in text.splitlines() if line.startswith("fc6"))
     assert fc6.split()[-2:] == ["1.72", "memory"], ".4998 FLOP per byte at 3.44 GB/s"
@@ -34,7 +36,7 @@ def test_the_document_keeps_published_and_measured_apart() -> None:
 
 def test_a_doubt_is_told() -> None:
     m2 = find_chip("M2", read_chips())
-    text = published_text("net", m2, m2.device("Neural Engine"), WORK, 100)
+    text = block_text(list(published_blocks(m2, m2.device("Neural Engine"), WORK)), 100)
     assert "11\u2009000?" in text
     assert "not used as a roof" in text
     document = published_document({"name": "net"}, m2, m2.device("Neural Engine"), WORK)

@@ -23,7 +23,7 @@ from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
 from hettop.studies.layers.graph import named_copy
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import mean_of_the_middle
-from hettop.studies.layers.rows import LayerRow, Measured
+from hettop.studies.layers.result import LayerRow, LayersResult
 from hettop.studies.layers.running import measure, session_options
 from hettop.studies.plan.cutting.graph import Flow, Part, crossings, ends, gather, layers, step_of
 from hettop.studies.plan.cutting.messages import Subject
@@ -99,7 +99,7 @@ def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, t
 
 def _counted(measured: MeasuredLayers) -> Iterator[str]:
     """Why there are more or fewer layers than the user may have seen."""
-    parts, rows = len(measured.parts), len(measured.profiles[0].rows)
+    parts, rows = len(measured.parts), len(measured.profiles[0].layers)
     if parts != rows:
         yield f"{parts} layers here, {rows} in hettop layers: here what a cut can part, there what the runtime runs"
 
@@ -111,7 +111,7 @@ class MeasuredLayers:
     parts: tuple[Part, ...]
     times: list[list[float]]
     whole_ms: list[float]
-    profiles: list[Measured]
+    profiles: list[LayersResult]
 
 
 def measure_layers(
@@ -121,7 +121,7 @@ def measure_layers(
     profiles = list(_profiles(subject, folder, cache, clock, course))
     flow = opened.model.flow
     known = step_of(flow, opened.model.names)
-    rows = [_names(row) for profile in profiles for row in profile.rows]
+    rows = [_names(row) for profile in profiles for row in profile.layers]
     parts = layers(_uncuttable(flow, opened.values), gather(rows, known))
     course.begin("timing the whole model", TIMING * len(subject.devices))
     wholes = _whole_ms(opened, subject, folder, clock, course)
@@ -150,7 +150,7 @@ def nbytes_of(values: Values, names: Sequence[str]) -> int:
 
 def _profiles(
     subject: Subject, folder: Path, cache: ModelCache, clock: Clock, course: CuttingProgress
-) -> Iterator[Measured]:
+) -> Iterator[LayersResult]:
     many = len(subject.devices)
     for number, device in enumerate(subject.devices, start=1):
         place = f", device {number} of {many}" if many > 1 else ""
@@ -158,7 +158,7 @@ def _profiles(
         yield _profile(subject, device, folder, cache, clock)
 
 
-def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clock: Clock) -> Measured:
+def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clock: Clock) -> LayersResult:
     scratch = folder / f"profile-{subject.devices.index(device)}"
     scratch.mkdir()
     job = LayersJob(
@@ -194,7 +194,7 @@ def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, cour
     return [mean_of_the_middle(taken) / NS_PER_MS for taken in times]
 
 
-def _times(profile: Measured, whole_ms: float, parts: Sequence[Part], known: Mapping[str, int]) -> list[float]:
+def _times(profile: LayersResult, whole_ms: float, parts: Sequence[Part], known: Mapping[str, int]) -> list[float]:
     """Ms of each part. They sum to the time of a call: what the profiler costs itself is taken off in proportion.
 
     What the runtime put in by itself belongs to what ran before it.
@@ -202,7 +202,7 @@ def _times(profile: Measured, whole_ms: float, parts: Sequence[Part], known: Map
     part_of = {step: index for index, part in enumerate(parts) for step in range(part.first, part.last + 1)}
     times = [0.0] * len(parts)
     current = 0
-    for row in profile.rows:
+    for row in profile.layers:
         current = next((part_of[known[name]] for name in _names(row) if name in known), current)
         times[current] += row.ms
     scale = whole_ms / profile.total_ms if profile.total_ms > 0 else 0.0
@@ -216,7 +216,7 @@ def _names(row: LayerRow) -> tuple[str, ...]:
 def _layers(opened: Opened, measured: MeasuredLayers) -> Iterator[SurveyedLayer]:
     flow, parts = opened.model.flow, measured.parts
     cut = crossings(flow)
-    ops = {row.name: row for row in measured.profiles[0].rows}
+    ops = {row.name: row for row in measured.profiles[0].layers}
     for index, part in enumerate(parts):
         steps = flow.steps[part.first : part.last + 1]
         heart = max(steps, key=lambda step: ops[step.name].ms if step.name in ops else -1.0)

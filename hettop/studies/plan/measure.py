@@ -1,0 +1,277 @@
+"""The result of a plan, made of a table of costs, or of what was measured of a model, and of how it ran.
+
+Pure; names of layers come from a model's file and were cleaned when it was read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from msgspec.structs import asdict, replace
+
+from hettop.format import count
+from hettop.stats.resampling import block_length, resampled_levels, resamples_for
+from hettop.studies.plan.contradiction import contradiction
+from hettop.studies.plan.cutting.costs import Costs
+from hettop.studies.plan.cutting.result import Ran, Survey
+from hettop.studies.plan.findings import ESTIMATED
+from hettop.studies.plan.result import (
+    MOST_CELLS,
+    CutRegression,
+    MovingCost,
+    PlanLayer,
+    PlanResult,
+    PlanRun,
+    PlanSlice,
+    SliceRun,
+    TriedCut,
+)
+from hettop.studies.plan.slicing.costs import UNITS, CostTable
+from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
+from hettop.text import clean
+from hettop.units import BYTES_PER_MB
+
+INTERVAL = (0.025, 0.975)
+SEED = 20_260_101
+FEW_DIGITS = 3
+"""Of what is only drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """A plan and all that it is made of. `table` is in the objective's unit, `costs` in ms; `ran` if it was run.
+
+    given: whether the plan is the user's own.
+    """
+
+    survey: Survey
+    costs: Costs
+    table: CostTable
+    plan: Plan
+    baselines: Mapping[str, float | None]
+    objective: str
+    planner_ms: float
+    given: bool = False
+    ran: Ran | None = None
+
+
+def table_result(
+    table: CostTable,
+    best: Plan,
+    baselines: Mapping[str, float | None],
+    *,
+    objective: str,
+    planner_ms: float,
+    unit_told: bool = True,
+) -> PlanResult:
+    """Of a table from a file. unit_told: whether it names the unit of its costs, or watts to make it with."""
+    singles = [slice_cost(table, Slice(0, table.layers - 1, device)) for device in range(len(table.devices))]
+    costs = _layer_costs(table, best)
+    return PlanResult(
+        objective=objective,
+        cost_unit=UNITS[objective],
+        unit_told=unit_told,
+        from_file=True,
+        cost=best.cost,
+        plan=notation(table, best.slices),
+        devices=list(table.devices),
+        devices_n=len(table.devices),
+        slices=[_slice(table, each) for each in best.slices],
+        slices_n=len(best.slices),
+        baselines=dict(baselines),
+        planner_ms=planner_ms,
+        singles={
+            device: cost if math.isfinite(cost) else None for device, cost in zip(table.devices, singles, strict=True)
+        },
+        strip=_strip(best),
+        layer_costs=costs,
+        layer_cost=_drawn(costs),
+        layers=[],
+    )
+
+
+def plan_result(sliced: Sliced) -> PlanResult:
+    """Of a model that was measured, and how the plan ran if it did."""
+    survey, devices, ran = sliced.survey, sliced.table.devices, sliced.ran
+    result = table_result(
+        sliced.table, sliced.plan, sliced.baselines, objective=sliced.objective, planner_ms=sliced.planner_ms
+    )
+    run = None if ran is None else _run(sliced, ran)
+    cuts = [_regression(sliced, device) for device in range(len(sliced.costs.communication))]
+    told = contradiction(devices, survey, ran)
+    return replace(
+        result,
+        from_file=False,
+        slices=_slices(result.slices, survey, run),
+        described=list(devices[len(survey.end_to_end_ms) :]),
+        given=sliced.given,
+        estimated=survey.estimated,
+        end_to_end_ms=dict(zip(devices, survey.end_to_end_ms, strict=False)),
+        layers=_layers(survey, devices),
+        communication=cuts,
+        moving=[_moving(each) for each in cuts],
+        run=run,
+        contradiction=told,
+        notes=[*([] if told is None else [told]), *_notes(sliced)],
+    )
+
+
+def interval(gains: Sequence[float]) -> tuple[float, float, float]:
+    """The median of paired gains, and its 95 % interval by block bootstrap (docs/method/statistics.md)."""
+    samples = np.asarray(gains, dtype=np.float64)
+    rng = np.random.default_rng(SEED)
+    levels = resampled_levels(samples, (0.5,), block_length(samples), resamples_for(samples.size), rng)[:, 0]
+    low, high = np.quantile(levels, INTERVAL).tolist()
+    return float(np.median(samples)), low, high
+
+
+def _slice(table: CostTable, part: Slice) -> PlanSlice:
+    return PlanSlice(
+        first=part.first + 1,
+        last=part.last + 1,
+        device=table.devices[part.device],
+        cost=slice_cost(table, part),
+        entry=float(table.entry[part.first, part.device]),
+        exit=float(table.exit[part.last, part.device]),
+    )
+
+
+def _layer_costs(table: CostTable, best: Plan) -> list[float]:
+    """Of each layer on its device, without communication."""
+    return [float(table.execution[layer, device]) for layer, device in enumerate(_devices(best))]
+
+
+def _devices(best: Plan) -> list[int]:
+    """Of each layer."""
+    return [part.device for part in best.slices for _ in range(part.first, part.last + 1)]
+
+
+def _strip(best: Plan) -> list[int]:
+    """The device of each entry, where a slice begins in it that of the slice."""
+    devices = _devices(best)
+    begins = {part.first for part in best.slices}
+    return [devices[next((layer for layer in part if layer in begins), part[0])] for part in _parts(len(devices))]
+
+
+def _drawn(costs: Sequence[float]) -> list[float]:
+    """Of each entry of the strip."""
+    sums = (math.fsum(costs[layer] for layer in part) for part in _parts(len(costs)))
+    return [float(f"{cost:.{FEW_DIGITS}g}") for cost in sums]
+
+
+def _parts(layers: int) -> Iterator[range]:
+    """The layers of each entry of the strip."""
+    parts = min(layers, MOST_CELLS)
+    for part in range(parts):
+        yield range(part * layers // parts, (part + 1) * layers // parts)
+
+
+def _slices(slices: Sequence[PlanSlice], survey: Survey, run: PlanRun | None) -> list[PlanSlice]:
+    """With the names of layers that they begin with, and as they ran."""
+    named = [replace(each, begins=survey.layers[each.first - 1].name) for each in slices]
+    if run is None:
+        return named
+    return [replace(each, **asdict(ran)) for each, ran in zip(named, run.slices, strict=True)]
+
+
+def _layers(survey: Survey, devices: Sequence[str]) -> list[PlanLayer]:
+    return [
+        PlanLayer(
+            number=number,
+            name=layer.name,
+            op=layer.op,
+            ms=dict(zip(devices, layer.ms, strict=False)),
+            weight_bytes=layer.weight_bytes,
+            output_bytes=layer.output_bytes,
+            crossing=layer.crossing,
+            crossing_bytes=layer.crossing_bytes,
+        )
+        for number, layer in enumerate(survey.layers, start=1)
+    ]
+
+
+def _regression(sliced: Sliced, device: int) -> CutRegression:
+    line = sliced.costs.communication[device]
+    return CutRegression(
+        device=sliced.table.devices[device],
+        ms_per_byte=line.slope,
+        offset_ms=line.offset,
+        r_squared=line.r_squared,
+        n=line.n,
+        tried=[TriedCut(each.nbytes, each.ms) for each in sliced.survey.moved if each.device == device],
+    )
+
+
+def _moving(cuts: CutRegression) -> MovingCost:
+    tried = [(each.bytes / BYTES_PER_MB, each.ms) for each in cuts.tried]
+    return MovingCost(cuts.device, cuts.ms_per_byte * BYTES_PER_MB, cuts.offset_ms, cuts.r_squared, tried)
+
+
+def _run(sliced: Sliced, ran: Ran) -> PlanRun:
+    """Of described devices, which ran nothing, it has nothing."""
+    predicted = [slice_cost(sliced.costs.table, each) for each in sliced.plan.slices]
+    adjusted = _adjusted_ms(sliced, ran, predicted)
+    gain, low, high = interval(ran.gains)
+    return PlanRun(
+        predicted_ms=sum(predicted),
+        measured_ms=ran.plan_ms,
+        error=_error(sum(predicted), ran.plan_ms),
+        adjusted_ms=sum(adjusted),
+        adjusted_error=_error(sum(adjusted), ran.plan_ms),
+        alone_ms=dict(zip(sliced.table.devices, ran.whole_ms, strict=False)),
+        best_single=sliced.table.devices[_best_now(ran)],
+        gain=gain,
+        gain_ci=(low, high),
+        output_difference=ran.difference,
+        outputs_equal=ran.equal,
+        tolerance=ran.tolerance,
+        reference=ran.reference,
+        cut_difference=ran.cut_difference,
+        cut_tolerance=ran.cut_tolerance,
+        apart=dict(zip(sliced.table.devices, ran.apart, strict=False)),
+        runs=ran.runs,
+        slices=[
+            SliceRun(told, fair, took, _error(told, took), _error(fair, took))
+            for told, fair, took in zip(predicted, adjusted, ran.slice_ms, strict=True)
+        ],
+    )
+
+
+def _adjusted_ms(sliced: Sliced, ran: Ran, predicted: Sequence[float]) -> list[float]:
+    """The prediction of each slice, had its device been as fast when the table was measured as when the plan ran."""
+    speeds = [
+        now / then if then and now is not None else 1.0
+        for then, now in zip(sliced.survey.end_to_end_ms, ran.whole_ms, strict=True)
+    ]
+    return [ms * speeds[part.device] for ms, part in zip(predicted, sliced.plan.slices, strict=True)]
+
+
+def _best_now(ran: Ran) -> int:
+    """The device that runs the whole model fastest in that run."""
+    return min(range(len(ran.whole_ms)), key=lambda device: math.inf if (ms := ran.whole_ms[device]) is None else ms)
+
+
+def _error(predicted: float, measured: float) -> float | None:
+    return predicted / measured - 1 if measured > 0 else None
+
+
+def _notes(sliced: Sliced) -> Iterator[str]:
+    if any(line.offset < 0 for line in sliced.costs.communication):
+        yield (
+            "what a cut costs is a line through the cuts that were tried; where it begins below 0 ms, small cuts count "
+            "as the median of the smaller ones tried, not as less than nothing"
+        )
+    several = sum(layer.crossing > 1 for layer in sliced.survey.layers)
+    if several:
+        yield f"at {count(several)} cuts several values cross, and all of them are paid for"
+    described = sliced.table.devices[len(sliced.survey.end_to_end_ms) :]
+    if described:
+        yield f"described, not measured: {', '.join(clean(name, 30) for name in described)}"
+    if sliced.survey.estimated and sliced.given:
+        yield ESTIMATED
+    if len(sliced.survey.layers) == 1:
+        yield "the model is one layer: it cannot be cut"
+    yield from (clean(note) for note in sliced.survey.notes)
