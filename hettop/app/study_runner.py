@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -21,8 +20,9 @@ from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard
 from hettop.processes.pipe_reader import LineReader
 from hettop.studies.kinds import Kind, model_arguments
-from hettop.studies.reading import found_of
+from hettop.studies.registry import read_document
 from hettop.studies.result import StudyResult
+from hettop.studies.stream import StreamLine
 from hettop.text import clean
 
 TOLD_EVERY_NS = 10**9
@@ -34,14 +34,6 @@ LOG_LINES = 6
 LOOK_S = 0.05
 END_S = 2.0
 """How long a study that was told to end may take to say its last words and to end its own children."""
-
-
-class StreamLine(msgspec.Struct, frozen=True):
-    """One line of `--stream`: what is going on, how much is done (0..1), and all that is known by now."""
-
-    doing: str | None = None
-    share: float | None = None
-    document: dict[str, Any] | None = None
 
 
 class Studies:
@@ -146,7 +138,8 @@ class _Running:
         ended = self._process.end()
         try:
             self._receive()
-            error = None if ended.code == 0 else _failure(ended, self._process.log.lines())
+            failed = self._told.failed or _failure(ended, self._process.log.lines())
+            error = None if ended.code == 0 else failed
         except HettopError as fault:
             error = _told_failure(fault)
         finally:
@@ -180,7 +173,7 @@ class _Running:
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise HettopError("study", f"it told what cannot be read: {clean(str(error))}") from None
             if self._told.document is not None:
-                self._found = found_of(self._kind.name, self._told.document)
+                self._found = read_document(self._kind.name, self._told.document)
                 self.document = self._told.document
         return bool(lines)
 
@@ -189,14 +182,7 @@ def _told_failure(error: HettopError) -> Failure:
     return Failure(kind=error.kind, message=error.message[:TEXT_LIMIT], hint=error.hint[:TEXT_LIMIT])
 
 
-def _is_warning(before: str, text: str) -> bool:
-    """Whether a line is a warning, or the hint below one."""
-    return text.startswith("warning: ") or (before.startswith("warning: ") and text.startswith("hint: "))
-
-
 def _failure(ended: ChildExit, log: list[str]) -> Failure:
-    """Why it failed, by its own last words."""
+    """Why it failed, where it did not say so itself."""
     texts = [text for line in log if (text := clean(line, TEXT_LIMIT).strip())]
-    lines = [text for before, text in pairwise(["", *texts]) if not _is_warning(before, text)]
-    message = lines[0].removeprefix("hettop: ") if lines else f"it {ended.words} without a word"
-    return Failure(kind="study", message=message, hint=lines[1] if len(lines) > 1 else "", log=lines[2:][-LOG_LINES:])
+    return Failure(kind="study", message=f"it {ended.words} without a word", log=texts[-LOG_LINES:])

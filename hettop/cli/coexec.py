@@ -16,15 +16,12 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.setup import Setup
-from hettop.report.page import Paragraph
-from hettop.report.terminal.blocks import block_text
 from hettop.studies.coexec.measure import coexec_result
 from hettop.studies.coexec.messages import CoexecJob
-from hettop.studies.coexec.page import blocks
-from hettop.studies.coexec.rates import Energy, Result
+from hettop.studies.coexec.rates import Result
+from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
 from hettop.studies.coexec.worker_names import unit_of
-from hettop.studies.granularities import page as granularities_page
 from hettop.studies.granularities.measure import granularities_result
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model
@@ -62,30 +59,23 @@ def _coexecute(arguments: argparse.Namespace) -> int:
         output.begin(setup)
         listener = Listener(
             output.progress.show,
-            lambda some, energy: output.progress.partial(lambda: _document(setup, some, energy)),
+            lambda some, energy: output.progress.partial(lambda: _document(setup, some, coexec_result(some, energy))),
         )
         measured, energy = measure(setup, job, arguments.power, listener, ends)
-        output.finish(
-            lambda: _document(setup, measured, energy),
-            lambda width: _text(setup, measured, energy, width),
-        )
+        result = coexec_result(measured, energy)
+        title = [model_title(setup), setup.backend, *(["SIMULATED"] if measured.simulated else [])]
+        output.finish(result, lambda: _document(setup, measured, result), " · ".join(title))
     return EXIT_INTERRUPTED if measured.interrupted else 0
 
 
-def _document(setup: Setup, measured: Result, energy: Energy) -> dict[str, Any]:
+def _document(setup: Setup, measured: Result, result: CoexecResult) -> dict[str, Any]:
     return {
         "hettop": __version__,
         "simulated": measured.simulated,
         "model": {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None},
         "backend": setup.backend,
-        **coexec_result(measured, energy).document(),
+        **result.document(),
     }
-
-
-def _text(setup: Setup, measured: Result, energy: Energy, width: int) -> str:
-    title = [model_title(setup), setup.backend, *(["SIMULATED"] if measured.simulated else [])]
-    page = [Paragraph(" · ".join(title), "muted"), *blocks(coexec_result(measured, energy))]
-    return block_text(page, width)
 
 
 def _on_screen(arguments: argparse.Namespace) -> int:
@@ -146,10 +136,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         )
         result = granularities_result(threads, found, interrupted=interrupted)
         title = f"{model_title(setup)} · ONNX Runtime, CPU · {threads} threads"
-        output.finish(
-            lambda: document(result),
-            lambda width: block_text([Paragraph(title, "muted"), *granularities_page.blocks(result)], width),
-        )
+        output.finish(result, lambda: document(result), title)
     if interrupted:
         return EXIT_INTERRUPTED
     return 0 if any(each.compared is not None for each in found) else EXIT_FAILED

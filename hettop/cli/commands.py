@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -104,7 +105,19 @@ def parse(name: str, argv: Sequence[str]) -> argparse.Namespace:
 def run_command(name: str, argv: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     arguments = parse(name, argv)
-    return int(importlib.import_module(command_of(name).runner).run(arguments))
+    try:
+        return int(importlib.import_module(command_of(name).runner).run(arguments))
+    except HettopError as error:
+        if getattr(arguments, "stream", False):
+            tell_failure(error)
+        raise
+
+
+def tell_failure(error: HettopError) -> None:
+    """The last line of `--stream`, for a program that follows."""
+    from hettop.cli.progress import ProgressJson
+
+    ProgressJson(sys.stdout).failed(error)
 
 
 @dataclass(frozen=True, slots=True)

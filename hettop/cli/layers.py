@@ -14,12 +14,9 @@ from hettop.measurement.arguments import model_options
 from hettop.measurement.recorded import looks_like_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.models.cache import default_cache
-from hettop.report.page import Paragraph
-from hettop.report.terminal.blocks import block_text
 from hettop.sources.engine.backends import has_plans
 from hettop.studies.layers.job import LayersJob, measure_in_child
 from hettop.studies.layers.notes import noted
-from hettop.studies.layers.page import blocks
 from hettop.studies.layers.published import Work
 from hettop.studies.layers.recorded import layers_of_recording
 from hettop.studies.layers.result import LayersResult
@@ -38,11 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
             setup, result = measure(arguments, output)
             title, model = model_title(setup), model_document(setup)
         result = noted(result)
-        heading = Paragraph(result_title(title, result), "muted")
-        output.finish(
-            lambda: {"hettop": __version__, "model": model, **result.document()},
-            lambda width: block_text([heading, *blocks(result)], width),
-        )
+        document = {"hettop": __version__, "model": model, **result.document()}
+        output.finish(result, lambda: document, result_title(title, result))
     return 0
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from hettop.cli.measuring import print_warnings
 from hettop.cli.progress import ProgressJson, ProgressSink, progress_line
+from hettop.errors import HettopError
 from hettop.measurement.arguments import check_result_options
 from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
+from hettop.report.page import Block, Paragraph
+from hettop.report.terminal.blocks import block_text
 from hettop.studies.recording import StudyRecording, header_of
+from hettop.studies.registry import STUDIES
+from hettop.studies.result import StudyResult
 from hettop.text import clean
 
 
@@ -53,16 +57,21 @@ class StudyOutput:
             self._recording = StudyRecording(path, header_of(setup), self._name, command, force=force)
 
     def finish(
-        self, document: Callable[[], dict[str, Any]], text: Callable[[int], str], *, interrupted: bool = False
+        self,
+        result: StudyResult,
+        document: Callable[[], dict[str, Any]],
+        title: str,
+        page: Sequence[Block] | None = None,
+        *,
+        interrupted: bool = False,
     ) -> None:
-        """Print the result as was asked for (`text` of a width in cells), and record it. Raises HettopError (`io`).
+        """Print the result as was asked for, and record it. Raises HettopError (`io`).
 
-        interrupted: whether the user ended it before its time.
+        document: with the host and the model. page: None: the study's. interrupted: the user ended it early.
         """
         self.progress.clear()
-        document = cache(document)  # some resample for seconds
         if self._recording is not None:
-            self._recording.keep(document(), "ended" if interrupted else "done")
+            self._recording.keep(result, "ended" if interrupted else "done")
         if self._arguments.stream:
             self.progress.partial(document)
         elif self._arguments.as_json:
@@ -70,5 +79,10 @@ class StudyOutput:
         else:
             width = shutil.get_terminal_size((100, 24)).columns
             kept = [f"kept in {clean(self._arguments.record)}"] if self._recording is not None else []
-            page = [text(width).rstrip("\n"), *kept]
-            sys.stdout.write("\n".join(page) + "\n")
+            blocks = [Paragraph(title, "muted"), *(STUDIES[self._name].page(result) if page is None else page)]
+            sys.stdout.write("\n".join([block_text(blocks, width).rstrip("\n"), *kept]) + "\n")
+
+    def failed(self, message: str) -> None:
+        """Tell why there is nothing, where no exception says it."""
+        self.progress.failed(HettopError("study", message))
+        sys.stderr.write(f"hettop: {clean(message, 400)}\n")

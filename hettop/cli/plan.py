@@ -17,7 +17,6 @@ from hettop.measurement.arguments import model_options
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
-from hettop.report.page import Paragraph
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
@@ -80,16 +79,12 @@ def _plan_model(arguments: argparse.Namespace) -> int:
         if arguments.save_costs is not None:
             _save(Path(arguments.save_costs), written_costs(sliced.costs.table))
         result = plan_result(sliced)
-        output.finish(lambda: _document(setup, result), lambda width: _text(setup, result, width))
+        output.finish(result, lambda: _document(setup, result), model_title(setup))
     return NOT_EQUAL if result.run is not None and not result.run.outputs_equal else 0
 
 
 def _document(setup: Setup, result: PlanResult) -> dict[str, Any]:
     return {"hettop": __version__, "model": model_document(setup), **result.document()}
-
-
-def _text(setup: Setup, result: PlanResult, width: int) -> str:
-    return block_text([Paragraph(model_title(setup), "muted"), *blocks(result)], width)
 
 
 def _options(arguments: argparse.Namespace) -> PlanOptions:

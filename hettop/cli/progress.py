@@ -8,11 +8,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
+from hettop.errors import HettopError
+from hettop.events import TEXT_LIMIT, Failure
 from hettop.format import clock
 from hettop.measurement.options import MeasureOptions
 from hettop.report.document import to_json_line
 from hettop.session.session import Session
 from hettop.session.unit import Unit
+from hettop.studies.result import named
+from hettop.studies.stream import StreamLine
+from hettop.text import clean
 
 BAR_WIDTH = 24
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
@@ -35,6 +40,10 @@ class ProgressSink(Protocol):
 
     def partial(self, document: Document) -> None:
         """All that is known by now."""
+        ...
+
+    def failed(self, error: HettopError) -> None:
+        """It ends with this."""
         ...
 
     def clear(self) -> None:
@@ -60,6 +69,9 @@ class ProgressLine:
     def partial(self, document: Document) -> None:
         """Nobody reads a document on one line."""
 
+    def failed(self, error: HettopError) -> None:
+        """Whoever watches reads it on stderr."""
+
     def clear(self) -> None:
         if self._width:
             self._stream.write("\r\x1b[K")
@@ -67,22 +79,29 @@ class ProgressLine:
 
 
 class ProgressJson:
-    """A JSON object per line: `doing` with `share`, or `document`."""
+    """A JSON object per line, as `StreamLine` has it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def show(self, doing: str, share: float | None = None) -> None:
-        self._write({"doing": doing, "share": share, "document": None})
+        self._write(StreamLine(doing=doing, share=share))
 
     def partial(self, document: Document) -> None:
-        self._write({"doing": None, "share": None, "document": document()})
+        self._write(StreamLine(document=dict(document())))
+
+    def failed(self, error: HettopError) -> None:
+        hint = clean(error.hint, TEXT_LIMIT)
+        self._write(StreamLine(failed=Failure(kind=error.kind, message=clean(error.message, TEXT_LIMIT), hint=hint)))
 
     def clear(self) -> None:
         """Nothing to clear: a line that is written stays."""
 
-    def _write(self, line: Mapping[str, Any]) -> None:
-        self._stream.write(to_json_line(line) + "\n")
+    def _write(self, line: StreamLine) -> None:
+        plain = named(line)
+        if line.failed is None:
+            del plain["failed"]
+        self._stream.write(to_json_line(plain) + "\n")
         self._stream.flush()
 
 

@@ -24,7 +24,6 @@ from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.notes import noted
 from hettop.studies.layers.published import find_chip, read_chips
 from hettop.studies.layers.result import LayersResult
-from hettop.studies.roofline.page import blocks
 from hettop.studies.roofline.published import LABEL, published_blocks, published_document
 from hettop.version import __version__
 
@@ -44,11 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
         if measured.roofs is None:
             raise HettopError("crashed", "the measuring process told no roofs")
         result = noted(measured).with_whole(setup.model.name)
-        title = Paragraph(result_title(model_title(setup), result), "muted")
-        output.finish(
-            lambda: roofline_document(model_document(setup), result),
-            lambda width: block_text([title, *blocks(result)], width),
-        )
+        title = result_title(model_title(setup), result)
+        output.finish(result, lambda: roofline_document(model_document(setup), result), title)
     return 0
 
 

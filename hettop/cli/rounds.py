@@ -6,7 +6,6 @@ Knows nothing of what the candidates have in common.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,12 +89,12 @@ def print_recordings(trials: Sequence[Trial]) -> None:
             print_recorded(trial.closed)
 
 
-def exit_code(rows: Sequence[Statistics], interrupted: bool) -> int:
+def exit_code(rows: Sequence[Statistics], interrupted: bool, output: StudyOutput) -> int:
     """0 if something was measured; else the reasons are told, each once."""
     if interrupted:
         return EXIT_INTERRUPTED
     if any(row.n for row in rows):
         return 0
     for why in dict.fromkeys(row.error.message if row.error else "nothing was measured" for row in rows):
-        sys.stderr.write(f"hettop: {clean(why, 400)}\n")
+        output.failed(why)
     return EXIT_FAILED

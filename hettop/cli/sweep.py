@@ -36,8 +36,7 @@ from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup, prepare
 from hettop.report.conditions import conditions_blocks, conditions_document
 from hettop.report.document import session_document
-from hettop.report.page import Items, Paragraph
-from hettop.report.terminal.blocks import block_text
+from hettop.report.page import Items
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import statistics
@@ -46,7 +45,7 @@ from hettop.sources.load.source import unavailable
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
 from hettop.studies.sweep.measure import loads_result, points_result
-from hettop.studies.sweep.page import blocks, headline_blocks
+from hettop.studies.sweep.page import headline_blocks
 from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
 from hettop.studies.sweep.result import SweepResult
 from hettop.text import clean
@@ -120,7 +119,10 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     outcome = measure(sweep, show, output.progress.clear)
     with stop_signals_ignored():
         notes = [INTERRUPTED] if outcome.interrupted else []
-        output.finish(lambda: _loads_document(sweep, notes), lambda width: _text(sweep, notes, width))
+        session = sweep.session
+        result = loads_result(statistics(session), sweep.failed_loads)
+        page = [*headline_blocks(result), *conditions_blocks(session, sweep.failed_loads), Items(notes)]
+        output.finish(result, lambda: _loads_document(sweep, notes), " · ".join(provenance(session)), page)
         sys.stdout.flush()
         if outcome.closed is not None:
             print_recorded(outcome.closed)
@@ -149,14 +151,6 @@ def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
         "failed_loads": dict(sweep.failed_loads),
         "notes": notes,
     }
-
-
-def _text(sweep: Sweep, notes: list[str], width: int) -> str:
-    session = sweep.session
-    title = Paragraph(" · ".join(provenance(session)), "muted")
-    headline = headline_blocks(loads_result(statistics(session), sweep.failed_loads))
-    page = [title, *headline, *conditions_blocks(session, sweep.failed_loads), Items(notes)]
-    return block_text(page, width)
 
 
 MOST_POINTS = 64
@@ -232,9 +226,9 @@ class PointSweep:
         _, head = heading(self.setup, self.rounds.trials)
         return {**head, **result.document()}
 
-    def text(self, result: SweepResult, width: int) -> str:
-        title, _ = heading(self.setup, self.rounds.trials)
-        return block_text([Paragraph(title, "muted"), *blocks(result)], width)
+    @property
+    def title(self) -> str:
+        return heading(self.setup, self.rounds.trials)[0]
 
     def _result(self, trial: Trial, *, modes: bool) -> PointResult:
         point = next(point for point in self.points if point.candidate is trial.candidate)
@@ -252,13 +246,9 @@ def _measure(sweep: PointSweep, output: StudyOutput) -> int:
     with stop_signals_ignored():
         results, notes = sweep.results(), [INTERRUPTED] if interrupted else []
         result = points_result(results, sweep.budget, notes)
-        output.finish(
-            lambda: sweep.document(result),
-            lambda width: sweep.text(result, width),
-            interrupted=interrupted,
-        )
+        output.finish(result, lambda: sweep.document(result), sweep.title, interrupted=interrupted)
         print_recordings(sweep.rounds.trials)
-    code = exit_code([result.statistics for result in results], interrupted)
+    code = exit_code([result.statistics for result in results], interrupted, output)
     for trial in sweep.rounds.trials:
         if trial.session is not None:
             code = after_recording(code, trial.closed, trial.session)

@@ -26,10 +26,7 @@ from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup
 from hettop.models.cache import default_cache
 from hettop.models.precision import VariantJob
-from hettop.report.page import Paragraph
-from hettop.report.terminal.blocks import block_text
 from hettop.studies.variants.measure import MeasuredVariant, variants_result
-from hettop.studies.variants.page import blocks
 from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
 
 DEFAULT_RUNS = 200
@@ -72,14 +69,10 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: Stud
         measured = measured_variants(setup, variants, rounds.trials)
         result = variants_result(measured, [INTERRUPTED] if interrupted else [])
         title, head = heading(setup, rounds.trials)
-        output.finish(
-            lambda: {**head, **result.document()},
-            lambda width: block_text([Paragraph(title, "muted"), *blocks(result)], width),
-            interrupted=interrupted,
-        )
+        output.finish(result, lambda: {**head, **result.document()}, title, interrupted=interrupted)
         sys.stdout.flush()
         print_recordings(rounds.trials)
-    return exit_code([each.statistics for each in measured], interrupted)
+    return exit_code([each.statistics for each in measured], interrupted, output)
 
 
 def measured_variants(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -24,7 +24,7 @@ from hettop.measurement.setup import Setup
 from hettop.record import pack
 from hettop.record.writer import Writer
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.reading import found_of
+from hettop.studies.result import StudyResult
 from hettop.text import clean
 
 MOST_ARGUMENTS = 64
@@ -68,14 +68,10 @@ class StudyRecording:
         if not self._kept:
             self._writer.discard()
 
-    def keep(self, document: Mapping[str, Any], state: str = "done") -> None:
-        """Write what was found, as `--json` prints it; `state`: `done`, or `ended` by the user before its time.
-
-        Raises HettopError (`io`, `study`).
-        """
+    def keep(self, found: StudyResult, state: str = "done") -> None:
+        """Write what was found; `state`: `done`, or `ended` by the user before its time. Raises HettopError (`io`)."""
         t = self._now() - self._began
-        found = found_of(self._name, document).line()
-        study = Study(t=t, name=self._name, state=state, elapsed_ns=t, arguments=self._arguments, found=found)
+        study = Study(t=t, name=self._name, state=state, elapsed_ns=t, arguments=self._arguments, found=found.line())
         self._writer.write(study)
         self._kept = True
         closed = self._writer.close(f"the study is {state}", t)

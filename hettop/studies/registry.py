@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hettop.errors import HettopError
+
 if TYPE_CHECKING:
     from hettop.events import Study
     from hettop.report.page import Block
@@ -23,11 +25,15 @@ class StudyKind:
     name: str
     title: str
 
+    def type(self) -> type[StudyResult]:
+        """Of what it finds."""
+        kind: type[StudyResult] = import_module(f"hettop.studies.{self.name}.result").RESULT
+        return kind
+
     def result(self, found: Mapping[str, Any]) -> StudyResult | None:
         """What a line of a recording holds; None where it is no result of this study."""
-        kind: type[StudyResult] = import_module(f"hettop.studies.{self.name}.result").RESULT
         try:
-            return kind.from_line(found)
+            return self.type().from_line(found)
         except ValueError:  # msgspec's are ValueErrors
             return None
 
@@ -48,6 +54,16 @@ STUDIES = {
         StudyKind("granularities", "Granularities"),
     )
 }
+
+
+def read_document(name: str, document: Mapping[str, Any]) -> StudyResult:
+    """What the command of the study called `name` printed. Raises HettopError (`study`) where it is no such thing."""
+    if name not in STUDIES:
+        raise HettopError("study", f"no study is called {name}", f"there are {', '.join(STUDIES)}")
+    try:
+        return STUDIES[name].type().from_document(document)
+    except (KeyError, TypeError, ValueError) as error:  # msgspec's are ValueErrors
+        raise HettopError("study", f"{name} told what cannot be read: {type(error).__name__} {error}") from None
 
 
 def result_of(study: Study) -> StudyResult | None:

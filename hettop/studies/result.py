@@ -65,6 +65,11 @@ class StudyResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return {}
 
     @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Reverse of `document`, which may have more fields. Raises ValueError, KeyError or TypeError for another."""
+        return msgspec.convert(document, cls)
+
+    @classmethod
     def from_line(cls, found: Mapping[str, Any]) -> Self:
         """Reverse of `line`. Raises ValueError (msgspec.ValidationError) for what is no result of this study.
 

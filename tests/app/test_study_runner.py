@@ -39,10 +39,11 @@ tell(doing="measuring", share=0.25, document=None)
 if does == "hang":
     time.sleep(1000)
 if does == "fail":
-    print("hettop: no such unit\\nname another\\nline", file=sys.stderr)
+    print("hettop: other words for people", file=sys.stderr)
+    tell(failed=dict(kind="usage", message="no such unit", hint="name another"))
     sys.exit(2)
-if does == "warn and fail":
-    print("warning: ONNX Runtime runs this\\nhint: install it\\nhettop: no such unit\\nname another", file=sys.stderr)
+if does == "crash":
+    print("Fatal: no memory", file=sys.stderr)
     sys.exit(2)
 if does == "rubbish":
     print("no JSON")
@@ -101,7 +102,7 @@ def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) 
     ("does", "message"),
     [
         ("fail", "no such unit"),
-        ("warn and fail", "no such unit"),
+        ("crash", "it exited with status 2 without a word"),
         ("rubbish", "it told what cannot be read"),
         ("other", "layers told what cannot be read"),
     ],
@@ -113,7 +114,9 @@ def test_one_that_fails_says_why_in_its_own_words(studies: Studies, does: str, m
     assert told.error is not None
     assert told.error.message.startswith(message)
     if does == "fail":
-        assert (told.error.hint, told.error.log) == ("name another", ["line"])
+        assert (told.error.kind, told.error.hint, told.error.log) == ("usage", "name another", [])
+    if does == "crash":
+        assert told.error.log == ["Fatal: no memory"]
 
 
 def test_one_that_says_nothing_has_no_answer(studies: Studies) -> None:

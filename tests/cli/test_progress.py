@@ -26,6 +26,7 @@ from hettop.cli.progress import (
     unit_states,
     width_of,
 )
+from hettop.errors import HettopError
 from hettop.measurement.options import MeasureOptions
 from hettop.session.session import Session
 from tests.streams import MS, S, header, window
@@ -140,9 +141,16 @@ def test_a_program_gets_a_json_object_per_line() -> None:
     progress.show("b1 on ALL", 0.5)
     progress.clear()
     progress.partial(lambda: {"points": []})
+    progress.failed(HettopError("usage", "no such unit", "name another"))
     assert [json.loads(line) for line in stream.getvalue().splitlines()] == [
         {"doing": "b1 on ALL", "share": 0.5, "document": None},
         {"doing": None, "share": None, "document": {"points": []}},
+        {
+            "doing": None,
+            "share": None,
+            "document": None,
+            "failed": {"kind": "usage", "message": "no such unit", "hint": "name another", "log": []},
+        },
     ]
 
 
@@ -158,6 +166,9 @@ class Sink:
 
     def partial(self, document: Document) -> None:
         self.documents.append(document())
+
+    def failed(self, error: HettopError) -> None:
+        raise AssertionError(f"nothing failed: {error}")
 
     def clear(self) -> None:
         raise AssertionError("nothing else is printed")

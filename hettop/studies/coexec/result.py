@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
@@ -95,6 +96,12 @@ class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
         """There `error` of a unit is the whole fault."""
         plain = super().document()
         return {**plain, "units": [{**unit, "error": unit["fault"]} for unit in plain["units"]]}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """There the error of a unit is the whole fault."""
+        units = [{**unit, "error": unit["error"] and unit["error"]["message"]} for unit in document["units"]]
+        return msgspec.convert({**document, "units": units}, cls)
 
     def failures(self) -> dict[str, str]:
         """Units that did not begin, or did not go on."""

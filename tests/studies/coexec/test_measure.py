@@ -18,8 +18,7 @@ from hettop.studies.coexec.measure import coexec_result
 from hettop.studies.coexec.page import blocks
 from hettop.studies.coexec.rates import Energy, Fault, Result, Round, UnitResult
 from hettop.studies.coexec.result import CoexecResult
-from hettop.studies.reading import found_of
-from hettop.studies.registry import result_of
+from hettop.studies.registry import read_document, result_of
 from tests.processes.waiting import REPOSITORY
 from tests.studies.sweep.test_measure import missing_or_changed
 
@@ -232,7 +231,7 @@ def test_however_long_it_goes_on_it_fits_a_line() -> None:
 @pytest.mark.parametrize("broken", [{}, {"units": 5}, {"units": [{}]}])
 def test_what_is_no_such_document_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(HettopError, match="coexec told what cannot be read"):
-        found_of("coexec", broken)
+        read_document("coexec", broken)
 
 
 def power(end_s: float, mw: float) -> Power:

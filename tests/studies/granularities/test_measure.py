@@ -18,7 +18,7 @@ from hettop.studies.granularities.page import blocks
 from hettop.studies.granularities.result import GranularitiesResult, GranularityRow
 from hettop.studies.granularities.setup import UnderLoad
 from hettop.studies.plan.cutting.result import Compared
-from hettop.studies.reading import found_of
+from hettop.studies.registry import read_document
 from tests.processes.waiting import REPOSITORY
 from tests.studies.granularities.measured import COMPARED, FOUND, ROWS
 from tests.studies.sweep.test_measure import missing_or_changed
@@ -159,11 +159,11 @@ def test_the_page_fits_its_width(width: int) -> None:
 
 def test_the_document_is_read_as_the_result() -> None:
     found = granularities_result(2, FOUND)
-    assert found_of("granularities", document(found)) == found
+    assert read_document("granularities", document(found)) == found
 
 
 @pytest.mark.parametrize("broken", [{}, {"loads": 5}, {"threads": -1}])
 def test_what_is_no_such_document_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(HettopError) as refused:
-        found_of("granularities", broken and {**document(granularities_result(2, FOUND)), **broken})
+        read_document("granularities", broken and {**document(granularities_result(2, FOUND)), **broken})
     assert refused.value.kind == "study"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hettop.errors import HettopError
 from hettop.events import Study
 from hettop.studies.layers.result import Kernel, LayerRow, LayersResult, Roofs
-from hettop.studies.reading import found_of
+from hettop.studies.registry import read_document
 from tests.studies.layers.measured import CACHED, CONV, DEPTHWISE, POOL, ROOFS, UNKNOWN, measured
 
 
@@ -224,7 +224,7 @@ def test_a_text_that_could_move_the_cursor_is_cleaned() -> None:
 @pytest.mark.parametrize("name", ["layers", "roofline"])
 def test_the_document_of_a_command_is_read_as_the_result(name: str) -> None:
     found = measured().with_whole("net")
-    assert found_of(name, {"hettop": "1", "model": {"name": "net"}, **found.document()}) == found
+    assert read_document(name, {"hettop": "1", "model": {"name": "net"}, **found.document()}) == found
 
 
 BROKEN: list[dict[str, Any]] = [{}, {"layers": 3}, {"layers": [{"name": "a", "ms": 1.0}]}, {"roofs": 1}]
@@ -233,4 +233,4 @@ BROKEN: list[dict[str, Any]] = [{}, {"layers": 3}, {"layers": [{"name": "a", "ms
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_is_no_such_document_is_an_error(broken: dict[str, Any]) -> None:
     with pytest.raises(HettopError, match="cannot be read"):
-        found_of("layers", {**result().document(), **broken} if broken else {})
+        read_document("layers", {**result().document(), **broken} if broken else {})

@@ -19,7 +19,7 @@ from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.result import MovingCost, PlanResult, PlanSlice
 from hettop.studies.plan.slicing.costs import CostTable
 from hettop.studies.plan.slicing.planner import Plan, Slice
-from hettop.studies.reading import found_of
+from hettop.studies.registry import read_document
 from tests.studies.plan.sliced import RAN, SLICED
 
 FOUND = plan_result(replace(SLICED, ran=RAN))
@@ -61,7 +61,7 @@ def test_the_run_is_kept_and_may_be_missing() -> None:
 
 
 def test_what_its_command_prints_is_kept_the_same() -> None:
-    assert found_of("plan", json.loads(to_json(FOUND.document()))).line() == FOUND.line()
+    assert read_document("plan", json.loads(to_json(FOUND.document()))).line() == FOUND.line()
 
 
 def test_a_contradiction_is_kept_apart_from_notes_and_whole() -> None:
@@ -134,5 +134,5 @@ def test_the_largest_model_still_fits_a_line(layers: int) -> None:
 @pytest.mark.parametrize("changed", [{"slices": 5}, {"cost": float("nan")}, {"layers": None}, {"cost": -1.0}])
 def test_what_is_no_such_document_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(HettopError) as refused:
-        found_of("plan", {**FOUND.document(), **changed})
+        read_document("plan", {**FOUND.document(), **changed})
     assert refused.value.kind == "study"

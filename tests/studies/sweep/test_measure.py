@@ -16,7 +16,7 @@ from hettop.events import Study
 from hettop.report.document import to_json
 from hettop.report.terminal.blocks import block_text
 from hettop.session.statistics import Reason, Statistics
-from hettop.studies.reading import found_of
+from hettop.studies.registry import read_document
 from hettop.studies.result import named
 from hettop.studies.sweep.curves import PointResult
 from hettop.studies.sweep.measure import loads_result, points_result
@@ -181,4 +181,4 @@ def test_units_under_loads_have_a_point_for_each_of_the_thermal_state_with_most_
 @pytest.mark.parametrize("document", [{"points": 3}, {"points": [{}]}, {"points": [], "curves": [{"axis": "batch"}]}])
 def test_what_is_no_such_document_is_refused(document: dict[str, Any]) -> None:
     with pytest.raises(HettopError, match="sweep told what cannot be read"):
-        found_of("sweep", document)
+        read_document("sweep", document)

@@ -14,7 +14,7 @@ from hettop.events import TEXT_LIMIT, Study
 from hettop.models.precision import CORE_ML_PRECISIONS, ONNX_PRECISIONS, note_of
 from hettop.report.document import to_json
 from hettop.session.statistics import Reason, Statistics
-from hettop.studies.reading import found_of
+from hettop.studies.registry import read_document
 from hettop.studies.variants.measure import QUICK_SAMPLES, MeasuredVariant, reference_of, speed, variants_result
 from hettop.studies.variants.result import MOST_VARIANTS, VariantsResult
 from tests.processes.waiting import REPOSITORY
@@ -192,6 +192,6 @@ def test_no_note_of_a_precision_is_cut_in_a_line() -> None:
 
 def test_the_document_is_read_as_the_result() -> None:
     found = variants_result(TWO_UNITS, ["a note"])
-    assert found_of("variants", json.loads(to_json(found.document()))) == found
+    assert read_document("variants", json.loads(to_json(found.document()))) == found
     with pytest.raises(HettopError, match="variants told what cannot be read"):
-        found_of("variants", {"variants": [{"precision": "fp16"}]})
+        read_document("variants", {"variants": [{"precision": "fp16"}]})
