@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hettop.app.live import LiveFeed
 from hettop.cli.screen import ScreenOptions, show
-from hettop.cli.signals import ScreenSignals
+from hettop.console.signals import ScreenSignals
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare

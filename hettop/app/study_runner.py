@@ -14,15 +14,16 @@ from typing import Any
 
 import msgspec
 
+from hettop.console.progress import StreamLine
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure, Study
+from hettop.measurement.arguments import model_arguments
 from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard
 from hettop.processes.pipe_reader import LineReader
-from hettop.studies.kinds import Kind, model_arguments
+from hettop.studies.kinds import Kind
 from hettop.studies.registry import read_document
 from hettop.studies.result import StudyResult
-from hettop.studies.stream import StreamLine
 from hettop.text import clean
 
 TOLD_EVERY_NS = 10**9

@@ -8,19 +8,19 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hettop.cli.measuring import (
+from hettop.cli.parsers.measuring import AUTO_WARMUP
+from hettop.cli.printed import print_session
+from hettop.console.measuring import (
     LONGER,
     after_recording,
     measure,
     print_header_warnings,
     print_power_problem,
     print_recorded,
-    print_session,
     print_turns_problem,
 )
-from hettop.cli.parsers.measuring import AUTO_WARMUP
-from hettop.cli.progress import completed, progress_line, unit_states
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.progress import completed, progress_line, unit_states
+from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.events import NO_LOAD
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED

@@ -1,81 +1,25 @@
-"""`hettop coexec`: one stream of inputs, served by several units at once."""
+"""`hettop coexec`: without a screen as any study, with `--live` in the live view."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from typing import Any
 
-from hettop.cli.layers import model_document, model_title
 from hettop.cli.live import co_execute
-from hettop.cli.output import StudyOutput
-from hettop.cli.parsers.studies import COEXEC_DEPTH
-from hettop.cli.signals import stop_descriptors
 from hettop.errors import HettopError
-from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-from hettop.measurement.arguments import model_options
-from hettop.measurement.setup import Setup
-from hettop.studies.coexec.measure import coexec_result
-from hettop.studies.coexec.messages import CoexecJob
-from hettop.studies.coexec.rates import Result
-from hettop.studies.coexec.result import CoexecResult
-from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
+from hettop.measurement.arguments import model_arguments, model_options
+from hettop.studies.coexec import command
+from hettop.studies.coexec.command import named_units, refuse_mixtures
+from hettop.studies.coexec.setup import prepare_units
 from hettop.studies.coexec.worker_names import unit_of
-from hettop.studies.granularities.measure import granularities_result
-from hettop.studies.granularities.result import GranularitiesResult
-from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model
-from hettop.studies.kinds import Together, model_arguments
-from hettop.version import __version__
+from hettop.studies.kinds import Together
 
-FEWEST_THREADS = 2
-COEXECUTING = ("units", "depth", "power", "block", "until_ended", "live")
 HEADLESS = {"as_json": "json", "stream": "stream", "block": "block"}
-COMPARING = ("threads", "loads")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    _refuse_mixtures(arguments)
-    return _compare(arguments) if arguments.granularities else _coexecute(arguments)
-
-
-def _refuse_mixtures(arguments: argparse.Namespace) -> None:
-    there = COEXECUTING if arguments.granularities else COMPARING
-    wrong = [name for name in there if getattr(arguments, name) is not None]
-    if wrong:
-        how = "without" if arguments.granularities else "with"
-        name = wrong[0].replace("_", "-")
-        raise HettopError("usage", f"--{name} goes {how} --granularities", "see hettop coexec --help")
-
-
-def _coexecute(arguments: argparse.Namespace) -> int:
-    if arguments.live:
-        return _on_screen(arguments)
-    with (
-        StudyOutput("coexec", arguments) as output,
-        stop_descriptors(sys.stdin if arguments.until_ended else None) as ends,
-    ):
-        setup, job = _prepared(arguments)
-        output.begin(setup)
-        listener = Listener(
-            output.progress.show,
-            lambda some, energy: output.progress.partial(lambda: _document(setup, some, coexec_result(some, energy))),
-        )
-        measured, energy = measure(setup, job, arguments.power, listener, ends)
-        result = coexec_result(measured, energy)
-        title = [model_title(setup), setup.backend, *(["SIMULATED"] if measured.simulated else [])]
-        output.finish(result, lambda: _document(setup, measured, result), " · ".join(title))
-    return EXIT_INTERRUPTED if measured.interrupted else 0
-
-
-def _document(setup: Setup, measured: Result, result: CoexecResult) -> dict[str, Any]:
-    return {
-        "hettop": __version__,
-        "simulated": measured.simulated,
-        "model": {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None},
-        "backend": setup.backend,
-        **result.document(),
-    }
+    refuse_mixtures(arguments)
+    return _on_screen(arguments) if arguments.live else command.run(arguments)
 
 
 def _on_screen(arguments: argparse.Namespace) -> int:
@@ -83,7 +27,7 @@ def _on_screen(arguments: argparse.Namespace) -> int:
     wrong = next((name for name in HEADLESS if getattr(arguments, name)), None)
     if wrong is not None:
         raise HettopError("usage", f"--{HEADLESS[wrong]} goes without --live", "see hettop coexec --help")
-    model, named = model_options(arguments), _named(arguments)
+    model, named = model_options(arguments), named_units(arguments)
     units = prepare_units(model, named, os.cpu_count() or 1).units
     options = ["--warmup", str(arguments.warmup), *(["--depth", str(arguments.depth)] if arguments.depth else [])]
     argv = model_arguments(model)
@@ -93,50 +37,3 @@ def _on_screen(arguments: argparse.Namespace) -> int:
     if arguments.force:
         argv.append("--force")
     return co_execute(argv, Together(tuple(map(unit_of, units)), tuple(options)))
-
-
-def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
-    options = model_options(arguments)
-    setup = prepare_units(options, _named(arguments), os.cpu_count() or 1)
-    return setup, make_job(
-        setup,
-        options,
-        duration_ns=None if arguments.until_ended else arguments.duration,
-        warmup=arguments.warmup,
-        depth=arguments.depth or COEXEC_DEPTH,
-        powered=arguments.power is not None,
-        block_ns=arguments.block,
-    )
-
-
-def _named(arguments: argparse.Namespace) -> tuple[str, ...] | None:
-    return None if arguments.units is None else tuple(unit.strip() for unit in arguments.units.split(","))
-
-
-def _compare(arguments: argparse.Namespace) -> int:
-    loads = parse_loads(arguments.loads or "none")
-    threads = arguments.threads or max(FEWEST_THREADS, os.cpu_count() or 1)
-    with StudyOutput("granularities", arguments) as output:
-        setup = prepare_model(model_options(arguments), threads)
-        output.begin(setup)
-        model = model_document(setup)
-
-        def document(result: GranularitiesResult) -> dict[str, Any]:
-            return {"hettop": __version__, "model": model, **result.document()}
-
-        found, interrupted = compare_under(
-            setup,
-            arguments.model,
-            loads,
-            threads=threads,
-            duration_ns=arguments.duration,
-            warmup=arguments.warmup,
-            say=output.progress.show,
-            known=lambda some: output.progress.partial(lambda: document(granularities_result(threads, some))),
-        )
-        result = granularities_result(threads, found, interrupted=interrupted)
-        title = f"{model_title(setup)} · ONNX Runtime, CPU · {threads} threads"
-        output.finish(result, lambda: document(result), title)
-    if interrupted:
-        return EXIT_INTERRUPTED
-    return 0 if any(each.compared is not None for each in found) else EXIT_FAILED

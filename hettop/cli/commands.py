@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from hettop.cli.parsers import measuring, recordings, showing, studies
+from hettop.cli.parsers import measuring, recordings, showing
 from hettop.errors import HettopError
+from hettop.studies.registry import STUDIES, StudyKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,14 @@ LIVE = ""
 
 LIVE_VIEW = Command("Watch a model live", measuring.add_live_arguments, "hettop.cli.live")
 
-COMMANDS: Mapping[str, Command] = {
+
+def _of_study(kind: StudyKind) -> Command:
+    runner = RUNNERS.get(kind.name, f"hettop.studies.{kind.name}.command")
+    return Command(kind.summary, kind.add_arguments, runner)
+
+
+_OWN = {
     "bench": Command("Benchmark a model without the UI", measuring.add_bench_arguments, "hettop.cli.bench"),
-    "coexec": Command(
-        "Run several units concurrently and measure the speedup", studies.add_coexec_arguments, "hettop.cli.coexec"
-    ),
     "compare": Command(
         "Compare two recordings and detect regressions", recordings.add_compare_arguments, "hettop.cli.compare"
     ),
@@ -53,26 +57,24 @@ COMMANDS: Mapping[str, Command] = {
         showing.add_inspect_arguments,
         "hettop.cli.inspect",
     ),
-    "layers": Command("Profile a model layer by layer", studies.add_layers_arguments, "hettop.cli.layers"),
     "pareto": Command(
-        "Show the Pareto front of models, variants and units", studies.add_pareto_arguments, "hettop.cli.pareto"
+        "Show the Pareto front of models, variants and units", recordings.add_pareto_arguments, "hettop.cli.pareto"
     ),
-    "plan": Command("Partition a model across units (MOSAIC)", studies.add_plan_arguments, "hettop.cli.plan"),
     "power": Command("Show live power draw, or parse a capture", measuring.add_power_arguments, "hettop.cli.power"),
     "repair": Command("Repair a damaged recording", recordings.add_repair_arguments, "hettop.cli.repair"),
     "replay": Command(
         "Replay a recording in the UI, or print its statistics", recordings.add_replay_arguments, "hettop.cli.replay"
     ),
     "report": Command("Generate an HTML or Markdown report", recordings.add_report_arguments, "hettop.cli.report"),
-    "roofline": Command(
-        "Measure the roofline and place each layer on it", studies.add_roofline_arguments, "hettop.cli.roofline"
-    ),
-    "sweep": Command(
-        "Measure across batch sizes, image sizes or competing loads", studies.add_sweep_arguments, "hettop.cli.sweep"
-    ),
-    "variants": Command("Build and compare precision variants", studies.add_variants_arguments, "hettop.cli.variants"),
     "verify": Command("Validate a recording", recordings.add_verify_arguments, "hettop.cli.verify"),
 }
+
+RUNNERS = {"coexec": "hettop.cli.coexec"}
+"""Of studies that are called in another way than by their own module."""
+
+COMMANDS: Mapping[str, Command] = dict(
+    sorted({**_OWN, **{kind.name: _of_study(kind) for kind in STUDIES.values() if kind.summary}}.items())
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -115,7 +117,7 @@ def run_command(name: str, argv: Sequence[str]) -> int:
 
 def tell_failure(error: HettopError) -> None:
     """The last line of `--stream`, for a program that follows."""
-    from hettop.cli.progress import ProgressJson
+    from hettop.console.progress import ProgressJson
 
     ProgressJson(sys.stdout).failed(error)
 

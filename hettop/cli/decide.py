@@ -16,7 +16,7 @@ from hettop.analysis.budget import parse_budget, parse_energy
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
-from hettop.cli.measuring import (
+from hettop.console.measuring import (
     MORE_RUNS,
     after_recording,
     measure,
@@ -25,8 +25,8 @@ from hettop.cli.measuring import (
     print_recorded,
     print_turns_problem,
 )
-from hettop.cli.progress import completed, progress_line, unit_states
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.progress import completed, progress_line, unit_states
+from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options

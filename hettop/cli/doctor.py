@@ -18,9 +18,9 @@ from hettop.app.doctor import Finding, clear, examine, kept_in_use
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
 from hettop.app.terminal import Terminal
 from hettop.cli.anonymize import names_here
-from hettop.cli.measuring import measure
-from hettop.cli.progress import completed, progress_line, unit_states
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.measuring import measure
+from hettop.console.progress import completed, progress_line, unit_states
+from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.format import size

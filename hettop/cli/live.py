@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hettop.cli.commands import LIVE, parse
 from hettop.cli.screen import on_terminal, screen_options, show
 from hettop.cli.serving import serve
-from hettop.cli.signals import ScreenSignals, stop_signals_ignored
+from hettop.console.signals import ScreenSignals, stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
 from hettop.measurement.arguments import (
@@ -136,7 +136,7 @@ def _on_screen(
 
 
 def _is_incomplete(closed: Closed, feed: LiveFeed) -> bool:
-    from hettop.cli.measuring import is_incomplete
+    from hettop.console.measuring import is_incomplete
 
     return is_incomplete(closed, feed.session)
 
@@ -211,7 +211,7 @@ def _first_units(feed: LiveFeed, *, interleave: bool, usual: str | None) -> None
 
 
 def _print_recorded(closed: Closed | None) -> None:
-    from hettop.cli.measuring import print_recorded
+    from hettop.console.measuring import print_recorded
 
     if closed is not None:
         with contextlib.suppress(OSError):  # the terminal may be gone

@@ -15,7 +15,7 @@ from typing import TextIO
 import msgspec
 
 from hettop import events
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from hettop.report.document import to_json

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hettop.cli.screen import on_terminal, screen_options, show
 from hettop.cli.serving import serve
-from hettop.cli.signals import ScreenSignals
+from hettop.console.signals import ScreenSignals
 from hettop.errors import HettopError
 from hettop.text import clean
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
-    from hettop.cli.measuring import print_session
+    from hettop.cli.printed import print_session
     from hettop.record.defects import Report
     from hettop.record.folding import fold
     from hettop.record.reader import open_recording, read_events

@@ -18,7 +18,7 @@ from hettop.errors import HettopError
 from hettop.text import clean
 
 if TYPE_CHECKING:
-    from hettop.cli.signals import ScreenSignals
+    from hettop.console.signals import ScreenSignals
     from hettop.tui.feed import Feed
     from hettop.tui.preferences import Preferences
 

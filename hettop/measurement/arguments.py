@@ -201,3 +201,13 @@ def check_result_options(arguments: argparse.Namespace) -> None:
         raise HettopError("usage", "--json prints when all is done, --stream meanwhile", "use one of them")
     if arguments.force and arguments.record is None:
         raise HettopError("usage", "--force replaces a recording, and none is written", "add --record FILE")
+
+
+def model_arguments(model: ModelOptions) -> list[str]:
+    """The model as the user wrote it, for another command line."""
+    told = [model.model]
+    for option, value in (("--backend", model.backend), ("--function", model.function)):
+        told += [option, value] if value is not None else []
+    for option, values in (("--shape", model.shapes), ("--input", model.values), ("--hint", model.hints)):
+        told += [part for value in values for part in (option, value)]
+    return [*told, "--seed", str(model.seed)] if model.seed else told

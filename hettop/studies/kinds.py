@@ -1,16 +1,13 @@
-"""Which studies there are for a model on these units, and how each is called.
-
-Knows command lines, nothing of what comes of them.
-"""
+"""Which studies the live view offers for a model on these units, and how each is called."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
+from hettop.studies.registry import STUDIES
 from hettop.units import NS_PER_MS
 
 COEXEC = "coexec"
@@ -57,35 +54,16 @@ def kinds(unit: str, units: Sequence[str], how: Together = USUAL, backend: str |
 
     backend: as the user chose it, None where any will do: granularities can be compared on the default one alone.
     """
-    pair = ",".join(units[:2])
-    together = (
-        *coexecution(units, how),
-        Kind("plan", "which layers on which of two units, and what that gains", ("plan", "--devices", pair, "--run")),
-    )
-    granularities = (
-        Kind(
-            "granularities",
-            "parallel within operators, between them, by sub-graph, by task",
-            ("coexec", "--granularities"),
-        ),
-    )
-    return (
-        Kind("layers", "time by layer, and the share of each type of operation", ("layers", "--unit", unit)),
-        Kind("roofline", "what this machine can do, and how near each layer comes", ("roofline", "--unit", unit)),
-        Kind(
-            "sweep", "items a second and latency by batch, 1 to 16", ("sweep", "--units", unit, "--batch", "1,2,4,8,16")
-        ),
-        Kind("variants", "fp32, fp16, int8: speed, size, output difference", ("variants", "--units", unit)),
-        *(together if len(units) > 1 else ()),
-        *(granularities if backend in (None, DEFAULT_BACKEND) else ()),
-    )
+    found: list[Kind] = []
+    for study in STUDIES.values():
+        offer = study.live
+        if study.name == COEXEC:
+            found += coexecution(units, how)
+        elif offer is not None and len(units) >= offer.units and (not offer.default_only or _is_default(backend)):
+            arguments = tuple(word.format(unit=unit, pair=",".join(units[:2])) for word in offer.arguments)
+            found.append(Kind(study.name, offer.words, arguments))
+    return tuple(found)
 
 
-def model_arguments(model: ModelOptions) -> list[str]:
-    """The model as the user wrote it, for another command line."""
-    told = [model.model]
-    for option, value in (("--backend", model.backend), ("--function", model.function)):
-        told += [option, value] if value is not None else []
-    for option, values in (("--shape", model.shapes), ("--input", model.values), ("--hint", model.hints)):
-        told += [part for value in values for part in (option, value)]
-    return [*told, "--seed", str(model.seed)] if model.seed else told
+def _is_default(backend: str | None) -> bool:
+    return backend in (None, DEFAULT_BACKEND)

@@ -13,17 +13,42 @@ from typing import TYPE_CHECKING, Any
 from hettop.errors import HettopError
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
     from hettop.events import Study
     from hettop.report.page import Block
     from hettop.studies.result import StudyResult
 
 
 @dataclass(frozen=True, slots=True)
+class LiveOffer:
+    """How the live view offers a study: what it finds out, and its command, where `{unit}` is the unit looked at.
+
+    `{pair}`: the first two units. units: so many it takes. default_only: it can do nothing on other backends.
+    """
+
+    words: str
+    arguments: tuple[str, ...]
+    units: int = 1
+    default_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class StudyKind:
-    """A study: the name in commands and recordings, and the title above its page."""
+    """A study: the name in commands and recordings, the title above its page, and what its command does, in short.
+
+    summary: empty where it is no command, but an option of another study's. live: None: not offered, or, as
+    co-execution, steered by the live view itself.
+    """
 
     name: str
     title: str
+    summary: str = ""
+    live: LiveOffer | None = None
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Give the parser the options of its command."""
+        import_module(f"hettop.studies.{self.name}.options").add_arguments(parser)
 
     def type(self) -> type[StudyResult]:
         """Of what it finds."""
@@ -45,13 +70,53 @@ class StudyKind:
 STUDIES = {
     kind.name: kind
     for kind in (
-        StudyKind("layers", "Layers"),
-        StudyKind("roofline", "Roofline"),
-        StudyKind("sweep", "Sweep"),
-        StudyKind("variants", "Precision variants"),
-        StudyKind("plan", "Slicing plan"),
-        StudyKind("coexec", "Co-execution"),
-        StudyKind("granularities", "Granularities"),
+        StudyKind(
+            "layers",
+            "Layers",
+            "Profile a model layer by layer",
+            LiveOffer("time by layer, and the share of each type of operation", ("layers", "--unit", "{unit}")),
+        ),
+        StudyKind(
+            "roofline",
+            "Roofline",
+            "Measure the roofline and place each layer on it",
+            LiveOffer("what this machine can do, and how near each layer comes", ("roofline", "--unit", "{unit}")),
+        ),
+        StudyKind(
+            "sweep",
+            "Sweep",
+            "Measure across batch sizes, image sizes or competing loads",
+            LiveOffer(
+                "items a second and latency by batch, 1 to 16",
+                ("sweep", "--units", "{unit}", "--batch", "1,2,4,8,16"),
+            ),
+        ),
+        StudyKind(
+            "variants",
+            "Precision variants",
+            "Build and compare precision variants",
+            LiveOffer("fp32, fp16, int8: speed, size, output difference", ("variants", "--units", "{unit}")),
+        ),
+        StudyKind("coexec", "Co-execution", "Run several units concurrently and measure the speedup"),
+        StudyKind(
+            "plan",
+            "Slicing plan",
+            "Partition a model across units (MOSAIC)",
+            LiveOffer(
+                "which layers on which of two units, and what that gains",
+                ("plan", "--devices", "{pair}", "--run"),
+                units=2,
+            ),
+        ),
+        StudyKind(
+            "granularities",
+            "Granularities",
+            live=LiveOffer(
+                "parallel within operators, between them, by sub-graph, by task",
+                ("coexec", "--granularities"),
+                default_only=True,
+            ),
+        ),
     )
 }
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from hettop import events
-from hettop.cli.measuring import print_recorded
+from hettop.console.measuring import print_recorded
 from hettop.record.writer import Closed
 from tests.cli.running import (
     HETTOP,

@@ -16,7 +16,7 @@ pytest.importorskip("coremltools", reason="coremltools is not installed")
 
 from hettop.app.rail_control import control_options, prepare_control
 from hettop.cli.doctor import measure_and_keep, run_control
-from hettop.cli.measuring import measure
+from hettop.console.measuring import measure
 from hettop.measurement.headless import Headless
 from hettop.measurement.power import PowerHere
 from hettop.measurement.setup import Setup

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hettop.measurement.arguments import model_arguments
 from hettop.measurement.options import ModelOptions
-from hettop.studies.kinds import Together, coexecution, kinds, model_arguments
+from hettop.studies.kinds import Together, coexecution, kinds
 
 
 def test_every_study_is_a_command_of_hettop_on_the_unit_that_is_looked_at() -> None:

@@ -7,7 +7,10 @@ import re
 
 from hettop.cli.screen import add_screen_options
 from hettop.cli.serving import add_serve_option
-from hettop.measurement.arguments import describe, duration_ns
+from hettop.measurement.arguments import (
+    describe,
+    duration_ns,
+)
 
 
 def _speed(text: str) -> float:
@@ -175,4 +178,39 @@ def add_repair_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a recording (.jsonl, .jsonl.zst)")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the new file, another than FILE")
     parser.add_argument("--force", action="store_true", help="replace an earlier recording at OUT")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")
+
+
+_PARETO_EXAMPLES = """\
+  hettop pareto session-a.jsonl session-b.jsonl               recordings, with energy where there was power
+  hettop variants model.onnx --json > variants.json; hettop pareto variants.json
+  hettop pareto a.json b.json --accuracy mobilenetv2=0.7181 --accuracy resnet50=0.7613
+  hettop pareto sweep.json --by latency,throughput"""
+
+_PARETO_NOTES = """\
+Files are recordings, of sessions and of the studies sweep and variants, or what bench, decide, replay, sweep and
+variants print with --json. Objectives: latency (P50, or
+--latency), energy (mJ an inference), accuracy (as given), difference (largest absolute, of outputs), throughput, size.
+Without --by they are latency and what else is known of two choices or more. Choices under a competing load are left out
+unless --load names it."""
+
+
+def add_pareto_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
+        "Tell which models, variants and units nothing else beats: latency, energy, and accuracy or output difference.",
+        _PARETO_EXAMPLES,
+        _PARETO_NOTES,
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings and JSON documents")
+    parser.add_argument("--by", metavar="A,B", help="objectives (latency, and what else is known)")
+    parser.add_argument("--latency", default="p50", metavar="P", help="p50 (the default), mean, p90, p99, min or max")
+    parser.add_argument(
+        "--accuracy",
+        action="append",
+        default=[],
+        metavar="NAME=0.7181",
+        help="accuracy of a model or of a precision, as it is called in the table; may be given several times",
+    )
+    parser.add_argument("--load", default="none", metavar="LOAD", help="choices under this competing load (none)")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print one JSON document")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from hettop import events
-from hettop.cli.layers import result_title
 from hettop.errors import HettopError
 from hettop.report.terminal.blocks import block_text
 from hettop.resources import recordings_folder
 from hettop.sources.engine.placement import OpFacts, make_plan
+from hettop.studies.layers.command import result_title
 from hettop.studies.layers.notes import noted
 from hettop.studies.layers.page import blocks
 from hettop.studies.layers.planned import by_event

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hettop.cli.measuring import MORE_RUNS, print_turns_problem
+from hettop.console.measuring import MORE_RUNS, print_turns_problem
 from hettop.measurement.headless import Turns
 from tests.cli.running import called, hettop
 from tests.sources.engine.backends.test_onnx_core_ml import MAC

@@ -8,8 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hettop.cli.output import StudyOutput
-from hettop.cli.rounds import (
+from hettop.console.signals import stop_signals_ignored
+from hettop.measurement.arguments import (
+    model_options,
+)
+from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
+from hettop.measurement.setup import Setup
+from hettop.models.cache import default_cache
+from hettop.models.precision import VariantJob
+from hettop.studies.output import StudyOutput
+from hettop.studies.rounds import (
     INTERRUPTED,
     exit_code,
     heading,
@@ -18,14 +26,6 @@ from hettop.cli.rounds import (
     print_recordings,
     study_options,
 )
-from hettop.cli.signals import stop_signals_ignored
-from hettop.measurement.arguments import (
-    model_options,
-)
-from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
-from hettop.measurement.setup import Setup
-from hettop.models.cache import default_cache
-from hettop.models.precision import VariantJob
 from hettop.studies.variants.measure import MeasuredVariant, variants_result
 from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
 

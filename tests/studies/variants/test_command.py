@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hettop.cli.variants import _without_idle_force
 from hettop.events import Study
 from hettop.studies.registry import result_of
+from hettop.studies.variants.command import _without_idle_force
 from hettop.studies.variants.result import VariantsResult
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.record.stories import read

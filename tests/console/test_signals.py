@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.cli.signals import SAME_S, STOP_SIGNALS, stop_descriptors, stop_signals_ignored
+from hettop.console.signals import SAME_S, STOP_SIGNALS, stop_descriptors, stop_signals_ignored
 from tests.cli.running import plain_environment
 from tests.processes.waiting import wait_for
 

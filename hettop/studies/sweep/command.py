@@ -11,20 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hettop.analysis.budget import Budget, parse_budget
-from hettop.cli.measuring import after_recording, measure, print_header_warnings, print_power_problem, print_recorded
-from hettop.cli.output import StudyOutput
-from hettop.cli.parsers.studies import DEFAULT_LOADS
-from hettop.cli.progress import ProgressStream
-from hettop.cli.rounds import (
-    INTERRUPTED,
-    exit_code,
-    heading,
-    make_rounds,
-    measure_rounds,
-    print_recordings,
-    study_options,
+from hettop.console.measuring import (
+    after_recording,
+    measure,
+    print_header_warnings,
+    print_power_problem,
+    print_recorded,
 )
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.progress import ProgressStream
+from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.arguments import (
@@ -42,9 +37,20 @@ from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, parse_load
 from hettop.sources.load.source import unavailable
+from hettop.studies.output import StudyOutput
+from hettop.studies.rounds import (
+    INTERRUPTED,
+    exit_code,
+    heading,
+    make_rounds,
+    measure_rounds,
+    print_recordings,
+    study_options,
+)
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
 from hettop.studies.sweep.measure import loads_result, points_result
+from hettop.studies.sweep.options import DEFAULT_LOADS
 from hettop.studies.sweep.page import headline_blocks
 from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
 from hettop.studies.sweep.result import SweepResult

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import pytest
 
 from hettop import events
-from hettop.cli.progress import (
+from hettop.console.progress import (
     PARTIAL_EVERY_NS,
     SHOW_EVERY_NS,
     Document,
@@ -149,7 +149,7 @@ def test_a_program_gets_a_json_object_per_line() -> None:
             "doing": None,
             "share": None,
             "document": None,
-            "failed": {"kind": "usage", "message": "no such unit", "hint": "name another", "log": []},
+            "failed": {"kind": "usage", "message": "no such unit", "hint": "name another"},
         },
     ]
 

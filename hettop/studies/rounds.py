@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hettop.cli.measuring import print_recorded
-from hettop.cli.output import StudyOutput
-from hettop.cli.progress import Document, ProgressStream
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.measuring import print_recorded
+from hettop.console.progress import Document, ProgressStream
+from hettop.console.signals import stop_signals_ignored
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Candidate, Rounds, Trial
@@ -24,6 +23,7 @@ from hettop.report.document import session_document
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import Statistics
+from hettop.studies.output import StudyOutput
 from hettop.text import clean
 
 INTERRUPTED = "interrupted: there are fewer samples than were asked for"

@@ -10,14 +10,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hettop.cli.layers import model_document, model_title
-from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
-from hettop.measurement.arguments import model_options
+from hettop.measurement.arguments import (
+    model_options,
+)
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
 from hettop.report.terminal.blocks import block_text
+from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult

@@ -6,25 +6,21 @@ Knows nothing of what is measured; a signal ends the loop, and what was measured
 from __future__ import annotations
 
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hettop.cli.signals import stop_signals_ignored
+from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, WRONG_USE_KINDS
 from hettop.measurement.options import MeasureOptions
-from hettop.report.document import session_document, to_json
-from hettop.report.table import session_table
 from hettop.session.energy import LEAST_COVERAGE
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.session.unit import SEVERAL_TURNS
-from hettop.studies.recorded import studies_document, study_lines
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -32,6 +28,7 @@ if TYPE_CHECKING:  # a replay without a screen prints a session, and measures no
     from hettop.measurement.headless import Turns
     from hettop.measurement.options import MeasureOptions
     from hettop.record.writer import Closed
+
 
 PUMP_EVERY_S = 0.05
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
@@ -166,16 +163,3 @@ def print_recorded(closed: Closed) -> None:
         sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
     if closed.fault:
         sys.stderr.write(f"hettop: {closed.fault}\n")
-
-
-def print_session(session: Session, as_json: bool, skipped: dict[str, int] | None = None) -> None:
-    """The result on stdout: one JSON document, or the table; what a recording's reader skipped goes with it."""
-    if as_json:
-        studies = studies_document(session)
-        document = session_document(session, skipped)
-        sys.stdout.write(to_json({**document, "studies": studies} if studies else document) + "\n")
-    else:
-        sys.stdout.write(session_table(session, shutil.get_terminal_size((100, 24)).columns, study_lines(session)))
-        for kind, lines in (skipped or {}).items():
-            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
-    sys.stdout.flush()

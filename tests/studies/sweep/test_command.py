@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from hettop.cli.rounds import study_options
 from hettop.errors import HettopError
 from hettop.events import Study
 from hettop.studies.registry import result_of
+from hettop.studies.rounds import study_options
 from hettop.studies.sweep.result import SweepResult
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document, started
 from tests.coreml.bench import Bench

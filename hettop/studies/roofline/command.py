@@ -7,23 +7,15 @@ import shutil
 import sys
 from typing import Any
 
-from hettop.cli.layers import (
-    BACKEND,
-    PROFILED_BACKENDS,
-    measure,
-    model_document,
-    model_title,
-    read_work,
-    result_title,
-)
-from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
 from hettop.report.document import to_json
 from hettop.report.page import Paragraph
 from hettop.report.terminal.blocks import block_text
+from hettop.studies.layers.command import BACKEND, PROFILED_BACKENDS, measure, read_work, result_title
 from hettop.studies.layers.notes import noted
 from hettop.studies.layers.published import find_chip, read_chips
 from hettop.studies.layers.result import LayersResult
+from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.studies.roofline.published import LABEL, published_blocks, published_document
 from hettop.version import __version__
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hettop.cli.output import StudyOutput
 from hettop.errors import HettopError
-from hettop.measurement.arguments import model_options
+from hettop.measurement.arguments import (
+    model_options,
+)
 from hettop.measurement.recorded import looks_like_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.models.cache import default_cache
@@ -21,6 +22,7 @@ from hettop.studies.layers.published import Work
 from hettop.studies.layers.recorded import layers_of_recording
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.layers.work import read_model_work
+from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.version import __version__
 
 BACKEND = "onnxruntime"
@@ -87,17 +89,8 @@ def read_work(arguments: argparse.Namespace) -> tuple[Setup, list[Work]]:
     return setup, read_model_work(arguments.model, setup.function, setup.inputs.shapes, default_cache())
 
 
-def model_title(setup: Setup) -> str:
-    return f"{setup.model.name} ({setup.model.note})" if setup.model.note else setup.model.name
-
-
 def result_title(model: str, result: LayersResult) -> str:
     """The model, the unit and the shapes of its inputs."""
     threads = [f"{result.threads} thread{'' if result.threads == 1 else 's'}"] if result.threads else []
     estimated = ["ESTIMATED"] if result.estimated else []
     return " · ".join([*estimated, model, result.unit, *threads, *result.shapes])
-
-
-def model_document(setup: Setup) -> dict[str, Any]:
-    model = setup.model
-    return {"name": model.name, "sha256": model.sha256, "backend": setup.backend, "note": model.note or None}

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
+import msgspec
+
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure
 from hettop.format import clock
@@ -15,8 +17,6 @@ from hettop.measurement.options import MeasureOptions
 from hettop.report.document import to_json_line
 from hettop.session.session import Session
 from hettop.session.unit import Unit
-from hettop.studies.result import named
-from hettop.studies.stream import StreamLine
 from hettop.text import clean
 
 BAR_WIDTH = 24
@@ -98,7 +98,7 @@ class ProgressJson:
         """Nothing to clear: a line that is written stays."""
 
     def _write(self, line: StreamLine) -> None:
-        plain = named(line)
+        plain = msgspec.to_builtins(line)
         if line.failed is None:
             del plain["failed"]
         self._stream.write(to_json_line(plain) + "\n")
@@ -191,3 +191,12 @@ def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -
         elif measure.duration_ns:
             done += min(1.0, sum(condition.active_ns for condition in conditions) / measure.duration_ns)
     return done / len(units) if units else 1.0
+
+
+class StreamLine(msgspec.Struct, frozen=True):
+    """One line: what is going on with the share that is done (0..1), all that is known by now, or why it failed."""
+
+    doing: str | None = None
+    share: float | None = None
+    document: dict[str, Any] | None = None
+    failed: Failure | None = None

@@ -10,10 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from hettop.cli.measuring import print_warnings
-from hettop.cli.progress import ProgressJson, ProgressSink, progress_line
+from hettop.console.measuring import print_warnings
+from hettop.console.progress import ProgressJson, ProgressSink, progress_line
 from hettop.errors import HettopError
-from hettop.measurement.arguments import check_result_options
+from hettop.measurement.arguments import (
+    check_result_options,
+)
 from hettop.measurement.setup import Setup
 from hettop.report.document import to_json
 from hettop.report.page import Block, Paragraph
@@ -86,3 +88,12 @@ class StudyOutput:
         """Tell why there is nothing, where no exception says it."""
         self.progress.failed(HettopError("study", message))
         sys.stderr.write(f"hettop: {clean(message, 400)}\n")
+
+
+def model_title(setup: Setup) -> str:
+    return f"{setup.model.name} ({setup.model.note})" if setup.model.note else setup.model.name
+
+
+def model_document(setup: Setup) -> dict[str, Any]:
+    model = setup.model
+    return {"name": model.name, "sha256": model.sha256, "backend": setup.backend, "note": model.note or None}

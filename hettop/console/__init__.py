@@ -1,0 +1,1 @@
+"""What a command says while it works and how it ends: progress, signals, the loop of a measurement."""
