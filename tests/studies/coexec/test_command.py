@@ -44,7 +44,7 @@ def test_the_document_holds_rates_shares_and_the_gain_and_the_page_of_them_fits_
         found.append(measure(*arguments))
         return found[-1]
 
-    monkeypatch.setattr("hettop.cli.coexec.measure", noted)
+    monkeypatch.setattr("hettop.studies.coexec.command.measure", noted)
     done = hettop(*SIMULATED, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
@@ -60,7 +60,7 @@ def test_the_document_holds_rates_shares_and_the_gain_and_the_page_of_them_fits_
     assert document["p90_ms"] >= document["p50_ms"] > 0
     assert document["energy_mj_per_inference"] is None
     assert "simulated" in document["energy_why"]
-    monkeypatch.setattr("hettop.cli.coexec.measure", lambda *_: found[-1])
+    monkeypatch.setattr("hettop.studies.coexec.command.measure", lambda *_: found[-1])
     page = hettop(*SIMULATED, COLUMNS="80")
     assert page.returncode == 0
     assert "SIMULATED" in page.stdout.splitlines()[0]

@@ -44,7 +44,7 @@ def given_roofs(patch: pytest.MonkeyPatch) -> None:
     def measure(job: LayersJob) -> LayersResult:
         return measure_in_child(msgspec.structs.replace(job, roofs=False)).under(ROOFS)
 
-    patch.setattr("hettop.cli.layers.measure_in_child", measure)
+    patch.setattr("hettop.studies.layers.command.measure_in_child", measure)
 
 
 def measured(name: str, folder: Path) -> Measured:

@@ -182,7 +182,7 @@ def test_a_sweep_for_which_core_ml_compiles_much_warns_before_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("coremltools", reason="coremltools is not installed")
-    from hettop.cli import sweep
+    from hettop.studies.sweep import command as sweep
     from tests.coreml.models import ranged
 
     def nothing(*_: object) -> None:
