@@ -16,7 +16,7 @@ from hettop.tui.feed import VerdictPage
 
 if TYPE_CHECKING:
     from hettop.analysis.unit_samples import InOrder
-    from hettop.analysis.verdict import Question, Verdict
+    from hettop.analysis.verdict import Question
     from hettop.events import Column
     from hettop.session.condition import ConditionKey
     from hettop.session.session import Session
@@ -109,16 +109,11 @@ def _page(session: Session, now_ns: int) -> VerdictPage:
     import numpy as np
 
     from hettop.analysis.verdict import verdict
+    from hettop.report.verdict import verdict_blocks
     from hettop.session.statistics import statistics
 
     rows = statistics(session, modes=False)
     found = verdict(session, question_of(session), recent_of(session), np.random.default_rng(SEED), rows)
-    return _worded(found, session, now_ns)
-
-
-def _worded(found: Verdict, session: Session, now_ns: int) -> VerdictPage:
-    from hettop.report.verdict import verdict_blocks
-
     if not found.units and not found.failed:
         return VerdictPage(now_ns)
     notes = [RECENT] if any(not unit.complete for unit in found.units) else []

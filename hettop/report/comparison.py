@@ -27,8 +27,8 @@ _DISPENSABLE = ("n of A", "n of B", "A")
 def comparison_blocks(comparison: Comparison, names: tuple[str, str]) -> Iterator[Block]:
     """The result, what it rests on, a row for each quantile, and what differs besides."""
     sides = zip("AB", names, comparison.simulated, strict=True)
-    told = [f"{side} is {clean(name, 80)}{' (SIMULATED)' if simulated else ''}" for side, name, simulated in sides]
-    yield Paragraph(", ".join(told), "muted")
+    named = [f"{side} is {clean(name, 80)}{' (SIMULATED)' if simulated else ''}" for side, name, simulated in sides]
+    yield Paragraph(", ".join(named), "muted")
     for text in _unfair(comparison):
         yield Paragraph(text, "warning")
     yield Paragraph(_result(comparison), "error" if comparison.regressions else "strong")

@@ -71,7 +71,7 @@ def _matrix(cells: Sequence[Cell]) -> Iterator[Block]:
         rows.append((name, *(_matrix_cell(there.get(load)) for load in loads)))
     yield Table((MATRIX, *(clean(load, 30) for load in loads)), rows, (MATRIX,))
     if NO_LOAD not in loads:
-        yield Paragraph(f"no change can be told: nothing was measured under load {NO_LOAD}", "warning")
+        yield Paragraph(f"no change is known: nothing was measured under load {NO_LOAD}", "warning")
 
 
 def _matrix_cell(cell: Cell | None) -> str:

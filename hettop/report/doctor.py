@@ -5,13 +5,14 @@ Knows nothing of where findings come from.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from hettop.report.grid import wrapped
 from hettop.text import clean
 
 WIDTH = 80
+SHORTEST_LINE = 20  # narrower, sentences fall apart
 
 _MARKS = {True: "✓", False: "✗", None: "·"}
 _ASCII_MARKS = {True: "+", False: "x", None: "."}
@@ -45,11 +46,11 @@ def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, 
         lines += [*([""] if lines else []), name]
         for finding in findings:
             words = f": {clean(finding.words)}" if finding.words else ""
-            told = wrapped(f"{marks[finding.works]} {clean(finding.what)}{words}", width - 2, indent="  ")
+            told = _wrapped(f"{marks[finding.works]} {clean(finding.what)}{words}", width - 2, indent="  ")
             lines += [f"  {line}" for line in told]
             if finding.fix and not finding.works:
-                lines += [f"      {line}" for line in wrapped(clean(finding.fix), width - 6, indent="  ")]
-    lines += ["", *wrapped(_LEGEND.format(*marks.values()), width, indent="  ")] if lines else []
+                lines += [f"      {line}" for line in _wrapped(clean(finding.fix), width - 6, indent="  ")]
+    lines += ["", *_wrapped(_LEGEND.format(*marks.values()), width, indent="  ")] if lines else []
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -62,3 +63,8 @@ def doctor_document(groups: Mapping[str, Sequence[Finding]], *, measures: bool) 
             for name, findings in groups.items()
         },
     }
+
+
+def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    """A sentence in lines of at most `width`, all but the first indented."""
+    return textwrap.wrap(text, max(width, SHORTEST_LINE), subsequent_indent=indent, break_on_hyphens=False)

@@ -5,9 +5,8 @@ Knows pages, not sessions; what Markdown or HTML would take for markup is escape
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from hettop.report.grid import escaped, markdown
 from hettop.report.page import (
     Beside,
     Block,
@@ -67,7 +66,7 @@ def _block(block: Block) -> list[str]:  # noqa: PLR0911 - one for each kind of b
             return [f"```{language}", *text.replace("`", "'").strip("\n").split("\n"), "```"]
         case Table(heading, rows, left):
             names = [safe(name) for name in heading]
-            return markdown(
+            return _table(
                 names,
                 [[safe(words_of(cell)) for cell in row] for row in rows],
                 left=[safe(name) for name in left],
@@ -90,4 +89,22 @@ def _name(name: str | Toned) -> str:
 
 def _text(text: str) -> str:
     """All of it: what came from outside was cut where it came in."""
-    return escaped(safe(text))
+    return _escaped(safe(text))
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[str] = ()) -> list[str]:
+    """Lines of a Markdown table; cells are data, so what Markdown or HTML would take for markup is escaped."""
+    kept = [index for index, _ in enumerate(heading) if not rows or any(row[index] for row in rows)]
+    return [
+        "| " + " | ".join(_escaped(heading[index]) for index in kept) + " |",
+        "|" + "|".join("---" if heading[index] in left else "--:" for index in kept) + "|",
+        *("| " + " | ".join(_escaped(row[index]) for index in kept) + " |" for row in rows),
+    ]
+
+
+def _escaped(text: str) -> str:
+    """Text as Markdown that shows it."""
+    for mark in ("\\", "`", "*", "_", "[", "]", "|", "#", "~"):
+        text = text.replace(mark, f"\\{mark}")
+    # A zero-width joint would hide in the text, so mentions are kept from pinging people by an entity.
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")

@@ -37,8 +37,8 @@ def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Bloc
     """The same as blocks of a page."""
     rows = statistics(session)
     yield Paragraph(_title(session), "muted")
-    for told in found:
-        yield Paragraph(told)
+    for sentence in found:
+        yield Paragraph(sentence)
     if found and not rows:  # a recording of studies alone
         yield Paragraph("hettop report tells all that they found")
         return

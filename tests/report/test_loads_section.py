@@ -35,5 +35,5 @@ def test_one_load_needs_no_section() -> None:
 def test_without_a_measurement_on_the_idle_machine_it_says_so() -> None:
     section = loads_section(rows_of(("cpu:1", 4), ("cpu:2", 10)))
     assert section is not None
-    assert any("no change can be told" in getattr(block, "text", "") for block in section.blocks)
+    assert any("no change is known" in getattr(block, "text", "") for block in section.blocks)
     assert len([block for block in section.blocks if isinstance(block, Table)]) == 1

@@ -23,7 +23,6 @@ from hettop.report.page import (
     Paragraph,
     Plot,
     Scale,
-    Section,
     Series,
     Spot,
     Stack,
@@ -81,12 +80,6 @@ def block_lines(blocks: Sequence[Block], width: int, height: int = 40) -> list[L
 def block_text(blocks: Sequence[Block], width: int) -> str:
     """The same as text without inks, ending with a line feed."""
     return "".join(f"{text_of(each).rstrip()}\n" for each in block_lines(blocks, width))
-
-
-def section_text(sections: Sequence[Section], width: int) -> str:
-    """Sections under their titles, as text."""
-    parts = [f"{clean(each.title, LONGEST)}\n\n{block_text(each.blocks, width)}" for each in sections]
-    return "\n".join(parts)
 
 
 def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR0911 - one for each kind of block

@@ -20,7 +20,7 @@ def loads_headline(points: Sequence[SweepPoint], *, short: bool = False) -> Iter
     """Which load slows which unit down most, and which least; each with its kind."""
     known = [(change, place) for place, point in enumerate(points) if (change := change_of(points, point)) is not None]
     if not known:
-        yield "No change can be told: it takes a unit without load, and the same under one.", MORE
+        yield "No change is known: it takes a unit without load, and the same under one.", MORE
         return
     yield _in_words(points, points[max(known)[1]], "most", short), MAIN
     if len(known) > 1:

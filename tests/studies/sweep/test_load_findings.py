@@ -22,4 +22,4 @@ def test_a_change_is_against_the_same_unit_alone() -> None:
 
 def test_without_an_idle_figure_no_change_is_told() -> None:
     (sentence,) = loads_headline([under("cpu:1", 2.0)])
-    assert sentence == ("No change can be told: it takes a unit without load, and the same under one.", "more")
+    assert sentence == ("No change is known: it takes a unit without load, and the same under one.", "more")
