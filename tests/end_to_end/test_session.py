@@ -65,14 +65,19 @@ def _records(terminal: Terminal, folder: Path) -> Path:
     terminal.until("Enter stores it")
     terminal.press("h", "e", "r", "e", "Enter")
     terminal.until("mark: here", without=["Enter stores it"])
-    # The second window comes most of a second after the mark: a replay can stand at the one and not at the other.
-    wait_for(lambda: recording.read_text().count('"steady"') >= 2, "samples are recorded")
+    # The second window after the mark comes most of a second later: a replay can stand at the one and not at the other.
+    wait_for(lambda: _windows_after_the_mark(recording) >= 2, "samples are recorded")
     terminal.press("r")
     terminal.until("recorded ", without=["REC "])
     lines = _lines_of(recording)
     assert [lines[0]["k"], lines[-1]["k"]] == ["header", "end"]
     assert [line["text"] for line in lines if line["k"] == "mark"] == ["here"]
     return recording
+
+
+def _windows_after_the_mark(recording: Path) -> int:
+    _, _, after = recording.read_text().partition('"k":"mark"')
+    return after.count('"steady"')
 
 
 def _lines_of(recording: Path) -> list[dict[str, Any]]:
