@@ -14,9 +14,9 @@ from benchmarks.rows import PERCENT, Row, Unit, at_least, for_comparison, worst_
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, Work
 from hettop.studies.coexec.rates import Result
+from hettop.studies.coexec.setup import coexecute
 
 BACKEND = "benchmarks.coexec:Sleeping"
 SLEEPS_NS = {"CPU_ONLY": 8_000_000, "CPU_AND_GPU": 4_000_000, "CPU_AND_NE": 2_000_000, "ALL": 1_000_000}

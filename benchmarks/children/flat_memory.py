@@ -16,8 +16,8 @@ import psutil
 
 from benchmarks.streams import windows
 from hettop.session.session import Session
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 
 WINDOW = 1_000
 VIEW_EVERY = 50

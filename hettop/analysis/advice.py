@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hettop.events import Advice
 from hettop.session.session import Session, current_condition
-from hettop.session.units_view import are_wrong
+from hettop.session.views.units import are_wrong
 from hettop.stats.dependence import Bounds, quantile_bounds
 from hettop.stats.quantiles import quantile, samples_needed
 

@@ -10,12 +10,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hettop.analysis.environment_diff import Circumstance, in_words, while_it_ran
-from hettop.analysis.fairness import POWER_MODE, POWER_SUPPLY, Difference, differences, thermal_difference
+from hettop.analysis.environment_diff import (
+    POWER_MODE,
+    POWER_SUPPLY,
+    Circumstance,
+    Difference,
+    differences,
+    in_words,
+    thermal_difference,
+    while_it_ran,
+)
 from hettop.analysis.host_load import Meanwhile, Surroundings
 from hettop.analysis.unit_samples import WALL, InOrder, Measured, loads_of, measured
 from hettop.session.session import Session
-from hettop.session.units_view import are_wrong
+from hettop.session.views.units import are_wrong
 from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.dependence import dependence_time
 from hettop.stats.quantiles import CONFIDENCE, samples_needed

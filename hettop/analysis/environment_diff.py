@@ -1,4 +1,4 @@
-"""Under which circumstances two recordings were made, where these differ notably: a busier machine is slower, too.
+"""What differs between two recordings beside the model: the machine, its load, how each was measured.
 
 Pure; says what differs and which side was worse off, never by how much that made a model slower: nobody knows.
 """
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hettop.analysis.fairness import Difference
 from hettop.analysis.host_load import Meanwhile
+from hettop.analysis.unit_samples import Measured
+from hettop.events import Header
 from hettop.session.session import Session
 from hettop.stats.clock import LEAST_LOSS, LEVEL
 
@@ -118,3 +119,68 @@ def _clock(unit: str, load: str, sessions: Iterable[Session]) -> Iterator[Circum
 def _numbers(what: str, sides: tuple[float, float], unit: str, load: str, measure: str) -> Circumstance:
     a, b = sides
     return Circumstance(what, a, b, unit, load, measure, worse="b" if b > a else "a")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`what` is `a` in the first session and `b` in the second; None where a session does not tell."""
+
+    what: str
+    a: str | None
+    b: str | None
+
+
+POWER_MODE, POWER_SUPPLY = "power mode", "power supply"
+SETTINGS = ("rate_hz", "warmup", "shapes", "seed")
+
+
+def differences(
+    a: Session, b: Session, on_battery_a: frozenset[bool], on_battery_b: frozenset[bool]
+) -> Iterator[Difference]:
+    """Everything known to differ. What only one session tells counts as different: nobody knows."""
+    if a.header is not None and b.header is not None:
+        for what, first, second in _told(a.header, b.header):
+            if first != second:
+                yield Difference(what, _text(first), _text(second))
+    if on_battery_a and on_battery_b and on_battery_a != on_battery_b:
+        yield Difference(POWER_SUPPLY, _supply(on_battery_a), _supply(on_battery_b))
+    if a.dropped or b.dropped:
+        yield Difference("dropped samples", str(a.dropped), str(b.dropped))
+
+
+def thermal_difference(a: Measured, b: Measured) -> Difference | None:
+    """The thermal states under which the samples were taken, if they are not the same."""
+    first, second = (set(side.thermal) for side in (a, b))
+    return None if first == second else Difference("thermal state", _states(first), _states(second))
+
+
+def _told(a: Header, b: Header) -> Iterator[tuple[str, object, object]]:
+    yield "simulated", a.simulated, b.simulated
+    for what, name in (("chip", "chip"), ("OS", "os"), ("cores", "cores"), (POWER_MODE, "power_mode")):
+        yield what, getattr(a.host, name), getattr(b.host, name)
+    for name in sorted({*a.host.frameworks, *b.host.frameworks}):
+        yield name, a.host.frameworks.get(name), b.host.frameworks.get(name)
+    yield "backend", a.model.backend, b.model.backend
+    yield "model", a.model.name, b.model.name
+    yield "model's sha256", a.model.sha256, b.model.sha256
+    for name in SETTINGS:
+        yield name.removesuffix("_hz"), a.settings.get(name), b.settings.get(name)
+
+
+def _text(value: object) -> str | None:
+    match value:
+        case None:
+            return None
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return ", ".join(f"{name}={each}" for name, each in value.items()) or "none"
+    return str(value)
+
+
+def _supply(states: frozenset[bool]) -> str:
+    return " and ".join("battery" if state else "mains" for state in sorted(states))
+
+
+def _states(states: set[str | None]) -> str:
+    return ", ".join(sorted(state or "unknown" for state in states))

@@ -1,4 +1,4 @@
-"""The verdict on a session: ranks, advice, what they rest on, and whether a budget is proven to be met.
+"""The verdict on a session: ranks, advice, their evidence, and whether a budget is proven to be met.
 
 Pure; says nothing that the samples do not carry. How it is worded and printed is not its business.
 """
@@ -13,14 +13,13 @@ from itertools import combinations
 import numpy as np
 
 from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
-from hettop.analysis.few_samples import FewSamples, decided_by_few
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.session.unit import SEVERAL_TURNS
-from hettop.session.units_view import are_wrong, disagree
+from hettop.session.views.units import are_wrong, disagree
 from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 
@@ -315,3 +314,51 @@ def flips(
                 proven = now.proven and resampled.difference(better.unit, worse.unit).proven
                 found.append(Flip(load, worse.unit, better.unit, now.difference_ms, proven))
     return tuple(found)
+
+
+FEW_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class FewSamples:
+    """Without the `samples` slowest of `worse` its mean is `without_ms`, below the mean of `better`, `better_ms`."""
+
+    better: str
+    worse: str
+    samples: int
+    better_ms: float
+    worse_ms: float
+    without_ms: float
+
+
+def decided_by_few(units: Sequence[Measured]) -> tuple[FewSamples, ...]:
+    """The pairs whose order by mean flips without max(1, 1 %) of the worse unit's slowest samples, or fewer.
+
+    `samples` is the least number that flips the pair. Units whose samples are not all there are not judged.
+    """
+    ranked = sorted((unit for unit in units if unit.complete), key=lambda unit: unit.mean_ms)
+    without = {unit.unit: _means_without_slowest(unit) for unit in ranked}
+    found = []
+    for better, worse in combinations(ranked, 2):
+        flips = np.flatnonzero(without[worse.unit] < better.mean_ms)
+        if flips.size and worse.mean_ms > better.mean_ms:
+            fewest = int(flips[0])
+            found.append(
+                FewSamples(
+                    better=better.unit,
+                    worse=worse.unit,
+                    samples=fewest + 1,
+                    better_ms=better.mean_ms,
+                    worse_ms=worse.mean_ms,
+                    without_ms=float(without[worse.unit][fewest]),
+                )
+            )
+    return tuple(found)
+
+
+def _means_without_slowest(unit: Measured) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The means without 1, 2, … max(1, 1 %) of the slowest samples; none when no sample would be left."""
+    n = unit.samples_ms.size
+    few = min(max(1, int(FEW_SHARE * n)), n - 1)
+    slowest = np.sort(unit.samples_ms)[::-1][:few]
+    return np.asarray((unit.samples_ms.sum() - np.cumsum(slowest)) / (n - np.arange(1, few + 1)))

@@ -20,8 +20,7 @@ from hettop.events import Power, PowerStatus, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
 from hettop.processes.child_process import environment_for_child
-from hettop.studies.coexec.measure import with_energy
-from hettop.studies.coexec.power import TogetherPower
+from hettop.studies.coexec.measure import TogetherPower, with_energy
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
 from hettop.studies.registry import result_of

@@ -8,8 +8,8 @@ from hettop.analysis.stretches import Stretches
 from hettop.analysis.verdict import Question, verdict
 from hettop.export.formats import Target
 from hettop.record.defects import Report
-from hettop.record.folding import fold
 from hettop.record.opened import Recording
+from hettop.record.reader import fold
 from hettop.report.html_page import html_page
 from hettop.report.page import Page
 from hettop.report.story import RecordingStory, page_of

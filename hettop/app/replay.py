@@ -13,8 +13,8 @@ from hettop.format import UNKNOWN, milliseconds
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
 from hettop.report.page import Block
-from hettop.session.replay_views import Band, SelectedUnit, Selection
 from hettop.session.session import Session
+from hettop.session.views.replay import Band, SelectedUnit, Selection
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.clock import RealClock
 from hettop.studies.registry import StudyPages

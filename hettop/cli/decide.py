@@ -37,8 +37,7 @@ from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.report.anonymize import anonymous, anonymous_document
 from hettop.report.document import to_json
-from hettop.report.verdict import verdict_markdown, verdict_text
-from hettop.report.verdict_document import verdict_document
+from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import CONFIDENCE, samples_needed

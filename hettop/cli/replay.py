@@ -34,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
     from hettop.cli.printed import print_session
     from hettop.record.defects import Report
-    from hettop.record.folding import fold
-    from hettop.record.reader import open_recording, read_events
+    from hettop.record.reader import fold, open_recording, read_events
     from hettop.session.session import Session
 
     report = Report()

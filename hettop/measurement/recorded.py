@@ -12,8 +12,7 @@ from hettop.analysis.host_load import Surroundings
 from hettop.analysis.stretches import Stretches
 from hettop.events import HostLoad
 from hettop.record.defects import Report
-from hettop.record.folding import fold
-from hettop.record.reader import open_recording, read_events
+from hettop.record.reader import fold, open_recording, read_events
 from hettop.session.session import Session
 
 RECORDING_SUFFIXES = (".jsonl", ".zst")

@@ -18,9 +18,8 @@ import numpy.typing as npt
 from hettop.events import AnyEvent, Column, Mark, Power, Samples
 from hettop.record.dataframe_columns import columns_of, pandas_frame, polars_frame
 from hettop.record.defects import Report
-from hettop.record.folding import fold
+from hettop.record.reader import fold, read_events
 from hettop.record.reader import open_recording as open_file
-from hettop.record.reader import read_events
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import Statistics, statistics
 

@@ -16,7 +16,7 @@ from hettop.record.bytes import RecordingFile, second_reader
 from hettop.record.defects import Report
 from hettop.record.reader import read_placed
 from hettop.record.seek import KeyframeLine, keyframe_before, place_of
-from hettop.session.replay_views import Band
+from hettop.session.views.replay import Band
 from hettop.stats.histogram import BUCKETS, Histogram, bucket_high, bucket_index, bucket_middle, weighted_quantile
 from hettop.units import NS_PER_MS
 

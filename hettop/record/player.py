@@ -1,4 +1,4 @@
-"""Plays a recording: where it stands, and the session at that moment, the same whichever way it was reached.
+"""Plays a recording: where it stands, the session at that moment, and marks, changes and seams in it.
 
 Knows no wall clock: whoever plays says up to which moment. All memory is bounded, however long the recording.
 """
@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import io
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from hettop.events import Header, Samples
+from hettop import events
+from hettop.events import AnyEvent, Header, Samples
+from hettop.record.bytes import Bytes
 from hettop.record.defects import Report
-from hettop.record.folding import fold
+from hettop.record.lines import line_at
 from hettop.record.overview import Overview
-from hettop.record.reader import Placed, open_recording, read_placed
-from hettop.record.scan import Scan
+from hettop.record.reader import Placed, fold, open_recording, read_placed
 from hettop.record.seek import (
     FOLDED_FROM_START_BYTES,
     Start,
@@ -27,8 +29,8 @@ from hettop.record.seek import (
 )
 from hettop.record.selection import SelectionReader
 from hettop.record.spikes import SpikeSearch
-from hettop.session.replay_views import SpikeMoment
 from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.session.views.replay import SpikeMoment
 
 # Small recordings are looked through when they are opened, which takes some 30 ms for this much.
 SCAN_AT_OPEN_BYTES = 1 << 26
@@ -224,3 +226,70 @@ class Player:
             part = io.BytesIO(self._file.pread(until - begin, begin))
             yield list(read_placed(part, Report()))
             until = begin
+
+
+MARK_START = b'\n{"k":"mark"'
+CHANGE_STARTS = (b'\n{"k":"control"', b'\n{"k":"load"')
+HEADER_START = b'\n{"k":"header"'
+OVERLAP = len(HEADER_START) - 1
+PIECE_BYTES = 1 << 20
+# More than a scrub bar can show; a hostile file may hold millions.
+MARKS_KEPT = 10_000
+CHANGES_KEPT = 10_000
+
+
+class Scan:
+    """Grows as `poll` is called: the times of the marks found so far, and where the recording ends.
+
+    `changes` are the moments at which units or the load changed, with the kind of event, in the order of the file.
+    """
+
+    def __init__(self, file: Bytes, end: int) -> None:
+        self.end = end
+        self.marks_ns: list[int] = []
+        self.changes: list[tuple[int, str]] = []
+        self._file = file
+        self._position = 0
+
+    @property
+    def done(self) -> bool:
+        return self._position >= self.end
+
+    def poll(self, budget_bytes: int) -> None:
+        """Look through the next `budget_bytes` of the file."""
+        until = self._position + budget_bytes
+        while self._position < min(until, self.end):
+            # The overlap finds a line that begins at the seam of two pieces, and none twice.
+            piece = self._file.pread(PIECE_BYTES + OVERLAP, self._position)
+            for offset in self._starts(piece, HEADER_START):
+                if isinstance(self._event_at(offset), events.Header):
+                    self.end = offset
+            for offset in islice(self._starts(piece, MARK_START), MARKS_KEPT - len(self.marks_ns)):
+                event = self._event_at(offset)
+                if isinstance(event, events.Mark):
+                    insort(self.marks_ns, event.t)
+            for start in CHANGE_STARTS:
+                self._note_changes(piece, start)
+            self._position += PIECE_BYTES
+
+    def _note_changes(self, piece: bytes, start: bytes) -> None:
+        for offset in islice(self._starts(piece, start), CHANGES_KEPT - len(self.changes)):
+            match self._event_at(offset):
+                case events.Control(t=t):
+                    self.changes.append((t, "control"))
+                case events.Load(t=t):
+                    self.changes.append((t, "load"))
+
+    def _starts(self, piece: bytes, start: bytes) -> Iterator[int]:
+        """Offsets before the end of lines in this piece that begin with `start` (a line feed ahead of it)."""
+        at = piece.find(start)
+        while 0 <= at < min(PIECE_BYTES, self.end - self._position):
+            yield self._position + at + 1
+            at = piece.find(start, at + 1)
+
+    def _event_at(self, offset: int) -> AnyEvent | None:
+        line = line_at(self._file, offset)
+        try:
+            return None if line is None else events.decode(line)
+        except ValueError:
+            return None

@@ -1,4 +1,4 @@
-"""Reads a recording, strictly about what it believes and tolerantly about what surrounds it, in bounded memory.
+"""Reads a recording line by line, in bounded memory: a damaged line costs itself and not the rest.
 
 Knows the format, not the fold: out come events in file order, and a report of all that was skipped.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import stat
+from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -17,12 +19,12 @@ from hettop import events
 from hettop.errors import HettopError
 from hettop.events import FORMAT, LINE_LIMIT, VERSION, AnyEvent, Header, Keyframe, Samples
 from hettop.record.bytes import PlainBytes, RecordingFile
-from hettop.record.defects import BACKWARDS, BAD_LINE, BLANK, JOINED, OVERSIZE, TORN, UNKNOWN_KIND, Report
+from hettop.record.defects import BACKWARDS, BAD_LINE, BLANK, JOINED, OVERSIZE, TORN, UNFOLDABLE, UNKNOWN_KIND, Report
 from hettop.record.limits import clock_fault
 from hettop.record.lines import Lines
-from hettop.record.order import in_order
 from hettop.record.zst import MAGIC as ZSTD_MAGIC
 from hettop.record.zst import open_compressed
+from hettop.session.session import Session
 from hettop.text import clean
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -240,3 +242,82 @@ def _major(line: bytes) -> int | None:
 
 def _not_ours(shown: str, why: str) -> HettopError:
     return HettopError("recording", f"{shown} is not a hettop recording: {why}", "record one with --record FILE")
+
+
+def fold(session: Session, event: AnyEvent, report: Report, byte: int | None = None) -> bool:
+    """Fold an event that begins at `byte` of its file (None: not known); False, and counted, where that fails."""
+    try:
+        session.fold(event)
+    except Exception as error:  # noqa: BLE001 - a recording is data: a line nobody foresaw must not take the others along
+        words = f"{type(error).__name__}: {error}"
+        if byte is None:
+            report.skipped[UNFOLDABLE] += 1
+        else:
+            report.skip(byte, UNFOLDABLE, words)
+        return False
+    return True
+
+
+# Enough that up to four damaged lines in a row are outvoted by the sound ones behind them.
+LOOK_AHEAD = 9
+# Nothing follows the last line to contradict it; a day without a keyframe is damage, not silence.
+LONGEST_SILENCE_NS = 24 * 3600 * 10**9
+
+
+class Timed(Protocol):
+    """Anything with a moment of commit."""
+
+    @property
+    def t(self) -> int: ...
+
+
+AnyTimed = TypeVar("AnyTimed", bound=Timed)
+
+
+def in_order(items: Iterator[AnyTimed], last_t: int, drop: Callable[[AnyTimed], None]) -> Iterator[AnyTimed]:
+    """The items whose time neither falls below `last_t` or the last one kept, nor is outvoted by what follows.
+
+    One flipped digit must cost one line: without the look-ahead a time that jumped months ahead would make every
+    later line look as if time ran backwards.
+    """
+    ahead: deque[AnyTimed] = deque()
+    for item in items:
+        ahead.append(item)
+        if len(ahead) <= LOOK_AHEAD:
+            continue
+        first = ahead.popleft()
+        if _believable(first.t, ahead, last_t):
+            last_t = first.t
+            yield first
+        else:
+            drop(first)
+    while ahead:
+        first = ahead.popleft()
+        if _believable(first.t, ahead, last_t):
+            last_t = first.t
+            yield first
+        else:
+            drop(first)
+
+
+def _believable(t: int, ahead: deque[AnyTimed], last_t: int) -> bool:
+    """Whether keeping a line of time `t` loses no more of the lines ahead than dropping it does."""
+    if t < last_t:
+        return False
+    times = [item.t for item in ahead]
+    highest = max(times, default=-1)
+    if highest < t and t - last_t > LONGEST_SILENCE_NS:
+        return False
+    if not times or min(times) >= t:
+        return True
+    kept_with = 1 + _longest_rise([time for time in times if time >= t])
+    return kept_with >= _longest_rise([time for time in times if time >= last_t])
+
+
+def _longest_rise(times: list[int]) -> int:
+    """The length of the longest subsequence that never decreases (patience sorting)."""
+    tails: list[int] = []
+    for time in times:
+        place = bisect_right(tails, time)
+        tails[place : place + 1] = [time]
+    return len(tails)

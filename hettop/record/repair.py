@@ -20,12 +20,10 @@ from hettop.errors import HettopError
 from hettop.events import WINDOW_LIMIT, AnyEvent, Dropped, End, Header, Keyframe
 from hettop.record.bytes import RecordingFile
 from hettop.record.defects import Report
-from hettop.record.folding import fold
 from hettop.record.limits import readable
 from hettop.record.lines import Lines
 from hettop.record.newfile import NewFile
-from hettop.record.order import in_order
-from hettop.record.reader import BYTE_ORDER_MARK, Placed, is_changed, open_recording, read_placed
+from hettop.record.reader import BYTE_ORDER_MARK, Placed, fold, in_order, is_changed, open_recording, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import Session
 from hettop.text import clean

@@ -14,10 +14,9 @@ from hettop import events
 from hettop.events import LINE_LIMIT, Header, Keyframe
 from hettop.record.bytes import Bytes, RecordingFile
 from hettop.record.defects import Report
-from hettop.record.folding import fold
 from hettop.record.limits import CLOCK_SLACK_NS
 from hettop.record.lines import line_at
-from hettop.record.reader import KEYFRAME_START, Placed, is_changed, read_placed
+from hettop.record.reader import KEYFRAME_START, Placed, fold, is_changed, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import FIRST_FOLD, FOLD, LONGEST_WINDOW_NS, Session
 

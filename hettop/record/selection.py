@@ -12,14 +12,13 @@ import numpy as np
 from hettop.events import Header, Samples
 from hettop.record.bytes import RecordingFile, second_reader
 from hettop.record.defects import Report
-from hettop.record.folding import fold
 from hettop.record.limits import CLOCK_SLACK_NS
-from hettop.record.reader import Placed
+from hettop.record.reader import Placed, fold
 from hettop.record.seek import FOLDED_FROM_START_BYTES, start_before
 from hettop.record.window_coalescer import cut
 from hettop.session.condition import ConditionKey, DurationSeries
-from hettop.session.replay_views import SelectedUnit
 from hettop.session.session import LONGEST_WINDOW_NS, Session
+from hettop.session.views.replay import SelectedUnit
 from hettop.units import NS_PER_MS
 
 READ_AT_ONCE_BYTES = 1 << 21

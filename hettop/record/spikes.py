@@ -11,13 +11,12 @@ from hettop.errors import HettopError
 from hettop.events import AnyEvent, Header, Keyframe, Samples
 from hettop.record.bytes import RecordingFile, second_reader
 from hettop.record.defects import Report
-from hettop.record.folding import fold
 from hettop.record.overview import was_reset
-from hettop.record.reader import read_placed
+from hettop.record.reader import fold, read_placed
 from hettop.record.seek import FOLDED_FROM_START_BYTES, KeyframeLine, keyframe_before, place_of
 from hettop.session.condition import ConditionKey
-from hettop.session.replay_views import SpikeMoment
 from hettop.session.session import Session
+from hettop.session.views.replay import SpikeMoment
 from hettop.units import NS_PER_MS
 
 # A second of folding. More is only to be looked through where keyframes are far apart or damaged.

@@ -12,8 +12,7 @@ from typing import Any
 
 from hettop.events import AnyEvent, ConditionState, End, Header, Keyframe
 from hettop.record.defects import Report
-from hettop.record.folding import fold
-from hettop.record.reader import open_recording, read_placed
+from hettop.record.reader import fold, open_recording, read_placed
 from hettop.session.condition import ConditionKey
 from hettop.session.session import Session
 

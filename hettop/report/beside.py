@@ -11,9 +11,8 @@ from typing import Any
 from hettop.format import count, milliseconds
 from hettop.report.page import Block, Paragraph, Table
 from hettop.session.beside import beside, sentence
-from hettop.session.circumstances import IdleGap
 from hettop.session.session import Session
-from hettop.session.statistics import Statistics
+from hettop.session.statistics import IdleGap, Statistics
 from hettop.text import clean
 
 SIDE_BY_SIDE = ("unit", "load")

@@ -11,8 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
-from hettop.analysis.environment_diff import Circumstance
-from hettop.analysis.fairness import Difference
+from hettop.analysis.environment_diff import Circumstance, Difference
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
 from hettop.report.page import Block, Items, Paragraph, Table

@@ -27,8 +27,7 @@ from hettop.report.page import (
     Toned,
     words_of,
 )
-from hettop.report.svg.columns import columns_svg, stack_svg
-from hettop.report.svg.plot import plot_svg
+from hettop.report.svg.plot import columns_svg, plot_svg, stack_svg
 from hettop.text import safe
 from hettop.version import __version__
 

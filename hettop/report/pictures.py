@@ -13,9 +13,9 @@ from hettop.report.page import Figure
 from hettop.report.session_history import SessionHistory
 from hettop.report.svg.figures import Band, Line, Violin, bands, histogram, lines, violins
 from hettop.session.condition import Condition
-from hettop.session.latency_view import axis
 from hettop.session.session import Session
-from hettop.session.units_view import density
+from hettop.session.views.latency import axis
+from hettop.session.views.units import density
 from hettop.stats.quantiles import samples_needed
 from hettop.units import NS_PER_MS
 

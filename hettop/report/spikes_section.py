@@ -12,7 +12,7 @@ from hettop.format import UNKNOWN, clock, count, milliseconds, percent, signific
 from hettop.report.page import Block, Items, Paragraph, Section, Table
 from hettop.session.condition import Condition
 from hettop.session.session import Session
-from hettop.session.spikes_view import CauseRow, SpikeRow, cause_rows, spikes, unwatched
+from hettop.session.views.spikes import CauseRow, SpikeRow, cause_rows, spikes, unwatched
 from hettop.text import clean
 
 TITLE = "Spikes"

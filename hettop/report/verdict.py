@@ -1,11 +1,19 @@
-"""The verdict as blocks of a page: for the terminal, the screen, a report, and as Markdown for a pull request."""
+"""The verdict as blocks of a page and as a JSON document."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import msgspec
+
+from hettop.analysis.budget import Judgement
+from hettop.analysis.ranking import spread, tail
+from hettop.analysis.unit_samples import Measured
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
+from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_blocks
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Section, Table, Tone, Toned
 from hettop.report.terminal.blocks import block_text
@@ -66,3 +74,102 @@ def _code(code: words.Code | None) -> Iterator[Block]:
         yield Paragraph(f"{code.unit} in Swift, and with coremltools:")
         yield Code(code.swift, "swift")
         yield Code(code.python, "python")
+
+
+DOCUMENT_WIDTH = 100
+
+
+def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, int] | None = None) -> dict[str, Any]:
+    """`decide --json`: ranks, advice, proofs and all statistics; `text` is what is printed without `--json`.
+
+    `swift` and `python` load the model with the unit that is advised, null where there is no such code.
+    """
+    code = words.code(verdict, session)
+    whole = session_document(session, skipped)
+    question = verdict.question
+    return {
+        **{name: whole[name] for name in ("hettop", "simulated", "host", "model", "power")},
+        "load": verdict.load,
+        "by": question.by,
+        "ranks": {
+            "latency": list(verdict.ranks.latency),
+            "stability": list(verdict.ranks.stability),
+            "efficiency": list(verdict.ranks.efficiency),
+            "consistency": list(verdict.ranks.consistency),
+        },
+        "efficiency_by": verdict.ranks.efficiency_by,
+        "advice": {
+            "real_time": verdict.advice.real_time,
+            "predictable": verdict.advice.predictable,
+            "batch": verdict.advice.batch,
+            "avoid": list(verdict.advice.avoid),
+        },
+        "decided_by_few_samples": [_plain(pair) for pair in verdict.few],
+        "order": [{**_plain(pair), "proven": pair.proven} for pair in verdict.order],
+        "flips": [_plain(flip) for flip in verdict.flips],
+        "budget": _budget(verdict),
+        "energy_budget": None
+        if verdict.energy_met is None
+        else {"limit_mj": question.energy_mj, "met": dict(verdict.energy_met)},
+        "meeting": list(verdict.meeting),
+        "needs_samples": dict(verdict.needs),
+        "failed": {unit: msgspec.to_builtins(reason) for unit, reason in verdict.failed.items()},
+        "unmeasured": list(verdict.unmeasured),
+        "units": {unit.unit: _unit(verdict, unit) for unit in verdict.units},
+        "conditions": whole["conditions"],
+        **({"protocol": whole["protocol"]} if "protocol" in whole else {}),
+        **({"skipped": skipped} if skipped is not None else {}),
+        "swift": code.swift if code else None,
+        "python": code.python if code else None,
+        "text": verdict_text(verdict, session, DOCUMENT_WIDTH),
+    }
+
+
+def _budget(verdict: Verdict) -> dict[str, Any] | None:
+    budget = verdict.question.budget
+    if budget is None:
+        return None
+    return {
+        "limit_ms": budget.limit_ms,
+        "quantile": budget.quantile,
+        "rate_hz": budget.rate_hz,
+        "confidence": verdict.question.confidence,
+        "met": {unit: judged.met for unit, judged in verdict.judgements.items()},
+        "evidence": {unit: _evidence(judged) for unit, judged in verdict.judgements.items()},
+    }
+
+
+def _evidence(judged: Judgement) -> dict[str, Any]:
+    return {
+        "of": judged.series,
+        "n": judged.n,
+        "independent": judged.effective,
+        "quantile_ms": judged.quantile_ms,
+        "ci_ms": [judged.low_ms, judged.high_ms],
+        "why": judged.why or None,
+    }
+
+
+def _unit(verdict: Verdict, unit: Measured) -> dict[str, Any]:
+    facts = verdict.facts[unit.unit]
+    return {
+        "n": unit.n,
+        "mean_ms": unit.mean_ms,
+        "p50_ms": unit.p50_ms,
+        "p90_ms": unit.p90_ms,
+        "min_ms": unit.min_ms,
+        "max_ms": unit.max_ms,
+        "max_over_min": _finite(spread(unit)),
+        "p90_over_min": _finite(tail(unit)),
+        "thermal": list(unit.thermal),
+        **_plain(facts),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _plain(value: object) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(value)
+    return found

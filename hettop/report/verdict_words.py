@@ -19,7 +19,7 @@ from hettop.report.notes import power_line
 from hettop.report.protocol import protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
-from hettop.session.units_view import REFERENCE
+from hettop.session.views.units import REFERENCE
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.text import clean
 from hettop.version import __version__

@@ -18,7 +18,7 @@ from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from hettop.session.session import Session
-    from hettop.session.views import ViewRequest
+    from hettop.session.views.structs import ViewRequest
 
 _ACTIONS = {
     "start": "measuring {units}",

@@ -1,4 +1,4 @@
-"""How one condition behaves over time, in words: how long it stays in each of its modes, and whether it has drifted.
+"""How one condition behaves over time: how long it stays in each of its modes, and whether it has drifted.
 
 Pure, and cheap enough for every frame: states are those of the spike fence, stays are of the last minute.
 """
@@ -6,7 +6,11 @@ Pure, and cheap enough for every frame: states are those of the spike fence, sta
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 from hettop.events import Column
 from hettop.format import clock, milliseconds, percent, significant
@@ -16,7 +20,6 @@ from hettop.stats.histogram import bucket_low
 from hettop.stats.modes import Modes
 from hettop.stats.quantiles import linear_quantiles
 from hettop.stats.slow_state import state_starts
-from hettop.stats.stays import mean_stays, states_of
 from hettop.units import NS_PER_MS, NS_PER_S
 
 LOOKED_AT = 20_000
@@ -70,3 +73,31 @@ def drift_words(found: Drifted | None) -> str:
     before, after, now = (milliseconds(value / NS_PER_MS) for value in (found.before_ns, found.after_ns, found.now_ns))
     change = percent(found.after_ns / found.before_ns - 1, signed=True)
     return f"drifted: median {before} → {after} ms ({change}) since {clock(found.from_ns)}, now {now} ms"
+
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def states_of(values: npt.ArrayLike, edges: Sequence[float]) -> Int64Array:
+    """The state of each value (shape (n,)): i lies from `edges[i - 1]` (inclusive) to `edges[i]` (exclusive).
+
+    By comparison with each edge: there are few, and seeking each value among them takes several times as long.
+    """
+    array = np.asarray(values)
+    states = np.zeros(array.shape, dtype=np.int64)
+    for edge in edges:
+        states += array >= edge
+    return states
+
+
+def mean_stays(values: npt.ArrayLike, edges: Sequence[float]) -> list[float | None]:
+    """Mean number of consecutive values (shape (n,), in order) in each state; None for one that never occurs.
+
+    States are those of `states_of`. The first and the last stay are cut off by the ends of the series and count as they
+    are.
+    """
+    states, count = states_of(values, edges), len(edges) + 1
+    samples = np.bincount(states, minlength=count)
+    begins = np.concatenate(([True], states[1:] != states[:-1])) if states.size else np.empty(0, dtype=np.bool_)
+    stays = np.bincount(states[begins], minlength=count)
+    return [n / runs if runs else None for n, runs in zip(samples.tolist(), stays.tolist(), strict=True)]

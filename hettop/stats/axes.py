@@ -1,10 +1,11 @@
-"""Where the axis of a plot begins and ends, whoever draws it: in cells of a terminal or in pixels of a report.
+"""Where the axis of a plot begins and ends, and the round numbers on it.
 
 It must not know what the values are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -41,3 +42,62 @@ def span_of(values: Iterable[float], room: float, *, log: bool | None = None, fr
         return Span(0.0, high * (1 + room), False)
     spread = (high - low) * room or abs(low) / 2 or 0.5
     return Span(low - spread, high + spread, False)
+
+
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_CEILINGS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def nice_step(span: float, most: int) -> float:
+    """The smallest of 1, 2, 5 x 10^k that cuts `span` into at most `most` parts."""
+    if span <= 0 or most < 1:
+        return 1.0
+    rough = span / most
+    magnitude = 10.0 ** math.floor(math.log10(rough))
+    return next((step * magnitude for step in _STEPS if step * magnitude >= rough * (1 - 1e-9)), 10 * magnitude)
+
+
+def nice_ceiling(value: float) -> float:
+    """A round number at or a little above `value`, so that a scale does not twitch with every sample."""
+    if value <= 0:
+        return 1.0
+    magnitude = 10.0 ** math.floor(math.log10(value))
+    return next((c * magnitude for c in _CEILINGS if c * magnitude >= value * (1 - 1e-9)), 10 * magnitude)
+
+
+def ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    """Round values inside low..high with their labels, all with the decimals their step needs."""
+    if high <= low:
+        return []
+    step = nice_step(high - low, most)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [(i * step, f"{i * step:.{decimals}f}") for i in range(first, last + 1)]
+
+
+def row_of(value: float, top: float, rows: int) -> int:
+    """The line, counted from above, in which a bar of this height ends."""
+    return min(rows - 1, max(0, rows - math.ceil(value / top * rows - 1e-9)))
+
+
+def row_labels(top: float, rows: int, most: int) -> dict[int, str]:
+    """Labels of an upright axis from 0 to `top` that is `rows` lines high, by line counted from above (0 left out).
+
+    Where no round number falls on a line, the top one says where the axis ends.
+    """
+    labels = {}
+    for value, label in ticks(0.0, top, most):
+        if value > 0:
+            labels[row_of(value, top, rows)] = label
+    return labels or {0: f"{top:.3g}"}
+
+
+def resampled(values: tuple[float, ...], columns: int) -> tuple[float, ...]:
+    """`values` spread over another number of columns, the largest of those that share one."""
+    n = len(values)
+    if n == columns or not n or columns < 1:
+        return values if n == columns else ()
+    return tuple(
+        max(values[i * n // columns : max((i + 1) * n // columns, i * n // columns + 1)]) for i in range(columns)
+    )

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hettop.measurement.setup import DEFAULT_BACKEND
-from hettop.studies.coexec.usual_units import FEWEST_UNITS, usual_units
+from hettop.studies.coexec.options import FEWEST_UNITS, usual_units
 from hettop.studies.registry import STUDIES
 from hettop.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    pass
+
 
 COEXEC = "coexec"
 

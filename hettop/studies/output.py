@@ -1,26 +1,37 @@
-"""Output of a command that studies a model: its progress, and its result as text, document, JSON lines or recording."""
+"""Output of a study: progress, and the result as text, JSON document, lines of the stream, or a recording."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from datetime import datetime
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Any, Self
+
+import msgspec
 
 from hettop.console.measuring import print_warnings
 from hettop.console.progress import ProgressJson, ProgressSink, progress_line
 from hettop.errors import HettopError
+from hettop.events import TEXT_LIMIT, Header, Study
 from hettop.measurement.arguments import (
     check_result_options,
 )
+from hettop.measurement.measurement import wall_clock
+from hettop.measurement.options import MeasureOptions
+from hettop.measurement.session_header import make_header
 from hettop.measurement.setup import Setup
+from hettop.record import pack
+from hettop.record.writer import Writer
 from hettop.report.document import to_json
 from hettop.report.page import Block, Paragraph
 from hettop.report.terminal.blocks import block_text
-from hettop.studies.recording import StudyRecording, header_of
+from hettop.sources.engine.clock import RealClock
 from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult
 from hettop.text import clean
@@ -97,3 +108,60 @@ def model_title(setup: Setup) -> str:
 def model_document(setup: Setup) -> dict[str, Any]:
     model = setup.model
     return {"name": model.name, "sha256": model.sha256, "backend": setup.backend, "note": model.note or None}
+
+
+MOST_ARGUMENTS = 64
+
+
+def header_of(setup: Setup, wall: Callable[[], datetime] = wall_clock) -> Header:
+    """The header of a study of this model that begins now."""
+    header = make_header(setup, MeasureOptions(power="none"), wall())
+    return msgspec.structs.replace(header, id=secrets.token_hex(16), settings={"seed": setup.inputs.seed})
+
+
+class StudyRecording:
+    """The file is made at once, so that nothing is measured in vain, and is gone again unless `keep` fills it."""
+
+    def __init__(
+        self,
+        path: Path,
+        header: Header,
+        name: str,
+        arguments: Sequence[str],
+        *,
+        force: bool = False,
+        now: Callable[[], int] = RealClock.now,
+    ) -> None:
+        """Raises HettopError (`io`, `missing`, `usage`) where it cannot be."""
+        if path.suffix == pack.SUFFIX:
+            raise HettopError(
+                "usage", "a study is a few lines: it is not compressed", f"name {pack.plain_path(path).name}"
+            )
+        self._name, self._now, self._began = name, now, now()
+        self._arguments = [without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
+        self._writer = Writer(path, header, force=force)
+        self._kept = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if not self._kept:
+            self._writer.discard()
+
+    def keep(self, found: StudyResult, state: str = "done") -> None:
+        """Write what was found; `state`: `done`, or `ended` by the user before its time. Raises HettopError (`io`)."""
+        t = self._now() - self._began
+        study = Study(t=t, name=self._name, state=state, elapsed_ns=t, arguments=self._arguments, found=found.line())
+        self._writer.write(study)
+        self._kept = True
+        closed = self._writer.close(f"the study is {state}", t)
+        if closed.fault is not None:
+            raise HettopError("io", f"the study could not be kept: {closed.fault}")
+
+
+def without_folders(word: str) -> str:
+    """Where files lie on a machine is nobody's business who gets the recording."""
+    return clean(PurePath(word).name if os.sep in word else word, TEXT_LIMIT)

@@ -18,9 +18,9 @@ from textual.containers import Container
 
 from hettop.errors import HettopError
 from hettop.resources import themes_folder
-from hettop.session.views import SessionView, ViewRequest
+from hettop.session.views.structs import SessionView, ViewRequest
 from hettop.text import clean
-from hettop.tui.actions.arranging import Arranging
+from hettop.tui.actions.display import Arranging
 from hettop.tui.actions.measuring import Measuring
 from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
@@ -177,7 +177,7 @@ class HettopApp(Measuring, Replaying, Arranging):
     def _begin(self) -> None:
         """Open the feed and start drawing."""
         if self._look is None:
-            from hettop.session.viewing import view
+            from hettop.session.views.session_view import view
 
             self._look = view
         try:

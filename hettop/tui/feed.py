@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from hettop.session.replay_views import Band, Selection
+from hettop.session.views.replay import Band, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

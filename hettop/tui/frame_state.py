@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hettop.session.replay_views import Band
-from hettop.session.views import SessionView
+from hettop.session.views.replay import Band
+from hettop.session.views.structs import SessionView
 from hettop.text import clean
 from hettop.tui.feed import LoadDial, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 

@@ -1,4 +1,4 @@
-"""Reads theme files (TOML) and makes Textual themes of them; says which file, line and key is wrong when one is.
+"""Theme files (TOML) as Textual themes, with the file, line and key of a fault; 16-colour terminals by name.
 
 A theme file has `name`, `dark`, a table `[colors]` with `primary` and, if wanted, the others of Textual's themes, and
 a table `[sixteen]` with names of colours for terminals that have no more than 16.
@@ -6,7 +6,7 @@ a table `[sixteen]` with names of colours for terminals that have no more than 1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from textual.theme import Theme
 from hettop.errors import HettopError
 from hettop.text import clean
 from hettop.toml import TomlFile, read_toml
-from hettop.tui.ansi16_theme import NAMES, in_sixteen
 
 DEFAULT = "hettop-dark"
 WITHOUT_COLOR = "hettop-mono"
@@ -117,3 +116,58 @@ def _named(value: object, key: str, file: TomlFile) -> str:
 def _check_role(key: str, place: tuple[str, str], file: TomlFile) -> None:
     if key not in COLORS:
         raise _fault(file, f"unknown key '{place[0]}.{clean(key)}'", *place, hint=f"known: {', '.join(COLORS)}")
+
+
+NAMES: Mapping[str, str] = {
+    "black": "#000000",
+    "red": "#aa0000",
+    "green": "#00aa00",
+    "yellow": "#aa5500",
+    "blue": "#0000aa",
+    "magenta": "#aa00aa",
+    "cyan": "#00aaaa",
+    "white": "#aaaaaa",
+    "bright black": "#555555",
+    "bright red": "#ff5555",
+    "bright green": "#55ff55",
+    "bright yellow": "#ffff55",
+    "bright blue": "#5555ff",
+    "bright magenta": "#ff55ff",
+    "bright cyan": "#55ffff",
+    "bright white": "#ffffff",
+}
+"""In the order of their numbers, as Rich's `STANDARD_PALETTE` has them: what goes out is that very number, and what it
+looks like is the terminal's own choice."""
+
+DARK: Mapping[str, str] = {
+    "primary": "bright cyan",
+    "secondary": "cyan",
+    "accent": "bright magenta",
+    "warning": "bright yellow",
+    "error": "bright red",
+    "success": "bright green",
+    "foreground": "bright white",
+    "background": "black",
+    "surface": "black",
+    "panel": "black",
+}
+LIGHT: Mapping[str, str] = {
+    # Of the 16 only these few are dark enough for paper white on every terminal; `!` and words tell warnings apart.
+    "primary": "blue",
+    "secondary": "blue",
+    "accent": "magenta",
+    "warning": "magenta",
+    "error": "red",
+    "success": "blue",
+    "foreground": "black",
+    "background": "bright white",
+    "surface": "bright white",
+    "panel": "bright white",
+}
+
+
+def in_sixteen(theme: Theme, named: Mapping[str, str]) -> Theme:
+    """The theme in colours of the 16: those that it names itself by role, and the usual ones for the others."""
+    usual = DARK if theme.dark else LIGHT
+    colors: dict[str, Any] = {role: NAMES[named.get(role, name)] for role, name in usual.items()}
+    return replace(theme, **colors)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.analysis.few_samples import decided_by_few
 from hettop.analysis.ranking import Resampled, advise, neighbours, rank
-from hettop.analysis.verdict import flips
+from hettop.analysis.verdict import decided_by_few, flips
 from tests.analysis.material import latencies, unit_of
 from tests.analysis.table_4 import TABLE_4
 

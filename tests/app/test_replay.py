@@ -13,10 +13,10 @@ from hettop import events
 from hettop.app.replay import SPEEDS, ReplayFeed
 from hettop.errors import HettopError
 from hettop.record.overview import READ_AT_ONCE_BYTES
-from hettop.session.replay_views import Selection
 from hettop.session.session import Session
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.replay import Selection
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 from hettop.tui.app import HettopApp
 from hettop.tui.feed import ReplayStatus
 from tests.clocks import FakeClock

@@ -8,8 +8,8 @@ import pytest
 
 from hettop.app.replay import ReplayFeed
 from hettop.resources import recordings_folder
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 from hettop.tui.app import HettopApp
 from tests.tui.screens import screen_text, settled
 

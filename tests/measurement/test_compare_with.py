@@ -12,8 +12,8 @@ from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare, prepare_against, with_closed_loop, with_other_model
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 from tests.processes.waiting import wait_for
 
 SIMULATED = ModelOptions(backend="simulated")

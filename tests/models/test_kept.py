@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.models.kept import CacheEntry, kept, mark_used, remove, surplus
+from hettop.models.cache import CacheEntry, kept, mark_used, remove, surplus
 
 SIZES = st.lists(st.integers(0, 1000), max_size=20)
 

@@ -11,7 +11,7 @@ import pytest
 
 from hettop import events
 from hettop.record.limits import CLOCK_SLACK_NS
-from hettop.record.order import LOOK_AHEAD
+from hettop.record.reader import LOOK_AHEAD
 from hettop.session.session import LONGEST_WINDOW_NS
 from hettop.stats.histogram import Histogram, bucket_index
 from tests.record.stories import SECOND, read, samples_of

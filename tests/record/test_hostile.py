@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from hettop import events
 from hettop.events import LARGEST_EXACT, PHASES, AnyEvent
 from hettop.record.defects import UNFOLDABLE, Report
-from hettop.record.folding import fold
 from hettop.record.player import Player
+from hettop.record.reader import fold
 from hettop.record.repair import repair
 from hettop.record.schema import recording_schema
 from hettop.record.verify import verify
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 from tests.record.stories import MS, SECOND, header, window
 
 SCHEMA = recording_schema()

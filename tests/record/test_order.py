@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.record.order import LONGEST_SILENCE_NS, in_order
+from hettop.record.reader import LONGEST_SILENCE_NS, in_order
 
 
 class Moment(NamedTuple):

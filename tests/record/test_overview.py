@@ -14,7 +14,7 @@ from hettop import events
 from hettop.events import AnyEvent, Samples
 from hettop.record.overview import SLOTS, Overview
 from hettop.record.reader import open_recording
-from hettop.session.replay_views import Band
+from hettop.session.views.replay import Band
 from tests.record.stories import MS, SECOND, flushes, read, record, story, window
 
 

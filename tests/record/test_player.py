@@ -15,8 +15,8 @@ from hettop.events import AnyEvent, Samples
 from hettop.record.player import Player
 from hettop.record.seek import FOLDED_FROM_START_BYTES
 from hettop.session.session import Session
-from hettop.session.viewing import view
-from hettop.session.views import SessionView, ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import SessionView, ViewRequest
 from tests.record.stories import SECOND, header, read, record, story, window
 
 MINUTE = 60 * SECOND

@@ -13,13 +13,13 @@ import pytest
 from hettop import events
 from hettop.record import player as player_module
 from hettop.record import seek
-from hettop.record.folding import fold
 from hettop.record.player import Player
+from hettop.record.reader import fold
 from hettop.record.verify import verify
 from hettop.resources import recordings_folder
 from hettop.session.session import FOLD, Session
-from hettop.session.viewing import view
-from hettop.session.views import SessionView, ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import SessionView, ViewRequest
 from tests.record.stories import SECOND, edited, header, is_keyframe, record, story
 
 MOMENT = 239 * SECOND

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hettop.events import AnyEvent, Samples
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
-from hettop.session.replay_views import SelectedUnit
 from hettop.session.session import Session
+from hettop.session.views.replay import SelectedUnit
 from tests.record.stories import MS, SECOND, read, record, story, window
 
 

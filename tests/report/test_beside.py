@@ -11,9 +11,8 @@ from hettop.report.document import session_document
 from hettop.report.page import Table
 from hettop.report.table import session_table
 from hettop.session.beside import Change, VariantComparison, sentence
-from hettop.session.circumstances import IdleGap
 from hettop.session.session import Session
-from hettop.session.statistics import statistics
+from hettop.session.statistics import IdleGap, statistics
 from tests.session.test_beside import latencies, session_of
 from tests.streams import MS, S, header, window
 

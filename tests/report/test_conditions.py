@@ -5,8 +5,8 @@ from __future__ import annotations
 from hettop.report.conditions import conditions_blocks, conditions_document
 from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 from tests.analysis.material import session_of, stream_of
 from tests.report.sessions import failure, widest
 from tests.session.test_canary import control, report, running

@@ -16,8 +16,7 @@ from hettop.report.markdown_page import markdown_page
 from hettop.report.story import RecordingStory, page_of
 from hettop.report.table import session_table
 from hettop.report.terminal.blocks import block_text
-from hettop.report.verdict import verdict_markdown, verdict_text
-from hettop.report.verdict_document import verdict_document
+from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from tests.report.sessions import session_of
 from tests.streams import MS, S, window

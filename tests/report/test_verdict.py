@@ -15,8 +15,7 @@ from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.report.anonymize import anonymous, anonymous_document, anonymous_file
 from hettop.report.document import to_json
-from hettop.report.verdict import NOTHING, verdict_markdown, verdict_text
-from hettop.report.verdict_document import verdict_document
+from hettop.report.verdict import NOTHING, verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from tests.analysis.material import session_of, stream_of
 from tests.analysis.table_4 import TABLE_4

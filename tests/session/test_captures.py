@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hettop import events
-from hettop.session.machine_views import power as power_view
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
-from hettop.session.views import ViewRequest
+from hettop.session.views.machine import power as power_view
+from hettop.session.views.structs import ViewRequest
 from tests.streams import MS, S, header, window
 
 PLAN = events.Plan(

@@ -12,8 +12,8 @@ from hettop.events import DriftState
 from hettop.session.drift import Drift
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
-from hettop.session.viewing import view
-from hettop.session.views import ViewRequest
+from hettop.session.views.session_view import view
+from hettop.session.views.structs import ViewRequest
 from hettop.stats.drift import BLOCK, REFERENCE, Sums, cusum, residuals
 from hettop.stats.histogram import Histogram
 from tests.streams import MS, S, cut, header, window

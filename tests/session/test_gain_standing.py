@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from hettop.session.gain_standing import Standing, standing
+from hettop.studies.coexec.rates import Standing, standing
 
 
 def of(gains: Sequence[float], of_ideal: float = 0.8) -> Standing:

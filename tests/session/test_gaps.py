@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from hettop import events
-from hettop.session.circumstances import IdleGap
 from hettop.session.session import Session
-from hettop.session.statistics import statistics
+from hettop.session.statistics import IdleGap, statistics
 from tests.streams import MS, S, cut, header, window
 
 Bins = dict[float, tuple[int, float]]

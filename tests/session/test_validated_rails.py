@@ -9,8 +9,8 @@ from hettop import events
 from hettop.events import AnyEvent
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
-from hettop.session.units_view import units
-from hettop.session.views import ViewRequest
+from hettop.session.views.structs import ViewRequest
+from hettop.session.views.units import units
 from tests.streams import MS, S, header, window
 
 UNIT = "CPU_AND_NE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.stats.stays import mean_stays
+from hettop.session.states import mean_stays
 
 
 def test_stays_worked_by_hand() -> None:

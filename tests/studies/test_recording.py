@@ -9,7 +9,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.events import Header, Study
 from hettop.studies.layers.result import LayersResult
-from hettop.studies.recording import StudyRecording
+from hettop.studies.output import StudyRecording
 from hettop.studies.registry import read_document, result_of
 from tests.app.test_study_runner import DOCUMENT
 from tests.record.stories import read

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from hettop.errors import HettopError
 from hettop.events import Cluster, Failure, Gpu, LogEntry, Study
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
-from hettop.session.machine_views import HostView, PowerView, RailRow
-from hettop.session.replay_views import Band
 from hettop.session.session import Session
-from hettop.session.views import (
+from hettop.session.views.machine import HostView, PowerView, RailRow
+from hettop.session.views.replay import Band
+from hettop.session.views.structs import (
     HeaderView,
     LatencyView,
     SessionView,

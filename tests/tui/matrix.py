@@ -12,7 +12,7 @@ from hettop.app.replay import ReplayFeed
 from hettop.app.verdict_cache import VerdictCache
 from hettop.errors import HettopError
 from hettop.resources import recordings_folder
-from hettop.session.viewing import view
+from hettop.session.views.session_view import view
 from hettop.tui.app import HettopApp
 from hettop.tui.constants import PANELS
 from hettop.tui.preferences import Preferences

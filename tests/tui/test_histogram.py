@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.session.views import LatencyView
+from hettop.session.views.structs import LatencyView
 from hettop.tui.charts.histogram import GUTTER, draw_histogram, plot_columns
 from tests.tui.fakes import EMPTY, LATENCY, SECOND
 

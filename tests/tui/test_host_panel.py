@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.session.machine_views import HostView
+from hettop.session.views.machine import HostView
 from hettop.tui.panels.host import draw_host
 from tests.tui.fakes import HOST
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from textual.events import Key
 
 from hettop.report.terminal.lines import text_of
-from hettop.session.conditions_view import ConditionRow
+from hettop.session.views.structs import ConditionRow
 from hettop.tui.feed import LoadDial
 from hettop.tui.screens.load import condition_lines
 from tests.tui.fakes import LIVE, REPLAY, FakeFeed

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hettop.events import LogEntry
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.report.terminal.lines import Line, text_of, width_of
-from hettop.session.views import SessionView
+from hettop.session.views.structs import SessionView
 from hettop.tui.feed import RecordingStatus
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines

@@ -9,7 +9,7 @@ import pytest
 
 from hettop.events import Failure, LogEntry
 from hettop.report.terminal.lines import text_of
-from hettop.session.views import SessionView
+from hettop.session.views.structs import SessionView
 from hettop.tui.app import HettopApp
 from hettop.tui.dialogs import LEGEND
 from hettop.tui.keys import KEYS

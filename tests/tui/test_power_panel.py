@@ -9,7 +9,7 @@ import pytest
 
 from hettop.events import Cluster
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.session.machine_views import PowerView
+from hettop.session.views.machine import PowerView
 from hettop.tui.panels.header import header_line
 from hettop.tui.panels.power import PowerPanel, draw_power
 from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, frame_state, rail

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.session.replay_views import Band, SelectedUnit, Selection
+from hettop.session.views.replay import Band, SelectedUnit, Selection
 from hettop.tui.panels.scrub import draw_bands, scrub_line, scrub_lines, selection_line, track_width
 from tests.tui.fakes import HOSTILE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hettop.report.terminal.lines import text_of
-from hettop.session.spikes_view import CauseRow, SpikeRow, SpikesView
+from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView
 from hettop.tui.panels.timeline import draw_timeline
 from hettop.tui.screens.spikes import cause_lines, spike_lines
 from tests.tui.fakes import HOSTILE, LIVE, REPLAY, SECOND, TIMELINE, FakeFeed

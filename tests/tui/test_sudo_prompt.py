@@ -11,9 +11,9 @@ import pytest
 
 import hettop.tui
 from hettop.errors import HettopError
+from hettop.tui.actions.measuring import run_on_terminal
 from hettop.tui.app import HettopApp
 from hettop.tui.feed import AccessRequest
-from hettop.tui.sudo_prompt import run_on_terminal
 from tests.tui.fakes import REPLAY, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.tui.charts.violin import violin_axis, violin_strip
+from hettop.tui.panels.unit_table import violin_axis, violin_strip
 
 
 def test_density_is_drawn_in_eighths() -> None:

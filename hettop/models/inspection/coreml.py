@@ -10,9 +10,8 @@ from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.models.inspection.graph import Tensor
-from hettop.models.inspection.inspection import Inspection, MissingOp
+from hettop.models.inspection.inspection import Inspection, MissingOp, Totals, add_up
 from hettop.models.inspection.mil_graph import has_open_shapes, read_program
-from hettop.models.inspection.summary import Totals, add_up
 from hettop.models.mil.package import Package, open_package
 from hettop.models.mil.table import missing_ops
 from hettop.models.package_ports import package_port

@@ -1,19 +1,19 @@
-"""Reads the graph of an ONNX model for inspection, with shapes inferred for one choice of input shapes.
+"""Reads an ONNX graph for inspection: parameters, layers with inferred shapes, multiply-accumulates by operator.
 
 Knows nothing of ONNX Runtime: what is said here is said of the file. Weights are looked at by type and size alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hettop.models.inspection.graph import UNKNOWN, Graph, Layer, Tensor, Weight, costlier, total_bytes
+from hettop.models.inspection import macs
+from hettop.models.inspection.graph import BITS, UNKNOWN, Graph, Layer, Shape, Tensor, Weight, costlier, total_bytes
 from hettop.models.inspection.onnx_file import type_name, value_type
-from hettop.models.inspection.onnx_macs import Node, count
-from hettop.models.inspection.onnx_weights import read_weight
 from hettop.text import clean
 
 SMALL = 1024
@@ -237,3 +237,174 @@ def _constant(node: Any) -> Tensor:
             case "value_float":
                 return Tensor("float32", ())
     return UNKNOWN  # whole numbers and text: settings
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An operator with what is known of its inputs and outputs; attributes by name, as plain Python values."""
+
+    op: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    attributes: Mapping[str, Any]
+
+    def input(self, index: int) -> Shape | None:
+        return (self.inputs[index] if index < len(self.inputs) else UNKNOWN).shape
+
+    def output(self, index: int = 0) -> Shape | None:
+        return (self.outputs[index] if index < len(self.outputs) else UNKNOWN).shape
+
+
+MacCounter = Callable[[Node], int | None]
+
+MICROSOFT = "com.microsoft:"
+
+# ONNX Runtime's own operators without a product in them; every other one of a foreign domain is unknown.
+_HARMLESS = frozenset(
+    MICROSOFT + name
+    for name in (
+        "BiasGelu", "BiasSoftmax", "BiasSplitGelu", "DequantizeLinear", "EmbedLayerNormalization", "FastGelu", "Gelu",
+        "GatherBlockQuantized", "GroupNorm", "QLinearAdd", "QLinearAveragePool", "QLinearConcat",
+        "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid", "QLinearSoftmax",
+        "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "SimplifiedLayerNormalization", "SkipLayerNormalization",
+        "SkipSimplifiedLayerNormalization",
+    )
+)  # fmt: skip
+
+
+def count(node: Node) -> int | None:
+    """Multiply-accumulates of one call; None if a length is unknown or the operator is."""
+    counter = _COUNTERS.get(node.op)
+    if counter is not None:
+        return counter(node)
+    return 0 if ":" not in node.op or node.op in _HARMLESS else None
+
+
+def _convolution(weight: int) -> MacCounter:
+    return lambda node: macs.convolution(node.output(), node.input(weight))
+
+
+def _product(node: Node) -> int | None:
+    return macs.matrix_product(node.output(), node.input(0), transposed=bool(node.attributes.get("transA", 0)))
+
+
+def _recurrent(gates: int) -> MacCounter:
+    """Weights are (directions, gates * hidden, inputs) and (directions, gates * hidden, hidden)."""
+
+    def counted(node: Node) -> int | None:
+        data, weight, again = node.input(0), node.input(1), node.input(2)
+        if data is None or weight is None or again is None or len(data) != 3:
+            return None
+        directions, inputs, hidden = weight[0], weight[-1], again[-1]
+        if directions is None or inputs is None or hidden is None:
+            return None
+        return macs.recurrent(data[0], data[1], inputs=inputs, hidden=hidden, gates=gates, directions=directions)
+
+    return counted
+
+
+def _attention(node: Node) -> int | None:
+    """Keys and values seen earlier count, too: the operator hands them on with the new ones."""
+    queries, keys, values = node.input(0), node.input(1), node.input(2)
+    if queries is None or keys is None or values is None:
+        return None
+    # Heads folded into the last axis: fewer of keys and values than of queries means that each is used several times.
+    heads = node.attributes.get("q_num_heads", node.attributes.get("num_heads", 1))
+    shared = heads // node.attributes.get("kv_num_heads", heads) if len(values) == 3 else 1
+    width = None if values[-1] is None else values[-1] * shared
+    present = node.output(1)
+    length = present[-2] if present is not None else keys[-2]
+    return macs.attention(queries, (length, keys[-1]), (length, width))
+
+
+def _packed_attention(node: Node) -> int | None:
+    """Queries, keys and values come from one matrix product. Input (batch, length, in), weight (in, 3 * width)."""
+    data, weight, output = node.input(0), node.input(1), node.output()
+    if data is None or weight is None or len(data) != 3:
+        return None
+    projected = macs.matrix_product((*data[:-1], weight[-1]), data)
+    width = output[-1] if output is not None else None if weight[-1] is None else weight[-1] // 3
+    mixed = macs.attention((*data[:-1], width), (data[1], width), (data[1], width))
+    return None if projected is None or mixed is None else projected + mixed
+
+
+_COUNTERS: dict[str, MacCounter] = {
+    "Conv": _convolution(1),
+    "ConvInteger": _convolution(1),
+    "DeformConv": _convolution(1),
+    "QLinearConv": _convolution(3),
+    MICROSOFT + "FusedConv": _convolution(1),
+    "ConvTranspose": lambda node: macs.transposed_convolution(node.input(0), node.input(1)),
+    "Gemm": _product,
+    "MatMul": _product,
+    "MatMulInteger": _product,
+    "QLinearMatMul": _product,
+    MICROSOFT + "FusedGemm": _product,
+    MICROSOFT + "FusedMatMul": _product,
+    MICROSOFT + "QGemm": _product,
+    MICROSOFT + "MatMulNBits": _product,
+    MICROSOFT + "MatMulIntegerToFloat": _product,
+    MICROSOFT + "DynamicQuantizeMatMul": _product,
+    "Einsum": lambda node: macs.contraction(node.attributes.get("equation", ""), [each.shape for each in node.inputs]),
+    "LSTM": _recurrent(macs.LSTM_GATES),
+    "GRU": _recurrent(macs.GRU_GATES),
+    "RNN": _recurrent(macs.RNN_GATES),
+    MICROSOFT + "DynamicQuantizeLSTM": _recurrent(macs.LSTM_GATES),
+    "Attention": _attention,
+    MICROSOFT + "Attention": _packed_attention,
+    MICROSOFT + "MultiHeadAttention": _attention,
+}
+
+# Inputs that are settings: a constant there is no parameter and takes part in no product.
+_SETTINGS = {
+    "Clip": (1, 2), "Pad": (1, 2, 3), "Resize": (1, 2, 3), "Upsample": (1,), "Range": (0, 1, 2), "OneHot": (1, 2),
+    "Dropout": (1, 2), "ConstantOfShape": (0,), "Where": (0,), "NonMaxSuppression": (2, 3, 4), "STFT": (2,),
+}  # fmt: skip
+
+# Inputs that decode a parameter or accompany it without having been trained: stored, and no parameters.
+_COMPANIONS = {
+    "BatchNormalization": (3, 4), "DequantizeLinear": (1, 2), "QuantizeLinear": (1, 2),
+    "QLinearConv": (1, 2, 4, 5, 6, 7), "QLinearMatMul": (1, 2, 4, 5, 6, 7),
+    "MatMulInteger": (2, 3), "ConvInteger": (2, 3),
+    "com.microsoft:MatMulNBits": (2, 3, 4), "com.microsoft:DynamicQuantizeMatMul": (2, 3),
+    "com.microsoft:GatherBlockQuantized": (2, 3), "com.microsoft:DynamicQuantizeLSTM": (8, 9, 10, 11),
+}  # fmt: skip
+
+# Whole numbers are parameters only where an operator takes them for quantised ones; elsewhere they are indices.
+_QUANTISED = {
+    "DequantizeLinear": (0,), "QLinearConv": (3, 8), "QLinearMatMul": (0, 3), "MatMulInteger": (0, 1),
+    "ConvInteger": (1,),
+    "com.microsoft:MatMulNBits": (1,), "com.microsoft:DynamicQuantizeMatMul": (1,), "com.microsoft:QGemm": (3, 6),
+    "com.microsoft:GatherBlockQuantized": (0,), "com.microsoft:DynamicQuantizeLSTM": (1, 2),
+    "com.microsoft:MatMulIntegerToFloat": (1,),
+}  # fmt: skip
+
+# Inputs where a single number is a parameter, too; elsewhere a lone number is a factor of some formula.
+_WEIGHTS = {
+    "Conv": (1, 2), "ConvTranspose": (1, 2), "Gemm": (1, 2), "MatMul": (0, 1), "BatchNormalization": (1, 2),
+    "InstanceNormalization": (1, 2), "LayerNormalization": (1, 2), "GroupNormalization": (1, 2), "PRelu": (1,),
+}  # fmt: skip
+
+_FLOATS = ("float", "bfloat", "complex")
+
+
+def read_weight(op: str, position: int, name: str, tensor: Tensor, *, packed: int | None = None) -> Weight | None:
+    """The constant read by `op` at input `position` as a weight, None if it is a setting there.
+
+    packed: how many parameters it holds where several share one element, else None.
+    """
+    if position in _SETTINGS.get(op, ()):
+        return None
+    elements, stored = _elements(tensor), tensor.nbytes or 0
+    if position in _COMPANIONS.get(op, ()):
+        return Weight(name, tensor.dtype, 0, stored)
+    if position in _QUANTISED.get(op, ()):
+        return Weight(name, tensor.dtype, elements if packed is None else packed, stored)
+    if not tensor.dtype.startswith(_FLOATS) or (elements <= 1 and position not in _WEIGHTS.get(op, ())):
+        return None
+    return Weight(name, tensor.dtype, elements, stored)
+
+
+def _elements(tensor: Tensor) -> int:
+    """Constants have a shape; one of a type without a known size (text) has no parameters."""
+    return math.prod(axis or 0 for axis in tensor.shape or ()) if tensor.dtype in BITS else 0

@@ -9,8 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from hettop.format import UNKNOWN, count, percent, short_count, significant, size
-from hettop.models.inspection.inspection import PLACEMENT_NOTE, Inspection, notes_of
-from hettop.models.inspection.summary import Totals
+from hettop.models.inspection.inspection import PLACEMENT_NOTE, Inspection, Totals, notes_of
 from hettop.models.ports import Port
 from hettop.text import clean
 

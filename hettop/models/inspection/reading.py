@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hettop.errors import HettopError
-from hettop.models.inspection.inspection import Inspection
-from hettop.models.inspection.summary import add_up
+from hettop.models.inspection.inspection import Inspection, add_up
 from hettop.models.shapes import check_names, choose_shapes
 from hettop.text import clean
 

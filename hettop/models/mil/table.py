@@ -12,27 +12,15 @@ from types import MappingProxyType, ModuleType
 from hettop.models.mil.call import Call
 from hettop.models.mil.graph import Tensor
 from hettop.models.mil.ops import (
-    activation,
-    attention,
     constexpr,
-    control,
     conv,
     elementwise,
-    filling,
-    gathering,
     linear,
     normalization,
-    pool,
-    quantization,
-    rearranging,
     recurrent,
-    reduction,
     resizing,
-    sampling,
-    selection,
     shaping,
     slicing,
-    states,
 )
 from hettop.models.mil.package import Package, walk
 from hettop.models.mil.proto import Message
@@ -41,26 +29,14 @@ Translate = Callable[[Call], Tensor | tuple[Tensor, ...]]
 
 FAMILIES: tuple[ModuleType, ...] = (
     elementwise,
-    activation,
     conv,
-    pool,
     linear,
     normalization,
-    reduction,
-    attention,
     shaping,
     slicing,
-    rearranging,
-    gathering,
-    filling,
-    selection,
     resizing,
-    sampling,
     recurrent,
     constexpr,
-    quantization,
-    states,
-    control,
 )
 
 TABLE: Mapping[str, Translate] = MappingProxyType(

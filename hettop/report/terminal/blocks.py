@@ -34,8 +34,7 @@ from hettop.report.terminal import glyphs
 from hettop.report.terminal.columns import columns_lines, stack_lines
 from hettop.report.terminal.lines import Line, Span, fit, line, text_of, width_of
 from hettop.report.terminal.plane import Axis, Plane
-from hettop.report.terminal.rows import cut_middle, notes, sentences
-from hettop.report.terminal.tables import GAP, bar, beside, legend, series, table
+from hettop.report.terminal.tables import GAP, bar, beside, cut_middle, legend, notes, sentences, series, table
 from hettop.text import clean
 
 LONGEST = 400

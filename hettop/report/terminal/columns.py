@@ -9,9 +9,8 @@ from hettop.format import percent, significant
 from hettop.report.page import Column, Columns, Level, Stack
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs
-from hettop.report.terminal.rows import segments
-from hettop.report.terminal.scale import nice_ceiling, row_labels, row_of
-from hettop.report.terminal.tables import legend
+from hettop.report.terminal.tables import legend, segments
+from hettop.stats.axes import nice_ceiling, row_labels, row_of
 from hettop.text import clean
 
 GUTTER = 8

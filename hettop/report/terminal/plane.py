@@ -23,8 +23,7 @@ from rich.cells import cell_len
 from hettop.format import short_count
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, runs, width_of
-from hettop.report.terminal.scale import ticks
-from hettop.stats.axes import span_of
+from hettop.stats.axes import span_of, ticks
 
 ROOM = 0.04
 """Of an axis, left free on both sides of the outermost values."""

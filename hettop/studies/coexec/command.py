@@ -20,9 +20,8 @@ from hettop.studies.coexec.options import COEXEC_DEPTH
 from hettop.studies.coexec.rates import Result
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_units
-from hettop.studies.granularities.measure import granularities_result
+from hettop.studies.granularities.measure import compare_under, granularities_result, parse_loads, prepare_model
 from hettop.studies.granularities.result import GranularitiesResult
-from hettop.studies.granularities.setup import compare_under, parse_loads, prepare_model
 from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.version import __version__
 

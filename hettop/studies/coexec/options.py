@@ -6,6 +6,7 @@ Light to import: help and completions read the options of all commands.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from hettop.measurement.arguments import (
     add_model_options,
@@ -90,3 +91,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=positive, metavar="N", help="of --granularities (one for each core)")
     parser.add_argument("--loads", metavar="L,M", help="competing loads for --granularities, one after another (none)")
     add_result_options(parser)
+
+
+FEWEST_UNITS = 2
+THREADS = "@"  # what a unit of a stated number of threads has in its name
+
+
+def usual_units(available: Sequence[str]) -> tuple[str, ...]:
+    """Units that compete least: one for each kind of processor, or two numbers of threads where there is only one."""
+    kinds = [unit for unit in available if THREADS not in unit and unit != "ALL"]
+    threaded = [unit for unit in available if THREADS in unit]
+    return tuple(kinds if len(kinds) >= FEWEST_UNITS else [*threaded, *kinds][:FEWEST_UNITS])

@@ -1,13 +1,17 @@
-"""A co-execution in a report: what it gains, its course as a figure, units, order, energy, notes."""
+"""A co-execution as a page: what it gains in sentences, its course, units, order, energy, notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from hettop.format import UNKNOWN, count, percent, significant
+from hettop.format import UNKNOWN, count, milliseconds, per_second, percent, significant
 from hettop.report.page import Block, Column, Columns, Items, Level, Paragraph, Table
-from hettop.studies.coexec.findings import deaths, energy, further_notes, of_alone, order, standing_of, verdict
+from hettop.studies.coexec.rates import NOTHING_GAINED, Standing, standing
 from hettop.studies.coexec.result import CoexecResult, WorkerRates
+
+if TYPE_CHECKING:
+    from hettop.studies.coexec.result import CoexecResult, WorkerRates
 
 HEADING = ("unit", "alone/s", "together/s", "of alone", "share", "redone by others", "runs on")
 WORDS = ("unit", "runs on")
@@ -66,3 +70,117 @@ def _row(unit: WorkerRates) -> tuple[str, ...]:
         count(unit.redone),
         unit.placed or "",
     )
+
+
+def verdict(found: CoexecResult) -> str:
+    """Rate of all together, what that gains over the best unit alone, and how much of the ideal it is."""
+    dead = died(found)
+    if not dead:
+        return _together(found, "Together")
+    left = len(found.units) - len(dead)
+    now = next((rate for rate in reversed(found.together_by_round) if rate is not None), None)
+    rate = "" if now is None else f", with {per_second(now)} in the last round"
+    who = "nobody goes on" if not left else f"{'the other goes' if left == 1 else f'the other {left} go'} on{rate}"
+    # What is told of all together is of those who worked in the first block of all.
+    words = "Until then together" if any(worker.share for worker in dead) else "Together"
+    return f"{_fallen(dead)}: {who}. {_together(found, words)}"
+
+
+def _fallen(dead: list[WorkerRates]) -> str:
+    """Who died, and who did not even begin."""
+    began = [worker.unit for worker in dead if worker.alone_per_s or worker.share]
+    others = [worker.unit for worker in dead if worker.unit not in began]
+    told = [(began, "died"), (others, "did not begin")]
+    return ", ".join(f"{' and '.join(names)} {what}" for names, what in told if names)
+
+
+def _together(found: CoexecResult, words: str) -> str:
+    if found.together_per_s is None:
+        return f"{words} not yet measured: {each_alone(found)}."
+    told = f"{words} {per_second(found.together_per_s)}"
+    if found.gain is None:
+        return f"{told}; gain {UNKNOWN}: {found.gain_why or 'measure longer'}."
+    of_ideal = "" if found.of_ideal is None else f", {percent(found.of_ideal)} of the sum of each alone"
+    stands = standing_of(found)
+    if stands.concludes and found.gain < NOTHING_GAINED:
+        less = f" ({percent(found.gain, signed=True)})"
+        return f"{told}: nothing gained over {found.best} alone{less}{of_ideal}."
+    gain = f"{percent(found.gain, signed=True)} over {found.best} alone"
+    return f"{told}: {gain}{of_ideal}{''.join(f'; {each}' for each in reservations(stands))}."
+
+
+def standing_of(found: CoexecResult) -> Standing:
+    """Whether the gain can be relied on, by the rounds that are known."""
+    return standing(found.together_by_round, found.best_by_round, found.ideal_by_round, found.of_ideal)
+
+
+def reservations(stands: Standing) -> Iterator[str]:
+    """Why nothing follows from a gain; nothing of one that stands."""
+    if stands.untrue:
+        yield "more than the sum cannot be: not to be trusted"
+    if stands.least is None:
+        rounds = {0: "no whole round", 1: "a single round"}.get(stands.rounds, f"{count(stands.rounds)} rounds")
+        yield f"of {rounds}, so there is no interval"
+    elif stands.proven is False:
+        yield f"not proven: {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)} by round"
+
+
+def each_alone(found: CoexecResult) -> str:
+    known = [f"{unit.unit} alone {per_second(unit.alone_per_s)}" for unit in found.units if unit.alone_per_s]
+    return ", ".join(known) or "the units are loading"
+
+
+def is_worth_it(found: CoexecResult) -> bool | None:
+    """Whether together is better than the best unit alone; None where nobody knows, or it is not proven."""
+    stands = standing_of(found)
+    if found.gain is None or not stands.concludes:
+        return None
+    if found.gain < NOTHING_GAINED:
+        return False
+    return True if stands.proven else None
+
+
+def order(found: CoexecResult) -> str:
+    """How many results left, whether in order, how long they took, and what restoring the order needed."""
+    if not found.delivered:
+        return ""
+    left = f"{count(found.delivered)} results, {'all in order' if found.in_order else 'NOT IN ORDER'}"
+    guess = " (a guess)" if found.p90_needs else ""
+    took = f"P50 {milliseconds(found.p50_ms)} ms, P90 {milliseconds(found.p90_ms)} ms{guess} until they left"
+    reorder = f"{count(found.max_reorder)} of {count(found.depth)} waited at most"
+    redone = f", {count(found.redone)} redone" if found.redone else ""
+    return f"{left}; {took}; {reorder}; {count(found.steals)} stolen{redone}"
+
+
+def energy(found: CoexecResult) -> str:
+    if found.energy_mj is None:
+        return f"energy {UNKNOWN}: {found.energy_why or 'no power was measured'}"
+    source = f", as {found.power_source} tells" if found.power_source else ""
+    power = f"{significant(found.mean_mw)} mW while all work{source}"
+    return f"energy {significant(found.energy_mj)} mJ an inference: {power}"
+
+
+def died(found: CoexecResult) -> list[WorkerRates]:
+    """Workers that did not begin, or did not go on."""
+    return [unit for unit in found.units if unit.error is not None]
+
+
+def deaths(found: CoexecResult) -> Iterator[str]:
+    """Of each dead worker why, and what became of its work."""
+    for unit in died(found):
+        numbers = "1 number" if unit.redone == 1 else f"{count(unit.redone)} numbers"
+        redone = f"; {numbers} that it had were done by the others" if unit.redone else ""
+        yield f"{unit.unit}: {unit.error}{redone}"
+
+
+def of_alone(unit: WorkerRates) -> float | None:
+    """What the unit does together by what it does alone."""
+    if unit.together_per_s is None or not unit.alone_per_s:
+        return None
+    return unit.together_per_s / unit.alone_per_s
+
+
+def further_notes(found: CoexecResult) -> list[str]:
+    """Without those on deaths, which are told apart."""
+    names = [unit.unit for unit in died(found)]
+    return [note for note in found.notes if not any(note.startswith(f"{name} di") for name in names)]

@@ -1,4 +1,4 @@
-"""Who works on which number of the stream: workers take the next one, and from each other what has not been begun.
+"""Which worker serves which number of the stream (work stealing), and the reorder buffer of its results.
 
 Pure; knows neither processes nor clocks: whoever drives it tells the time. After the co-execution of Wang et al.,
 "Neural Network Inference on Mobile SoCs", section V (one stream, work stealing, a buffer that restores the order).
@@ -10,8 +10,6 @@ import heapq
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-
-from hettop.studies.coexec.reorder import ReorderBuffer
 
 AHEAD = 2
 """Numbers that a quick worker has at once: one it works on, and one to go on with while word of the first travels."""
@@ -145,3 +143,44 @@ class Stealing:
             return False
         numbers.remove(number)
         return True
+
+
+class ReorderBuffer:
+    """Holds results that wait for an earlier one. It has room for `depth` numbers, from the oldest that has not left.
+
+    next: the number that leaves next. most_held: the most results that ever waited at once.
+    """
+
+    def __init__(self, depth: int) -> None:
+        if depth < 1:
+            raise ValueError("a reorder buffer has room for at least one number")
+        self.depth = depth
+        self.next = 0
+        self.most_held = 0
+        self._held: set[int] = set()
+
+    @property
+    def held(self) -> int:
+        """How many results wait."""
+        return len(self._held)
+
+    def admits(self, number: int) -> bool:
+        """Whether there would be room for its result, whenever it comes."""
+        return number < self.next + self.depth
+
+    def put(self, number: int) -> range:
+        """Takes a result in, and returns the numbers that leave, in order. One that it knows already changes nothing.
+
+        Raises ValueError for a number that it has no room for.
+        """
+        if not self.admits(number):
+            raise ValueError(f"no room for {number}: {self.next} has not left")
+        first = self.next
+        if number < first or number in self._held:
+            return range(first, first)
+        self._held.add(number)
+        while self.next in self._held:
+            self._held.remove(self.next)
+            self.next += 1
+        self.most_held = max(self.most_held, len(self._held))
+        return range(first, self.next)

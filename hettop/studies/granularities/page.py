@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, significant
 from hettop.report.page import Bar, Block, Cell, Items, Paragraph, Table, Tone
-from hettop.studies.granularities.findings import SINGLE, by_load, granularity_sentences, what_runs
-from hettop.studies.granularities.result import GranularitiesResult, GranularityRow
+from hettop.studies.granularities.result import (
+    SINGLE,
+    GranularitiesResult,
+    GranularityRow,
+    by_load,
+    granularity_sentences,
+    what_runs,
+)
 
 HEADING = ("way", "P50 ms", "P90 ms", "inferences/s", "times one thread", "speed-up", "by round", "calls", "best for")
 LEFT = ("way", "best for")

@@ -1,4 +1,4 @@
-"""Runs a model in parallel in every way there is, in turns: within operators, between them, by slices, by inputs.
+"""Runs a model in parallel in every way: within operators, between them, by balanced slices, by inputs.
 
 For the measuring process. After Chen et al., "Deep Learning Inference on Heterogeneous Mobile Processors: Potentials
 and Pitfalls", section 3.2.1, whose granularities these are, on the threads of one processor.
@@ -6,6 +6,7 @@ and Pitfalls", section 3.2.1, whose granularities these are, on the threads of o
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,13 +21,11 @@ from hettop.processes.framework_errors import reason
 from hettop.processes.qos import set_worker_qos
 from hettop.sources.engine.backend import Clock
 from hettop.studies.coexec.blocks import BLOCK_NS, BLOCK_SAMPLES, FEWEST_SAMPLES, REST_NS
-from hettop.studies.coexec.tally import Span, work_within
+from hettop.studies.coexec.run_totals import Span, work_within
 from hettop.studies.layers.running import session_options
-from hettop.studies.plan.cutting.balance import balanced
 from hettop.studies.plan.cutting.graph import Part, ends
-from hettop.studies.plan.cutting.messages import CompareJob
+from hettop.studies.plan.cutting.messages import OPENING, PROFILING, TIMING, CompareJob, CuttingProgress
 from hettop.studies.plan.cutting.model import write
-from hettop.studies.plan.cutting.progress import OPENING, PROFILING, TIMING, CuttingProgress
 from hettop.studies.plan.cutting.result import Compared, Granularity
 from hettop.studies.plan.cutting.survey import Opened, measure_layers, open_subject, session
 from hettop.units import NS_PER_MS, NS_PER_S
@@ -287,3 +286,31 @@ def _stage(opened: Opened, part: Part, folder: Path) -> Callable[[Values], Value
         return values
 
     return stage
+
+
+def balanced(times: Sequence[float], stages: int) -> list[tuple[int, int]]:
+    """Consecutive groups of `times`, first and last both included, whose longest is as short as can be.
+
+    At most `stages` of them, none empty; of equals the one whose last groups are longest. O(len(times)² x stages).
+    """
+    n = len(times)
+    stages = min(stages, n)
+    before = [0.0]
+    for time in times:
+        before.append(before[-1] + time)
+    worst = [0.0] + [math.inf] * n  # of the first so many, in the number of groups looked at
+    cuts: list[list[int]] = []
+    for _ in range(stages):
+        found, cut = [math.inf] * (n + 1), [0] * (n + 1)
+        for end in range(1, n + 1):
+            for start in range(end):
+                longest = max(worst[start], before[end] - before[start])
+                if longest < found[end]:
+                    found[end], cut[end] = longest, start
+        worst = found
+        cuts.append(cut)
+    groups, end = [], n
+    for cut in reversed(cuts):
+        groups.append((cut[end], end - 1))
+        end = cut[end]
+    return groups[::-1]

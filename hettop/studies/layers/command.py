@@ -1,28 +1,35 @@
-"""`hettop layers`: how long each layer of a model takes, and what limits it."""
+"""`hettop layers`: time by layer of a model, of a recording, or the work alone, without a measurement."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hettop.analysis.unit_samples import WALL, in_order_of, main_load, measured
 from hettop.errors import HettopError
 from hettop.measurement.arguments import (
     model_options,
 )
-from hettop.measurement.recorded import looks_like_recording
+from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
-from hettop.models.cache import default_cache
+from hettop.models.cache import ModelCache, default_cache
+from hettop.models.resolve import is_core_ml, model_file
+from hettop.models.shapes import check_names, choose_shapes
+from hettop.models.translated import translated_file
+from hettop.session.session import Session
 from hettop.sources.engine.backends import has_plans
+from hettop.studies.layers.graph import read_layers
 from hettop.studies.layers.job import LayersJob, measure_in_child
 from hettop.studies.layers.notes import noted
+from hettop.studies.layers.planned import by_event
 from hettop.studies.layers.published import Work
-from hettop.studies.layers.recorded import layers_of_recording
 from hettop.studies.layers.result import LayersResult
-from hettop.studies.layers.work import read_model_work
 from hettop.studies.output import StudyOutput, model_document, model_title
+from hettop.text import clean
 from hettop.version import __version__
 
 BACKEND = "onnxruntime"
@@ -94,3 +101,51 @@ def result_title(model: str, result: LayersResult) -> str:
     threads = [f"{result.threads} thread{'' if result.threads == 1 else 's'}"] if result.threads else []
     estimated = ["ESTIMATED"] if result.estimated else []
     return " · ".join([*estimated, model, result.unit, *threads, *result.shapes])
+
+
+def read_model_work(
+    model: str, function: str | None, shapes: Mapping[str, tuple[int, ...]], cache: ModelCache
+) -> list[Work]:
+    """The layers with MACs, in order; those whose MACs cannot be counted are left out.
+
+    An ML Program is read by its translation. Raises HettopError: `format`, `io`, `input`.
+    """
+    from hettop.models.inspection.onnx_file import onnx_ports, open_onnx
+
+    path = model_file(model, cache)
+    file = translated_file(path, function, cache) if is_core_ml(path) else path
+    ports = onnx_ports(open_onnx(file))[0]
+    check_names(ports, shapes, "--shape")
+    layers, _ = read_layers(file, choose_shapes(ports, shapes, {}))
+    return [Work(clean(layer.name), clean(layer.op), layer.macs, layer.moved_bytes) for layer in layers if layer.macs]
+
+
+def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], LayersResult]:
+    """The model's title, the model for a document, and the unit's layers by its plan.
+
+    Raises HettopError: `recording` for what cannot be read, `input` for a unit that has no plan or no samples there.
+    """
+    session = read_recording(path).session
+    plan = session.units[unit].plan if unit in session.units else None
+    if plan is None:
+        raise HettopError("input", f"{clean(path.name)} has no plan of {clean(unit)}", _hint(session))
+    found = [each for each in measured(session, main_load(session), in_order_of(session), WALL) if each.unit == unit]
+    if not found:
+        raise HettopError("input", f"{clean(path.name)} has no samples of {clean(unit)} to share out", _hint(session))
+    result = by_event(plan, found[0].mean_ms, found[0].n)
+    model = session.header.model if session.header is not None else None
+    name = model.name if model is not None and model.name else "model"
+    title = f"{'SIMULATED · ' if session.simulated else ''}{clean(name)}"
+    document = {
+        "name": name,
+        "sha256": None if model is None else model.sha256,
+        "backend": None if model is None else model.backend,
+        "note": None if model is None else model.note,
+        "simulated": session.simulated,
+    }
+    return title, document, result
+
+
+def _hint(session: Session) -> str:
+    units = [name for name, unit in session.units.items() if unit.plan is not None and unit.plan.error is None]
+    return f"plans are there of {', '.join(units)}" if units else "plans come from Core ML on macOS 14.4 or later"

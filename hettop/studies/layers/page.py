@@ -1,16 +1,16 @@
-"""Time by layer, for a report: where it goes by type of operation and by layer, and what limits each."""
+"""Layers as a page: where the time goes by type and by layer, and what limits each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from hettop.format import milliseconds, percent, short_count, significant, size
 from hettop.report.page import Bar, Block, Cell, Column, Columns, Items, Paragraph, Stack, Table, Tone, Toned
 from hettop.report.terminal.glyphs import CONTROL
-from hettop.studies.layers.findings import largest, layer_count, layers_headline
 from hettop.studies.layers.notes import MOST_ROWS, bound_notes
-from hettop.studies.layers.result import COMPUTE, MEMORY, RIDGE, LayerRow, LayersResult
+from hettop.studies.layers.result import COMPUTE, FLOPS_PER_MAC, MEMORY, RIDGE, LayerRow, LayersResult, Roofs
 
 HEADING = (
     *("", "layer", "ms", "share", "time", "bound", "op", "MACs", "bytes", "MACs/B", "cache"),
@@ -119,3 +119,213 @@ def _row(layer: LayerRow, longest_ms: float, *, largest: bool) -> list[Cell]:
         "fallback" if layer.fallback else "",
         ", ".join(layer.fused),
     ]
+
+
+NAMED_LAYERS = 3
+"""Layers that are named as the largest."""
+
+MOST_OF_IT = 0.9
+"""Types of operation are named until they take as much of the time, three at most."""
+
+LEAST_OF_CALL, MOST_OF_CALL = 0.75, 1.33
+"""Of a call, what its layers add up to: 88 to 114 % of MobileNetV2 on a quiet machine (docs/method/layers.md)."""
+
+CLOSE = 0.1
+"""A layer within a tenth of its roof counts as being at it: two moments of a machine differ by as much."""
+
+
+_LEAST, _MOST = 1e-12, 1e15  # a damaged recording can say anything
+
+
+@dataclass(frozen=True, slots=True)
+class UnderRoof:
+    """A layer and what the roofs allow it: GFLOP/s, and the ms that it would take at that rate."""
+
+    layer: LayerRow
+    oi: float
+    gflops: float
+    attainable: float
+    least_ms: float
+
+    @property
+    def lost_ms(self) -> float:
+        """Beyond what the roof allows; negative for what runs above it, from a cache."""
+        return self.layer.ms - self.least_ms
+
+    @property
+    def of_roof(self) -> float:
+        return self.gflops / self.attainable if self.attainable else 0.0
+
+
+def under_roofs(found: LayersResult) -> list[UnderRoof]:
+    """All kept layers that have MACs, bytes and a time, in their order; none without roofs."""
+    if found.roofs is None:
+        return []
+    return [placed for layer in found.layers if (placed := under_roof(found.roofs, layer)) is not None]
+
+
+def whole_under_roof(found: LayersResult) -> UnderRoof | None:
+    """The model as one layer; None where `under_roof` has none."""
+    return None if found.roofs is None or found.whole is None else under_roof(found.roofs, found.whole)
+
+
+def under_roof(roofs: Roofs, layer: LayerRow) -> UnderRoof | None:
+    """None where it has no MACs, where bytes, time or roofs are not known, or beyond what any machine does."""
+    oi, gflops = layer.oi, layer.gflops
+    if oi is None or gflops is None or layer.macs is None:
+        return None
+    attainable = roofs.attainable(oi)
+    if not all(_LEAST <= each <= _MOST for each in (oi, gflops, attainable, roofs.gflops, roofs.ridge_oi)):
+        return None
+    return UnderRoof(layer, oi, gflops, attainable, FLOPS_PER_MAC * layer.macs / attainable / 1e6)
+
+
+def furthest(found: LayersResult) -> list[UnderRoof]:
+    """Layers below their roofs by more than `CLOSE`, those that lose most time first."""
+    below = [each for each in under_roofs(found) if each.of_roof < 1 - CLOSE]
+    return sorted(below, key=lambda each: -each.lost_ms)
+
+
+def layer_count(found: LayersResult) -> int:
+    return len(found.layers) + found.rest_n
+
+
+def largest(found: LayersResult, n: int = NAMED_LAYERS) -> list[LayerRow]:
+    """The layers that take longest, the longest first; one alone is not called the largest."""
+    return sorted(found.layers, key=lambda layer: -layer.ms)[:n] if len(found.layers) > 1 else []
+
+
+def layers_headline(found: LayersResult) -> list[str]:
+    """Sentences, the one that matters most first."""
+    if not found.layers:
+        return ["No layer was found that takes time."]
+    return [*_by_op(found), *_largest(found), *_bounds(found), *_fallback(found), *_unlike(found)]
+
+
+def roofline_headline(found: LayersResult) -> list[str]:
+    """Sentences, the one that matters most first; without roofs: why there are none."""
+    roofs = found.roofs
+    if roofs is None:
+        return [_no_roofs(found)]
+    return [*_whole(found, roofs), *_lost(found), *_above(found), *_unlike(found)]
+
+
+def _by_op(found: LayersResult) -> Iterator[str]:
+    named: list[tuple[str, float]] = []
+    for op, share in sorted(found.by_op.items(), key=lambda item: -item[1]):
+        if len(named) == NAMED_LAYERS or math.fsum(share for _, share in named) >= MOST_OF_IT:
+            break
+        named.append((op, share))
+    if not named:
+        return
+    verb = "takes" if len(named) == 1 else "take"
+    verb = f"is estimated to {verb.removesuffix('s')}" if found.estimated and len(named) == 1 else verb
+    verb = "are estimated to take" if found.estimated and len(named) > 1 else verb
+    total = percent(min(1.0, math.fsum(share for _, share in named)))
+    each = f" ({_listed([percent(share) for _, share in named])})" if len(named) > 1 else ""
+    yield f"{_listed([op for op, _ in named])} {verb} {total} of the time{each}."
+
+
+def _largest(found: LayersResult) -> Iterator[str]:
+    named = largest(found)
+    if not named:
+        return
+    shares = ", ".join(f"{layer.name} ({percent(layer.share)})" for layer in named)
+    total = percent(min(1.0, math.fsum(layer.share for layer in named)))
+    if len(named) == layer_count(found):
+        yield f"By layer: {shares}."
+    else:
+        yield f"{len(named)} of {layer_count(found)} layers take {total}: {shares}."
+
+
+def _bounds(found: LayersResult) -> Iterator[str]:
+    told = [
+        (sum(layer.limit == bound for layer in found.layers), _share(found.layers, bound), words)
+        for bound, words in ((COMPUTE, "bound by compute"), (MEMORY, "bound by memory"), (RIDGE, "near the ridge"))
+    ]
+    told = [each for each in told if each[0]]
+    if not told:
+        return
+    of = f" of the {len(found.layers)} largest" if found.rest_n else ""
+    (n, share, words), *rest = told
+    more = "".join(f", {other} {why.removeprefix('bound ')}, {percent(part)}" for other, part, why in rest)
+    yield f"{_layers(n)}{of} {'is' if n == 1 else 'are'} {words}, {percent(share)} of the time{more}."
+
+
+def _fallback(found: LayersResult) -> Iterator[str]:
+    fallen = [layer for layer in found.layers if layer.fallback]
+    if fallen:
+        share = percent(min(1.0, math.fsum(layer.share for layer in fallen)))
+        falls = "falls" if len(fallen) == 1 else "fall"
+        yield f"{_layers(len(fallen))} {falls} back from the device that {found.unit} is chosen for: {share}."
+
+
+def _whole(found: LayersResult, roofs: Roofs) -> Iterator[str]:
+    whole = whole_under_roof(found)
+    peak = f"{significant(roofs.gflops)} GFLOP/s"
+    if whole is None:
+        kind = "measured here" if roofs.measured else "as published"
+        yield f"The roofs are {peak} and {significant(roofs.gbytes_per_s)} GB/s, {kind}."
+        return
+    of = percent(whole.of_roof)
+    if whole.attainable < roofs.gflops:
+        reach = f"{significant(whole.attainable)} GFLOP/s that memory allows it ({of}); the peak is {peak}"
+    else:
+        reach = f"{peak} ({of})"
+    yield f"The whole model reaches {significant(whole.gflops)} of {reach}."
+
+
+def _lost(found: LayersResult) -> Iterator[str]:
+    placed = under_roofs(found)
+    if not placed:
+        yield "No layer has both MACs and a time: there is nothing to set under the roofs."
+        return
+    below = furthest(found)
+    if not below:
+        yield f"No layer is further than {percent(CLOSE)} below its roof."
+        return
+    lost = math.fsum(each.lost_ms for each in below)
+    first = below[0]
+    yield (
+        f"At their roofs {_layers(len(below))} would take {milliseconds(lost)} ms less, of "
+        f"{milliseconds(found.total_ms)} ms: most is lost in {first.layer.name}, {milliseconds(first.lost_ms)} ms."
+    )
+
+
+def _above(found: LayersResult) -> Iterator[str]:
+    above = [each for each in under_roofs(found) if each.of_roof > 1 + CLOSE]
+    cached = sum(bool(each.layer.cache_resident) for each in above)
+    if above:
+        why = "what moves fits in the cache" if cached == len(above) else f"{cached} of them fit in the cache"
+        why = why if cached else "no cache explains it"
+        yield f"{_layers(len(above))} {'is' if len(above) == 1 else 'are'} above the roof: {why}."
+
+
+def _unlike(found: LayersResult) -> Iterator[str]:
+    """That the layers do not add up to a call. The profiler makes small layers longer, and cannot make one shorter."""
+    if found.estimated or not found.end_to_end_ms:
+        return
+    share = found.total_ms / found.end_to_end_ms
+    told = f"The layers add up to {percent(share)} of a call's {milliseconds(found.end_to_end_ms)} ms"
+    if share < LEAST_OF_CALL:
+        yield f"{told}: something else ran meanwhile. Measure again before you trust either."
+    elif share > MOST_OF_CALL:
+        yield f"{told}: the profiler's own time is in them, some microseconds a layer, or something else ran meanwhile."
+
+
+def _no_roofs(found: LayersResult) -> str:
+    if found.estimated:
+        return "There are no roofs: a plan estimated these layers, and nothing was measured on its devices."
+    return "There are no roofs: what the machine can do was not measured."
+
+
+def _share(layers: Sequence[LayerRow], bound: str) -> float:
+    return min(1.0, math.fsum(layer.share for layer in layers if layer.limit == bound))
+
+
+def _layers(n: int) -> str:
+    return "1 layer" if n == 1 else f"{n} layers"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -23,9 +23,8 @@ from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
-from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, written_costs
-from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.slicing.planner import baselines, plan
 from hettop.text import clean
 from hettop.version import __version__
 

@@ -1,4 +1,4 @@
-"""The result of a plan, made of a table of costs, or of what was measured of a model, and of how it ran.
+"""The result of a plan: made of costs, of how it ran, and of what in the measurement contradicts itself.
 
 Pure; names of layers come from a model's file and were cleaned when it was read.
 """
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import asdict, replace
 
-from hettop.format import count
+from hettop.format import count, significant
 from hettop.stats.resampling import block_length, resampled_levels, resamples_for
-from hettop.studies.plan.contradiction import contradiction
 from hettop.studies.plan.cutting.costs import Costs
 from hettop.studies.plan.cutting.result import Ran, Survey
 from hettop.studies.plan.findings import ESTIMATED
@@ -275,3 +274,53 @@ def _notes(sliced: Sliced) -> Iterator[str]:
     if len(sliced.survey.layers) == 1:
         yield "the model is one layer: it cannot be cut"
     yield from (clean(note) for note in sliced.survey.notes)
+
+
+LEAST, MOST = 0.67, 1.5
+"""Of the same call at two times: a machine that is half as slow again had something else to do."""
+
+LONGEST_NAME = 20
+"""The sentence has to fit into a line of the stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Twice:
+    """The whole model on a device, in ms, and when that was."""
+
+    device: str
+    one: tuple[float, str]
+    other: tuple[float, str]
+
+    @property
+    def times(self) -> float:
+        """How much longer the longer one took."""
+        return max(self.one[0], self.other[0]) / min(self.one[0], self.other[0])
+
+    @property
+    def contradicts(self) -> bool:
+        return not LEAST <= self.other[0] / self.one[0] <= MOST
+
+
+def contradiction(devices: Sequence[str], survey: Survey, ran: Ran | None) -> str | None:
+    """The worst of them in words; None where all was as fast each time."""
+    found = [each for each in _measured_twice(devices, survey, ran) if each.contradicts]
+    if not found:
+        return None
+    worst = max(found, key=lambda each: each.times)
+    (one, when), (other, then) = worst.one, worst.other
+    more = f" ({count(len(found) - 1)} more such)" if len(found) > 1 else ""
+    return (
+        f"costs contradict each other: the whole model on {clean(worst.device, LONGEST_NAME)} took "
+        f"{significant(one)} ms {when}, {significant(other)} ms {then}{more}; "
+        "measure again on a quieter machine"
+    )
+
+
+def _measured_twice(devices: Sequence[str], survey: Survey, ran: Ran | None) -> Iterator[_Twice]:
+    """Layers first: their sum was set to the whole model's time, so it is by the time that their profile saw."""
+    for device, profiled, whole in zip(devices, survey.profiled_ms, survey.end_to_end_ms, strict=False):
+        if profiled and whole:
+            yield _Twice(device, (profiled, "while layers were profiled"), (whole, "while it ran whole"))
+    for device, then, now in zip(devices, survey.end_to_end_ms, () if ran is None else ran.whole_ms, strict=False):
+        if then and now:
+            yield _Twice(device, (then, "while costs were measured"), (now, "while the plan ran"))

@@ -1,4 +1,4 @@
-"""Joins what the user asked for to a plan: a cost table measured here, the best plan or the user's own, and its run.
+"""Prepares a plan: a cost table measured here or on the units of a Mac, the best plan or the given one, and its run.
 
 Imports no framework; wrong use ends here, with a hint.
 """
@@ -6,27 +6,27 @@ Imports no framework; wrong use ends here, with a hint.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
-from hettop.measurement.setup import DEFAULT_BACKEND, Setup, prepare
+from hettop.measurement.setup import DEFAULT_BACKEND, Setup, prepare, usual_backend
 from hettop.sources.engine.backend import split_unit
-from hettop.studies.plan import coreml_slices
+from hettop.sources.engine.backends import create
 from hettop.studies.plan.cutting.child import run_in_child, survey_in_child
 from hettop.studies.plan.cutting.coreml_child import CoreML
-from hettop.studies.plan.cutting.costs import cost_table
-from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject
-from hettop.studies.plan.cutting.progress import run_weight, survey_weight
+from hettop.studies.plan.cutting.costs import Costs, cost_table
+from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
 from hettop.studies.plan.measure import Sliced
-from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective
 from hettop.studies.plan.slicing.described import Described, extend, load_described
-from hettop.studies.plan.slicing.given import read_plan
-from hettop.studies.plan.slicing.planner import Plan, plan
+from hettop.studies.plan.slicing.planner import Plan, baselines, plan, read_plan
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 
@@ -56,8 +56,8 @@ class PlanOptions:
 
 def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, cores: int) -> Setup:
     """The model and its devices; without `devices` one for each number of threads. Raises HettopError: as `prepare`."""
-    if coreml_slices.wanted(options, devices):
-        return coreml_slices.prepare_units(options, devices, cores)
+    if wanted(options, devices):
+        return prepare_units(options, devices, cores)
     if options.backend not in (None, DEFAULT_BACKEND):
         hint = "leave out --backend: Core ML files are translated"
         raise HettopError("usage", f"only {DEFAULT_BACKEND} tells the time of each layer, and Core ML's plan", hint)
@@ -97,16 +97,16 @@ def make_plan(
     def listen(told: MeasuringProgress) -> None:
         say(told.doing, told.share * planned)
 
-    core_ml = CoreML(subject, setup.hints, listen) if setup.backend == coreml_slices.COREML else None
+    core_ml = CoreML(subject, setup.hints, listen) if setup.backend == COREML else None
     if core_ml is None:
         survey = survey_in_child(subject, listen)
     else:
         found = core_ml.survey()
-        survey, limits = found.survey, coreml_slices.tightened(limits, found.limits_mb)
+        survey, limits = found.survey, tightened(limits, found.limits_mb)
     say("communication by size, and the cheapest plan", planned)
     costs = cost_table(devices, survey, limits_mb=limits, watts=watts if options.objective == ENERGY else None)
     if core_ml is not None:
-        costs = coreml_slices.without_untried_cuts(costs, survey)
+        costs = without_untried_cuts(costs, survey)
     costs = replace(costs, table=_extended(costs.table, described, survey))
     table = for_objective(costs.table, options.objective)
     began = time.perf_counter_ns()
@@ -179,3 +179,46 @@ def _by_device(texts: Sequence[str], devices: Sequence[str], option: str, exampl
             )
         found[device] = number
     return found
+
+
+COREML = "coreml"
+USUAL = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE")
+"""Units to plan for where none are named: `ALL` chooses for itself, for each operation."""
+
+
+def wanted(options: ModelOptions, devices: tuple[str, ...] | None) -> bool:
+    """Whether it is Core ML's units that are to be planned for: by name of the backend, or by names of units of a Mac
+    that are not also numbers of threads."""
+    if options.backend is not None:
+        return options.backend == COREML
+    named = {split_unit(device)[0] for device in devices or ()} & {*CORE_ML_UNITS} - {"CPU_ONLY"}
+    return bool(named) and usual_backend(options.model, devices, create) == COREML
+
+
+def prepare_units(options: ModelOptions, devices: tuple[str, ...] | None, cores: int) -> Setup:
+    """The model and the units to plan for. Raises HettopError: as `prepare`."""
+    if options.shapes:
+        hint = "leave out --shape: only models with fixed shapes can be cut, which have no other"
+        raise HettopError("usage", "slices of a Core ML model take the shapes it was converted with", hint)
+    setup = prepare(replace(options, backend=COREML), devices or ("all",), cores)
+    if devices is None:
+        usual = tuple(unit for unit in setup.units if unit in USUAL)
+        return replace(setup, units=usual or setup.units)
+    return setup
+
+
+def tightened(limits: Mapping[str, float], observed: Mapping[str, float]) -> dict[str, float]:
+    """The user's limits, and those that were observed, whichever is less."""
+    return {device: min(limits.get(device, np.inf), observed.get(device, np.inf)) for device in {**limits, **observed}}
+
+
+def without_untried_cuts(costs: Costs, survey: Survey) -> Costs:
+    """No cut where none was tried on a device: what it costs there is not known."""
+    table = costs.table
+    entry, leaving = table.entry.copy(), table.exit.copy()
+    known = {each.device for each in survey.moved}
+    for device in range(len(table.devices)):
+        if device not in known:
+            entry[1:, device] = np.inf
+            leaving[:-1, device] = np.inf
+    return replace(costs, table=replace(table, entry=entry, exit=leaving))

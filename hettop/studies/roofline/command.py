@@ -1,22 +1,23 @@
-"""`hettop roofline`: what this machine can do, what each layer of a model does, and what limits it."""
+"""`hettop roofline`: the roofs of this machine, or published ones, and what limits each layer of a model."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hettop.errors import HettopError
+from hettop.format import UNKNOWN, short_count, significant, size
 from hettop.report.document import to_json
-from hettop.report.page import Paragraph
+from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.command import BACKEND, PROFILED_BACKENDS, measure, read_work, result_title
-from hettop.studies.layers.notes import noted
-from hettop.studies.layers.published import find_chip, read_chips
-from hettop.studies.layers.result import LayersResult
+from hettop.studies.layers.notes import MOST_ROWS, noted
+from hettop.studies.layers.published import Chip, PublishedRoof, Work, find_chip, least_ms, read_chips
+from hettop.studies.layers.result import FLOPS_PER_MAC, LayersResult
 from hettop.studies.output import StudyOutput, model_document, model_title
-from hettop.studies.roofline.published import LABEL, published_blocks, published_document
 from hettop.version import __version__
 
 
@@ -58,3 +59,112 @@ def _published(arguments: argparse.Namespace) -> int:
         title = f"{model_title(setup)} · {chip.name} ({chip.kind}) · {LABEL}"
         sys.stdout.write(block_text([Paragraph(title, "muted"), *published_blocks(chip, roof, work)], width))
     return 0
+
+
+HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MACs/B", "model, least ms", "")
+LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MACs/B", "roof", "bound")
+LEFT = ("device", "of", "", "layer", "op", "bound")
+LABEL = "published, not measured"
+
+
+def published_blocks(chip: Chip, chosen: PublishedRoof, work: Sequence[Work]) -> Iterator[Block]:
+    """The chip's devices, the layers under the roofs of one, and the sources."""
+    devices = [_device(each, work, each is chosen) for each in chip.devices]
+    yield Table(HEADING, devices, LEFT, drop=("of", ""))
+    layers = [_layer(each, chosen) for each in work[:MOST_ROWS]]
+    yield Table(LAYER_HEADING, layers, LEFT, drop=("bytes", "op", "MACs"))
+    yield Items(list(_notes(chip, chosen, work)))
+
+
+def published_document(
+    model: dict[str, Any], chip: Chip, chosen: PublishedRoof, work: Sequence[Work]
+) -> dict[str, Any]:
+    """As `roofline --json` has it, but for `measured`, which is false, and for times, which nobody took."""
+    total = _whole(work)
+    return {
+        "hettop": __version__,
+        "chip": chip.name,
+        "roofs": _roof(chosen),
+        "devices": [{**_roof(each), "model_least_ms": least_ms(each, work)} for each in chip.devices],
+        "layers": [_work(each, chosen) for each in work],
+        "model": {**model, **_work(total, chosen), "name": model["name"], "least_ms": least_ms(chosen, work)},
+        "notes": list(_notes(chip, chosen, work)),
+    }
+
+
+def _roof(roof: PublishedRoof) -> dict[str, Any]:
+    return {
+        "device": roof.device,
+        "gflops": roof.gflops,
+        "gbytes_per_s": roof.gbytes_per_s,
+        "threads": None,
+        "measured": False,
+        "published": True,
+        "precision": roof.precision or None,
+        "ridge": roof.ridge,
+        "source": roof.source,
+        "where": roof.where,
+        "doubt": roof.doubt or None,
+    }
+
+
+def _work(work: Work, roof: PublishedRoof) -> dict[str, Any]:
+    return {
+        "name": work.name,
+        "op": work.op,
+        "ms": None,
+        "macs": work.macs,
+        "bytes": work.nbytes,
+        "oi": work.oi,
+        "bound": roof.bound(work.oi),
+        "gflops": None,
+        "attainable_gflops": roof.attainable(work.oi),
+    }
+
+
+def _whole(work: Sequence[Work]) -> Work:
+    sizes = [each.nbytes for each in work]
+    known = [each for each in sizes if each is not None]
+    return Work("model", "", sum(each.macs for each in work), sum(known) if len(known) == len(sizes) else None)
+
+
+def _device(roof: PublishedRoof, work: Sequence[Work], chosen: bool) -> tuple[str, ...]:
+    ridge = roof.ridge
+    return (
+        roof.device,
+        significant(roof.gflops) + ("?" if roof.doubt and roof.gflops is not None else ""),
+        significant(roof.gbytes_per_s) + ("?" if roof.doubt and roof.gbytes_per_s is not None else ""),
+        roof.precision or UNKNOWN,
+        significant(None if ridge is None else ridge / FLOPS_PER_MAC),
+        significant(least_ms(roof, work)),
+        "layers below" if chosen else "",
+    )
+
+
+def _layer(work: Work, roof: PublishedRoof) -> tuple[str, ...]:
+    return (
+        work.name,
+        work.op,
+        short_count(work.macs),
+        size(work.nbytes),
+        significant(work.oi),
+        significant(roof.attainable(work.oi)),
+        roof.bound(work.oi) or UNKNOWN,
+    )
+
+
+def _notes(chip: Chip, chosen: PublishedRoof, work: Sequence[Work]) -> Iterator[str]:
+    yield (
+        f"{LABEL}: what others say that the devices can do; two FLOP for each MAC; the least time is that of all "
+        "layers with MACs, one after another, under both roofs"
+    )
+    for each in chip.devices:
+        yield f"{each.device}: {each.source}; {each.where}"
+        if each.doubt:
+            yield f"{each.device}: not used as a roof: {each.doubt}"
+    if chosen.ridge is None and not chosen.doubt:
+        yield f"{chosen.device}: without both roofs nothing tells what bounds a layer"
+    if chosen.precision == "fp16":
+        yield "bytes are those of the model as it is; in half precision they are half"
+    if len(work) > MOST_ROWS:
+        yield f"the table ends after {MOST_ROWS} of {len(work)} layers; --json has all"

@@ -7,9 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from hettop.format import milliseconds, percent, significant
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
-from hettop.studies.layers.findings import UnderRoof, furthest, roofline_headline, under_roofs, whole_under_roof
 from hettop.studies.layers.notes import MOST_ROWS, bound_notes
-from hettop.studies.layers.page import BOUNDS, bound_index
+from hettop.studies.layers.page import (
+    BOUNDS,
+    UnderRoof,
+    bound_index,
+    furthest,
+    roofline_headline,
+    under_roofs,
+    whole_under_roof,
+)
 from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 
 HEADING = ("", "layer", "op", "ms", "lost ms", "MACs/B", "GFLOP/s", "roof", "of roof", "bound", "cache")

@@ -49,10 +49,9 @@ from hettop.studies.rounds import (
 )
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
-from hettop.studies.sweep.measure import loads_result, points_result
+from hettop.studies.sweep.measure import Point, core_ml_compilations, loads_result, make_points, points_result
 from hettop.studies.sweep.options import DEFAULT_LOADS
 from hettop.studies.sweep.page import headline_blocks
-from hettop.studies.sweep.points import Point, core_ml_compilations, make_points
 from hettop.studies.sweep.result import SweepResult
 from hettop.text import clean
 

@@ -19,7 +19,7 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, condition_of
-from hettop.studies.recording import MOST_ARGUMENTS, without_folders
+from hettop.studies.output import MOST_ARGUMENTS, without_folders
 from hettop.studies.sweep.measure import loads_result
 
 

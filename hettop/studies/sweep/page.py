@@ -20,14 +20,15 @@ from hettop.studies.sweep.findings import (
     POINT_LEFT,
     Along,
     along,
+    change_of,
     curve_rows,
     further_notes,
     left_out,
+    loads_headline,
     point_rows,
     sweep_headline,
     under_loads,
 )
-from hettop.studies.sweep.load_findings import change_of, loads_headline
 from hettop.studies.sweep.result import BATCH, SweepPoint, SweepResult
 
 TONES: dict[str, Tone] = {MAIN: "strong", GOOD: "good", FAILED: "error"}

@@ -1,24 +1,18 @@
-"""Precision variants in a report: what it means, the trade-off with its front, the table, notes."""
+"""Precision variants as a page: speed, size and output difference in sentences, the trade-off, the table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from hettop.format import count, milliseconds, size
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant, size, unit_name
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
+from hettop.studies.sweep.findings import FAILED, GOOD, MAIN, MORE, cut
 from hettop.studies.sweep.page import TONES
-from hettop.studies.variants.findings import (
-    ON_FRONT,
-    across,
-    difference_of,
-    interval_of,
-    other_axis,
-    speed_of,
-    top1_of,
-    variant_notes,
-    variants_headline,
-)
 from hettop.studies.variants.result import VariantRow, VariantsResult
+
+if TYPE_CHECKING:  # the screen is painted before the codec is imported
+    from hettop.studies.variants.result import VariantRow, VariantsResult
 
 HEADING = (
     "",
@@ -94,3 +88,115 @@ def _spots(points: Sequence[tuple[VariantRow, float]], several: bool) -> list[Sp
         Spot(x, each.p50_ms or 0.0, f"{each.precision} {each.unit}" if several else each.precision, not each.front)
         for each, x in sorted(points, key=lambda pair: pair[1])
     ]
+
+
+LONGEST_NAME = 24
+MOST_NAMED = 2
+"""Variants in sentences of a kind; all are in the table."""
+
+MEGABYTE = 1e6
+ON_FRONT = "on the front: nothing else is at least as good in all of it, and better in one"
+
+
+def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator[tuple[str, str]]:
+    """A sentence for each variant, the fastest first; what is on the front; what failed. Each with its kind."""
+    told = sorted((each for each in found.variants if each.speed is not None), key=lambda each: -(each.speed or 0))
+    for place, each in enumerate(told[:MOST_NAMED]):
+        yield _in_words(found, each, short, first=place == 0), MORE if place else MAIN
+    measured = [each for each in found.variants if each.n]
+    front = [each for each in measured if each.front]
+    if len(measured) > 1 and front:
+        beaten = [each for each in measured if not each.front and across(found, each) is not None]
+        behind = _behind(found, beaten, short)
+        yield f"Front of latency and {other_axis(found)}: {_names(found, front, short)}; {behind}.", GOOD
+    for each in [each for each in found.variants if each.error is not None][:MOST_NAMED]:
+        yield (
+            f"{cut(each.precision, LONGEST_NAME)} on {_unit(each, short)} failed: {cut(each.error or '')}.",
+            FAILED,
+        )
+
+
+def _behind(found: VariantsResult, beaten: Sequence[VariantRow], short: bool) -> str:
+    if len(beaten) > MOST_NAMED:
+        return f"{len(beaten)} are beaten"
+    return f"beaten: {_names(found, beaten, short)}" if beaten else "none is beaten"
+
+
+def other_axis(found: VariantsResult) -> str:
+    """What latency is held against: the output difference, or the size where no difference is known."""
+    return "output difference" if _has_differences(found) else "size"
+
+
+def across(found: VariantsResult, each: VariantRow) -> float | None:
+    """Its place on that axis: the largest absolute difference, or the size in MB."""
+    if _has_differences(found):
+        return each.max_abs
+    return None if each.size_bytes is None else each.size_bytes / MEGABYTE
+
+
+def difference_of(each: VariantRow) -> str:
+    """In words for a table."""
+    if each.reference and not each.max_abs:
+        return "reference"
+    of = f" of {significant(each.largest)}" if each.largest and each.max_abs is not None else ""
+    return f"{significant(each.max_abs)}{of}"
+
+
+def top1_of(each: VariantRow) -> str:
+    return "" if each.reference and each.top1 is None else percent(each.top1)
+
+
+def speed_of(each: VariantRow) -> str:
+    if each.reference:
+        return "1"
+    return UNKNOWN if each.speed is None else f"{significant(each.speed)}x"
+
+
+def interval_of(each: VariantRow) -> str:
+    return "" if each.speed_ci is None else "–".join(map(significant, each.speed_ci))
+
+
+def variant_notes(found: VariantsResult) -> list[str]:
+    """Those of the study, those of each variant once, what to do about failures, and what is left out."""
+    more = [f"{count(found.rest_n)} more are in the document alone"] if found.rest_n else []
+    of_each = dict.fromkeys(each.note for each in found.variants if each.note)
+    return [*found.notes, *of_each, *_hints(found), *more]
+
+
+def _hints(found: VariantsResult) -> Iterator[str]:
+    for each in found.variants:
+        error = None if each.statistics is None else each.statistics.error
+        if error is not None and error.hint:
+            yield f"{each.unit} {each.precision}: {error.message} ({error.hint})"
+
+
+def _has_differences(found: VariantsResult) -> bool:
+    return any(each.max_abs is not None for each in found.variants)
+
+
+def _in_words(found: VariantsResult, each: VariantRow, short: bool, *, first: bool) -> str:
+    """Its speed with the interval, its size and how far off it is."""
+    reference = next((other for other in found.variants if other.reference and other.unit == each.unit), None)
+    low, high = each.speed_ci or (None, None)
+    speed = f"{significant(each.speed)} times"
+    if low is not None and high is not None:
+        speed += f" ({'' if low > 1 or high < 1 else 'not proven: '}{significant(low)} to {significant(high)})"
+    size = ""
+    if reference is not None and reference.size_bytes and each.size_bytes is not None:
+        size = f", {percent(each.size_bytes / reference.size_bytes)} of the size"
+    same = "" if each.top1 is None or each.top1 == 1 else f" (top-1 the same in {percent(each.top1)})"
+    off = "" if each.max_abs is None else f", off by up to {significant(each.max_abs)}{same}"
+    whole = cut(reference.precision, LONGEST_NAME) if reference is not None else "the model as it is"
+    called = _names(found, [each], short)
+    return f"{called} is {speed} as fast as {whole}{size}{off}." if first else f"{called}: {speed}{size}{off}."
+
+
+def _names(found: VariantsResult, some: Sequence[VariantRow], short: bool) -> str:
+    several = len({each.unit for each in found.variants}) > 1
+    return ", ".join(
+        cut(each.precision, LONGEST_NAME) + (f" on {_unit(each, short)}" if several else "") for each in some
+    )
+
+
+def _unit(each: VariantRow, short: bool) -> str:
+    return unit_name(cut(each.unit, LONGEST_NAME), short=short)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
+from typing import TextIO
 
 from textual.app import SuspendNotSupported
 
 from hettop.errors import HettopError
-from hettop.session.views import UnitRow
+from hettop.session.views.structs import UnitRow
 from hettop.tui.actions.controls import Controls, words
 from hettop.tui.dialogs import MarkScreen
+from hettop.tui.feed import AccessRequest
 from hettop.tui.panels.units import UnitsPanel
-from hettop.tui.sudo_prompt import run_on_terminal
 
 
 class Measuring(Controls):
@@ -105,3 +108,17 @@ class Measuring(Controls):
 
     def on_units_panel_chosen(self, message: UnitsPanel.Chosen) -> None:
         self.choose(message.unit)
+
+
+def run_on_terminal(asking: AccessRequest, out: TextIO | None = None) -> bool:
+    """Prints the explanation, runs the command, and tells whether it ended well. Ctrl-C is a no."""
+    told = out or sys.stdout
+    told.write(f"\n{asking.explanation}\n")
+    told.flush()
+    try:
+        return subprocess.run(asking.command, check=False).returncode == 0
+    except KeyboardInterrupt:
+        return False
+    except OSError as error:
+        told.write(f"{asking.command[0]}: {error.strerror}\n")
+        return False

@@ -10,8 +10,8 @@ import math
 from hettop.format import UNKNOWN, count, milliseconds, short_count
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs, width_of
-from hettop.report.terminal.scale import row_labels, ticks
-from hettop.session.views import LatencyView
+from hettop.session.views.structs import LatencyView
+from hettop.stats.axes import row_labels, ticks
 
 GUTTER = 7
 _NARROWEST_WITH_GUTTER = 30

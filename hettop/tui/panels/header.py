@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hettop.format import UNKNOWN, clock, count, per_second, size, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, width_of
-from hettop.session.machine_views import PowerView
-from hettop.session.views import HeaderView
+from hettop.session.views.machine import PowerView
+from hettop.session.views.structs import HeaderView
 from hettop.text import clean
 from hettop.tui.charts.base import Chart
 from hettop.tui.feed import RecordingStatus, ReplayStatus

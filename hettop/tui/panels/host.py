@@ -5,9 +5,9 @@ from __future__ import annotations
 from hettop.format import UNKNOWN, percent, size
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, width_of
-from hettop.session.machine_views import HostView
+from hettop.session.views.machine import HostView
 from hettop.tui.frame_state import FrameState
-from hettop.tui.panels.auto_height_panel import AutoHeightPanel
+from hettop.tui.panels.panel import AutoHeightPanel
 from hettop.units import BYTES_PER_MB
 
 _LEVELS = len(glyphs.EIGHTHS) - 1

@@ -1,4 +1,4 @@
-"""A framed part of the screen: border, title and number drawn with its content, as plain lines.
+"""A framed part of the screen: border, title and number drawn with its content, fixed or as high as its content.
 
 Drawing the frame here and not by CSS keeps panels testable as text and costs nothing per frame.
 """
@@ -6,6 +6,7 @@ Drawing the frame here and not by CSS keeps panels testable as text and costs no
 from __future__ import annotations
 
 from textual.events import Blur, Focus
+from textual.geometry import Size
 from textual.message import Message
 
 from hettop.report.terminal import glyphs
@@ -111,3 +112,30 @@ def _bar(corners: str | tuple[str, str], words: Line, edge: str, width: int) -> 
     rule = glyphs.EDGE * (width - 3 - width_of(shown) - bool(shown))
     gap: Span = (" ", "text") if shown else ("", "text")
     return line((corners[0] + glyphs.EDGE, edge), *shown, gap, (rule + corners[1], edge))
+
+
+_FRAME = 2
+_LEAST = 2  # rows; a smaller panel would have no frame
+
+
+class AutoHeightPanel(Panel):
+    """Asks for a new layout when the number of its rows changes."""
+
+    def rows(self, frame_state: FrameState, width: int) -> list[Line]:
+        """All there is to say, most important first."""
+        raise NotImplementedError
+
+    def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        found = self.rows(frame_state, width)
+        return [*found, *[fit((), width)] * (height - len(found))][:height]
+
+    def show(self, frame_state: FrameState) -> None:
+        width, _ = inner_size(self.size.width, self.size.height)
+        before = 0 if self.frame_state is None else len(self.rows(self.frame_state, width))
+        super().show(frame_state)
+        if len(self.rows(frame_state, width)) != before:
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
+        inside, _ = inner_size(width, viewport.height)
+        return _FRAME + max(_LEAST, len(self.rows(self.frame_state, inside)) if self.frame_state is not None else 0)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from hettop.format import UNKNOWN, percent, seconds, significant, watts
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
-from hettop.report.terminal.scale import nice_ceiling, resampled
-from hettop.session.machine_views import PowerView, RailRow
+from hettop.session.views.machine import PowerView, RailRow
+from hettop.stats.axes import nice_ceiling, resampled
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
-from hettop.tui.panels.auto_height_panel import AutoHeightPanel
-from hettop.tui.panels.panel import inner_size
+from hettop.tui.panels.panel import AutoHeightPanel, inner_size
 
 _NAME = 5
 _NUMBER = 6

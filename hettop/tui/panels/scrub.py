@@ -16,7 +16,7 @@ from textual.message import Message
 from hettop.format import clock, count, milliseconds, percent, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs, width_of
-from hettop.session.replay_views import Band, SelectedUnit, Selection
+from hettop.session.views.replay import Band, SelectedUnit, Selection
 from hettop.text import clean
 from hettop.tui.charts.base import Chart
 from hettop.tui.feed import ReplayStatus

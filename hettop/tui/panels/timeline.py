@@ -8,8 +8,8 @@ from statistics import median
 from hettop.format import count, milliseconds, seconds
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, runs
-from hettop.report.terminal.scale import nice_ceiling, nice_step, row_labels, row_of
-from hettop.session.views import TimelineSlot, TimelineView
+from hettop.session.views.structs import TimelineSlot, TimelineView
+from hettop.stats.axes import nice_ceiling, nice_step, row_labels, row_of
 from hettop.tui.charts.histogram import GUTTER, plot_columns
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel, inner_size

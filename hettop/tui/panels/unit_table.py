@@ -1,4 +1,4 @@
-"""Draws the table of units: a row each with its statistics and violin strip, below it what is known of it in words.
+"""Draws the table of units: a row each with statistics and its density, and what is known of it in words.
 
 Pure: a `UnitsView` and a size in, lines out.
 """
@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from hettop.format import UNKNOWN, milliseconds, percent, short_count, significant, unit_name
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, Span, fit, line, text_of, width_of, wrapped
-from hettop.session.views import UnitRow, UnitsView
+from hettop.report.terminal.lines import Line, Span, fit, line, runs, text_of, width_of, wrapped
+from hettop.session.views.structs import UnitRow, UnitsView
+from hettop.stats.axes import resampled
 from hettop.text import clean
-from hettop.tui.charts.violin import violin_axis, violin_strip
 
 _MARKER = 2
 _NAME = 12
@@ -326,3 +326,31 @@ def reasons(view: UnitsView) -> dict[str, list[str]]:
     for unit, why in view.absent:
         found.setdefault(clean(why), []).append(clean(unit))
     return found
+
+
+_LEVELS = len(glyphs.EIGHTHS) - 1
+_FAINTEST = 0.004  # of the fullest column: below it a bar would claim more than one sample in a few hundred
+
+
+def violin_strip(density: tuple[float, ...], median: float | None, width: int, ink: str = "low") -> Line:
+    """`width` cells of density; `median` is its place on the axis, 0..1. Empty without samples."""
+    shown = resampled(density, width)
+    if not shown:
+        return fit((), width)
+    characters = [
+        glyphs.EIGHTHS[max(1, min(_LEVELS, round(share * _LEVELS)))] if share > _FAINTEST else " " for share in shown
+    ]
+    inks = [ink] * width
+    if median is not None and 0 <= median <= 1:
+        column = min(width - 1, int(median * width))
+        characters[column], inks[column] = glyphs.MEDIAN, "strong"
+    return runs(characters, inks)
+
+
+def violin_axis(low_ms: float, high_ms: float, width: int) -> Line:
+    """The ends of the strips' common axis: `2.0 ─────── 9.8 ms`."""
+    left, right = milliseconds(low_ms), f"{milliseconds(high_ms)} ms"
+    rule = width - len(left) - len(right) - 2
+    if rule < 1:
+        return fit(line((right, "muted")), width)
+    return line((f"{left} {glyphs.AXIS * rule} {right}", "muted"))

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
-from hettop.session.conditions_view import ConditionRow
+from hettop.session.views.structs import ConditionRow
 from hettop.text import clean
 from hettop.tui.feed import LoadDial
 from hettop.tui.frame_state import FrameState

@@ -12,7 +12,7 @@ from textual.message import Message
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs, wrapped
-from hettop.session.spikes_view import CauseRow, SpikeRow, SpikesView
+from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import PageScreen, RunControl

@@ -8,7 +8,7 @@ from hettop.format import clock
 from hettop.report.page import Paragraph
 from hettop.report.terminal.blocks import block_lines
 from hettop.report.terminal.lines import Line, line
-from hettop.report.terminal.rows import sentences
+from hettop.report.terminal.tables import sentences
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import PageScreen
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hettop.models.inspection.graph import Shape
-from hettop.models.inspection.neural_shapes import output_shape
+from hettop.models.inspection.neuralnetwork import output_shape
 
 NeuralNetwork_pb2: Any = importlib.import_module("coremltools.proto.NeuralNetwork_pb2")
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hettop.models.inspection.inspection import Inspection, document
+from hettop.models.inspection.inspection import Inspection, Totals, document
 from hettop.models.inspection.reading import inspect
-from hettop.models.inspection.summary import Totals
 from tests.models.mil.programs import ct, mb, program, spec
 
 datatypes: Any = importlib.import_module("coremltools.models.datatypes")

@@ -12,9 +12,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from hettop.errors import HettopError
-from hettop.models.inspection.inspection import Inspection
+from hettop.models.inspection.inspection import Inspection, Totals
 from hettop.models.inspection.reading import inspect
-from hettop.models.inspection.summary import Totals
 from tests.sources.engine.backends.onnx_files import BOOL, FLOAT, FLOAT16, INT64, save
 
 FLOATS = Mapping[str, tuple[int, ...]]

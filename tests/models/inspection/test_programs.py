@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.inspection.inspection import Inspection
+from hettop.models.inspection.inspection import Inspection, Totals
 from hettop.models.inspection.reading import inspect
-from hettop.models.inspection.summary import Totals
 from tests.models.mil.programs import convert, ct, mb, mil, program, spec, types
 
 FLOAT = np.float32

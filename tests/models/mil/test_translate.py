@@ -9,9 +9,8 @@ import onnx
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.mil.onnx_model import IR_VERSION, OPSET
 from hettop.models.mil.table import MissingOp, missing_ops
-from hettop.models.mil.translate import translate
+from hettop.models.mil.translate import IR_VERSION, OPSET, translate
 from tests.models.mil.programs import Array, close, convert, ct, mb, opened, program, run, spec
 from tests.models.mil.references import layer_norm, sigmoid, softmax
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from hettop.report.page import Column, Columns, Level, Stack
-from hettop.report.svg.columns import columns_svg, stack_svg
+from hettop.report.svg.plot import columns_svg, stack_svg
 
 ROUNDS = Columns(
     [Column(110.0, label="1"), Column(90.0, label="2", group=1), Column(160.0, label="3")],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.report.terminal.scale import nice_ceiling, nice_step, resampled, row_labels, row_of, ticks
+from hettop.stats.axes import nice_ceiling, nice_step, resampled, row_labels, row_of, ticks
 
 
 @pytest.mark.parametrize(

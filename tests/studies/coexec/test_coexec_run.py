@@ -9,7 +9,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.sources.engine.watchdog import Timeouts
-from hettop.studies.coexec.coexec_run import CoexecRun
+from hettop.studies.coexec.dispatch import CoexecRun
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.rates import Result
 from tests.clocks import FakeClock

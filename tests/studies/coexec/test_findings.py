@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.studies.coexec.findings import deaths, energy, further_notes, is_worth_it, order, verdict
+from hettop.studies.coexec.page import deaths, energy, further_notes, is_worth_it, order, verdict
 from tests.studies.coexecuted import BEGUN, DIED, FEW, FIRST, NOTHING, POWERED, UNEVEN, UNTRUE, WELL, WORSE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.events import Power, PowerStatus
-from hettop.studies.coexec.power import TogetherPower
+from hettop.studies.coexec.measure import TogetherPower
 from hettop.studies.coexec.run_totals import MOST_BLOCKS
 
 S = 10**9

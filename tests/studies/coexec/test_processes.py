@@ -15,8 +15,8 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.processes.serve import Request
-from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
+from hettop.studies.coexec.setup import coexecute
 from tests.processes.waiting import environment, gone, wait_for
 from tests.sources.engine import faulty
 
@@ -24,7 +24,7 @@ SECOND = 10**9
 
 HETTOP = f"""
 import sys
-from hettop.studies.coexec.child import coexecute
+from hettop.studies.coexec.setup import coexecute
 from hettop.studies.coexec.messages import CoexecJob, Work
 job = CoexecJob(
     units=("CPU_ONLY", "ALL"),
@@ -141,8 +141,8 @@ def test_an_interrupt_prints_what_was_measured(running: subprocess.Popen[str]) -
 
 
 def test_a_dispatch_ends_with_its_standard_input() -> None:
-    from hettop.studies.coexec.child import DISPATCH
     from hettop.studies.coexec.messages import encode
+    from hettop.studies.coexec.setup import DISPATCH
 
     with subprocess.Popen(DISPATCH, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdin is not None

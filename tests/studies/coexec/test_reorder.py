@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from hettop.studies.coexec.reorder import ReorderBuffer
+from hettop.studies.coexec.stealing import ReorderBuffer
 
 
 def test_a_result_waits_for_the_earlier_ones() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
 from hettop.measurement.options import ModelOptions
+from hettop.studies.coexec.options import usual_units
 from hettop.studies.coexec.setup import energy, prepare_units
-from hettop.studies.coexec.usual_units import usual_units
 from tests.studies.coexec.test_measure import RESULT
 
 S = 10**9

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from hettop.studies.coexec.run_totals import Tally, rate, work_within
 from hettop.studies.coexec.stealing import Delivered
-from hettop.studies.coexec.tally import Tally, rate, work_within
 
 S = 10**9
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.studies.granularities.setup import UnderLoad
+from hettop.studies.granularities.measure import UnderLoad
 from hettop.studies.plan.cutting.result import Compared, Granularity
 
 ROWS = (

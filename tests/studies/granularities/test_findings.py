@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.studies.granularities.findings import by_load, granularity_sentences, what_runs
-from hettop.studies.granularities.result import GranularityRow
+from hettop.studies.granularities.result import GranularityRow, by_load, granularity_sentences, what_runs
 from tests.studies.planned import EMPTY_WAYS, WAYS
 
 

@@ -13,10 +13,9 @@ from hettop.errors import HettopError
 from hettop.events import Study
 from hettop.report.document import to_json
 from hettop.report.terminal.blocks import block_text
-from hettop.studies.granularities.measure import busiest, fastest, granularities_result
+from hettop.studies.granularities.measure import UnderLoad, busiest, fastest, granularities_result
 from hettop.studies.granularities.page import blocks
 from hettop.studies.granularities.result import GranularitiesResult, GranularityRow
-from hettop.studies.granularities.setup import UnderLoad
 from hettop.studies.plan.cutting.result import Compared
 from hettop.studies.registry import read_document
 from tests.processes.waiting import REPOSITORY

@@ -10,7 +10,7 @@ import pytest
 
 from hettop.models.cache import ModelCache
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.coexec.tally import Span
+from hettop.studies.coexec.run_totals import Span
 from hettop.studies.granularities.ways import (
     NAMES,
     BackToBack,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from hettop.studies.layers.cache_size import last_level_cache_bytes
+from hettop.studies.layers.worker import last_level_cache_bytes
 
 
 def sysfs(folder: Path, *levels: tuple[int, str, str]) -> Path:

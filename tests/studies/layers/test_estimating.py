@@ -12,8 +12,8 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.layers.estimating import estimate
 from hettop.studies.layers.job import LayersJob, measure_in_child
+from hettop.studies.layers.worker import estimate
 from tests.processes.waiting import environment
 from tests.sources.engine import answering
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hettop.format import percent
-from hettop.studies.layers.findings import furthest, largest, layers_headline, roofline_headline, under_roof
+from hettop.studies.layers.page import furthest, largest, layers_headline, roofline_headline, under_roof
 from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
 from tests.studies.inside import DEPTHWISE, EMPTY, ESTIMATED, EXPAND, LAYERS, LOGITS, POOL, ROOFLINE, ROOFS
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hettop.models.inspection.graph import Layer
-from hettop.studies.layers.joining import join
-from hettop.studies.layers.lineage import Node
+from hettop.studies.layers.graph import Node
 from hettop.studies.layers.profile import RanNode
+from hettop.studies.layers.running import join
 
 CONV = Layer("conv", "Conv", 600, 100, 20, 40, "float32", (("x", 100),), (("c", 40),))
 ADD = Layer("add", "Add", 0, 80, 0, 40, "float32", (("c", 40), ("x2", 40)), (("s", 40),))

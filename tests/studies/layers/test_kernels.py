@@ -12,8 +12,8 @@ import onnxruntime
 import pytest
 
 from hettop.sources.engine.clock import RealClock
-from hettop.studies.layers import kernels
-from hettop.studies.layers.kernels import array_bytes, compute_specs, in_turns, streaming_specs
+from hettop.studies.layers import worker
+from hettop.studies.layers.worker import array_bytes, compute_specs, in_turns, streaming_specs
 
 MIB = 1 << 20
 
@@ -69,12 +69,12 @@ def test_calls_take_turns_and_the_first_round_does_not_count() -> None:
         return call
 
     times = in_turns([takes("a", 10**9), takes("b", 2 * 10**8)], clock)
-    assert times == [[10**9] * kernels.FEWEST, [2 * 10**8] * kernels.FEWEST]
-    assert order == ["a", "b"] * (kernels.FEWEST + 1)
+    assert times == [[10**9] * worker.FEWEST, [2 * 10**8] * worker.FEWEST]
+    assert order == ["a", "b"] * (worker.FEWEST + 1)
 
 
 def test_calls_that_take_no_time_come_to_an_end() -> None:
-    assert [len(each) for each in in_turns([lambda: None], StepClock())] == [kernels.MOST]
+    assert [len(each) for each in in_turns([lambda: None], StepClock())] == [worker.MOST]
 
 
 def test_the_arrays_of_a_kernel_live_as_long_as_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_the_arrays_of_a_kernel_live_as_long_as_its_call(monkeypatch: pytest.Mon
         return bind(array.copy())  # so that no version keeps this one alive
 
     monkeypatch.setattr(onnxruntime.OrtValue, "ortvalue_from_numpy", staticmethod(watched))
-    calls = [kernels._prepared(spec, 1) for spec in streaming_specs(MIB)]
+    calls = [worker._prepared(spec, 1) for spec in streaming_specs(MIB)]
     gc.collect()
     assert len(bound) == 5, "one array each, two to add"
     assert all(array() is not None for array in bound)
@@ -96,8 +96,8 @@ def test_the_arrays_of_a_kernel_live_as_long_as_its_call(monkeypatch: pytest.Mon
 
 def test_every_kernel_really_runs_and_the_roofs_are_the_best_of_them() -> None:
     """With no time but for the fewest rounds, and the smallest arrays."""
-    roofs = kernels.measure_roofs(1, 32 * MIB, RealClock(), free_bytes=0, budget_ns=0)
-    assert (roofs.threads, roofs.repeats, roofs.cache_bytes) == (1, kernels.FEWEST, 32 * MIB)
+    roofs = worker.measure_roofs(1, 32 * MIB, RealClock(), free_bytes=0, budget_ns=0)
+    assert (roofs.threads, roofs.repeats, roofs.cache_bytes) == (1, worker.FEWEST, 32 * MIB)
     assert len(roofs.compute) == 6
     assert len(roofs.streaming) == 4
     for kernel in (*roofs.compute, *roofs.streaming):

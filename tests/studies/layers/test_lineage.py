@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hettop.models.inspection.graph import Layer
-from hettop.studies.layers.lineage import Node, lead_back
+from hettop.studies.layers.graph import Node, lead_back
 
 
 def layer(name: str, op: str, reads: Sequence[str], writes: str) -> Layer:

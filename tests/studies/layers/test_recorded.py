@@ -12,11 +12,10 @@ from hettop.errors import HettopError
 from hettop.report.terminal.blocks import block_text
 from hettop.resources import recordings_folder
 from hettop.sources.engine.placement import OpFacts, make_plan
-from hettop.studies.layers.command import result_title
+from hettop.studies.layers.command import layers_of_recording, result_title
 from hettop.studies.layers.notes import noted
 from hettop.studies.layers.page import blocks
 from hettop.studies.layers.planned import by_event
-from hettop.studies.layers.recorded import layers_of_recording
 
 NE = "Neural Engine"
 FACTS = [OpFacts("conv_1", "conv", NE, (NE,), 3.0), OpFacts("soft", "softmax", "CPU", ("CPU",), 1.0)]

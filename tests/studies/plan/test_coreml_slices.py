@@ -9,9 +9,9 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
-from hettop.studies.plan.coreml_slices import prepare_units, tightened, wanted, without_untried_cuts
 from hettop.studies.plan.cutting.costs import cost_table
 from hettop.studies.plan.cutting.result import Survey, SurveyedLayer
+from hettop.studies.plan.setup import prepare_units, tightened, wanted, without_untried_cuts
 from hettop.studies.plan.slicing.planner import plan
 
 MODEL = ModelOptions(model="mobilenetv2:32x32")

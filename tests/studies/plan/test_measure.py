@@ -11,8 +11,7 @@ import pytest
 from hettop.report.document import to_json
 from hettop.studies.plan.findings import begins
 from hettop.studies.plan.measure import Sliced, interval, plan_result, table_result
-from hettop.studies.plan.slicing.baselines import baselines
-from hettop.studies.plan.slicing.planner import Plan, Slice, plan
+from hettop.studies.plan.slicing.planner import Plan, Slice, baselines, plan
 from tests.processes.waiting import REPOSITORY
 from tests.studies.plan.cutting.test_costs import SURVEY
 from tests.studies.plan.documents import THREE, documents

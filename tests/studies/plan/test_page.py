@@ -14,10 +14,8 @@ from hettop.studies.plan.cutting.costs import cost_table
 from hettop.studies.plan.measure import Sliced, plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
-from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import for_objective
-from hettop.studies.plan.slicing.given import read_plan
-from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.slicing.planner import baselines, plan, read_plan
 from tests.report.sessions import widest
 from tests.studies.plan import documents
 from tests.studies.plan.cutting.test_costs import SURVEY

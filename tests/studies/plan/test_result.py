@@ -13,9 +13,8 @@ import pytest
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Study, encode
 from hettop.report.document import to_json
-from hettop.studies.plan.contradiction import contradiction
 from hettop.studies.plan.cutting.result import Survey
-from hettop.studies.plan.measure import plan_result, table_result
+from hettop.studies.plan.measure import contradiction, plan_result, table_result
 from hettop.studies.plan.result import MovingCost, PlanResult, PlanSlice
 from hettop.studies.plan.slicing.costs import CostTable
 from hettop.studies.plan.slicing.planner import Plan, Slice

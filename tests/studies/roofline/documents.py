@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from hettop.studies.layers.published import Work, find_chip, read_chips
 from hettop.studies.layers.result import LayersResult
-from hettop.studies.roofline.command import roofline_document
-from hettop.studies.roofline.published import published_document
+from hettop.studies.roofline.command import published_document, roofline_document
 from tests.studies.layers.documents import DISTURBED, MODEL, NEAR
 from tests.studies.layers.measured import CONV, DEPTHWISE, UNKNOWN, measured
 

@@ -7,7 +7,7 @@ import json
 from hettop.report.document import to_json
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.published import Work, find_chip, read_chips
-from hettop.studies.roofline.published import LABEL, published_blocks, published_document
+from hettop.studies.roofline.command import LABEL, published_blocks, published_document
 
 WORK = [Work("fc6", "Gemm", 37_748_736, 151_064_576), Work("conv2", "Conv", 223_948_800, 1_976_064)]
 EXYNOS = find_chip("Exynos 5422", read_chips())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.studies.sweep.load_findings import change_of, loads_headline
+from hettop.studies.sweep.findings import change_of, loads_headline
 from tests.studies.swept import LOADS, under
 
 

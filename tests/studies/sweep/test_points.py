@@ -12,7 +12,7 @@ from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.backends import create
-from hettop.studies.sweep.points import Point, core_ml_compilations, input_ports, make_points
+from hettop.studies.sweep.measure import Point, core_ml_compilations, input_ports, make_points
 from tests.models.mil.programs import convert, ct, mb, mil, program, spec
 from tests.sources.engine.backends.onnx_files import FLOAT, relu, save
 

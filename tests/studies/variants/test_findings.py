@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.studies.variants.findings import across, other_axis, variant_notes, variants_headline
+from hettop.studies.variants.page import across, other_axis, variant_notes, variants_headline
 from hettop.studies.variants.result import VariantsResult
 from tests.studies.swept import NO_VARIANTS, UNCOMPARED, VARIANTS
 

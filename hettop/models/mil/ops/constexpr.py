@@ -1,4 +1,4 @@
-"""Compressed weights: quantised, palettised and sparse constants, unpacked when the program is translated.
+"""Compressed weights, unpacked when the program is translated; activations quantised at run time.
 
 Every declared size is checked against the data that is there before anything of that size is allocated.
 """
@@ -14,7 +14,7 @@ from hettop.errors import HettopError
 from hettop.models.mil.blob import Array, unpack_bits
 from hettop.models.mil.call import Call
 from hettop.models.mil.dtypes import NAMED_TYPES, UINT1, UINT2, UINT4, UINT6, UINT8
-from hettop.models.mil.graph import Tensor
+from hettop.models.mil.graph import FLOAT32, DType, Tensor
 
 _INDEX_TYPES = {2: UINT1, 4: UINT2, 16: UINT4, 64: UINT6, 256: UINT8}
 
@@ -132,6 +132,29 @@ def sparse_blockwise_shift_scale(call: Call) -> tuple[Tensor, Tensor]:
     return call.graph.constant(mask), call.graph.constant(dense[mask != 0])
 
 
+def _scale_and_zero(call: Call, integer: DType) -> tuple[Tensor, Tensor, int | None]:
+    scale = call.constant("scale")
+    given = call.known("zero_point")
+    zero = given if given is not None else np.zeros(scale.shape)
+    axis = call.axis("axis", call.tensor("input").rank) if call.has("axis") else None
+    return call.graph.constant(scale, FLOAT32), call.graph.constant(zero, integer), axis
+
+
+def quantize(call: Call) -> Tensor:
+    """clip(round(x / scale) + zero point), computed in float32."""
+    integer = NAMED_TYPES[call.text("output_dtype")].numpy
+    scale, zero, axis = _scale_and_zero(call, integer)
+    x = call.cast(call.tensor("input"), FLOAT32)
+    return call.emit("QuantizeLinear", x, scale, zero, axis=axis, dtype=integer, shape=call.shape)
+
+
+def dequantize(call: Call) -> Tensor:
+    """(x - zero point) scale, computed in float32."""
+    x = call.tensor("input")
+    scale, zero, axis = _scale_and_zero(call, x.dtype)
+    return call.emit("DequantizeLinear", x, scale, zero, axis=axis, dtype=FLOAT32, shape=call.shape)
+
+
 OPS: Mapping[str, Callable[[Call], Tensor | tuple[Tensor, ...]]] = {
     "constexpr_affine_dequantize": affine_dequantize,
     "constexpr_cast": constexpr_cast,
@@ -140,4 +163,6 @@ OPS: Mapping[str, Callable[[Call], Tensor | tuple[Tensor, ...]]] = {
     "constexpr_blockwise_shift_scale": blockwise_shift_scale,
     "constexpr_lut_to_sparse": lut_to_sparse,
     "constexpr_sparse_blockwise_shift_scale": sparse_blockwise_shift_scale,
+    "quantize": quantize,
+    "dequantize": dequantize,
 }

@@ -1,9 +1,10 @@
-"""Convolution and transposed convolution, in one to three dimensions."""
+"""Convolution, transposed convolution and pooling, in one to three dimensions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hettop.models.mil.call import Call
 from hettop.models.mil.graph import Tensor
@@ -95,4 +96,34 @@ def _transposed_padding(call: Call, window: _Window) -> tuple[list[int], list[in
     return pairs, extra
 
 
-OPS: Mapping[str, Callable[[Call], Tensor]] = {"conv": conv, "conv_transpose": conv_transpose}
+def _pool_window(call: Call) -> dict[str, Any]:
+    kernel = call.integers("kernel_sizes")
+    strides = call.integers("strides", [1] * len(kernel))
+    return {
+        "kernel_shape": kernel,
+        "strides": strides,
+        "ceil_mode": int(call.flag("ceil_mode", False)),
+        **padding(call, call.tensor("x").sizes[2:], kernel, strides),
+    }
+
+
+def max_pool(call: Call) -> Tensor:
+    return call.emit("MaxPool", call.tensor("x"), shape=call.shape, **_pool_window(call))
+
+
+def avg_pool(call: Call) -> Tensor:
+    counted = int(not call.flag("exclude_padding_from_average", False))
+    return call.emit("AveragePool", call.tensor("x"), shape=call.shape, count_include_pad=counted, **_pool_window(call))
+
+
+def l2_pool(call: Call) -> Tensor:
+    return call.emit("LpPool", call.tensor("x"), shape=call.shape, p=2, **_pool_window(call))
+
+
+OPS: Mapping[str, Callable[[Call], Tensor]] = {
+    "conv": conv,
+    "conv_transpose": conv_transpose,
+    "max_pool": max_pool,
+    "avg_pool": avg_pool,
+    "l2_pool": l2_pool,
+}

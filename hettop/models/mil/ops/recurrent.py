@@ -1,4 +1,4 @@
-"""Recurrent layers: LSTM, GRU and the plain one.
+"""Recurrent layers, loops and branches, and state that lives between predictions.
 
 Gate orders, the reset gate and the order of a reversed sequence follow coremltools' own numerical tests.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from hettop.models.mil.blob import Array
 from hettop.models.mil.call import END, Call
-from hettop.models.mil.graph import Tensor
+from hettop.models.mil.graph import BOOL, INT64, DType, Subgraph, Tensor
 
 # MIL's gate order -> ONNX's: LSTM i f o z -> i o f z; GRU r o z -> z r o; peepholes i f o -> i o f.
 _LSTM_GATES, _GRU_GATES, _PEEPHOLES = (0, 2, 1, 3), (2, 0, 1), (0, 2, 1)
@@ -180,4 +180,63 @@ def rnn(call: Call) -> tuple[Tensor, ...]:
     return _outputs(call, results, 1)
 
 
-OPS: Mapping[str, Callable[[Call], tuple[Tensor, ...]]] = {"lstm": lstm, "gru": gru, "rnn": rnn}
+def cond(call: Call) -> tuple[Tensor, ...]:
+    predicate = call.cast(call.tensor("pred"), BOOL)
+    chosen, other = (_branch(call, index) for index in (0, 1))
+    return tuple(call.graph.emit_many("If", [predicate], _types(call), then_branch=chosen, else_branch=other))
+
+
+def _branch(call: Call, index: int) -> Subgraph:
+    with call.graph.inside([]) as branch:
+        branch.outputs = [_own(call, item) for item in call.inline(index, [])]
+    return branch
+
+
+def while_loop(call: Call) -> tuple[Tensor, ...]:
+    """ONNX checks its condition after the body: it is computed once before the loop and again at each body's end."""
+    variables = call.tensors("loop_vars")
+    first = call.inline(0, variables)[0]
+    counter, going = Tensor(call.graph.fresh(), INT64, ()), Tensor(call.graph.fresh(), BOOL, ())
+    carried = [Tensor(call.graph.fresh(), item.dtype, item.shape) for item in variables]
+    with call.graph.inside([counter, going, *carried]) as body:
+        results = call.inline(1, carried)
+        again = call.inline(0, results)[0]
+        body.outputs = [_own(call, item) for item in (again, *results)]
+    return tuple(call.graph.emit_many("Loop", [None, first, *variables], _types(call), body=body))
+
+
+def _own(call: Call, tensor: Tensor) -> Tensor:
+    """A subgraph may only give out what its own nodes make."""
+    return call.emit("Identity", tensor, shape=tensor.shape)
+
+
+def _types(call: Call) -> list[DType]:
+    return [output.dtype for output in call.outputs if output.dtype is not None]
+
+
+def _current(call: Call) -> tuple[str, Tensor]:
+    name = call.tensor("input").name
+    if name not in call.states:
+        raise call.unsupported("uses a state inside a loop or a branch")
+    return name, call.states[name]
+
+
+def read_state(call: Call) -> Tensor:
+    return _current(call)[1]
+
+
+def write_state(call: Call) -> tuple[Tensor, ...]:
+    name, held = _current(call)
+    call.states[name] = call.cast(call.tensor("data"), held.dtype)
+    return ()
+
+
+OPS: Mapping[str, Callable[[Call], Tensor | tuple[Tensor, ...]]] = {
+    "lstm": lstm,
+    "gru": gru,
+    "rnn": rnn,
+    "cond": cond,
+    "while_loop": while_loop,
+    "read_state": read_state,
+    "write_state": write_state,
+}

@@ -1,4 +1,4 @@
-"""Parts of tensors: slices, splits, crops, windows, padding, and writing into a slice."""
+"""Parts of tensors: slices, splits, crops, windows, padding; elements by index, sorted or the largest."""
 
 from __future__ import annotations
 
@@ -196,6 +196,127 @@ def sliding_windows(call: Call) -> Tensor:
     return call.emit("Gather", x, call.emit("Add", column, call.graph.constant(inside)), axis=axis, shape=call.shape)
 
 
+# MIL's update modes -> ONNX's reductions; `sub` and `div` are `add` and `mul` of inverted updates.
+_REDUCTIONS = {"update": "none", "add": "add", "sub": "add", "mul": "mul", "div": "mul", "max": "max", "min": "min"}
+
+
+def gather(call: Call) -> Tensor:
+    x, indices = call.tensor("x"), call.index(call.tensor("indices"))
+    axis, batch = call.axis("axis", x.rank, 0), call.integer("batch_dims", 0)
+    if batch == 0:
+        return call.emit("Gather", x, indices, axis=axis, shape=call.shape)
+    # ONNX batches GatherND only, which indexes the axis right after the batch: the axis is brought there and back
+    others = [index for index in range(batch, x.rank) if index != axis]
+    front = call.transpose(x, [*range(batch), axis, *others]) if axis != batch else x
+    taken = call.emit("GatherND", front, call.unsqueeze(indices, [indices.rank]), batch_dims=batch)
+    if axis == batch:
+        return taken
+    # taken is batch, then the indices' own axes, then the others in order; the indices belong at `axis`
+    own, before = indices.rank - batch, axis - batch
+    middle = list(range(batch, batch + own))
+    rest = list(range(batch + own, batch + own + len(others)))
+    return call.emit(
+        "Transpose", taken, perm=[*range(batch), *rest[:before], *middle, *rest[before:]], shape=call.shape
+    )
+
+
+def gather_along_axis(call: Call) -> Tensor:
+    x = call.tensor("x")
+    return call.emit(
+        "GatherElements", x, call.index(call.tensor("indices")), axis=call.axis("axis", x.rank, 0), shape=call.shape
+    )
+
+
+def gather_nd(call: Call) -> Tensor:
+    indices = call.index(call.tensor("indices"))
+    return call.emit("GatherND", call.tensor("x"), indices, batch_dims=call.integer("batch_dims", 0), shape=call.shape)
+
+
+def _updates(call: Call) -> tuple[Tensor, str]:
+    """The updates and the ONNX reduction that apply `mode`."""
+    updates, mode = call.cast(call.tensor("updates"), call.tensor("data").dtype), call.text("mode", "add")
+    if mode not in _REDUCTIONS:
+        raise call.unsupported(f"has the mode {mode!r}")
+    if mode == "sub":
+        updates = call.emit("Neg", updates, shape=updates.shape)
+    if mode == "div":
+        if updates.dtype.kind != "f":
+            raise call.unsupported("divides integers in place")
+        updates = call.emit("Reciprocal", updates, shape=updates.shape)
+    return updates, _REDUCTIONS[mode]
+
+
+def scatter(call: Call) -> Tensor:
+    """Whole slices along `axis`; the indices are spread over the slices, as ONNX scatters single elements."""
+    data, indices = call.tensor("data"), call.index(call.tensor("indices"))
+    axis = call.axis("axis", data.rank, 0)
+    if indices.rank != 1:
+        raise call.unsupported(f"scatters by indices of rank {indices.rank}")
+    updates, reduction = _updates(call)
+    column = call.reshape(indices, [*[1] * axis, call.size(indices, 0), *[1] * (data.rank - axis - 1)])
+    spread = call.emit("Expand", column, call.vector([call.size(updates, index) for index in range(data.rank)]))
+    return call.emit("ScatterElements", data, spread, updates, axis=axis, reduction=reduction, shape=call.shape)
+
+
+def scatter_along_axis(call: Call) -> Tensor:
+    data, (updates, reduction) = call.tensor("data"), _updates(call)
+    indices, axis = call.index(call.tensor("indices")), call.axis("axis", data.rank, 0)
+    return call.emit("ScatterElements", data, indices, updates, axis=axis, reduction=reduction, shape=call.shape)
+
+
+def scatter_nd(call: Call) -> Tensor:
+    updates, reduction = _updates(call)
+    indices = call.index(call.tensor("indices"))
+    return call.emit("ScatterND", call.tensor("data"), indices, updates, reduction=reduction, shape=call.shape)
+
+
+def topk(call: Call) -> tuple[Tensor, ...]:
+    x = call.tensor("x")
+    axis, count = call.axis("axis", x.rank, -1), call.integer("k", 1)
+    found = _ordered(call, x, axis, count if count >= 0 else call.size(x, axis), call.flag("sort", True))
+    return found[: len(call.outputs)]
+
+
+def argsort(call: Call) -> Tensor:
+    x = call.tensor("x")
+    axis = call.axis("axis", x.rank, -1)
+    return _ordered(call, x, axis, call.size(x, axis), True)[1]
+
+
+def _ordered(call: Call, x: Tensor, axis: int, count: int | Tensor, in_order: bool) -> tuple[Tensor, ...]:
+    largest = int(not call.flag("ascending", False))
+    inputs = [x, call.vector([count])]
+    return tuple(
+        call.graph.emit_many("TopK", inputs, [x.dtype, INT64], axis=axis, largest=largest, sorted=int(in_order))
+    )
+
+
+def one_hot(call: Call) -> Tensor:
+    """Computed in int64 for types ONNX Runtime has no kernel for."""
+    depth = call.index(call.tensor("one_hot_vector_size"))
+    work = call.dtype if call.dtype.kind == "f" else INT64
+    values = call.graph.constant([call.number("off_value", 0), call.number("on_value", 1)], work)
+    hot = call.emit(
+        "OneHot", call.index(call.tensor("indices")), depth, values, axis=call.integer("axis", -1), dtype=work
+    )
+    return call.cast(hot, call.dtype)
+
+
+def non_zero(call: Call) -> Tensor:
+    found = call.emit("NonZero", call.tensor("x"), dtype=INT64)
+    return call.emit("Transpose", found, perm=[1, 0], shape=call.shape)
+
+
+def classify(call: Call) -> tuple[Tensor, Tensor]:
+    """The most probable label, and the probabilities in the order of the classes instead of a dictionary."""
+    probabilities = call.tensor("probabilities")
+    flat = call.emit("Reshape", probabilities, call.ints([-1]))
+    best = call.emit("ArgMax", flat, axis=0, keepdims=0, dtype=INT64)
+    labels = call.constant("classes")
+    kept = labels if labels.dtype == np.dtype(object) else labels.astype(np.int64)
+    return call.emit("Gather", call.graph.constant(kept), best, axis=0, shape=()), probabilities
+
+
 OPS: Mapping[str, Callable[[Call], Tensor | tuple[Tensor, ...]]] = {
     "slice_by_index": slice_by_index,
     "slice_by_size": slice_by_size,
@@ -204,4 +325,15 @@ OPS: Mapping[str, Callable[[Call], Tensor | tuple[Tensor, ...]]] = {
     "crop": crop,
     "pad": pad,
     "sliding_windows": sliding_windows,
+    "gather": gather,
+    "gather_along_axis": gather_along_axis,
+    "gather_nd": gather_nd,
+    "scatter": scatter,
+    "scatter_along_axis": scatter_along_axis,
+    "scatter_nd": scatter_nd,
+    "topk": topk,
+    "argsort": argsort,
+    "one_hot": one_hot,
+    "non_zero": non_zero,
+    "classify": classify,
 }

@@ -1,4 +1,4 @@
-"""ML Programs as the cutting sees them: their flow, what can cross a cut, and packages made of some of their steps.
+"""ML Programs as steps that can be cut: their flow, what crosses a cut, and packages written of some steps.
 
 Knows Core ML's specification and imports no framework: coremltools' own `extract_submodel` turns image inputs into
 arrays, takes no function but `main`, gives models for old systems half-precision ends that these refuse, and fails with
@@ -7,12 +7,14 @@ a recursion error where a program has some hundred operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.errors import HettopError
-from hettop.models.mil.blob import WeightFile
+from hettop.models.mil.blob import WeightFile, WeightWriter
 from hettop.models.mil.dtypes import (
     ARRAY_TYPES,
     BOOL,
@@ -30,7 +32,6 @@ from hettop.models.mil.dtypes import (
 from hettop.models.mil.package import Package, operation_values, walk
 from hettop.models.mil.proto import Message, model_schema, program_schema
 from hettop.models.mil.values import tensor_type
-from hettop.studies.plan.cutting.coreml_package import write_package
 from hettop.studies.plan.cutting.graph import Flow, Part, Step, ends, useful
 from hettop.text import clean
 
@@ -325,3 +326,56 @@ def _cast(source: str, target: str, element: ElementType, shape: tuple[int, ...]
 def _set_text(value: Message, text: str) -> None:
     value.type.tensorType.dataType = _number(STRING)
     value.immediateValue.tensor.strings.values.append(text)
+
+
+FOLDER, SPECIFICATION, WEIGHTS, WEIGHT_FILE = "com.apple.CoreML", "model.mlmodel", "weights", "weight.bin"
+AUTHOR = "com.apple.CoreML"
+
+
+def write_package(spec: Message, path: Path, weights: Callable[[str], WeightFile]) -> None:
+    """Writes `spec`, an ML Program, to the new package at `path`; its weights move into a file of the package's own.
+
+    weights: the file that a program calls so. `spec` is changed. Raises HettopError: `io`, and `format` as weights do.
+    """
+    folder = path / "Data" / FOLDER
+    try:
+        (folder / WEIGHTS).mkdir(parents=True)
+        writer = WeightWriter(folder / WEIGHTS / WEIGHT_FILE)
+        for blob in _blobs(spec):
+            blob.offset = writer.add(weights(blob.fileName), blob.offset)
+            blob.fileName = f"@model_path/{WEIGHTS}/{WEIGHT_FILE}"
+        writer.write()
+        (folder / SPECIFICATION).write_bytes(spec.SerializeToString(deterministic=True))
+        (path / "Manifest.json").write_text(_manifest(), encoding="utf-8")
+    except OSError as error:
+        reason = clean(error.strerror or str(error))
+        hint = "free space on the disk, or set TMPDIR to a folder on another one"
+        raise HettopError("io", f"a slice of the model cannot be written: {reason}", hint) from error
+
+
+def _blobs(spec: Message) -> Iterator[Message]:
+    for function in spec.mlProgram.functions.values():
+        for block in function.block_specializations.values():
+            for operation in walk(block):
+                for value in operation_values(operation):
+                    if value.WhichOneof("value") == "blobFileValue":
+                        yield value.blobFileValue
+
+
+def _manifest() -> str:
+    """Its names are made from what they name: equal slices are equal packages, which a cache knows again."""
+    entries = {
+        str(uuid.uuid5(uuid.NAMESPACE_URL, name)): {
+            "author": AUTHOR,
+            "description": f"CoreML Model {what}",
+            "name": name,
+            "path": f"{FOLDER}/{name}",
+        }
+        for name, what in ((SPECIFICATION, "Specification"), (WEIGHTS, "Weights"))
+    }
+    document = {
+        "fileFormatVersion": "1.0.0",
+        "itemInfoEntries": entries,
+        "rootModelIdentifier": str(uuid.uuid5(uuid.NAMESPACE_URL, SPECIFICATION)),
+    }
+    return json.dumps(document, indent=4)

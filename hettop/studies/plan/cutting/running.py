@@ -1,4 +1,4 @@
-"""Runs a plan: slices of the model one after another on their devices, in turns with the whole model on each device.
+"""Runs a plan: slices one after another on their devices, in turns with the whole model on each device.
 
 For the measuring process; tells how long each took, and whether both answer the same.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,12 +17,19 @@ from hettop.models.cache import ModelCache
 from hettop.sources.engine.backend import Clock
 from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.plan.cutting.graph import Part, ends
-from hettop.studies.plan.cutting.messages import Piece, Subject
+from hettop.studies.plan.cutting.messages import (
+    OPENING,
+    TIMING,
+    CuttingProgress,
+    Piece,
+    Subject,
+    Tell,
+    nobody,
+    run_weight,
+)
 from hettop.studies.plan.cutting.model import write
-from hettop.studies.plan.cutting.progress import OPENING, TIMING, CuttingProgress, Tell, nobody, run_weight
 from hettop.studies.plan.cutting.result import Ran
 from hettop.studies.plan.cutting.survey import Opened, open_subject, session
-from hettop.studies.plan.cutting.turns import both_ways
 from hettop.units import NS_PER_MS
 
 TOLERANCE = 1e-5
@@ -157,3 +164,16 @@ def _timed(run: Run, outputs: list[str], feed: Mapping[str, Any], clock: Clock) 
     begin = clock.now()
     run(outputs, feed)
     return [clock.now() - begin]
+
+
+Told = TypeVar("Told")
+
+
+def both_ways(turn: int, calls: Sequence[Callable[[], Told]]) -> list[Told]:
+    """What each call returns, in their order; in every other turn they are called from the last to the first.
+
+    What ran just before leaves its threads spinning and its data in the caches.
+    """
+    if turn % 2 == 0:
+        return [call() for call in calls]
+    return [call() for call in reversed(calls)][::-1]

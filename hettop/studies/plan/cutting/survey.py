@@ -26,18 +26,18 @@ from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.layers.result import LayerRow, LayersResult
 from hettop.studies.layers.running import measure, session_options
 from hettop.studies.plan.cutting.graph import Flow, Part, crossings, ends, gather, layers, step_of
-from hettop.studies.plan.cutting.messages import Subject
-from hettop.studies.plan.cutting.model import RANDOM, Model, write
-from hettop.studies.plan.cutting.progress import (
+from hettop.studies.plan.cutting.messages import (
     CUTTING,
     OPENING,
     PROFILING,
     TIMING,
     CuttingProgress,
+    Subject,
     Tell,
     nobody,
     survey_weight,
 )
+from hettop.studies.plan.cutting.model import RANDOM, Model, write
 from hettop.studies.plan.cutting.result import Moved, Survey, SurveyedLayer
 from hettop.text import clean
 from hettop.units import NS_PER_MS

@@ -1,4 +1,4 @@
-"""The cheapest way to cut a chain of layers into slices and to give each slice a device: a dynamic programme.
+"""The cheapest slicing of a chain of layers (a dynamic programme), simpler choices beside it, and given plans.
 
 Knows cost tables alone; source: MOSAIC, equations 8 and 9 and algorithm 1 (docs/method/slicing.md).
 """
@@ -6,14 +6,14 @@ Knows cost tables alone; source: MOSAIC, equations 8 and 9 and algorithm 1 (docs
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hettop.errors import HettopError
-from hettop.studies.plan.slicing.costs import CostTable
-from hettop.studies.plan.slicing.devices import written
+from hettop.studies.plan.slicing.costs import CostTable, at_highest_frequency, written
 from hettop.text import clean
 
 ROUNDING = 1 + 1e-9
@@ -131,3 +131,104 @@ def _reason(table: CostTable, layer: int, device: int, communicating: bool) -> s
     if communicating and math.isinf(table.entry[layer, device] + table.exit[layer, device]):
         return f"{name} has no communication cost for it"
     return ""
+
+
+_PART = re.compile(r"(?P<name>.+)_(?P<first>[1-9][0-9]{0,8})(?P<frequency>\^.+)?")
+
+
+def read_plan(table: CostTable, text: str) -> Plan:
+    """The plan, with what it costs. Raises HettopError: `usage`, naming what is wrong with it."""
+    starts: list[int] = []
+    devices: list[int] = []
+    for part in text.split(","):
+        found = _PART.fullmatch(part.strip())
+        device = f"{found['name']}{found['frequency'] or ''}" if found else ""
+        if found is None or device not in table.devices:
+            names = ", ".join(clean(name, 30) for name in table.devices[:8])
+            raise _wrong(f"{clean(part.strip(), 60)!r} is no slice on a device of {names}")
+        starts.append(int(found["first"]) - 1)
+        devices.append(table.devices.index(device))
+    if starts[0] != 0 or starts != sorted(set(starts)) or starts[-1] >= table.layers:
+        raise _wrong(f"slices must begin with layer 1 and go up, to layer {table.layers} at most")
+    ends = [start - 1 for start in starts[1:]] + [table.layers - 1]
+    slices = tuple(Slice(*each) for each in zip(starts, ends, devices, strict=True))
+    for each in slices:
+        if math.isinf(slice_cost(table, each)):
+            raise _wrong(
+                f"{clean(table.devices[each.device], 30)} cannot run layers {each.first + 1} to {each.last + 1}"
+            )
+    return Plan(slices, plan_cost(table, slices))
+
+
+def _wrong(why: str) -> HettopError:
+    return HettopError("usage", why, "write a plan as device and first layer: CPU_ONLY@1_1, CPU_ONLY@2_9")
+
+
+NO_COMMUNICATION = "without communication"
+NO_DVFS = "without DVFS"
+
+
+def baselines(table: CostTable) -> dict[str, float | None]:
+    """Cost by name; None where that way of choosing finds no plan that can run.
+
+    `DEVICE preferred` for each device; `without communication` plans as if it cost nothing (the paper's HCA version)
+    and pays for it; `without DVFS`, only where devices have frequencies, knows each at its highest alone (HCCA).
+    """
+    names = {f"{name} preferred": preferred(table, device) for device, name in enumerate(table.devices)}
+    names[NO_COMMUNICATION] = _cost(table, without_communication(table))
+    fastest = at_highest_frequency(table.devices)
+    if len(fastest) < len(table.devices):
+        names[NO_DVFS] = _planned(table.only(fastest))
+    return names
+
+
+def preferred(table: CostTable, device: int) -> float | None:
+    """The cost of slices as long as they can be on one device.
+
+    A layer that this device cannot run is a slice of its own on the last device of the table that can: the paper falls
+    back to the NPU, then to the GPU, then to the big cores, and its tables name them the other way round.
+    """
+    slices: list[Slice] = []
+    for layer in range(table.layers):
+        longer = Slice(slices[-1].first, layer, device) if slices and slices[-1].device == device else None
+        alone = Slice(layer, layer, device)
+        if longer is not None and _runs(table, longer):
+            slices[-1] = longer
+        elif _runs(table, alone):
+            slices.append(alone)
+        else:
+            others = [Slice(layer, layer, other) for other in reversed(range(len(table.devices)))]
+            able = next((other for other in others if _runs(table, other)), None)
+            if able is None:
+                return None
+            slices.append(able)
+    return _cost(table, tuple(slices))
+
+
+def without_communication(table: CostTable) -> tuple[Slice, ...] | None:
+    """Slices of the best plan if communication cost nothing; a communication that cannot be still cannot."""
+    free = replace(
+        table,
+        entry=np.where(np.isinf(table.entry), math.inf, 0.0),
+        exit=np.where(np.isinf(table.exit), math.inf, 0.0),
+    )
+    try:
+        return plan(free).slices
+    except HettopError:
+        return None
+
+
+def _planned(table: CostTable) -> float | None:
+    try:
+        return plan(table).cost
+    except HettopError:
+        return None
+
+
+def _runs(table: CostTable, part: Slice) -> bool:
+    return math.isfinite(slice_cost(table, part))
+
+
+def _cost(table: CostTable, slices: tuple[Slice, ...] | None) -> float | None:
+    cost = math.inf if slices is None else plan_cost(table, slices)
+    return cost if math.isfinite(cost) else None

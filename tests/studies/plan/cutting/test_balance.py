@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from hettop.studies.plan.cutting.balance import balanced
+from hettop.studies.granularities.ways import balanced
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from hettop.studies.plan.cutting.turns import both_ways
+from hettop.studies.plan.cutting.running import both_ways
 
 
 def test_every_other_turn_goes_backwards_and_answers_stay_in_their_places() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from hettop.errors import HettopError
-from hettop.studies.plan.slicing.baselines import baselines
-from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.slicing.planner import baselines, plan
 from tests.studies.plan.slicing.tables import Fields, fields, random_fields, table_of
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from hettop.errors import HettopError
-from hettop.studies.plan.slicing.given import read_plan
-from hettop.studies.plan.slicing.planner import Slice, notation, plan
+from hettop.studies.plan.slicing.planner import Slice, notation, plan, read_plan
 from tests.studies.plan.slicing.tables import Fields, fields, random_fields, table_of
 
 TABLE = table_of(fields(6, "BN", e=[[10, 5]] * 5 + [[10, None]]))

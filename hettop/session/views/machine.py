@@ -1,0 +1,189 @@
+"""What the screen draws of the machine: power per rail over time, and what the rest of it is doing.
+
+Pure data and the pure functions that make it from a session; watts here, milliwatts in the stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    from hettop.events import Cluster, Gpu, Power
+    from hettop.session.session import Session
+    from hettop.session.views.structs import ViewRequest
+
+MW_PER_W = 1000.0
+STALE_NS = 3 * 10**9
+"""A sample that ended so long ago, beyond its own window, says nothing of now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RailRow:
+    """One rail in W: the newest sample, mean and peak of the session, and a value per slot of the window, oldest first.
+
+    None is what was not measured.
+    """
+
+    rail: str
+    now_w: float | None
+    mean_w: float | None
+    peak_w: float | None
+    slots: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PowerView:
+    """The rails that were ever measured, and the estimate of CPU+GPU+ANE (`rail` says what it is made of).
+
+    top_w: the highest value seen of any of them, to which bars are scaled. state, reason, fix: the source's own words.
+    energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
+    from a file, and tells nothing of what runs.
+    """
+
+    rails: tuple[RailRow, ...]
+    estimate: RailRow | None
+    top_w: float | None
+    source: str | None
+    state: str | None
+    reason: str
+    fix: str
+    interval_ns: int | None
+    thermal: str | None
+    flags: tuple[str, ...]
+    clusters: tuple[Cluster, ...]
+    gpu: Gpu | None
+    baseline_w: float | None
+    energy_mj: float | None
+    net_mj: float | None
+    capture: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HostView:
+    """The machine as psutil saw it last: busy share per core (0..1), memory, swap, battery; None or empty if unknown.
+
+    canary_missed, canary_due: frames of the 60 Hz canary since the session began. clock_loss: the share by which the
+    clock is slower than when the same units were first measured under the same load; None while it is not.
+    """
+
+    cores: tuple[float, ...]
+    memory: float | None
+    swap_mb: float | None
+    battery: float | None
+    on_battery: bool | None
+    canary_missed: int | None
+    canary_due: int | None
+    clock_loss: float | None = None
+
+
+def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
+    """Everything of power at `request.now_ns`, over the same window as the timeline."""
+    from hettop.session.rails import RAILS, SUM, estimate_rails
+
+    newest = _newest(session, request.now_ns)
+    status = session.power_status
+    total = session.energy.total
+    means = {rail: total[rail].mean_mw for rail in RAILS}
+    shown = [rail for rail in RAILS if means[rail] is not None and rail != "combined"]
+    history = _slots(session, request)
+    made_of = estimate_rails(means)
+    whole = _row(SUM, newest, session, history) if made_of else None
+    peaks = [row.peak_w for row in (whole,) if row is not None and row.peak_w is not None]
+    rails = tuple(_row(rail, newest, session, history) for rail in shown)
+    peaks += [row.peak_w for row in rails if row.peak_w is not None]
+    return PowerView(
+        rails=rails,
+        estimate=whole,
+        top_w=max(peaks, default=None),
+        source=status.source if status else (newest.source if newest else None),
+        state=status.state if status else None,
+        reason=status.reason if status else "",
+        fix=status.fix if status else "",
+        interval_ns=status.interval_ns if status else None,
+        thermal=newest.thermal if newest else None,
+        flags=tuple(newest.flags) if newest else (),
+        clusters=tuple(newest.clusters) if newest else (),
+        gpu=newest.gpu if newest else None,
+        capture=session.captured,
+        **_energy(session, unit, made_of),
+    )
+
+
+def host(session: Session) -> HostView | None:
+    """None before anything was told of the machine."""
+    from hettop.stats.clock import has_lost
+
+    told = session.host
+    if told is None:
+        return None
+    return HostView(
+        cores=tuple(percent / 100 for percent in told.cpu_percent),
+        memory=None if told.memory_percent is None else told.memory_percent / 100,
+        swap_mb=told.swap_mb,
+        battery=None if told.battery_percent is None else told.battery_percent / 100,
+        on_battery=told.on_battery,
+        canary_missed=session.canary.missed,
+        canary_due=session.canary.due,
+        clock_loss=session.canary.loss if has_lost(session.canary.loss) else None,
+    )
+
+
+def _newest(session: Session, now_ns: int) -> Power | None:
+    """The last sample, unless it is too old to tell of now."""
+    told = session.power
+    return None if told is None or now_ns - told.t > STALE_NS + told.elapsed_ns else told
+
+
+def _row(rail: str, newest: Power | None, session: Session, history: list[Power | None]) -> RailRow:
+    total = session.energy.total[rail]
+    return RailRow(
+        rail=rail,
+        now_w=None if newest is None else _watts(newest, rail),
+        mean_w=None if total.mean_mw is None else total.mean_mw / MW_PER_W,
+        peak_w=total.peak_mw / MW_PER_W if total.windows else None,
+        slots=tuple(None if sample is None else _watts(sample, rail) for sample in history),
+    )
+
+
+def _watts(sample: Power, rail: str) -> float | None:
+    from hettop.session.rails import NOT_MEASURED, SUM, estimate, rails_of
+
+    if not NOT_MEASURED.isdisjoint(sample.flags):
+        return None
+    mw = estimate(rails_of(sample)) if rail == SUM else sample.mw.get(rail)
+    return None if mw is None else mw / MW_PER_W
+
+
+def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
+    """For each slot of the window the sample that its middle lies in; None where there is none."""
+    count = max(1, request.power_slots)
+    slot_ns = max(1, request.window_ns // count)
+    first = request.now_ns // slot_ns - count + 1
+    samples = session.power_history.between(first * slot_ns, request.now_ns)
+    found: list[Power | None] = []
+    at = 0
+    for slot in range(first, first + count):
+        middle = slot * slot_ns + slot_ns // 2
+        while at < len(samples) and samples[at].t < middle:
+            at += 1
+        holds = at < len(samples) and samples[at].t - samples[at].elapsed_ns <= middle
+        found.append(samples[at] if holds else None)
+    return found
+
+
+def _energy(session: Session, unit: str | None, made_of: tuple[str, ...]) -> dict[str, float | None]:
+    from hettop.session.rails import sum_of
+    from hettop.session.session import current_condition
+    from hettop.session.statistics import energy_of
+
+    baseline = session.baselines.get(session.load)
+    idle = None if baseline is None else sum_of(baseline.mw, made_of)
+    condition = current_condition(session, unit) if unit else None
+    figures = energy_of(session, condition) if condition is not None else None
+    return {
+        "baseline_w": None if idle is None else idle / MW_PER_W,
+        "energy_mj": figures.mj if figures else None,
+        "net_mj": figures.net_mj if figures else None,
+    }

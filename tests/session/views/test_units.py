@@ -1,0 +1,160 @@
+"""What is said of a unit beside its latency, from what its engine told."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from hettop import events
+from hettop.events import OutputDifference
+from hettop.session.energy import EnergyFigures
+from hettop.session.session import Session
+from hettop.session.unit import new_unit
+from hettop.session.views.units import are_wrong, unit_details, warning
+from tests.streams import MS, S, window
+
+
+def outputs(**differs: object) -> events.Outputs:
+    difference = OutputDifference(name="logits", values=10, **differs)  # type: ignore[arg-type]
+    return events.Outputs(t=0, unit="ALL", reference="CPU_ONLY", inputs=8, outputs=[difference])
+
+
+@pytest.mark.parametrize(
+    ("differs", "words"),
+    [
+        ({"max_abs": 0.01, "largest": 10.0, "top1": 1.0}, None),
+        ({"max_abs": 0.6, "largest": 10.0}, "outputs differ"),
+        ({"max_abs": 0.01, "largest": 10.0, "top1": 0.9}, "top 1 differs"),
+        ({"not_finite": 3}, "outputs are no numbers"),
+        ({}, None),
+        ({"max_abs": 0.5, "largest": 0.0}, "outputs differ"),
+        ({"max_abs": 0.0, "largest": 0.0}, None),
+    ],
+)
+def test_answers_that_are_not_the_references_are_warned_of(differs: dict[str, object], words: str | None) -> None:
+    assert warning(outputs(**differs)) == words
+
+
+def test_against_a_unit_that_may_be_wrong_itself_nobody_is_called_wrong() -> None:
+    told = msgspec.structs.replace(outputs(max_abs=6.0, largest=10.0, top1=0.0), reference="CPU_AND_GPU")
+    assert warning(told) == "outputs unlike CPU_AND_GPU's"
+    assert not are_wrong(told)
+    assert are_wrong(msgspec.structs.replace(told, reference="CPU_ONLY@2"))
+
+
+def test_nothing_compared_is_no_warning() -> None:
+    assert warning(None) is None
+    failure = events.Failure(kind="predict", message="gone")
+    assert warning(events.Outputs(t=0, unit="ALL", reference="CPU_ONLY", error=failure)) is None
+
+
+def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
+    unit = new_unit("ALL")
+    unit.compile_ns, unit.cached, unit.load_ns, unit.first_ns = 41_200 * MS, False, 412 * MS, 9_800_000
+    unit.peak_memory_mb = 311.4
+    unit.plan = events.Plan(
+        t=0,
+        unit="ALL",
+        accelerator="Neural Engine",
+        ops=100,
+        fallback_ratio_count=0.02,
+        fallback_ratio_cost=0.1,
+        breaks=[events.PlannedOp(name="t", op="topk", preferred="CPU", why="not supported there")],
+    )
+    unit.outputs = outputs(max_abs=0.5, largest=12.0, cosine=0.99999, top1=1.0)
+    told = unit_details(unit, None, None, {})
+    assert told[0] == "compiled in 41.2 s, loaded in 412 ms, first call 9.80 ms"
+    assert told[1] == (
+        "plan (a claim): 2% of 100 operations, 10% of the estimated cost not on the Neural Engine; first topk t"
+        " (not supported there)"
+    )
+    assert told[-2] == (
+        "outputs against CPU_ONLY on 8 inputs, logits: max difference 0.5 of 12, cosine 0.99999, same top 1 in 100%"
+    )
+    assert told[-1] == "peak memory 311 MB"
+
+
+def test_a_unit_of_which_nothing_is_known_has_no_details() -> None:
+    assert unit_details(new_unit("ALL"), None, None, {}) == ()
+
+
+def test_a_compilation_of_an_earlier_start_is_said() -> None:
+    unit = new_unit("ALL")
+    unit.cached, unit.load_ns = True, 90 * MS
+    assert unit_details(unit, None, None, {}) == ("compiled before, loaded in 90.0 ms",)
+
+
+def test_what_the_binding_adds_is_wall_less_native_time() -> None:
+    session = Session()
+    session.fold(window([3 * MS, 5 * MS], native=[2 * MS, 3 * MS]))
+    (condition,) = session.conditions.values()
+    assert unit_details(new_unit("ALL"), condition, None, {}) == (
+        "the binding adds 1.5 ms to each call of the framework",  # (1 + 2) / 2
+    )
+    session.fold(window([MS], t0=S))  # without its native time: the means are of different samples now
+    assert unit_details(new_unit("ALL"), condition, None, {}) == ()
+
+
+def drew(ane_mw: float | None) -> EnergyFigures:
+    means = {"ane": ane_mw, "gpu": 12.0}
+    return EnergyFigures(
+        rails=(),
+        coverage=None,
+        mj=None,
+        net_mj=None,
+        uncertainty=None,
+        mj_by_rail={},
+        mean_mw=means,
+        validated=frozenset({"ane"}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("ane_mw", "idle_mw", "words"),
+    [
+        (1_240.0, 0.0, "plan: 100 % Neural Engine; ANE drew 1,240 mW while it ran"),
+        (0.0, None, "plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"),
+        (600.0, 595.0, "plan: 100 % Neural Engine; ANE 600 mW while running: probably on the CPU"),
+        (None, None, "plan: 100 % Neural Engine; ANE power n/a"),
+    ],
+)
+def test_the_claim_stands_beside_what_power_shows(ane_mw: float | None, idle_mw: float | None, words: str) -> None:
+    unit = new_unit("CPU_AND_NE")
+    devices = [events.PlannedDevice(device="Neural Engine", ops=10, cost=1.0)]
+    unit.plan = events.Plan(t=0, unit="CPU_AND_NE", accelerator="Neural Engine", ops=10, devices=devices)
+    assert unit_details(unit, None, drew(ane_mw), {"ane": idle_mw}) == (words,)
+
+
+def test_why_outputs_could_not_be_compared_is_said_and_no_number() -> None:
+    unit = new_unit("ALL")
+    failure = events.Failure(kind="predict", message="CPU_ONLY gave no outputs")
+    unit.outputs = events.Outputs(t=0, unit="ALL", reference="CPU_ONLY", error=failure)
+    assert unit_details(unit, None, None, {}) == ("outputs not compared: CPU_ONLY gave no outputs",)
+
+
+def test_numbers_that_are_none_are_counted() -> None:
+    unit = new_unit("ALL")
+    unit.outputs = outputs(not_finite=3)
+    assert unit_details(unit, None, None, {}) == (
+        "outputs against CPU_ONLY on 8 inputs, logits: 3 values are no numbers",
+    )
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "words"),
+    [(9_840_000, "9.84 ms"), (412 * MS, "412 ms"), (6_090 * MS, "6\u2009090 ms"), (41_200 * MS, "41.2 s")],
+)
+def test_lengths_of_time_have_no_exponent(nanoseconds: int, words: str) -> None:
+    unit = new_unit("ALL")
+    unit.load_ns = nanoseconds
+    assert unit_details(unit, None, None, {}) == (f"loaded in {words}",)
+
+
+def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
+    figures = EnergyFigures(
+        rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
+    )
+    assert unit_details(new_unit("ALL"), None, figures, {}) == (
+        "12.5 mJ an inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
+        "cover 87%, ±0.10% by the counter's step",
+    )
