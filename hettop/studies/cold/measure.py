@@ -130,7 +130,7 @@ def _see_samples(seen: _Seen, event: Samples) -> None:
 
 
 def _until(seen: _Seen, warmups: int) -> int:
-    """From the first warm-up call to the end of the last one; what hettop asks before, to compare answers, is left out."""
+    """From the first warm-up call to the end of the last one; what hettop asks before, to compare answers, is out."""
     last = warmups - 1
     return seen.warmup_starts[last] + seen.warmup_ns[last] - seen.warmup_starts[0]
 

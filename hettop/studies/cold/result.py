@@ -8,10 +8,10 @@ import msgspec
 
 from hettop.events import Failure
 from hettop.events.base import Count, Ratio, Share, Text
-from hettop.studies.result import Notes, StudyResult
+from hettop.studies.result import StudyResult
 
-MOST_ROWS = 12
-MOST_PAIRS = 24
+MOST_ROWS = 8
+MOST_PAIRS = 12
 MOST_STARTS = 24
 """Of each row; with as many in all rows, a line stays below 16 KiB."""
 
@@ -81,7 +81,7 @@ class ColdResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     repeat: Count = 0
     simulated: bool = False
     rest_n: Count = 0
-    notes: Notes = []
+    notes: list[str] = []
 
     def summary(self) -> Self:
         rows = [
