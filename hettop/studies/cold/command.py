@@ -43,7 +43,7 @@ def _measure(setup: Setup, repeat: int, output: StudyOutput) -> int:
     def result(*notes: str) -> ColdResult:
         return cold_result(starts.starts, repeat=repeat, backend=setup.backend, simulated=setup.simulated, notes=notes)
 
-    interrupted = _pump(starts, ProgressStream(output.progress, lambda: _document(setup, starts, result())))
+    interrupted = pump(starts, ProgressStream(output.progress, lambda: _document(setup, starts, result())))
     with stop_signals_ignored():
         found = result(INTERRUPTED) if interrupted else result()
         output.finish(found, lambda: _document(setup, starts, found), _title(setup, starts), interrupted=interrupted)
@@ -60,7 +60,7 @@ def _failure(found: ColdResult) -> HettopError:
     return HettopError(error.kind, error.message, error.hint)
 
 
-def _pump(starts: ColdStarts, progress: ProgressStream) -> bool:
+def pump(starts: ColdStarts, progress: ProgressStream) -> bool:
     """Until all is measured or a signal comes. Returns whether it was interrupted."""
     interrupted = False
     try:

@@ -95,7 +95,8 @@ def _in_words(pair: BreakEven) -> str:
         ends = (
             "" if pair.low is None or pair.high is None else f" (95% interval {count(pair.low)} to {count(pair.high)})"
         )
-        return f"From {count(pair.calls)} calls on{ends}, {slower} has the lower total time, start-up included."
+        calls = f"From {count(pair.calls)} calls on{ends}"
+        return f"{calls}, {slower} takes less time in total than {faster}, start-up included."
     if pair.faster_in_both is not None:
         other = slower if pair.faster_in_both == faster else faster
         return f"{pair.faster_in_both} starts and calls faster than {other}: there is no break-even."

@@ -29,7 +29,8 @@ def notes(found: ColdResult) -> list[str]:
 def test_it_begins_with_the_unit_that_answers_first_and_from_when_on_another_wins() -> None:
     assert sentences(WELL) == [
         "CPU_ONLY answers first, 4\u2009000 ms after its process starts; CPU_AND_NE 12\u2009000 ms.",
-        "From 802 calls on (95% interval 700 to 912), CPU_AND_NE has the lower total time, start-up included.",
+        "From 802 calls on (95% interval 700 to 912), CPU_AND_NE takes less time in total than CPU_ONLY, start-up "
+        "included.",
         "CPU_ONLY starts and calls faster than CPU_AND_GPU: there is no break-even.",
     ]
 
@@ -111,3 +112,10 @@ def test_at_80_columns_the_unit_the_first_answer_and_the_call_stay() -> None:
     text = block_text(list(blocks(CACHED)), 80)
     heading = next(line for line in text.splitlines() if line.startswith("unit"))
     assert {"unit", "compiled", "compile", "ready", "steady", "call"} <= set(heading.split())
+
+
+def test_where_no_compilation_is_reported_other_columns_stay_longer() -> None:
+    text = block_text(list(blocks(WELL)), 80)
+    heading = next(line for line in text.splitlines() if line.startswith("unit"))
+    assert "load" in heading
+    assert "compile" not in heading
