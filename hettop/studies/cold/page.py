@@ -100,7 +100,7 @@ def _in_words(pair: BreakEven) -> str:
     if pair.faster_in_both is not None:
         other = slower if pair.faster_in_both == faster else faster
         return f"{pair.faster_in_both} starts and calls faster than {other}: there is no break-even."
-    return f"Break-even of {faster} and {slower}: {UNKNOWN}: {pair.why or 'not measured'}."
+    return f"Break-even of {faster} and {slower}: {UNKNOWN} ({pair.why or 'not measured'})."
 
 
 def _called(row: ColdRow) -> str:

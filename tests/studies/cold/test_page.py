@@ -6,7 +6,19 @@ from hettop.report.page import Items, Paragraph, Stack, Table, words_of
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.cold.page import blocks
 from hettop.studies.cold.result import ColdResult
-from tests.studies.started import ALL_FAILED, CACHED, FULL, IN_SIMULATION, LATER_FAILED, NOTHING, UNSTEADY, WELL
+from tests.studies.started import (
+    ALL_FAILED,
+    CACHED,
+    FULL,
+    GPU,
+    IN_SIMULATION,
+    LATER_FAILED,
+    NE,
+    NOTHING,
+    UNPROVEN,
+    UNSTEADY,
+    WELL,
+)
 
 
 def sentences(found: ColdResult) -> list[str]:
@@ -33,6 +45,13 @@ def test_it_begins_with_the_unit_that_answers_first_and_from_when_on_another_win
         "included.",
         "CPU_ONLY starts and calls faster than CPU_AND_GPU: there is no break-even.",
     ]
+
+
+def test_a_break_even_that_is_not_proven_has_its_reason_in_the_sentence() -> None:
+    found = ColdResult(rows=[NE, GPU], break_even=[UNPROVEN], repeat=4)
+    assert sentences(found)[1] == (
+        "Break-even of CPU_AND_NE and CPU_AND_GPU: n/a (not proven: 60% of resamples agree)."
+    )
 
 
 def test_every_pair_is_in_a_table_with_the_reason_where_there_is_no_number() -> None:
