@@ -14,6 +14,7 @@ import numpy as np
 
 from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
+from hettop.analysis.start_up import ReadyJudgement, StartUp, Totals, judge_ready, totals
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
 from hettop.session.session import Session
@@ -33,7 +34,8 @@ NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody
 class Question:
     """What a verdict is asked: by which latency (`wall`, `native`), under which load (None: none, or the first).
 
-    `energy_mj` is the most an inference may take. `confidence` is of the budget's bounds.
+    `energy_mj` is the most an inference may take. `confidence` is of the budget's bounds. `cold_ms`: the most that the
+    median start may take to its first answer. `calls`: so many are made in all, start-up included.
     """
 
     by: str = WALL
@@ -41,6 +43,8 @@ class Question:
     budget: Budget | None = None
     energy_mj: float | None = None
     confidence: float = CONFIDENCE
+    cold_ms: float | None = None
+    calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ class Verdict:
     """`units` were measured under `load`, `unmeasured` were not; `failed` maps units to the reason.
 
     `ranks`, `advice`, `few`, `order` and `flips` are of the units that one could ship; the others are in `unusable`.
+    `ready` and `totals` judge start-up, None where that was not asked for; `starts` have the starts that they rest on.
     Maps have a unit's name as key.
     """
 
@@ -100,15 +105,20 @@ class Verdict:
     unmeasured: tuple[str, ...]
     rows: tuple[Statistics, ...]
     in_turns: bool = True
+    starts: tuple[StartUp, ...] = ()
+    ready: Mapping[str, ReadyJudgement] | None = None
+    totals: Totals | None = None
 
     @property
     def asked_for_proof(self) -> bool:
-        return self.question.budget is not None or self.question.energy_mj is not None
+        asked = (self.question.budget, self.question.energy_mj, self.question.cold_ms)
+        return any(each is not None for each in asked)
 
     @property
     def meeting(self) -> tuple[str, ...]:
-        """The units proven to meet all that was asked for, best mean first."""
-        return tuple(unit for unit in self.ranks.latency if self.asked_for_proof and self._meets(unit))
+        """The units proven to meet all that was asked for, best mean first; without samples, the first ready first."""
+        names = self.ranks.latency if self.units else tuple(self.ready or ())
+        return tuple(unit for unit in names if self.asked_for_proof and self._meets(unit))
 
     @property
     def unusable(self) -> tuple[str, ...]:
@@ -125,7 +135,9 @@ class Verdict:
         return not self.needs and all(pair.proven for pair in self.order[:1])
 
     def _meets(self, unit: str) -> bool:
-        if not self.facts[unit].usable:
+        if unit in self.facts and not self.facts[unit].usable:
+            return False
+        if self.ready is not None and (unit not in self.ready or self.ready[unit].met is not True):
             return False
         in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
         return in_time and (self.energy_met is None or self.energy_met.get(unit) is True)
@@ -137,10 +149,12 @@ def verdict(
     in_order: InOrder,
     rng: np.random.Generator,
     rows: Sequence[Statistics] | None = None,
+    *,
+    starts: Sequence[StartUp] = (),
 ) -> Verdict:
     """The verdict on what the session holds. `rng` draws the resamples: the same seed gives the same verdict.
 
-    rows: the session's statistics, where the caller has them already.
+    rows: the session's statistics, where the caller has them already. starts: what is known of start-up.
     """
     load = question.load or main_load(session)
     rows = statistics(session) if rows is None else rows
@@ -175,7 +189,23 @@ def verdict(
         unmeasured=_unmeasured(session, units),
         rows=tuple(rows),
         in_turns=_in_turns(session, usable),
+        starts=tuple(starts),
+        ready=_ready(starts, question.cold_ms),
+        totals=None if question.calls is None else totals(_shippable(starts, facts), question.calls, rng),
     )
+
+
+def _ready(starts: Sequence[StartUp], limit_ms: float | None) -> dict[str, ReadyJudgement] | None:
+    """The first ready first."""
+    if limit_ms is None:
+        return None
+    found = [judge_ready(start, limit_ms) for start in starts]
+    found.sort(key=lambda each: math.inf if each.median_ms is None else each.median_ms)
+    return {each.unit: each for each in found}
+
+
+def _shippable(starts: Sequence[StartUp], facts: Mapping[str, Facts]) -> list[StartUp]:
+    return [start for start in starts if start.unit not in facts or facts[start.unit].usable]
 
 
 def _advice(usable: Sequence[Measured], units: Sequence[Measured], ranks: Ranks, facts: Mapping[str, Facts]) -> Advice:

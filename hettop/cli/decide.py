@@ -7,12 +7,14 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from hettop.analysis.budget import parse_budget, parse_energy
+from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
@@ -25,7 +27,7 @@ from hettop.console.measuring import (
     print_recorded,
     print_turns_problem,
 )
-from hettop.console.progress import completed, progress_line, unit_states
+from hettop.console.progress import ProgressLine, ProgressStream, completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
@@ -42,7 +44,13 @@ from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 from hettop.stats.resampling import SEED
+from hettop.studies.cold.command import pump
+from hettop.studies.cold.measure import ColdStarts, cold_result
+from hettop.studies.cold.options import DEFAULT_REPEAT
+from hettop.studies.cold.result import ColdResult, ColdRow
+from hettop.studies.registry import result_of
 from hettop.text import clean
+from hettop.units import NS_PER_MS
 
 DEFAULT_RUNS = 200
 DEFAULT_LIMIT_NS = 120 * 10**9
@@ -50,6 +58,7 @@ ENOUGH = 1.25
 """Times the least number of samples of a percentile: what correlation takes away is not known beforehand."""
 
 RAW_LIMIT = 1_000_000  # samples of a unit that are kept in order; a measurement on the spot ends there
+COLD_NAME = "cold.jsonl"
 GROWTH = 1.3
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
 
@@ -64,12 +73,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _question(arguments: argparse.Namespace) -> Question:
     if arguments.rate is not None and arguments.by == "native":
         raise HettopError("usage", "--rate is about response times, --by native is not", "leave one of them out")
+    if arguments.load is not None and _about_start_up(arguments):
+        raise HettopError("usage", "--cold and --calls are measured without load", "leave out --load")
     return Question(
         by=arguments.by,
         load=None if arguments.load is None else condition_of(parse_load(arguments.load)),
         budget=parse_budget(arguments.budget, arguments.rate),
         energy_mj=None if arguments.energy is None else parse_energy(arguments.energy),
+        cold_ms=None if arguments.cold is None else arguments.cold / NS_PER_MS,
+        calls=arguments.calls,
     )
+
+
+def _about_start_up(arguments: argparse.Namespace) -> bool:
+    return arguments.cold is not None or arguments.calls is not None
 
 
 def _judge_recording(path: Path, question: Question, arguments: argparse.Namespace) -> int:
@@ -88,9 +105,44 @@ def _judge_recording(path: Path, question: Question, arguments: argparse.Namespa
         raise HettopError(
             "usage", f"the recording has no samples under load {clean(question.load, 60)}", _loads_in(recorded.session)
         )
-    found = _verdict(recorded.session, question, recorded.samples.column)
+    starts = _recorded_starts(recorded.session, path) if _about_start_up(arguments) else []
+    found = _verdict(recorded.session, question, recorded.samples.column, starts)
     _print(found, recorded.session, arguments, skipped=recorded.skipped)
     return _exit_code(found)
+
+
+def _recorded_starts(session: Session, path: Path) -> list[StartUp]:
+    """Those of the study of start-up in the recording. Raises HettopError (`usage`) where there is none."""
+    for study in session.studies.all:
+        result = result_of(study)
+        if isinstance(result, ColdResult):
+            return _starts(result)
+    raise HettopError(
+        "usage", f"{clean(path.name)} has no study of start-up", f"record one: hettop cold MODEL --record {COLD_NAME}"
+    )
+
+
+def _starts(result: ColdResult) -> list[StartUp]:
+    """Of each unit those of the row that has most: with an earlier compilation, or without."""
+    most: dict[str, ColdRow] = {}
+    for row in result.rows:
+        if row.unit not in most or row.n > most[row.unit].n:
+            most[row.unit] = row
+    errors = result.failures()
+    return [
+        StartUp(row.unit, tuple(row.ready_each_ms), tuple(row.call_each_ms), row.cached, errors.get(row.unit))
+        for row in most.values()
+    ]
+
+
+def _measured_starts(setup: Setup, progress: ProgressLine) -> list[StartUp] | None:
+    """Every unit started anew, as `hettop cold` does; None where that was interrupted."""
+    starts = ColdStarts(setup, DEFAULT_REPEAT)
+    interrupted = pump(starts, ProgressStream(progress, dict))
+    progress.clear()
+    if interrupted:
+        return None
+    return _starts(cold_result(starts.starts, repeat=DEFAULT_REPEAT, backend=setup.backend, simulated=setup.simulated))
 
 
 def _loads_in(session: Session) -> str:
@@ -102,9 +154,13 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
     question = replace(question, load=question.load or "none")
+    progress = progress_line()
+    starts = _measured_starts(setup, progress) if _about_start_up(arguments) else []
+    if starts is None:
+        sys.stderr.write("hettop: interrupted while start-up was measured: no verdict\n")
+        return EXIT_INTERRUPTED
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
-    progress = progress_line()
     looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
 
     def enough() -> bool:
@@ -113,7 +169,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
 
     outcome = measure(headless, enough, progress.clear)
     with stop_signals_ignored():
-        found = _verdict(headless.session, looks.question, in_order_of(headless.session))
+        found = _verdict(headless.session, looks.question, in_order_of(headless.session), starts)
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:
             print_recorded(outcome.closed)
@@ -222,8 +278,8 @@ def confidence_of_look(number: int) -> float:
     return 1 - (1 - CONFIDENCE) / (number * (number + 1))
 
 
-def _verdict(session: Session, question: Question, in_order: InOrder) -> Verdict:
-    return verdict(session, question, in_order, _rng())
+def _verdict(session: Session, question: Question, in_order: InOrder, starts: Sequence[StartUp] = ()) -> Verdict:
+    return verdict(session, question, in_order, _rng(), starts=starts)
 
 
 def _rng() -> np.random.Generator:

@@ -111,6 +111,7 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
         "energy_budget": None
         if verdict.energy_met is None
         else {"limit_mj": question.energy_mj, "met": dict(verdict.energy_met)},
+        **_start_up(verdict),
         "meeting": list(verdict.meeting),
         "needs_samples": dict(verdict.needs),
         "failed": {unit: msgspec.to_builtins(reason) for unit, reason in verdict.failed.items()},
@@ -137,6 +138,18 @@ def _budget(verdict: Verdict) -> dict[str, Any] | None:
         "met": {unit: judged.met for unit, judged in verdict.judgements.items()},
         "evidence": {unit: _evidence(judged) for unit, judged in verdict.judgements.items()},
     }
+
+
+def _start_up(verdict: Verdict) -> dict[str, Any]:
+    """Only what was asked for."""
+    question, found = verdict.question, {}
+    if verdict.ready is not None:
+        met = {unit: judged.met for unit, judged in verdict.ready.items()}
+        evidence = {unit: _plain(judged) for unit, judged in verdict.ready.items()}
+        found["start_up"] = {"limit_ms": question.cold_ms, "met": met, "evidence": evidence}
+    if verdict.totals is not None:
+        found["totals"] = {**_plain(verdict.totals), "proven": verdict.totals.proven}
+    return found
 
 
 def _evidence(judged: Judgement) -> dict[str, Any]:

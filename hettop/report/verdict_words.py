@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hettop.analysis.budget import Judgement
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
+from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.events import split_row
@@ -71,7 +72,7 @@ def conditions_line(verdict: Verdict) -> str:
 def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
     """Purpose, unit, reason."""
     units = {unit.unit: unit for unit in verdict.units}
-    found = _answer(verdict)
+    found = [*_answer(verdict), *_least_total(verdict)]
     given = verdict.advice
     if given.real_time:
         found.append(
@@ -94,13 +95,31 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
 
 def _answer(verdict: Verdict) -> list[tuple[str, str, str]]:
     """What was asked for, if anything: which unit meets it, or that none does."""
-    if not (verdict.asked_for_proof and verdict.units):
+    if not (verdict.asked_for_proof and (verdict.units or verdict.ready)):
         return []
     if not verdict.meeting:
         return [("asked for", "none", "no unit is proven to meet it")]
     first, *others = verdict.meeting
     too = f", as do {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
     return [("asked for", first, f"proven to meet it{too}")]
+
+
+def _least_total(verdict: Verdict) -> list[tuple[str, str, str]]:
+    """For so many calls as was asked: the unit with the lowest total time."""
+    found = verdict.totals
+    if found is None or not found.units:
+        return []
+    first, *others = found.units
+    lead = ""
+    if others and found.lead_ms is not None:
+        lead = f"; {_duration(found.lead_ms)} ahead of {clean(others[0].unit, 30)}"
+        if found.lead_interval_ms is None:
+            lead += ", with too few starts to tell how surely"
+        else:
+            low, high = (milliseconds(end) for end in found.lead_interval_ms)
+            lead += f" ({'' if found.proven else 'not proven: '}95 % interval {low} to {high} ms)"
+    calls = "1 call" if found.calls == 1 else f"{count(found.calls)} calls"
+    return [(calls, first.unit, f"lowest total time, start-up included, {_duration(first.ms)}{lead}")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +250,55 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
             f"energy budget: at most {significant(verdict.question.energy_mj)} mJ an inference",
             [_energy(verdict, unit, met) for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]],
         )
+    yield from _start_up(verdict)
     if budget is None and verdict.needs:
         lacking = list(verdict.needs.items())[:UNITS_NAMED]
         yield (
             "more samples for a P90 one can rely on:",
             [f"{clean(unit, 30)}: {count(needs)}" for unit, needs in lacking],
         )
+
+
+def _start_up(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
+    """Start-up within its limit, and the total time of the calls that were asked for."""
+    starts = {start.unit: start for start in verdict.starts}
+    if verdict.ready is not None and verdict.question.cold_ms is not None:
+        yield (
+            f"start-up: the median start has its first answer within {_duration(verdict.question.cold_ms)}, at "
+            f"{percent(CONFIDENCE)} confidence",
+            [_is_ready(judged, starts[judged.unit]) for judged in list(verdict.ready.values())[:UNITS_NAMED]],
+        )
+    if verdict.totals is not None:
+        calls = verdict.totals.calls
+        yield (
+            f"total time of a start and {count(calls)} call{'' if calls == 1 else 's'}, with 95 % intervals:",
+            [_total(total) for total in verdict.totals.units[:UNITS_NAMED]],
+        )
+        for start in verdict.starts[:UNITS_NAMED]:
+            if start.error is not None:
+                yield (f"{clean(start.unit, 30)} has no total: a start failed: {clean(start.error)}", [])
+
+
+def _is_ready(judged: ReadyJudgement, start: StartUp) -> str:
+    said = f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}" + (f": {clean(judged.why)}" if judged.why else "")
+    if judged.median_ms is None:
+        return said
+    low, high = (milliseconds(end) if end is not None else "?" for end in (judged.low_ms, judged.high_ms))
+    compiled = {None: "", True: ", compiled before", False: ", compiled anew"}[start.cached]
+    starts = f"{count(judged.n)} start{'' if judged.n == 1 else 's'}{compiled}"
+    return f"{said} (median {milliseconds(judged.median_ms)} ms, interval {low} to {high} ms, {starts})"
+
+
+def _total(total: Total) -> str:
+    interval = ""
+    if total.low_ms is not None and total.high_ms is not None:
+        interval = f" ({milliseconds(total.low_ms)} to {milliseconds(total.high_ms)} ms)"
+    return f"{clean(total.unit, 30)}: {_duration(total.ms)}{interval}"
+
+
+def _duration(ms: float) -> str:
+    """In s from a second on, where a total may be minutes."""
+    return f"{significant(ms / 1e3)} s" if ms >= 1e3 else _ms(ms)
 
 
 def _energy(verdict: Verdict, unit: str, met: bool | None) -> str:

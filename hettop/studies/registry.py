@@ -97,6 +97,14 @@ STUDIES = {
             "Build and compare precision variants",
             LiveOffer("fp32, fp16, int8: speed, size, output difference", ("variants", "--units", "{unit}")),
         ),
+        StudyKind(
+            "cold",
+            "Start-up",
+            "Measure start-up cost and break-even",
+            LiveOffer(
+                "start-up on two units, and from how many calls on the other wins", ("cold", "--units", "{pair}")
+            ),
+        ),
         StudyKind("coexec", "Co-execution", "Run several units concurrently and measure the speedup"),
         StudyKind(
             "plan",

@@ -8,12 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hettop.cli.decide import confidence_of_look
+from hettop.analysis.start_up import StartUp
+from hettop.cli.decide import _starts, confidence_of_look
+from hettop.events import Failure, Study
 from hettop.measurement.recorded import looks_like_recording
+from hettop.report.verdict import NOTHING
+from hettop.studies.cold.result import ColdResult, ColdRow
 from tests.analysis.material import stream_of, write
 from tests.analysis.table_4 import TABLE_4
 from tests.cli.running import SIMULATED, assert_refused, called, hettop, hettop_process, one_document
 from tests.report.sessions import failure
+
+STARTS = ColdResult(
+    rows=[
+        ColdRow(unit="CPU_ONLY", n=6, ready_each_ms=[4_000.0] * 6, call_each_ms=[20.0] * 6),
+        ColdRow(unit="CPU_AND_NE", n=6, ready_each_ms=[12_000.0] * 6, call_each_ms=[10.0] * 6),
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +93,11 @@ def test_what_is_no_recording_is_refused_in_words(command: str, content: bytes, 
         (("--record", "r.jsonl"), "--record is for measuring"),
         (("--rate", "60", "--by", "native"), "response times"),
         (("--json", "--markdown"), "not allowed with"),
+        (("--cold", "2s"), "has no study of start-up"),
+        (("--calls", "5"), "hettop cold MODEL --record"),
+        (("--cold", "soon"), "is no duration"),
+        (("--calls", "0"), "whole number of at least 1"),
+        (("--calls", "5", "--load", "none"), "measured without load"),
     ],
 )
 def test_wrong_use_is_refused_in_words(table: str, arguments: tuple[str, ...], words: str) -> None:
@@ -199,3 +215,38 @@ def test_compare_says_what_is_missing(tmp_path: Path) -> None:
     assert_refused(called("compare", a, a, "--tolerance", "lots"), "is no tolerance")
     broken = str(write(tmp_path / "broken.jsonl", [failure("CPU_ONLY", "killed"), failure("ALL", "killed")]))
     assert called("compare", a, broken).returncode == 1
+
+
+def test_a_recording_of_start_up_is_judged_by_its_starts(tmp_path: Path) -> None:
+    study = Study(t=1, name="cold", state="done", elapsed_ns=1, found=STARTS.line())
+    recording = str(write(tmp_path / "c.jsonl", [study]))
+    done = called("decide", recording, "--cold", "5s", "--calls", "802", "--json")
+    document = one_document(done.stdout)
+    assert (done.returncode, document["meeting"]) == (0, ["CPU_ONLY"])
+    assert document["start_up"]["met"] == {"CPU_ONLY": True, "CPU_AND_NE": False}
+    assert document["totals"]["units"][0]["unit"] == "CPU_AND_NE"
+    assert called("decide", recording, "--cold", "1s").returncode == 1
+    assert "asked for    CPU_ONLY  proven to meet it" in called("decide", recording, "--cold", "5s").stdout
+    text = called("decide", recording, "--calls", "1").stdout
+    assert "1 call       CPU_ONLY  lowest total time, start-up included, 4.00 s" in text
+    assert NOTHING not in text
+
+
+def test_of_starts_with_and_without_a_compilation_those_count_of_which_there_are_more() -> None:
+    few = ColdRow(unit="ALL", cached=False, n=1, ready_each_ms=[9], call_each_ms=[1])
+    many = ColdRow(unit="ALL", cached=True, n=2, ready_each_ms=[2, 3], call_each_ms=[1, 1])
+    assert _starts(ColdResult(rows=[few, many])) == [StartUp("ALL", (2, 3), (1, 1), cached=True)]
+    failed = Failure(kind="crashed", message="killed")
+    (start,) = _starts(ColdResult(rows=[ColdRow(unit="ALL", error=failed)]))
+    assert (start.ready_ms, start.error) == ((), "killed")
+
+
+def test_a_model_is_started_anew_before_it_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hettop.cli.decide.DEFAULT_REPEAT", 1)
+    options = ("--runs", "20", "--power", "none", "--cold", "60s", "--calls", "3", "--json")
+    done = hettop("decide", *SIMULATED[:4], *options, cwd=tmp_path)
+    document = one_document(done.stdout)
+    assert done.returncode == 1, "one start proves nothing"
+    assert {unit: found["n"] for unit, found in document["start_up"]["evidence"].items()} == {"CPU_AND_NE": 1, "ALL": 1}
+    assert {row["n"] for row in document["conditions"]} == {20}
+    assert document["totals"]["calls"] == 3

@@ -11,6 +11,7 @@ import pytest
 
 from hettop import events
 from hettop.analysis.budget import Budget
+from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.report.anonymize import anonymous, anonymous_document, anonymous_file
@@ -258,3 +259,48 @@ def test_a_document_is_made_anonymous_to_its_last_text() -> None:
     assert "ab" * 8 not in whole
     assert document["model"]["name"] == "secret.onnx"
     assert document["host"]["chip"] == "Test chip"
+
+
+def started(question: Question, *starts: StartUp) -> Verdict:
+    return verdict(TABLE, question, in_order_of(TABLE), np.random.default_rng(0), starts=starts)
+
+
+CPU = StartUp("CPU_ONLY", (4_000,) * 6, (20,) * 6)
+NE = StartUp("CPU_AND_NE", (12_000,) * 6, (10,) * 6, cached=True)
+
+
+def test_start_up_is_answered_unit_by_unit_and_advised_by_its_calls() -> None:
+    text = verdict_text(started(Question(cold_ms=5_000, calls=802), CPU, NE), TABLE, 200)
+    asked, calls = (line.split(maxsplit=3) for line in text.splitlines() if line.startswith(("asked for", "802 calls")))
+    assert asked == ["asked", "for", "CPU_ONLY", "proven to meet it"]
+    assert calls[:3] == ["802", "calls", "CPU_AND_NE"]
+    assert calls[3].startswith("lowest total time, start-up included, 20.0 s; 10.0 ms ahead of CPU_ONLY (95 % interval")
+    assert "the median start has its first answer within 5.00 s, at 95% confidence" in text
+    assert "CPU_ONLY: yes (median 4\u2009000 ms, interval 4\u2009000 to 4\u2009000 ms, 6 starts)" in text
+    assert "CPU_AND_NE: no (median 12\u2009000 ms" in text
+    assert "6 starts, compiled before)" in text
+    assert "total time of a start and 802 calls" in text
+
+
+def test_start_up_that_nobody_asked_for_is_not_told() -> None:
+    asked = json.loads(to_json(verdict_document(started(Question(cold_ms=5_000, calls=802), CPU, NE), TABLE)))
+    assert asked["start_up"]["met"] == {"CPU_ONLY": True, "CPU_AND_NE": False}
+    assert asked["start_up"]["limit_ms"] == 5_000
+    assert [(each["unit"], each["ms"]) for each in asked["totals"]["units"]] == [
+        ("CPU_AND_NE", 20_010),
+        ("CPU_ONLY", 20_020),
+    ]
+    assert (asked["totals"]["lead_ms"], asked["totals"]["proven"]) == (10, True)
+    plain = verdict_document(started(Question(), CPU, NE), TABLE)
+    assert not {"start_up", "totals"} & plain.keys()
+
+
+def test_hostile_names_of_starts_are_no_markup() -> None:
+    evil = StartUp(HOSTILE, (1,) * 6, (1,) * 6, error=HOSTILE)
+    alive = StartUp(HOSTILE * 2, (1,) * 6, (1,) * 6)
+    found = started(Question(cold_ms=5, calls=2), evil, alive)
+    text, markdown = verdict_text(found, TABLE, 100), verdict_markdown(found, TABLE)
+    assert "has no total: a start failed" in " ".join(text.split())
+    for shown in (text, markdown):
+        assert "\x1b" not in shown
+    assert "<b>" not in markdown.replace("`<b>`", "")

@@ -123,12 +123,15 @@ _DECIDE_EXAMPLES = """\
   hettop decide session.jsonl                        ranks, advice, and what they rest on
   hettop decide session.jsonl --budget 16ms@p99      exit 0 only if some unit is proven to meet it
   hettop decide model.onnx --rate 60 --until-proven  measure on until it is proven, 2 minutes at most
+  hettop decide model.onnx --cold 2s --calls 500     units that answer within 2 s of their start; the best for 500 calls
+  hettop decide c.jsonl --calls 500                  the same by a recording of hettop cold
   hettop decide session.jsonl --markdown --anonymize for a pull request"""
 
 _DECIDE_NOTES = """\
 Ranks: latency = mean, stability = max/min, efficiency = inferences per joule (1/min unless the energy of all units is
 known), consistency = P90/min. A budget is met, or missed, only when the 95 % interval of the percentile excludes the
-other; the interval allows for samples that depend on each other. Quantiles are numpy's linear (type 7). Exit codes:
+other; the interval allows for samples that depend on each other. --cold and --calls are about start-up, which is
+measured first, as hettop cold does, without load. Quantiles are numpy's linear (type 7). Exit codes:
 0 done, 1 no unit is proven to meet the budget, 2 wrong use, 3 everything failed while running, 130 interrupted."""
 
 
@@ -143,6 +146,8 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", metavar="16ms@p99", help="latency that a percentile may have at most (P99)")
     parser.add_argument("--rate", type=rate, metavar="HZ", help="response times at this rate, within its period")
     parser.add_argument("--energy", metavar="5mJ", help="energy that an inference may take at most")
+    parser.add_argument("--cold", type=duration_ns, metavar="2s", help="time that a start may take to its first answer")
+    parser.add_argument("--calls", type=positive, metavar="N", help="find the unit for N calls, start-up included")
     parser.add_argument("--by", choices=("wall", "native"), default="wall", help="wall time (default) or native time")
     parser.add_argument("--load", metavar="LOAD", help="judge under this competing load, such as cpu:2 (none)")
     parser.add_argument("--units", default="all", metavar="U,V", help="measuring: units, or all (the default)")
