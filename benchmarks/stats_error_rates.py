@@ -18,11 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that it ru
 
 from hettop.session import causes
 from hettop.stats.causes import Verdict
-from hettop.stats.compare import block_bootstrap_difference, resampled_quantiles
 from hettop.stats.drift import BLOCK, DECIMALS, REFERENCE, Sums, cusum, level_of, medians, residuals
 from hettop.stats.histogram import Histogram, bucket_middle
 from hettop.stats.modes import find_modes, find_modes_weighted
 from hettop.stats.quantiles import interval_of
+from hettop.stats.resampling import block_bootstrap_difference, resampled_quantiles
 from hettop.stats.spikes import fence_of_histogram, fence_of_samples
 from tests.session.storms import Storm, folded
 

@@ -1,7 +1,4 @@
-"""Cleans text that came from a file, a model or a process before it may reach a terminal.
-
-Knows nothing of who shows it; showing it as data and never as markup is the caller's part.
-"""
+"""Cleans text that came from a file, a model or a process before it may reach a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads TOML files that people write by hand, and tells in which line a key stands.
-
-Knows nothing of what the keys mean.
-"""
+"""Reads TOML files that people write by hand, and tells in which line a key stands."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hettop.events import Advice
 from hettop.session.session import Session, current_condition
 from hettop.session.views.units import are_wrong
-from hettop.stats.dependence import Bounds, quantile_bounds
 from hettop.stats.quantiles import quantile, samples_needed
+from hettop.stats.resampling import Bounds, quantile_bounds
 
 QUANTILE = 0.9
 LOOKED_AT_NS = 10 * 10**9

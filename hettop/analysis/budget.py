@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, WALL, Measured
 from hettop.errors import HettopError
-from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed
+from hettop.stats.resampling import quantile_bounds
 
 DEFAULT_QUANTILE = 0.99
 

@@ -24,10 +24,8 @@ from hettop.analysis.host_load import Meanwhile, Surroundings
 from hettop.analysis.unit_samples import WALL, InOrder, Measured, loads_of, measured
 from hettop.session.session import Session
 from hettop.session.views.units import are_wrong
-from hettop.stats.compare import MIN_SAMPLES
-from hettop.stats.dependence import dependence_time
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
-from hettop.stats.resampling import block_length, resampled_levels, resamples_for
+from hettop.stats.resampling import MIN_SAMPLES, block_length, dependence_time, resampled_levels, resamples_for
 
 LEVELS: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 DEFAULT_TOLERANCE = 0.05

@@ -1,7 +1,4 @@
-"""What the machine was like while each unit ran under each load: gathered while a recording is folded.
-
-Knows events and nothing of files; whether two recordings differ in it is `circumstances`.
-"""
+"""What the machine was like while each unit ran under each load: gathered while a recording is folded."""
 
 from __future__ import annotations
 

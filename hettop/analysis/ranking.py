@@ -12,9 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from hettop.analysis.unit_samples import Measured
-from hettop.stats.dependence import autocorrelation_time
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import block_length, resampled_means, resamples_for
+from hettop.stats.resampling import autocorrelation_time, block_length, resampled_means, resamples_for
 
 LEAST_TO_RESAMPLE = 20
 """Below this a resample has hardly any other values to take, and an interval would look certain."""

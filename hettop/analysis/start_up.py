@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hettop.stats.compare import RESAMPLES
 from hettop.stats.quantiles import CONFIDENCE, interval_of
+from hettop.stats.resampling import RESAMPLES
 
 LEAST_STARTS = 3
 """Of a unit, for an interval of its total: resamples of fewer hardly differ."""

@@ -1,4 +1,4 @@
-"""The material a verdict or a comparison is made of: each unit's samples under one load, pooled over thermal states.
+"""Each unit's samples under one load, in order of arrival and in bounded memory: what a verdict is made of.
 
 Pure; takes them from a folded session and from whatever kept the samples in order.
 """
@@ -6,14 +6,14 @@ Pure; takes them from a folded session and from whatever kept the samples in ord
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import NO_LOAD, Column, split_row
+from hettop.events import NO_LOAD, AnyEvent, Column, Control, Samples, split_row
 from hettop.session.condition import Condition, ConditionKey, DurationSeries
-from hettop.session.session import Session
+from hettop.session.session import MOST_CONDITIONS, Session
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
 from hettop.stats.quantiles import quantile
@@ -125,3 +125,67 @@ def _binned(parts: Iterable[DurationSeries], moments: Moments, q: float) -> floa
         histogram.merge(part.histogram)
     found = histogram.quantile(q) or 0.0
     return min(max(found, moments.min_ns or 0), moments.max_ns or 0)
+
+
+MOST_SAMPLES = 100_000
+"""Of a condition; 2.4 MB with all three series."""
+
+STRETCH = 500
+"""Consecutive samples that are kept or left out together: far longer than latencies stay correlated."""
+
+
+@dataclass(slots=True)
+class SampleReservoir:
+    """One condition's samples, in ns: all of them, or evenly spaced stretches. `seen` counts those there were.
+
+    `native` and `response` are None unless every stretch has them.
+    """
+
+    seen: int = 0
+    _every: int = 1
+    _held: int = 0
+    _arrived: int = 0
+    _stretches: list[tuple[Column, Column | None, Column | None]] = field(default_factory=list)
+
+    def add(self, window: Samples) -> None:
+        response = None if window.late_ns is None else window.lat_ns + np.maximum(window.late_ns, 0)
+        self.seen += window.n
+        for begin in range(0, window.n, STRETCH):
+            part = slice(begin, begin + STRETCH)
+            if self._arrived % self._every == 0:
+                native = None if window.native_ns is None else window.native_ns[part]
+                self._held += len(window.lat_ns[part])
+                self._stretches.append((window.lat_ns[part], native, None if response is None else response[part]))
+            self._arrived += 1
+        while self._held > MOST_SAMPLES:
+            self._stretches = self._stretches[::2]
+            self._held = sum(len(wall) for wall, _, _ in self._stretches)
+            self._every *= 2
+
+    def column(self, name: str) -> Column | None:
+        """`wall`, `native` or `response` in order of arrival."""
+        index = ("wall", "native", "response").index(name)
+        columns = [stretch[index] for stretch in self._stretches]
+        present = [column for column in columns if column is not None]
+        return np.concatenate(present) if present and len(present) == len(columns) else None
+
+
+class Stretches:
+    """Gathers the steady samples of every condition while a recording is folded."""
+
+    def __init__(self) -> None:
+        self._kept: dict[ConditionKey, SampleReservoir] = {}
+
+    def add(self, event: AnyEvent) -> None:
+        match event:
+            case Control(action="reset"):
+                self._kept.clear()
+            case Samples(phase="steady"):
+                key = ConditionKey(event.unit, event.condition, event.thermal)
+                if key in self._kept or len(self._kept) < MOST_CONDITIONS:
+                    self._kept.setdefault(key, SampleReservoir()).add(event)
+
+    def column(self, key: ConditionKey, name: str) -> Column | None:
+        """One series of a condition; None when there is none. See `SampleReservoir.column`."""
+        kept = self._kept.get(key)
+        return None if kept is None else kept.column(name)

@@ -21,8 +21,8 @@ from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.session.unit import SEVERAL_TURNS
 from hettop.session.views.units import are_wrong, disagree
-from hettop.stats.dependence import quantile_bounds
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
+from hettop.stats.resampling import quantile_bounds
 
 MOST_IN_PAIRS = 32
 """Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""

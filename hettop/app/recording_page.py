@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hettop.analysis.stretches import Stretches
+from hettop.analysis.unit_samples import Stretches
 from hettop.analysis.verdict import Question, verdict
 from hettop.export.formats import Target
 from hettop.record.defects import Report

@@ -9,9 +9,9 @@ from hettop.cli.live import co_execute
 from hettop.errors import HettopError
 from hettop.measurement.arguments import model_arguments, model_options
 from hettop.studies.coexec import command
+from hettop.studies.coexec.blocks import unit_of
 from hettop.studies.coexec.command import named_units, refuse_mixtures
 from hettop.studies.coexec.setup import prepare_units
-from hettop.studies.coexec.worker_names import unit_of
 from hettop.studies.kinds import Together
 
 HEADLESS = {"as_json": "json", "stream": "stream", "block": "block"}

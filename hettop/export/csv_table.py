@@ -1,6 +1,6 @@
 """Comma-separated values: a row for each sample, and in a second file a row for each power reading.
 
-Knows tidy columns. Texts are clean of control characters, and of what a spreadsheet would take for a formula.
+Texts are clean of control characters, and of what a spreadsheet would take for a formula.
 """
 
 from __future__ import annotations

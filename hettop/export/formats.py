@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from hettop.errors import HettopError
 
 if TYPE_CHECKING:
-    from hettop.record.newfile import NewFile
+    from hettop.record.disk import NewFile
     from hettop.record.opened import Recording
 
 
@@ -110,7 +110,7 @@ class Files:
                 raise failure from None
 
     def _new(self, path: Path) -> BinaryIO:
-        from hettop.record.newfile import NewFile
+        from hettop.record.disk import NewFile
 
         file = NewFile(path, force=self._force, beginnings=self._beginnings)
         self._files.append(file)

@@ -1,6 +1,6 @@
 """An HdrHistogram log of the steady latencies: an interval histogram for each unit and load, every ten seconds.
 
-Knows events. The log's tags are `UNIT` or `UNIT[load]`; values are ns.
+The log's tags are `UNIT` or `UNIT[load]`; values are ns.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """OpenMetrics text of a session, and the same as metrics of Prometheus's client library.
 
-Knows the folded session and the library; who asks, and how, is decided elsewhere. Native histograms are added where
-the library has them, beside the classic buckets; a scraper gets those it asks for.
+Native histograms are added where the library has them, beside the classic buckets; a scraper gets those it asks for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Parquet: the tables of the CSV export with types, as pyarrow writes them.
-
-Knows tidy columns; the file's metadata says what the recording's header says.
-"""
+"""Parquet: the tables of the CSV export with types, as pyarrow writes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Chrome's JSON trace events, which the Perfetto UI opens: a slice for each inference, counters of power and frequency.
 
-Knows events. Times are microseconds with three decimals, so nothing is rounded.
+Times are microseconds with three decimals, so nothing is rounded.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.analysis.host_load import Surroundings
-from hettop.analysis.stretches import Stretches
+from hettop.analysis.unit_samples import Stretches
 from hettop.events import HostLoad
 from hettop.record.defects import Report
 from hettop.record.reader import fold, open_recording, read_events

@@ -1,7 +1,4 @@
-"""The folder where built models are kept between runs, up to a limit, safe for several processes at once.
-
-Knows nothing of models: a file has a name and a function that builds it.
-"""
+"""The folder where built models are kept between runs, up to a limit, safe for several processes at once."""
 
 from __future__ import annotations
 

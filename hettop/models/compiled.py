@@ -1,6 +1,6 @@
 """Core ML models as the system compiled them, kept at fixed paths: the device's own caches go by path.
 
-Knows nothing of Core ML: what compiles is passed in. Entries are leased, so that none is removed while it is in use.
+Entries are leased, so that none is removed while it is in use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a model file or package is known by: the SHA-256 of its content.
-
-Knows nothing of formats: a package is a folder of files.
-"""
+"""What a model file or package is known by: the SHA-256 of its content."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Inputs for a model whose framework takes numpy arrays: made up from a seed, or read as the user asked.
-
-Knows ports and options, no framework and no clock.
-"""
+"""Inputs for a model whose framework takes numpy arrays: made up from a seed, or read as the user asked."""
 
 from __future__ import annotations
 

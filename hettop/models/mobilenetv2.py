@@ -1,7 +1,7 @@
 """MobileNetV2 as data: its layers in order, from which writers make files and from which its costs are counted.
 
-Knows no model format and needs no framework. Architecture: Sandler et al., "MobileNetV2: Inverted Residuals and Linear
-Bottlenecks", CVPR 2018, table 2, width 1.0, batch norm folded into the convolutions.
+Architecture: Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks", CVPR 2018, table 2, width 1.0,
+batch norm folded into the convolutions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writes MobileNetV2 as an ML Program package: the layers and weights of the ONNX file, in half precision.
-
-Knows only the layers and weights it is given; coremltools builds the program, on any system.
-"""
+"""Writes MobileNetV2 as an ML Program package: the layers and weights of the ONNX file, in half precision."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Writes MobileNetV2 as an ONNX model: static shapes, float32, synthetic weights.
-
-Knows only the layers and weights it is given; equal ones give equal bytes, as far as the onnx package keeps its own.
-"""
+"""Writes MobileNetV2 as an ONNX model: static shapes, float32, synthetic weights."""
 
 from __future__ import annotations
 

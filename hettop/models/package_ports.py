@@ -1,7 +1,4 @@
-"""The ports of a Core ML model as the engine's: what its description allows, in the engine's words.
-
-Knows both descriptions of a port, and neither files nor frameworks.
-"""
+"""The ports of a Core ML model as the engine's: what its description allows, in the engine's words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Precisions that a model can be written in, and what the process that writes one is told.
-
-Knows the names alone; the tools are asked by `precision_onnx` and `precision_coreml`.
-"""
+"""Precisions that a model can be written in, and what the process that writes one is told."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Writes ML Programs with compressed weights, by coremltools' own tools; that works on any system.
-
-Knows packages; imports coremltools, so only for a process of its own.
-"""
+"""Writes ML Programs with compressed weights, by coremltools' own tools; that works on any system."""
 
 from __future__ import annotations
 

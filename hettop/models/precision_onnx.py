@@ -1,7 +1,4 @@
-"""Writes ONNX models in other precisions, by ONNX Runtime's own tools.
-
-Knows files and inputs; imports frameworks, so only for a process of its own.
-"""
+"""Writes ONNX models in other precisions, by ONNX Runtime's own tools."""
 
 from __future__ import annotations
 

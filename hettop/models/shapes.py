@@ -1,7 +1,4 @@
-"""Which shape each input gets: the one asked for, that of a file, or what the model proposes.
-
-Knows ports, and neither values nor a framework: nothing of these shapes is allocated here.
-"""
+"""Which shape each input gets: the one asked for, that of a file, or what the model proposes."""
 
 from __future__ import annotations
 

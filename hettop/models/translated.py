@@ -1,8 +1,4 @@
-"""ML Programs as ONNX files: translated once, kept in the cache, known by the content of both package and translator.
-
-Knows neither what a translation looks like nor who runs it; hettop.models.mil is imported when there is something to
-translate.
-"""
+"""ML Programs as ONNX files: translated once, cached by the content of the package and of the translator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Seeded weights for the layers of the default model, the same whatever format they are written to.
-
-Knows no model format.
-"""
+"""Seeded weights for the layers of the default model, the same whatever format they are written to."""
 
 from __future__ import annotations
 

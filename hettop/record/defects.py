@@ -1,7 +1,4 @@
-"""What a reader met that it could not use: counts that are exact, and the first defects by position.
-
-Knows nothing of files; bounded, whatever a hostile file holds.
-"""
+"""What a reader met that it could not use: counts that are exact, and the first defects by position."""
 
 from __future__ import annotations
 

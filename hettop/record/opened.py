@@ -1,7 +1,4 @@
-"""A recording for programs: typed, read-only, with numpy arrays; what `hettop.open_recording` returns.
-
-Knows the reader and the fold; shows nothing and writes nothing.
-"""
+"""A recording for programs: typed, read-only, with numpy arrays; what `hettop.open_recording` returns."""
 
 from __future__ import annotations
 

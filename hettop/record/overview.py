@@ -1,7 +1,7 @@
 """An overview of a whole recording: which latencies each stretch of it holds, in bounded memory and without a stall.
 
-Knows the file and keyframes. Of a short recording the samples themselves are read; of a long one the keyframes, whose
-histograms hold all samples up to them, so that the difference of two is what lies between them.
+Of a short recording the samples themselves are read; of a long one the keyframes, whose histograms hold all samples
+up to them, so that the difference of two is what lies between them.
 """
 
 from __future__ import annotations

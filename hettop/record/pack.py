@@ -1,7 +1,4 @@
-"""Compresses a closed recording, and keeps the original until the compressed one is synced and read back.
-
-Knows how a recording is cut into frames; what a frame is, is `zst`'s matter.
-"""
+"""Compresses a closed recording, and keeps the original until the compressed one is synced and read back."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from hettop.errors import HettopError
 from hettop.events import LINE_LIMIT
 from hettop.record import zst
 from hettop.record.bytes import BUFFER_BYTES, Bytes, PlainBytes, RecordingFile
-from hettop.record.newfile import NewFile
+from hettop.record.disk import NewFile
 from hettop.record.reader import open_recording
 from hettop.record.seek import LINE_HEAD
 from hettop.text import clean

@@ -1,6 +1,6 @@
 """Plays a recording: where it stands, the session at that moment, and marks, changes and seams in it.
 
-Knows no wall clock: whoever plays says up to which moment. All memory is bounded, however long the recording.
+All memory is bounded, however long the recording.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from pathlib import Path
 
 from hettop import events
 from hettop.events import AnyEvent, Header, Samples
-from hettop.record.bytes import Bytes
+from hettop.record.bytes import Bytes, line_at
 from hettop.record.defects import Report
-from hettop.record.lines import line_at
 from hettop.record.overview import Overview
 from hettop.record.reader import Placed, fold, open_recording, read_placed
 from hettop.record.seek import (

@@ -1,7 +1,4 @@
-"""Reads a recording line by line, in bounded memory: a damaged line costs itself and not the rest.
-
-Knows the format, not the fold: out come events in file order, and a report of all that was skipped.
-"""
+"""Reads a recording line by line, in bounded memory: a damaged line costs itself and not the rest."""
 
 from __future__ import annotations
 
@@ -18,10 +15,9 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.events import FORMAT, LINE_LIMIT, VERSION, AnyEvent, Header, Keyframe, Samples
-from hettop.record.bytes import PlainBytes, RecordingFile
+from hettop.record.bytes import Lines, PlainBytes, RecordingFile
 from hettop.record.defects import BACKWARDS, BAD_LINE, BLANK, JOINED, OVERSIZE, TORN, UNFOLDABLE, UNKNOWN_KIND, Report
 from hettop.record.limits import clock_fault
-from hettop.record.lines import Lines
 from hettop.record.zst import MAGIC as ZSTD_MAGIC
 from hettop.record.zst import open_compressed
 from hettop.session.session import Session

@@ -1,7 +1,4 @@
-"""Repairs a recording into a new file: every committed, valid line is kept as it is, and what is missing is said.
-
-Knows the reader, the fold and lines of bytes; the damaged file is only read.
-"""
+"""Repairs a recording into a new file: every committed, valid line is kept as it is, and what is missing is said."""
 
 from __future__ import annotations
 
@@ -18,11 +15,10 @@ import msgspec
 from hettop import events
 from hettop.errors import HettopError
 from hettop.events import WINDOW_LIMIT, AnyEvent, Dropped, End, Header, Keyframe
-from hettop.record.bytes import RecordingFile
+from hettop.record.bytes import Lines, RecordingFile
 from hettop.record.defects import Report
+from hettop.record.disk import NewFile
 from hettop.record.limits import readable
-from hettop.record.lines import Lines
-from hettop.record.newfile import NewFile
 from hettop.record.reader import BYTE_ORDER_MARK, Placed, fold, in_order, is_changed, open_recording, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import Session

@@ -1,7 +1,4 @@
-"""The JSON Schema of a recording's lines, made from the code that reads them.
-
-Knows the event structs alone; docs/reference/recording.schema.json is what it returns.
-"""
+"""The JSON Schema of a recording's lines, made from the code that reads them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Finds the session at any moment of a recording without reading what came long before it.
 
-Knows the file, the reader and the fold. There is no index: times rise through the file, so a moment is found by
-halving, and the keyframes before it by reading backwards.
+There is no index: times rise through the file, so a moment is found by halving, and the keyframes before it by
+reading backwards.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from hettop import events
 from hettop.events import LINE_LIMIT, Header, Keyframe
-from hettop.record.bytes import Bytes, RecordingFile
+from hettop.record.bytes import Bytes, RecordingFile, line_at
 from hettop.record.defects import Report
 from hettop.record.limits import CLOCK_SLACK_NS
-from hettop.record.lines import line_at
 from hettop.record.reader import KEYFRAME_START, Placed, fold, is_changed, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import FIRST_FOLD, FOLD, LONGEST_WINDOW_NS, Session

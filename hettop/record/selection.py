@@ -1,6 +1,6 @@
 """Statistics of the samples between two moments of a recording, exactly as they stand in the file.
 
-Knows the file and the fold, which says what is a spike. Read a piece at a time, because a selection may be a whole day.
+Read a piece at a time, because a selection may be a whole day.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds the next moment of a recording at which a spike was committed, before or after a given one.
 
-Knows the file, keyframes and the fold. Keyframes count the spikes so far, so stretches without any are passed over.
+Keyframes count the spikes so far, so stretches without any are passed over.
 """
 
 from __future__ import annotations

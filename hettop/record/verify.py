@@ -1,6 +1,6 @@
 """Tells whether a recording is whole: what the reader skips, checksums, and keyframes that contradict their lines.
 
-Knows the reader and the fold; changes nothing. Time grows with the file, memory does not.
+Time grows with the file, memory does not.
 """
 
 from __future__ import annotations

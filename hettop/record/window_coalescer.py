@@ -1,6 +1,6 @@
 """Gathers the fine flushes of the engines into lines of up to a second, without changing what they say.
 
-Pure: takes events, returns the events to commit, in order and stamped. Knows no file and no clock.
+Pure: takes events, returns the events to commit, in order and stamped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writes the event stream to a recording as it happens, so that a crash at any moment costs at most its last second.
-
-Knows events and the fold (a keyframe is the fold of what is in the file); reads no clock: time comes with the events.
-"""
+"""Writes the event stream to a recording as it happens, so that a crash at any moment costs at most its last second."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Compressed recordings: independent frames of about ten seconds, and a table of them, so that seeking needs one frame.
 
-Knows bytes alone. The table is that of zstd's seekable format, so `zstd -d` and other readers take the file as well.
-Decompression is bounded: no frame, no window and no whole file may unpack to more than a recording plausibly does.
+The table is that of zstd's seekable format, so `zstd -d` and other readers take the file as well. Decompression is
+bounded: no frame, no window and no whole file may unpack to more than a recording plausibly does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The words of `hettop doctor`: findings as a page of text, or as plain values for JSON.
-
-Knows nothing of where findings come from.
-"""
+"""The words of `hettop doctor`: findings as a page of text, or as plain values for JSON."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.report.beside import beside_document
-from hettop.report.protocol import protocol_document
-from hettop.report.tokens import tokens_document
+from hettop.report.notes import beside_document, protocol_document, tokens_document
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics

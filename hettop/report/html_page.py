@@ -1,6 +1,6 @@
 """A report as one HTML file: no script, no network, readable on a phone, in the dark and on paper.
 
-Knows pages, not sessions. Every text is escaped here; figures alone are markup, made by `figures`.
+Every text is escaped here; figures alone are markup, made by `figures`.
 """
 
 from __future__ import annotations

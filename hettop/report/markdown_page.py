@@ -1,7 +1,4 @@
-"""A report as Markdown, for a pull request or an issue: words, tables, and plots drawn in characters.
-
-Knows pages, not sessions; what Markdown or HTML would take for markup is escaped.
-"""
+"""A report as Markdown, for a pull request or an issue: words, tables, and plots drawn in characters."""
 
 from __future__ import annotations
 

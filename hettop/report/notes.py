@@ -1,17 +1,22 @@
-"""Notes below a result: on power and placement, on a drift of the level, on a clock that became slower.
+"""Notes below a result: power, placement, drift, clock, protocol, tokens a second, and variants beside a row.
 
 Pure; whatever came from a file is cleaned here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from hettop.events import NO_LOAD
-from hettop.format import UNKNOWN, clock, count, milliseconds, percent
+from hettop.events import NO_LOAD, row_name, split_row
+from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.page import Block, Paragraph, Table
+from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
-from hettop.session.statistics import Statistics
+from hettop.session.statistics import IdleGap, Statistics
+from hettop.session.tokens import PREFILL, TokensPerCall, tokens_per_call
 from hettop.stats.clock import has_lost
 from hettop.text import clean
 from hettop.units import NS_PER_S
@@ -85,3 +90,226 @@ def clock_notes(session: Session) -> list[str]:
         f"this machine's clock is {percent(loss)} slower than when the session began to measure {units}{load}: the "
         "canary's fixed work takes that much longer, so part of what changed may be the machine's doing"
     ]
+
+
+SIDE_BY_SIDE = ("unit", "load")
+GAP_HEADING = ("unit", "load", "idle before, ms", "n", "P50", "P90")
+FEW = 8
+"""Bins of fewer samples are in JSON alone: their P90 is their slowest sample."""
+
+
+def beside_notes(session: Session) -> list[str]:
+    """A sentence on each variant, and what the variants are."""
+    told = session.header.settings.get("variants") if session.header else None
+    what = told if isinstance(told, dict) else {}
+    known = {str(name): each.get("words") for name, each in what.items() if isinstance(each, dict)}
+    notes = [f"~{clean(name, 20)}: {clean(str(words), 120)}" for name, words in known.items() if words]
+    return notes + [clean(sentence(each), 300) for each in beside(session)]
+
+
+def beside_document(session: Session) -> list[dict[str, Any]]:
+    """The same for programs; empty without variants."""
+    return [
+        {
+            "unit": each.unit,
+            "variant": each.variant,
+            "load": each.load,
+            "thermal": each.thermal,
+            "n": list(each.n),
+            "change": {
+                level: {"share": change.share, "ci": [change.low, change.high]}
+                for level, change in each.changes.items()
+            },
+        }
+        for each in beside(session)
+    ]
+
+
+def gap_rows(rows: Sequence[Statistics]) -> list[tuple[str, ...]]:
+    """A row for each bin of pauses, where calls came at a rate; elsewhere, pauses are the scheduler's."""
+    if not any(row.deadline_misses for row in rows):
+        return []
+    return [
+        (clean(row.unit, 30), clean(row.load, 30), gap_words(gap), count(gap.n), *_quantiles(gap))
+        for row in rows
+        for gap in row.idle_gap or ()
+        if gap.n >= FEW
+    ]
+
+
+def gap_blocks(rows: Sequence[Statistics]) -> list[Block]:
+    """The curve as a table, below a sentence that says what it is; empty where calls did not come at a rate."""
+    cells = gap_rows(rows)
+    if not cells:
+        return []
+    return [
+        Paragraph("Latency in milliseconds against the idle time before the call."),
+        Table(GAP_HEADING, cells, SIDE_BY_SIDE, ("load",)),
+    ]
+
+
+def gap_words(gap: IdleGap) -> str:
+    """`below 0.1`, `10 to 30`, `3000 and more`."""
+    if gap.from_ms == 0:
+        return f"below {gap.to_ms:g}"
+    return f"{gap.from_ms:g} and more" if gap.to_ms is None else f"{gap.from_ms:g} to {gap.to_ms:g}"
+
+
+def _quantiles(gap: IdleGap) -> tuple[str, str]:
+    return milliseconds(gap.p50_ms), milliseconds(gap.p90_ms)
+
+
+FIGURES = {
+    "mean_ms": "mean",
+    "min_ms": "minimum",
+    "p90_ms": "P90",
+    "p90_early_stopping_ms": "P90 by early stopping",
+}
+"""What may be a protocol's figure, and how it is called."""
+
+OPTIONS = {
+    "warmup": "--warmup",
+    "until_steady": "--warmup auto",
+    "runs": "--runs",
+    "duration_ns": "--duration",
+    "rest_ns": "--rest",
+    "rate_hz": "--rate",
+    "interleave": "--interleave",
+    "load": "--load",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedProtocol:
+    """`overridden` has the options that were set against the protocol, by the names of the settings."""
+
+    name: str
+    words: str
+    figures: tuple[str, ...]
+    overridden: dict[str, Any]
+
+
+def followed(session: Session) -> FollowedProtocol | None:
+    """The protocol of a session, if its header names one."""
+    told = session.header.settings.get("protocol") if session.header else None
+    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+        return None
+    figures, overridden, words = (told.get(key) for key in ("figures", "overridden", "words"))
+    return FollowedProtocol(
+        name=told["name"],
+        words=words if isinstance(words, str) else "",
+        figures=tuple(each for each in FIGURES if each in figures) if isinstance(figures, list) else (),
+        overridden={key: each for key, each in overridden.items() if key in OPTIONS}
+        if isinstance(overridden, dict)
+        else {},
+    )
+
+
+def protocol_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
+    """Which protocol, what of it was overridden, and its figures for each unit; nothing without one."""
+    protocol = followed(session)
+    if protocol is None:
+        return []
+    name = clean(protocol.name, 20)
+    changed = ", ".join(_option(key, value) for key, value in protocol.overridden.items())
+    notes = [f"protocol {name} ({clean(protocol.words, 80)})" + (f", overridden by {changed}" if changed else "")]
+    results = [f"{_condition(row)} {', '.join(_figures(row, protocol.figures))}" for row in rows if row.n]
+    return notes + ([f"results by {name}: {'; '.join(results)}"] if results and protocol.figures else [])
+
+
+def protocol_document(session: Session, rows: Sequence[Statistics]) -> dict[str, Any] | None:
+    """The same for programs; None without a protocol."""
+    protocol = followed(session)
+    if protocol is None:
+        return None
+    return {
+        "name": protocol.name,
+        "figures": list(protocol.figures),
+        "overridden": protocol.overridden,
+        "results": [
+            {"unit": row.unit, "load": row.load, "n": row.n, **{each: getattr(row, each) for each in protocol.figures}}
+            for row in rows
+        ],
+    }
+
+
+def _condition(row: Statistics) -> str:
+    return clean(row.unit, 30) if row.load == NO_LOAD else f"{clean(row.unit, 30)} under {clean(row.load, 30)}"
+
+
+def _figures(row: Statistics, names: Sequence[str]) -> list[str]:
+    return [f"{FIGURES[name]} {milliseconds(getattr(row, name))} ms" for name in names]
+
+
+def _option(name: str, value: object) -> str:
+    """`--runs 20`, `--rest 0s`, `--interleave`."""
+    if value is True:
+        return OPTIONS[name]
+    if name.endswith("_ns") and isinstance(value, int | float):
+        return f"{OPTIONS[name]} {value / NS_PER_S:g}s"
+    return f"{OPTIONS[name]} {clean(str(value), 40)}"
+
+
+OF_WHAT = "tokens/s are those of the median call, of one sequence"
+APART = "prefill and decode are processes of their own: decode does not go on in the state that prefill left"
+
+Situation = tuple[str, str | None]
+
+
+def token_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
+    """A sentence on each unit and condition, and how the tokens were counted; nothing for other models."""
+    per_call = tokens_per_call(session)
+    if per_call is None:
+        return []
+    counted = f"tokens a call: {count(per_call.prefill)} in prefill, {count(per_call.decode)} in decode"
+    by = f", by {clean(per_call.by, 100)}" if per_call.by else ""
+    return [*_sentences(per_call, rows), f"{counted}{by}; {OF_WHAT}", APART]
+
+
+def tokens_document(session: Session) -> dict[str, Any] | None:
+    """The same for programs: tokens of one sequence in a call, and how that is known."""
+    per_call = tokens_per_call(session)
+    if per_call is None:
+        return None
+    return {"prefill": per_call.prefill, "decode": per_call.decode, "by": per_call.by, "prefill_variant": PREFILL}
+
+
+def _sentences(per_call: TokensPerCall, rows: Sequence[Statistics]) -> Iterator[str]:
+    for unit in dict.fromkeys(split_row(row.unit)[0] for row in rows):
+        sides = [row for row in rows if row.unit in (unit, row_name(unit, PREFILL))]
+        measured = dict.fromkeys((row.load, row.thermal) for row in sides if row.n)
+        for situation in measured or {(sides[0].load, sides[0].thermal): None}:
+            prefill = _row(sides, row_name(unit, PREFILL), situation)
+            decode = _row(sides, unit, situation)
+            yield f"{_name(unit, situation)}: {_sentence(per_call, prefill, decode)}"
+
+
+def _row(rows: Sequence[Statistics], name: str, situation: Situation) -> Statistics | None:
+    """The row's statistics there; those of a row that was measured nowhere tell why."""
+    own = [row for row in rows if row.unit == name]
+    found = (row for row in own if (row.load, row.thermal) == situation or not row.n)
+    return next(found, None)
+
+
+def _sentence(per_call: TokensPerCall, prefill: Statistics | None, decode: Statistics | None) -> str:
+    first = UNKNOWN
+    if prefill is not None and decode is not None and prefill.n and decode.n:
+        first = f"{milliseconds(prefill.p50_ms)} ms + {milliseconds(decode.p50_ms)} ms"
+    return (
+        f"prefill {_side(per_call.prefill, prefill)}, decode {_side(per_call.decode, decode)}; "
+        f"first token after a {count(per_call.prefill)}-token prompt: {first}"
+    )
+
+
+def _side(tokens: int, row: Statistics | None) -> str:
+    if row is None or not row.n:
+        why = row.error.message if row is not None and row.error is not None else "not measured under this condition"
+        return f"{UNKNOWN} ({clean(why)})"
+    rate = f"{significant(row.tokens_per_s)} tokens/s"
+    return rate if tokens == 1 else f"{count(tokens)} tokens in {milliseconds(row.p50_ms)} ms ({rate})"
+
+
+def _name(unit: str, situation: Situation) -> str:
+    load, thermal = situation
+    under = "" if load == NO_LOAD else f" under {clean(load, 30)}"
+    return f"{clean(unit, 30)}{under}{f' ({clean(thermal, 20)})' if thermal else ''}"

@@ -1,7 +1,7 @@
 """The course of a whole session in a few hundred slots of time: latency of each unit, power, and what happened.
 
-Knows events. One pass, in bounded memory, however long the session is: when it outgrows its slots, they are joined in
-pairs and last twice as long.
+One pass, in bounded memory, however long the session is: when it outgrows its slots, they are joined in pairs and
+last twice as long.
 """
 
 from __future__ import annotations

@@ -10,15 +10,22 @@ from dataclasses import dataclass, field
 
 from hettop.events import NO_LOAD, Header
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
-from hettop.report.beside import beside_notes, gap_blocks
 from hettop.report.conditions import loads_section
-from hettop.report.notes import clock_notes, drift_notes, energy_notes, evidence_notes, power_line
+from hettop.report.notes import (
+    beside_notes,
+    clock_notes,
+    drift_notes,
+    energy_notes,
+    evidence_notes,
+    gap_blocks,
+    power_line,
+    protocol_notes,
+    token_notes,
+)
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
 from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
-from hettop.report.protocol import protocol_notes
 from hettop.report.session_history import SessionHistory
 from hettop.report.spikes_section import spikes_section
-from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.version import __version__

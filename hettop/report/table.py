@@ -6,13 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, milliseconds, percent, significant
-from hettop.report.beside import beside_notes, gap_blocks
-from hettop.report.notes import clock_notes, drift_notes, power_notes
+from hettop.report.notes import (
+    beside_notes,
+    clock_notes,
+    drift_notes,
+    gap_blocks,
+    power_notes,
+    protocol_notes,
+    token_notes,
+)
 from hettop.report.page import Block, Items, Paragraph, Table
-from hettop.report.protocol import protocol_notes
 from hettop.report.spikes_section import cause_notes
 from hettop.report.terminal.blocks import block_text
-from hettop.report.tokens import token_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.stats.spikes import MIN_SPIKE_SAMPLES

@@ -16,8 +16,7 @@ from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.events import split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
-from hettop.report.notes import power_line
-from hettop.report.protocol import protocol_notes
+from hettop.report.notes import power_line, protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
 from hettop.session.views.units import REFERENCE

@@ -16,9 +16,8 @@ from hettop.events import NO_LOAD, Column, row_name, split_row
 from hettop.format import percent
 from hettop.session.condition import LONGEST_WINDOW_NS, Condition
 from hettop.session.tokens import PREFILL, tokens_per_call
-from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.quantiles import CONFIDENCE, quantile
-from hettop.stats.resampling import LEAST_RESAMPLES, SEED, block_length, resampled_levels, resamples_for
+from hettop.stats.resampling import LEAST_RESAMPLES, MIN_SAMPLES, SEED, block_length, resampled_levels, resamples_for
 
 if TYPE_CHECKING:
     from hettop.session.session import Session

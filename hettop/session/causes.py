@@ -1,8 +1,7 @@
 """What happened on the machine around each spike: candidate causes, gathered from the stream and counted at spikes and
 at all other moments alike.
 
-Time is cut into slots of 50 ms, the step in which engines tell what they were charged. Knows nothing of fences or
-screens; what the counts allow to say is known by `stats.causes`.
+Time is cut into slots of 50 ms, the step in which engines tell what they were charged.
 """
 
 from __future__ import annotations

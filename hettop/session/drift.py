@@ -1,6 +1,6 @@
 """Whether the latencies of one condition have drifted since it began: followed block by block as samples come.
 
-Bounded; what it finds does not depend on how samples were windowed. Knows nothing of screens.
+Bounded; what it finds does not depend on how samples were windowed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Latency against the pause before it, folded: what a call costs after a unit has been idle for a while.
 
-Knows one condition's samples and nothing of why there were pauses. Only what came after a pause is kept here; the rest
-of the condition's distribution are the calls that followed each other closely.
+Only what came after a pause is kept here; the rest of the condition's distribution are the calls that followed each
+other closely.
 """
 
 from __future__ import annotations

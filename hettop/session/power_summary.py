@@ -1,6 +1,6 @@
 """What came of power in a session: where it is from, why there is none, what mends that, and how much of it there is.
 
-Pure; the same words for table, report, verdict and JSON. Knows no source but by what it said of itself.
+Pure; the same words for table, report, verdict and JSON.
 """
 
 from __future__ import annotations

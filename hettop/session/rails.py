@@ -1,6 +1,6 @@
 """Power rails and what is summed up of them: time covered, energy, and how many power samples that was.
 
-Knows nothing of units; energy is whole picojoules (mW x ns), so that sums do not depend on their order.
+Energy is whole picojoules (mW x ns): sums do not depend on their order.
 """
 
 from __future__ import annotations

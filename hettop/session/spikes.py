@@ -1,6 +1,6 @@
 """The spikes of one condition, and how often each candidate cause was present at them and at all its other moments.
 
-Bounded: some hundred spikes to list, and counts. Knows nothing of where the fence stands.
+Bounded: some hundred spikes to list, and counts.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from hettop.session.drift import Drifted
 from hettop.stats.histogram import bucket_low
 from hettop.stats.modes import Modes
 from hettop.stats.quantiles import linear_quantiles
-from hettop.stats.slow_state import state_starts
+from hettop.stats.spikes import state_starts
 from hettop.units import NS_PER_MS, NS_PER_S
 
 LOOKED_AT = 20_000

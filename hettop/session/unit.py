@@ -1,7 +1,4 @@
-"""What is known of one unit's engine: its state, first call, warm-up, failure, and where its clock stands.
-
-Knows nothing of the distributions of its samples; those belong to conditions.
-"""
+"""What is known of one unit's engine: its state, first call, warm-up, failure, and where its clock stands."""
 
 from __future__ import annotations
 

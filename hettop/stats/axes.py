@@ -1,7 +1,4 @@
-"""Where the axis of a plot begins and ends, and the round numbers on it.
-
-It must not know what the values are.
-"""
+"""Where the axis of a plot begins and ends, and the round numbers on it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Gaussian kernel density on a grid, with the Improved Sheather-Jones bandwidth.
 
-It must not know what the values are. Written after Botev, Grotowski and Kroese, "Kernel density estimation via
-diffusion", Annals of Statistics 38 (2010), sections 2 and 5; t is the diffusion time, the bandwidth sqrt(t).
+Written after Botev, Grotowski and Kroese, "Kernel density estimation via diffusion", Annals of Statistics 38 (2010),
+sections 2 and 5; t is the diffusion time, the bandwidth sqrt(t).
 """
 
 from __future__ import annotations

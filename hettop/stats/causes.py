@@ -1,7 +1,4 @@
-"""Tells what goes with spikes from what is merely there: how often it was present at spikes and at other moments.
-
-It must not know what causes there are, nor where times come from: counts in, shares and probabilities out.
-"""
+"""Tells what goes with spikes from what is merely there: how often it was present at spikes and at other moments."""
 
 from __future__ import annotations
 

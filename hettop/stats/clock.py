@@ -1,7 +1,4 @@
-"""Whether a machine's clock has become slower, by how long a fixed piece of work takes.
-
-It must not know what the work is or on which core: two lists of times go in, a share comes out.
-"""
+"""Whether a machine's clock has become slower, by how long a fixed piece of work takes."""
 
 from __future__ import annotations
 

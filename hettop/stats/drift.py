@@ -1,7 +1,7 @@
 """Drift: whether a latency's level has moved for good, and since when; modes that come and go are none.
 
-It must not know units or time: latencies in ns, in order, and what they were like at first. CUSUM of Page (1954,
-Biometrika 41) on medians of 50 samples, because single latencies have tails that trip any sum of them.
+CUSUM of Page (1954, Biometrika 41) on medians of 50 samples, because single latencies have tails that trip any sum of
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.stats.histogram import Histogram, bucket_low, bucket_middle, weighted_quantile
-from hettop.stats.slow_state import state_starts
+from hettop.stats.spikes import state_starts
 
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]

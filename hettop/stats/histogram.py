@@ -1,7 +1,4 @@
-"""Streaming histogram with fixed logarithmic buckets: any number of latencies in constant memory.
-
-It must not know what a value means (wall, native, lateness), nor where it came from: integers in, counts out.
-"""
+"""Streaming histogram with fixed logarithmic buckets: any number of latencies in constant memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Modes of a latency distribution: how many, where, how much of it each holds, and whether to believe them.
 
-It must not know units or conditions. One mode is the null hypothesis: more are reported only when a density
-estimate and an independent test both say so.
+One mode is the null hypothesis: more are reported only when a density estimate and an independent test both say so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Count, sum, sum of squares, minimum and maximum of integer latencies, all exact.
 
-It must not know windows: integers make the result independent of how samples were grouped, which floats do not.
+Integers make the result independent of how samples were grouped, which floats do not.
 """
 
 from __future__ import annotations

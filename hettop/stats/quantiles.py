@@ -1,7 +1,4 @@
-"""Quantiles of samples, how far they can be trusted, and how many samples they need.
-
-It must not know what the samples are or how a number is shown: arrays and counts in, numbers out.
-"""
+"""Quantiles of samples, how far they can be trusted, and how many samples they need."""
 
 from __future__ import annotations
 

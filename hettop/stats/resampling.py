@@ -1,18 +1,15 @@
-"""Block resamples of a series: what its quantiles and its mean might have been, correlation kept.
-
-It must not know what the samples are, nor draw from a generator of its own: the caller passes a seeded `rng`.
-"""
+"""Statistics of samples that depend on each other: block resamples, effective number, differences of quantiles."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from hettop.stats.compare import BLOCK, RESAMPLES
-from hettop.stats.dependence import dependence_time
+from hettop.stats.quantiles import CONFIDENCE, quantile, quantile_interval
 
 SEED = 20_250_601
 """Of the generator that callers pass: the same samples give the same intervals, wherever they are computed."""
@@ -93,3 +90,155 @@ def _quantiles_of_rows(rows: Float64Array, levels: Sequence[float]) -> Float64Ar
         left, right = parted[:, below], parted[:, min(below + 1, n - 1)]
         columns.append(left + (right - left) * (position - below))
     return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A quantile's interval in the samples' unit; a side without a bound is None.
+
+    `effective` is how many independent samples the `n` are worth, `time` = n / effective.
+    """
+
+    n: int
+    effective: int
+    time: float
+    low: float | None
+    high: float | None
+
+
+def quantile_bounds(samples: npt.ArrayLike, q: float, confidence: float = CONFIDENCE) -> Bounds:
+    """Interval of the q-quantile of samples (shape (n,), n >= 1, in the order in which they were taken).
+
+    The distribution-free ranks of `quantile_interval` for as many samples as these are worth, stretched to the n there
+    are, outwards. With independent samples that is the usual interval, and with correlated ones it is wider.
+    ValueError without samples or for q or confidence outside 0..1.
+    """
+    array = np.asarray(samples, dtype=np.float64).ravel()
+    if array.size == 0:
+        raise ValueError("a quantile needs at least one sample")
+    n = array.size
+    time = dependence_time(array, q)
+    effective = max(1, int(n / time))
+    low, high = quantile_interval(effective, q, confidence)
+    stretch = n / effective
+    ascending = np.sort(array)
+    return Bounds(
+        n=n,
+        effective=effective,
+        time=time,
+        low=None if low is None else float(ascending[int((low - 1) * stretch)]),
+        high=None if high is None else float(ascending[min(n, int(np.ceil(high * stretch))) - 1]),
+    )
+
+
+def dependence_time(samples: Float64Array, q: float) -> float:
+    """Samples (1 or more) that together tell as much of the q-quantile as one independent sample.
+
+    The larger of two autocorrelation times: of the ranks (slow waves, sticky modes) and of being above the q-quantile
+    (tails that come in bursts). The larger, because a few samples in a tail cannot tell how they come.
+    """
+    above = (samples > quantile(samples, q)).astype(np.float64)
+    return max(autocorrelation_time(_ranks(samples)), autocorrelation_time(above))
+
+
+def autocorrelation_time(samples: Float64Array) -> float:
+    """1 + 2 * (sum of the autocorrelations), at least 1: the factor by which correlation inflates a mean's variance.
+
+    Summed by Geyer's initial monotone sequence (Practical Markov Chain Monte Carlo, Statistical Science 7, 1992,
+    section 3.3): sums of neighbouring pairs of autocorrelations, up to the first that is not positive, none above the
+    one before it. Samples that are all equal count as independent.
+    """
+    correlations = _autocorrelations(samples)
+    pairs = correlations[: correlations.size - correlations.size % 2].reshape(-1, 2).sum(axis=1)
+    ends = np.flatnonzero(pairs <= 0)
+    positive = pairs[: ends[0]] if ends.size else pairs
+    return max(1.0, 2.0 * float(np.minimum.accumulate(positive).sum()) - 1.0)
+
+
+def _autocorrelations(samples: Float64Array) -> Float64Array:
+    """At lags 0 to n / 2, each by as many products as there are; none when all samples are equal."""
+    n = samples.size
+    centred = samples - samples.mean()
+    size = 1 << (2 * n - 1).bit_length()  # long enough that the end does not wrap around onto the beginning
+    spectrum = np.fft.rfft(centred, size)
+    products = np.fft.irfft(spectrum * np.conj(spectrum), size)[: n // 2]
+    if products.size == 0 or products[0] <= 0 or not np.ptp(samples):
+        return np.empty(0)
+    return np.asarray(products / products[0] * (n / (n - np.arange(products.size))))
+
+
+def _ranks(samples: Float64Array) -> Float64Array:
+    """Ranks from 0, equal samples at their middle one."""
+    _, place, counts = np.unique(samples, return_inverse=True, return_counts=True)
+    middles = np.cumsum(counts) - (counts + 1) / 2
+    return np.asarray(middles[place.reshape(-1)])
+
+
+BLOCK = 20
+"""Latencies are correlated over several samples (clock steps, sticky modes); blocks keep that within the resample."""
+
+RESAMPLES = 1000
+
+MIN_SAMPLES = 10
+"""Below this a resample has hardly any other values to take, and the interval would look certain."""
+
+MIN_BLOCKS = 5
+"""A shorter run than `MIN_BLOCKS` blocks is cut into shorter blocks: one block alone has no spread at all."""
+
+"""Values gathered at a time: 4 MB, however long the runs are."""
+
+
+def block_bootstrap_difference(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    q: float,
+    *,
+    block: int = BLOCK,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """Difference of the q-quantile, b - a, and its 95 % percentile interval (low, high), in the samples' unit.
+
+    `a` and `b` (shapes (n,) and (m,)) are in the order in which they were taken and are resampled independently in
+    circular blocks of `block` consecutive samples (Politis and Romano 1992); see `MIN_BLOCKS` for short runs.
+    ValueError below `MIN_SAMPLES` samples, or with block or resamples below 1.
+    """
+    first, second = np.asarray(a, dtype=np.float64).ravel(), np.asarray(b, dtype=np.float64).ravel()
+    if min(first.size, second.size) < MIN_SAMPLES:
+        raise ValueError(f"a comparison needs {MIN_SAMPLES} samples a side, not {first.size} and {second.size}")
+    if block < 1 or resamples < 1:
+        raise ValueError("block and resamples must be 1 or more")
+    spread = resampled_quantiles(second, q, block, resamples, rng) - resampled_quantiles(
+        first, q, block, resamples, rng
+    )
+    low, high = np.quantile(spread, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return quantile(second, q) - quantile(first, q), float(low), float(high)
+
+
+def resampled_quantiles(
+    samples: Float64Array, q: float, block: int, resamples: int, rng: np.random.Generator
+) -> Float64Array:
+    """The q-quantile (type 7) of each block resample of `samples`, shape (resamples,)."""
+    n = samples.size
+    length = max(1, min(block, n // MIN_BLOCKS))
+    blocks = -(-n // length)
+    circle = np.concatenate((samples, samples[: length - 1]))
+    windows = np.lib.stride_tricks.sliding_window_view(circle, length)
+    batch = max(1, _BATCH_VALUES // n)
+    found = [
+        _row_quantiles(
+            windows[rng.integers(0, n, (min(batch, resamples - done), blocks))].reshape(-1, blocks * length), n, q
+        )
+        for done in range(0, resamples, batch)
+    ]
+    return np.concatenate(found)
+
+
+def _row_quantiles(rows: Float64Array, n: int, q: float) -> Float64Array:
+    """Type 7 quantile of the first n values of each row; `rows` may be longer by part of a block."""
+    position = (n - 1) * q
+    below = int(position)
+    above = min(below + 1, n - 1)
+    parted = np.partition(rows[:, :n], (below, above), axis=1)
+    left, right = parted[:, below], parted[:, above]
+    return np.asarray(left + (right - left) * (position - below))

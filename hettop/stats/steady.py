@@ -1,7 +1,4 @@
-"""When a machine that was just set to work has become steady: the end of its warm-up.
-
-It must not know what the latencies are of: values in the order in which they came go in, a count comes out.
-"""
+"""When a machine that was just set to work has become steady: the end of its warm-up."""
 
 from __future__ import annotations
 

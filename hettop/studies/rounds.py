@@ -1,7 +1,4 @@
-"""What commands share that measure several candidates in turns: the loop, its line of progress, and what came of it.
-
-Knows nothing of what the candidates have in common.
-"""
+"""What commands share that measure several candidates in turns: the loop, its line of progress, and what came of it."""
 
 from __future__ import annotations
 

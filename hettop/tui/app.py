@@ -1,7 +1,4 @@
-"""The screen's application: composes the panels, and draws a frame at a time from what the feed has.
-
-Knows the feed's protocols alone; neither where samples come from nor how anything is drawn.
-"""
+"""The screen's application: composes the panels, and draws a frame at a time from what the feed has."""
 
 from __future__ import annotations
 

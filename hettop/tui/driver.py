@@ -1,7 +1,4 @@
-"""Textual's driver for terminals, which notices when the terminal is gone, and stops and goes on with the shell.
-
-Knows nothing of what is drawn.
-"""
+"""Textual's driver for terminals, which notices when the terminal is gone, and stops and goes on with the shell."""
 
 from __future__ import annotations
 

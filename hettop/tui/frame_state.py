@@ -1,7 +1,4 @@
-"""One frame's worth of everything the panels draw: frozen, so that a panel is a function of it.
-
-Knows neither where the session comes from nor how it is drawn.
-"""
+"""One frame's worth of everything the panels draw: frozen, so that a panel is a function of it."""
 
 from __future__ import annotations
 

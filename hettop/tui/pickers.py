@@ -18,7 +18,7 @@ from textual.theme import Theme
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.constants import PANELS
 
 _FRAME = 2

@@ -1,7 +1,4 @@
-"""How the user wants the screen: what was set in files, and what was chosen on the screen and is to be kept.
-
-Knows neither the files nor what else is in them.
-"""
+"""How the user wants the screen: what was set in files, and what was chosen on the screen and is to be kept."""
 
 from __future__ import annotations
 

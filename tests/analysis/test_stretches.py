@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hettop import events
-from hettop.analysis.stretches import MOST_SAMPLES, STRETCH, Stretches
+from hettop.analysis.unit_samples import MOST_SAMPLES, STRETCH, Stretches
 from hettop.session.condition import ConditionKey
 from tests.streams import window
 

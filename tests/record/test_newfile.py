@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.record.newfile import NewFile
+from hettop.record.disk import NewFile
 
 
 def test_a_folder_that_is_not_there_is_named_and_how_to_make_it(tmp_path: Path) -> None:

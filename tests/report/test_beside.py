@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from hettop.report.beside import beside_document, beside_notes, gap_blocks, gap_words
 from hettop.report.document import session_document
+from hettop.report.notes import beside_document, beside_notes, gap_blocks, gap_words
 from hettop.report.page import Table
 from hettop.report.table import session_table
 from hettop.session.beside import Change, VariantComparison, sentence

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from hettop.report.document import session_document
-from hettop.report.protocol import followed, protocol_document, protocol_notes
+from hettop.report.notes import followed, protocol_document, protocol_notes
 from hettop.report.table import session_table
 from hettop.session.session import Session
 from hettop.session.statistics import statistics

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hettop.stats.compare import block_bootstrap_difference, resampled_quantiles
+from hettop.stats.resampling import block_bootstrap_difference, resampled_quantiles
 
 Samples = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.stats.dependence import autocorrelation_time, dependence_time, quantile_bounds
+from hettop.stats.resampling import autocorrelation_time, dependence_time, quantile_bounds
 from tests.analysis.material import correlated
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.stats.compare import resampled_quantiles
-from hettop.stats.resampling import block_length, resampled_levels, resampled_means, resamples_for
+from hettop.stats.resampling import block_length, resampled_levels, resampled_means, resampled_quantiles, resamples_for
 from tests.analysis.material import correlated
 
 

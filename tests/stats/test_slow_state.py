@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from hettop.stats.histogram import bucket_index
-from hettop.stats.slow_state import slow_state_from
+from hettop.stats.spikes import slow_state_from
 
 
 def occupied(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

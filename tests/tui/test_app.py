@@ -15,9 +15,9 @@ from textual.dom import DOMNode
 
 from hettop.errors import HettopError
 from hettop.tui.app import HettopApp
-from hettop.tui.charts.base import Chart
-from hettop.tui.charts.histogram import plot_columns
+from hettop.tui.chart import Chart
 from hettop.tui.feed import Notice
+from hettop.tui.panels.latency import plot_columns
 from hettop.tui.panels.panel import inner_size
 from hettop.tui.panels.power import PowerPanel
 from tests.tui.fakes import (

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from hettop.report.terminal.glyphs import GLYPHS
 from hettop.report.terminal.lines import Line
-from hettop.tui.charts.base import changed_cells
+from hettop.tui.chart import changed_cells
 
 
 @pytest.mark.parametrize(

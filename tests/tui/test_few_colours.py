@@ -20,7 +20,7 @@ from textual.theme import Theme
 from hettop.errors import HettopError
 from hettop.report.terminal import lines
 from hettop.resources import themes_folder
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.themes import COLORS, NAMES, WITHOUT_COLOR, load_themes, read_theme
 from tests.tui.screens import golden
 from tests.tui.test_themes import luminance

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hettop.report.terminal.lines import text_of, width_of
 from hettop.session.views.structs import LatencyView
-from hettop.tui.charts.histogram import GUTTER, draw_histogram, plot_columns
+from hettop.tui.panels.latency import GUTTER, draw_histogram, plot_columns
 from tests.tui.fakes import EMPTY, LATENCY, SECOND
 
 KNOWN = LatencyView(

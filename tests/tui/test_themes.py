@@ -11,7 +11,7 @@ from textual.theme import Theme
 
 from hettop.errors import HettopError
 from hettop.resources import themes_folder
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.themes import COLORS, DEFAULT, load_themes, read_theme
 
 

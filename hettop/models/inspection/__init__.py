@@ -1,4 +1,1 @@
-"""What a model file holds and what one call of it costs, told from the file alone: nothing is run.
-
-Knows how files are read; who shows the answer is not its affair.
-"""
+"""What a model file holds and what one call of it costs, told from the file alone: nothing is run."""

@@ -1,7 +1,4 @@
-"""What `hettop inspect` reports of a model: parameters, MACs, bytes, intensity and precision, and as JSON.
-
-Knows no format: `reading` fills it in.
-"""
+"""What `hettop inspect` reports of a model: parameters, MACs, bytes, intensity and precision, and as JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads an ML Program for inspection: weights, layers, shapes, and multiply-accumulates by operation.
-
-Knows nothing of translating or running; shapes that the program leaves open are given to it.
-"""
+"""Reads an ML Program for inspection: weights, layers, shapes, and multiply-accumulates by operation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads the older NeuralNetwork format for inspection: weights, layers, and the shapes that it does not write down.
-
-Knows the layers' messages; what shapes they make is in `neural_shapes`.
-"""
+"""Reads the older NeuralNetwork format for inspection: weights, layers, and the shapes that it does not write down."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Opens ONNX files for inspection, and tells their ports; weights that lie in files beside them are not read.
-
-Knows the file, and nothing of what its operators do.
-"""
+"""Opens ONNX files for inspection, and tells their ports; weights that lie in files beside them are not read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Finds the shapes that an ONNX graph computes while it runs, by computing them: small whole numbers made from shapes.
 
 Exporters write `x.reshape(n, -1)` as a chain of Shape, Slice, Concat and Reshape, through which ONNX's own inference
-does not always see. Knows operators by name and computes with onnx's reference implementation; weights are left alone.
+does not always see.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads an ONNX graph for inspection: parameters, layers with inferred shapes, multiply-accumulates by operator.
 
-Knows nothing of ONNX Runtime: what is said here is said of the file. Weights are looked at by type and size alone.
+Weights are looked at by type and size alone.
 """
 
 from __future__ import annotations

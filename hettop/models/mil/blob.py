@@ -1,8 +1,4 @@
-"""Weight files (`weight.bin`) of ML Programs: entries are found by offset and mapped, never read past the file's end.
-
-Knows the storage format and nothing of operations; a declared shape that disagrees with the file is refused before
-anything is allocated.
-"""
+"""Weight files (`weight.bin`) of ML Programs: entries found by offset and mapped, never read past the end."""
 
 from __future__ import annotations
 

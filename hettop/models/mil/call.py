@@ -1,7 +1,4 @@
-"""One operation of a program, as the function that translates it sees it: its parameters, its outputs, the graph.
-
-Knows how parameters are written; it does not know what any operation means.
-"""
+"""One operation of a program, as the function that translates it sees it: its parameters, its outputs, the graph."""
 
 from __future__ import annotations
 

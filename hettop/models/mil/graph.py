@@ -1,8 +1,4 @@
-"""The ONNX graph while it is being written: tensors, nodes and constants, as plain data.
-
-Knows which element types ONNX Runtime's CPU kernels lack and puts casts around them; it knows no MIL operation and does
-not import onnx (`onnx_model` turns the result into a model).
-"""
+"""The ONNX graph while it is being written: tensors, nodes and constants, as plain data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Translates an ML Program to an ONNX model, checked operation by operation against the types it declares.
-
-Knows programs, ports and graphs; what an operation means is in `ops`, and how ONNX writes a graph in `onnx_model`.
-"""
+"""Translates an ML Program to an ONNX model, checked operation by operation against the types it declares."""
 
 from __future__ import annotations
 

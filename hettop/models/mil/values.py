@@ -1,7 +1,4 @@
-"""Constants of an ML Program as numpy arrays, whether written in the program or kept in a weight file.
-
-Knows the Value message; it does not know which operation a constant belongs to, only the place to name in an error.
-"""
+"""Constants of an ML Program as numpy arrays, whether written in the program or kept in a weight file."""
 
 from __future__ import annotations
 

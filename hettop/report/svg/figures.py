@@ -1,6 +1,6 @@
 """Small drawings as inline SVG: histogram, violins, the course of latency and of power.
 
-Knows numbers and their scales. What it returns is markup: every text in it is escaped here.
+What it returns is markup: every text in it is escaped here.
 """
 
 from __future__ import annotations

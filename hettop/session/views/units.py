@@ -1,7 +1,4 @@
-"""Units as the screen shows them: a row for each unit under the active load, and a row for each condition.
-
-Knows what is known of units, and nothing of how a table looks.
-"""
+"""Units as the screen shows them: a row for each unit under the active load, and a row for each condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: each unit alone and all together, in blocks that alternate, so that all see the same machine.
+"""Whose turn it is: each unit alone and all together in alternating blocks; and the names of workers.
 
 Pure; lengths are nanoseconds.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-
-from hettop.studies.coexec.worker_names import first_of_each
 
 BLOCK_NS = 250_000_000
 BLOCK_SAMPLES = 20
@@ -83,3 +81,32 @@ def plan_rounds(
 def kinds_of(units: Sequence[str]) -> int:
     """Blocks of one round: one for each unit alone, and one for all together."""
     return len(first_of_each(units)) + 1
+
+
+MARK = "#"
+
+
+def workers_of(units: Sequence[str]) -> tuple[str, ...]:
+    """A name for each, the first of a unit its own: `A, B, A` are `A`, `B` and `A#2`."""
+    seen: dict[str, int] = {}
+    workers = []
+    for unit in units:
+        seen[unit] = seen.get(unit, 0) + 1
+        workers.append(unit if seen[unit] == 1 else f"{unit}{MARK}{seen[unit]}")
+    return tuple(workers)
+
+
+def unit_of(worker: str) -> str:
+    """What the worker runs on."""
+    return worker.partition(MARK)[0]
+
+
+def copy_of(worker: str) -> int:
+    """Which of the unit's workers it is, from 1 on."""
+    return int(worker.partition(MARK)[2] or 1)
+
+
+def first_of_each(workers: Sequence[str]) -> tuple[str, ...]:
+    """One worker of every unit, the first there is: alone, one is like another."""
+    firsts = {unit_of(worker): worker for worker in reversed(workers)}
+    return tuple(worker for worker in workers if firsts[unit_of(worker)] == worker)

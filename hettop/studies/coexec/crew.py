@@ -1,7 +1,4 @@
-"""The workers' processes as the dispatch sees them: started, told, listened to, and collected when they die.
-
-Knows the lines that travel, and nothing of who is to do what.
-"""
+"""The workers' processes as the dispatch sees them: started, told, listened to, and collected when they die."""
 
 from __future__ import annotations
 
@@ -19,10 +16,10 @@ from hettop.processes.child_process import NOT_ENDED, ChildProcess, ProcessGuard
 from hettop.processes.pipe_reader import LineReader
 from hettop.processes.serve import Failed
 from hettop.sources.engine.backend import Clock
+from hettop.studies.coexec.blocks import unit_of
 from hettop.studies.coexec.messages import Ready, Work, WorkerJob, decode_report, encode
 from hettop.studies.coexec.rates import Fault
 from hettop.studies.coexec.stealing import Order
-from hettop.studies.coexec.worker_names import unit_of
 from hettop.units import NS_PER_S
 
 WORKER = module_command("hettop.studies.coexec.worker")

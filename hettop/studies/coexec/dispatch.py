@@ -21,13 +21,12 @@ from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.garbage import frozen_collector
 from hettop.sources.engine.watchdog import PATIENT_FACTOR, Timeouts
-from hettop.studies.coexec.blocks import REST_NS, Block, Rounds, plan_rounds
+from hettop.studies.coexec.blocks import REST_NS, Block, Rounds, plan_rounds, unit_of
 from hettop.studies.coexec.crew import Began, Crew, Did, Died, GaveBack, ProcessCrew, Said
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Ready
 from hettop.studies.coexec.rates import NOTHING_YET, Fault, Result, Round, UnitResult
 from hettop.studies.coexec.run_totals import Book, Stretch, Tally, rate
 from hettop.studies.coexec.stealing import Stealing, ahead_of
-from hettop.studies.coexec.worker_names import unit_of
 from hettop.units import NS_PER_MS, NS_PER_S
 
 STDIN = 0

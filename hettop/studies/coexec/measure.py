@@ -12,6 +12,7 @@ from hettop.events import Baseline, Power, PowerStatus, is_capture
 from hettop.format import count, percent, significant
 from hettop.session.power_summary import CAPTURE_WORDS, without_keys
 from hettop.session.rails import PowerWindow, estimate, measured
+from hettop.studies.coexec.blocks import copy_of, unit_of
 from hettop.studies.coexec.rates import (
     FEWEST_CALLS,
     FEWEST_ROUNDS,
@@ -25,7 +26,6 @@ from hettop.studies.coexec.rates import (
 )
 from hettop.studies.coexec.result import CoexecResult, WorkerFault, WorkerRates
 from hettop.studies.coexec.run_totals import MOST_BLOCKS
-from hettop.studies.coexec.worker_names import copy_of, unit_of
 from hettop.text import clean
 from hettop.units import NS_PER_S
 

@@ -1,7 +1,5 @@
 """What the processes of a co-execution tell each other: lines of text, for a sequence number is all that travels.
 
-Knows neither who speaks nor who listens.
-
 To a worker: its job as JSON, then `+N` (do number N) and `-N` (give N back unless it is begun). From a worker: one
 report as JSON, then `=N START END` (N is done; ns of the monotonic clock) and `<N` (given back).
 The dispatch is called as any child that answers one job; the end of its stdin is the word to end early.

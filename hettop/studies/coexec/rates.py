@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of
-from hettop.studies.coexec.worker_names import unit_of
+from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of, unit_of
 from hettop.units import NS_PER_MS, NS_PER_S
 
 LATENCY_NEEDS = 64

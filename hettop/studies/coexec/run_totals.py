@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from hettop.studies.coexec.blocks import unit_of
 from hettop.studies.coexec.rates import Round
 from hettop.studies.coexec.stealing import Delivered
-from hettop.studies.coexec.worker_names import unit_of
 from hettop.units import NS_PER_MS, NS_PER_S
 
 MOST_ROUNDS = 240

@@ -20,12 +20,11 @@ from hettop.processes.call import COLLECT_S, Call
 from hettop.processes.child_process import environment_for_child, module_command
 from hettop.processes.reaper import Reaper
 from hettop.sources.power.machine import this_machine
-from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
+from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of, workers_of
 from hettop.studies.coexec.measure import PowerEvent, TogetherPower
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
 from hettop.studies.coexec.options import FEWEST_UNITS, usual_units
 from hettop.studies.coexec.rates import NOTHING_YET, Energy, Result
-from hettop.studies.coexec.worker_names import workers_of
 from hettop.units import NS_PER_S
 
 POWER_INTERVAL_NS = 500_000_000

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.format import percent
-from hettop.stats.compare import RESAMPLES
 from hettop.stats.quantiles import CONFIDENCE
+from hettop.stats.resampling import RESAMPLES
 from hettop.studies.cold.result import BreakEven
 
 LEAST_STARTS = 3

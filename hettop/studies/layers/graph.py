@@ -1,7 +1,4 @@
-"""The model's own graph and the one its runtime made of it, and which operations a node of the runtime stands for.
-
-Knows ONNX files; onnx is imported when there is something to read.
-"""
+"""The model's own graph and the one its runtime made of it, and which operations a node of the runtime stands for."""
 
 from __future__ import annotations
 

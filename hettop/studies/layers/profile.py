@@ -1,6 +1,6 @@
 """Reads the profile that ONNX Runtime writes: which nodes ran in each call, and how long.
 
-Knows the profile's JSON alone, neither the model nor who made the calls. Times are whole microseconds there.
+Times are whole microseconds there.
 """
 
 from __future__ import annotations

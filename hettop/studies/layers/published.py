@@ -1,7 +1,4 @@
-"""Roofs of chips as others published them, each with its source, and what they would allow a layer.
-
-Knows the file of figures that comes with hettop; nothing here was measured, and nothing here is mixed with what was.
-"""
+"""Roofs of chips as others published them, each with its source, and what they would allow a layer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The process that measures layers and roofs: `python -m hettop.studies.layers.worker`, a job in, an answer out.
-
-Knows nothing of who started it; ends when it has answered, or when stdin ends before that.
-"""
+"""The process that measures layers and roofs: `python -m hettop.studies.layers.worker`, a job in, an answer out."""
 
 from __future__ import annotations
 

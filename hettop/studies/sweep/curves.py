@@ -14,9 +14,8 @@ import numpy.typing as npt
 from hettop.analysis.budget import Budget, Judgement, judge
 from hettop.analysis.unit_samples import Measured
 from hettop.session.statistics import Statistics
-from hettop.stats.compare import MIN_SAMPLES
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import block_length, resampled_means
+from hettop.stats.resampling import MIN_SAMPLES, block_length, resampled_means
 from hettop.studies.sweep.result import BATCH, SIZE
 
 PIXELS = 1e6

@@ -16,9 +16,8 @@ from hettop.analysis.unit_samples import Measured
 from hettop.events import Outputs
 from hettop.format import count
 from hettop.session.statistics import Statistics
-from hettop.stats.compare import BLOCK, MIN_SAMPLES, RESAMPLES, resampled_quantiles
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import SEED
+from hettop.stats.resampling import BLOCK, MIN_SAMPLES, RESAMPLES, SEED, resampled_quantiles
 from hettop.studies.variants.result import VariantRow, VariantsResult
 from hettop.text import clean
 

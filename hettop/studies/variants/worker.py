@@ -1,7 +1,4 @@
-"""The process that writes a variant: `python -m hettop.studies.variants.worker`, a job on stdin, an answer on stdout.
-
-Knows nothing of who started it; ends when it has answered, or when stdin ends before that.
-"""
+"""The process that writes a variant (`python -m hettop.studies.variants.worker`): job on stdin, answer on stdout."""
 
 from __future__ import annotations
 

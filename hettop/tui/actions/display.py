@@ -14,10 +14,9 @@ from hettop.format import seconds
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.tui.actions.controls import Controls
 from hettop.tui.constants import PANELS, WINDOWS_S
-from hettop.tui.dialogs import HelpScreen
+from hettop.tui.dialogs import SMALLEST, HelpScreen, IntroductionScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.explanations import SCREENS as ABOUT_SCREENS
-from hettop.tui.introduction import SMALLEST, IntroductionScreen
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
 from hettop.tui.pickers import PanelScreen, ThemeScreen

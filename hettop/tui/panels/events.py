@@ -9,7 +9,7 @@ from hettop.format import clock
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, wrapped
 from hettop.text import clean
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.panel import Panel
 

@@ -10,7 +10,7 @@ from hettop.report.terminal.lines import Line, Span, fit, line, width_of
 from hettop.session.views.machine import PowerView
 from hettop.session.views.structs import HeaderView
 from hettop.text import clean
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.feed import RecordingStatus, ReplayStatus
 from hettop.tui.frame_state import FrameState
 

@@ -9,7 +9,7 @@ from textual.events import Click
 from textual.message import Message
 
 from hettop.report.terminal.lines import Line, Span, fit
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.keys import Key
 
 

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, width_of
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.frame_state import FrameState
 
 _SMALLEST_FRAMED = (24, 4)  # cells, lines: below, a frame takes more room than it gives order

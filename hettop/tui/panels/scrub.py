@@ -18,7 +18,7 @@ from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs, width_of
 from hettop.session.views.replay import Band, SelectedUnit, Selection
 from hettop.text import clean
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.feed import ReplayStatus
 from hettop.tui.frame_state import FrameState
 

@@ -16,7 +16,7 @@ from textual.screen import Screen
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, text_of
-from hettop.tui.charts.base import Chart
+from hettop.tui.chart import Chart
 from hettop.tui.feed import LiveControls
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.header import Header

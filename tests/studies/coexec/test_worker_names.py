@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.studies.coexec.blocks import plan_rounds
-from hettop.studies.coexec.worker_names import copy_of, first_of_each, unit_of, workers_of
+from hettop.studies.coexec.blocks import copy_of, first_of_each, plan_rounds, unit_of, workers_of
 from tests.studies.coexec.crews import MS
 from tests.studies.coexec.test_coexec_run import SECOND, run
 

@@ -1,7 +1,4 @@
-"""What the process that measures Core ML's slices is told, and what it answers.
-
-Knows neither who asks nor how it is measured.
-"""
+"""What the process that measures Core ML's slices is told, and what it answers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""ML Programs as steps that can be cut: their flow, what crosses a cut, and packages written of some steps.
-
-Knows Core ML's specification and imports no framework: coremltools' own `extract_submodel` turns image inputs into
-arrays, takes no function but `main`, gives models for old systems half-precision ends that these refuse, and fails with
-a recursion error where a program has some hundred operations.
-"""
+"""ML Programs as steps that can be cut: their flow, what crosses a cut, and packages written of some steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The process that loads slices on Core ML's units, times them in turns and passes values between them.
-
-Knows nothing of who started it; ends when it has answered, when stdin ends before that, or when the framework hangs.
-"""
+"""The process that loads slices on Core ML's units, times them in turns and passes values between them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Job, answer and progress of the process that cuts a model and measures.
-
-Knows neither who asks nor how it is measured.
-"""
+"""Job, answer and progress of the process that cuts a model and measures."""
 
 from __future__ import annotations
 

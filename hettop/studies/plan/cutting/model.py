@@ -1,7 +1,4 @@
-"""ONNX models as the cutting sees them: their flow, and models made of some of their steps.
-
-Knows ONNX files; onnx is imported when there is something to read.
-"""
+"""ONNX models as the cutting sees them: their flow, and models made of some of their steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The process that cuts and measures: `python -m hettop.studies.plan.cutting.worker`, job on stdin, answer on stdout.
 
-Knows nothing of who started it; ends when it has answered, or when stdin ends before that. On the way it tells how far
-it is, a line at a time.
+On the way it tells how far it is, a line at a time.
 """
 
 from __future__ import annotations

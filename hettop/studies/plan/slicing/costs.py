@@ -1,7 +1,4 @@
-"""What each layer costs on each device: the table, the names of devices, and the check of a file that holds one.
-
-Knows the file format (docs/method/slicing.md) and no planner; whatever is wrong with a file is said in words.
-"""
+"""What each layer costs on each device: the table, the names of devices, and the check of a file that holds one."""
 
 from __future__ import annotations
 

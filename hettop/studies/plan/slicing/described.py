@@ -1,7 +1,4 @@
-"""Devices that are not here, described by how they differ from one that was measured: what if there were one like this?
-
-Knows the file (docs/method/slicing.md) and cost tables; source of the arithmetic: MOSAIC, equations 1 to 5.
-"""
+"""Devices that are not here, described by how they differ from one that was measured."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The cheapest slicing of a chain of layers (a dynamic programme), simpler choices beside it, and given plans.
-
-Knows cost tables alone; source: MOSAIC, equations 8 and 9 and algorithm 1 (docs/method/slicing.md).
-"""
+"""The cheapest slicing of a chain of layers (a dynamic programme), simpler choices beside it, and given plans."""
 
 from __future__ import annotations
 

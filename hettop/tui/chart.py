@@ -1,7 +1,4 @@
-"""The widget under every panel: shows lines of spans through Textual's line API and repaints only lines that changed.
-
-Knows styles and sizes; what the lines say is the panels' part.
-"""
+"""The widget under every panel: shows lines of spans and repaints only cells that changed."""
 
 from __future__ import annotations
 
