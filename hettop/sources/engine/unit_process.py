@@ -331,7 +331,7 @@ def _end_of(ended: ChildExit, warnings: Sequence[str]) -> tuple[str, str]:
     """The kind of failure, and the hint, of a process that ended in this way and had these warnings in its log."""
     if ended.timed_out:
         return "timeout", "use CPU_ONLY or CPU_AND_GPU: without a Neural Engine, loading for one can hang for minutes"
+    killed = ended.signal == SIGKILL  # by another: a process that is killed here is abandoned first
+    hint = "the system kills processes when memory runs out" if killed else ""
     # A model that the Neural Engine's compiler refused was seen to load, and its process to be killed at a first call.
-    if warnings:
-        return "crashed", warnings[0]
-    return "crashed", "the system kills processes when memory runs out" if ended.signal == SIGKILL else ""
+    return "killed" if killed else "crashed", warnings[0] if warnings else hint

@@ -211,7 +211,7 @@ def test_the_log_explains_a_death_better_than_its_signal() -> None:
     standing.log(f"{REFUSED}\n")
     standing.end(-signal.SIGKILL)
     assert standing.member.failure is not None
-    assert standing.member.failure.hint == WARNING
+    assert (standing.member.failure.kind, standing.member.failure.hint) == ("killed", WARNING)
 
 
 def leak(*resident_mb: float) -> list[UsageReport]:
