@@ -6,7 +6,7 @@ Knows frames and the load in force, and nothing of processes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,9 @@ from hettop import events
 from hettop.events import NO_LOAD, WINDOW_LIMIT, Samples
 from hettop.sources.engine.frames import BrokenStreamError, Column, SampleFrame
 
+MOST_AHEAD_NS = 10**9
+"""No sample ends after it arrived; a simulated clock may run a little ahead of the machine's."""
+
 RECENT = 64
 """Latest latencies that tell what is usual; the same number as in the sampling loop."""
 
@@ -22,12 +25,14 @@ RECENT = 64
 class SampleEvents:
     """The samples of one unit. steady: how many of them were. largest_ns: the longest one, first calls apart."""
 
-    def __init__(self, unit: str, *, origin_ns: int, loads: LoadHistory) -> None:
+    def __init__(self, unit: str, *, origin_ns: int, loads: LoadHistory, now: Callable[[], int]) -> None:
+        """`now` is the clock that samples are taken with."""
         self.steady = 0
         self.largest_ns = 0
         self._unit = unit
         self._origin_ns = origin_ns
         self._loads = loads
+        self._now = now
         self._recent: deque[int] = deque(maxlen=RECENT)
         self._previous_end: int | None = None
 
@@ -41,11 +46,18 @@ class SampleEvents:
         self._previous_end = None
 
     def take(self, frame: SampleFrame) -> list[events.Samples]:
-        """The events of a frame, with `t` still 0. Raises BrokenStreamError for numbers that no event can hold."""
+        """The events of a frame, with `t` still 0. Raises BrokenStreamError for numbers that cannot be right.
+
+        No sample is checked again: what passes here is folded, recorded and read back.
+        """
         _check("latency", frame.latency, 0, events.LATENCY_LIMIT_NS)
         _check("native time", frame.native, 0, events.LATENCY_LIMIT_NS)
         _check("lateness", frame.late, 0, events.LATENESS_LIMIT_NS)
         _check("start", frame.start, self._origin_ns, self._origin_ns + events.LARGEST_EXACT - events.LATENCY_LIMIT_NS)
+        if (frame.start[1:] < frame.start[:-1]).any():
+            raise BrokenStreamError("a sample that starts before the one ahead of it")
+        if int(frame.start[-1] + frame.latency[-1]) > self._now() + MOST_AHEAD_NS:
+            raise BrokenStreamError("a sample that ends after it arrived")
         windows = list(
             to_events(
                 frame,

@@ -76,6 +76,7 @@ class Engine:
                     timeouts=timeouts,
                     loads=self._loads,
                     comparisons=self._comparisons,
+                    now=self._clock.now,
                 )
                 for unit in units
             },

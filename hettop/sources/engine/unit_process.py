@@ -56,6 +56,7 @@ class UnitProcess:
         timeouts: Timeouts,
         loads: LoadHistory,
         comparisons: Comparisons,
+        now: Callable[[], int],
     ) -> None:
         self.unit = unit
         self.outbox: list[EngineEvent] = []
@@ -68,7 +69,7 @@ class UnitProcess:
         self._comparisons = comparisons
         self._watchdog = Watchdog(timeouts)
         self._origin_ns = origin_ns
-        self._samples = SampleEvents(unit, origin_ns=origin_ns, loads=loads)
+        self._samples = SampleEvents(unit, origin_ns=origin_ns, loads=loads, now=now)
         self._handover = WorkerHandover()
         self._memory = MemoryWatch()
         self._doubts = Doubts()
