@@ -24,13 +24,15 @@ from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.processes.scratch import remove_forgotten
 from hettop.session.power_summary import without_keys
 from hettop.sources.engine.backend import units_on_request
-from hettop.sources.engine.backends import BACKENDS, create
+from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.framework import NEEDS
+from hettop.sources.engine.names import BACKENDS, CORE_ML
 from hettop.sources.load.parts import KINDS_OF_LOAD, LoadPart
 from hettop.sources.load.source import unavailable
-from hettop.sources.power.choice import SOURCES
+from hettop.sources.power.choice import make_source
 from hettop.sources.power.machine import Machine
+from hettop.sources.power.names import SOURCES
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
@@ -44,9 +46,6 @@ OPTIONAL = {
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
 """Modules that hettop runs without, what each is for, and how to have it."""
-
-FRAMEWORKS = {"onnxruntime": "onnxruntime"}
-"""Of the backends that take it for granted until they load a model: the module they run models by."""
 
 MAC_ONLY = frozenset({"zeus_apple_silicon"})
 
@@ -83,7 +82,7 @@ def examine(
     terminal: Terminal,
     folders: Folders,
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
-    core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create("coreml", RealClock()).units(),
+    core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create(CORE_ML, RealClock()).units(),
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
 ) -> Findings:
@@ -95,18 +94,18 @@ def examine(
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
-    units = _units(has_module, core_ml, devices, is_mac=machine.is_mac)
+    units = {name: _units(name, has_module, core_ml, devices, is_mac=machine.is_mac) for name in BACKENDS}
     return Findings(
         groups={
             "machine": _machine(host),
-            "units": units,
+            "units": [finding for found in units.values() for finding in found],
             "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
             "files": _files(cache, compiled, folder) + (_system_caches(folders) if machine.is_mac else []),
         },
-        measures=any(unit.works and not unit.what.startswith("simulated") for unit in units),
+        measures=any(unit.works for name, found in units.items() if not BACKENDS[name].simulated for unit in found),
     )
 
 
@@ -123,28 +122,30 @@ def _machine(host: Host) -> list[Finding]:
 
 
 def _units(
-    has_module: Callable[[str], bool], core_ml: Mapping[str, str | None], devices: Devices | None, *, is_mac: bool
+    name: str,
+    has_module: Callable[[str], bool],
+    core_ml: Mapping[str, str | None],
+    devices: Devices | None,
+    *,
+    is_mac: bool,
 ) -> list[Finding]:
-    """A line for each backend and reason, so that four units with one reason take one."""
-    found = []
-    for name in BACKENDS:
-        if name in FRAMEWORKS and not has_module(FRAMEWORKS[name]):
-            found.append(Finding(name, False, "not installed", f"pip install {FRAMEWORKS[name]}"))
-            continue
-        reasons: dict[str | None, list[str]] = {}
-        backend = create(name, RealClock())
-        known = _by_device(core_ml, devices) if name == "coreml" else backend.units()
-        on_request = units_on_request(backend)
-        for unit, why in known.items():
-            reasons.setdefault(why or on_request.get(unit), []).append(unit)
-        broken = _is_broken(known, is_mac=is_mac)
-        found += [
-            Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "")
-            for why, units in reasons.items()
-        ]
-        if name == "coreml" and devices is not None:
-            told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
-            found.append(Finding("coreml: devices", None, told))
+    """A line for each reason of the backend, so that four units with one reason take one."""
+    framework = BACKENDS[name].framework
+    if framework is not None and not has_module(framework):
+        return [Finding(name, False, "not installed", f"pip install {framework}")]
+    reasons: dict[str | None, list[str]] = {}
+    backend = create(name, RealClock())
+    known = _by_device(core_ml, devices) if name == CORE_ML else backend.units()
+    on_request = units_on_request(backend)
+    for unit, why in known.items():
+        reasons.setdefault(why or on_request.get(unit), []).append(unit)
+    broken = _is_broken(known, is_mac=is_mac)
+    found = [
+        Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "") for why, units in reasons.items()
+    ]
+    if name == CORE_ML and devices is not None:
+        told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
+        found.append(Finding(f"{name}: devices", None, told))
     return found
 
 
@@ -168,8 +169,8 @@ def _by_device(core_ml: Mapping[str, str | None], devices: Devices | None) -> Ma
 
 def _power(machine: Machine) -> list[Finding]:
     found = []
-    for name, make in SOURCES.items():
-        there = make(machine).probe()
+    for name in SOURCES:
+        there = make_source(name, machine).probe()
         works = None if there.absent else there.ok
         found.append(Finding(name, works, without_keys(there.reason), there.fix))
     return found

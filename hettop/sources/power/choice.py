@@ -1,39 +1,23 @@
 """Chooses the source of power: the best that works here, or the one that was asked for; tells why not the others.
 
-Knows every source by name; starts none.
+Starts none.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from hettop.errors import HettopError
 from hettop.sources.power.file import FileSource
-from hettop.sources.power.hwmon import HwmonSource
 from hettop.sources.power.machine import Machine
-from hettop.sources.power.macmon_pipe import MacmonSource
-from hettop.sources.power.powermetrics import PowermetricsSource
-from hettop.sources.power.rapl import RaplSource
+from hettop.sources.power.names import FILE, NONE, SIMULATED, SOURCES
 from hettop.sources.power.simulated import SimulatedSource
 from hettop.sources.power.source import UNAVAILABLE, PowerSource
-from hettop.sources.power.zeus import ZeusSource
 from hettop.text import clean
-
-SOURCES: Mapping[str, Callable[[Machine], PowerSource]] = {
-    "powermetrics": PowermetricsSource,
-    "macmon": MacmonSource,
-    "zeus": ZeusSource,
-    "rapl": RaplSource,
-    "hwmon": HwmonSource,
-}
-"""Best first: what measures most directly, then what needs least."""
-
-NONE = "none"
-SIMULATED = "simulated"
-FILE = "file:"
-NAMES = (*SOURCES, NONE, f"{FILE}PATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +76,24 @@ def refuse_impossible(name: str | None, machine: Machine) -> None:
         )
 
 
+def make_source(name: str, machine: Machine) -> PowerSource:
+    """The source of that name among `SOURCES`, which is imported now."""
+    module, _, made = SOURCES[name].place.partition(":")
+    return cast(PowerSource, getattr(importlib.import_module(module), made)(machine))
+
+
 def _named(name: str | None, machine: Machine) -> list[PowerSource]:
     if name is None:
-        return [make(machine) for make in SOURCES.values()]
+        return [make_source(each, machine) for each in SOURCES]
     if name in SOURCES:
-        return [SOURCES[name](machine)]
+        return [make_source(name, machine)]
     if name.startswith(FILE) and len(name) > len(FILE):
         return [FileSource(Path(name.removeprefix(FILE)), speed=1.0, wait=machine.wait)]
     if name == SIMULATED:
         raise HettopError("usage", "simulated power belongs to the simulated machine", "hettop --demo")
-    raise HettopError("usage", f"{clean(name, 80)!r} is no source of power", f"sources: {', '.join(NAMES)}")
+    raise HettopError(
+        "usage", f"{clean(name, 80)!r} is no source of power", f"sources: {', '.join((*SOURCES, NONE))}, {FILE}PATH"
+    )
 
 
 def _first(sources: Sequence[PowerSource], known: Mapping[str, str]) -> Choice:
