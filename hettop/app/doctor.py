@@ -22,14 +22,13 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels, Entry
 from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.processes.scratch import remove_forgotten
-from hettop.session.power_summary import without_keys
 from hettop.sources.engine.backend import units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.framework import NEEDS
 from hettop.sources.engine.names import BACKENDS, CORE_ML
-from hettop.sources.load.parts import KINDS_OF_LOAD, LoadPart
-from hettop.sources.load.source import unavailable
+from hettop.sources.load.model import why_no_model
+from hettop.sources.load.parts import KINDS_OF_LOAD
 from hettop.sources.power.choice import make_source
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.names import SOURCES
@@ -172,7 +171,7 @@ def _power(machine: Machine) -> list[Finding]:
     for name in SOURCES:
         there = make_source(name, machine).probe()
         works = None if there.absent else there.ok
-        found.append(Finding(name, works, without_keys(there.reason), there.fix))
+        found.append(Finding(name, works, there.reason, there.fix))
     return found
 
 
@@ -193,8 +192,8 @@ def _rails(rails: ValidatedRails) -> list[Finding]:
 def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:
     reasons: dict[str | None, list[str]] = {}
     for kind in KINDS_OF_LOAD:
-        why = unavailable((LoadPart(kind, 1),), core_ml)
-        reasons.setdefault(why and why.removeprefix(f"{kind} load "), []).append(kind)
+        why = why_no_model(kind, core_ml)
+        reasons.setdefault(why and f"is {why}", []).append(kind)
     broken = _is_broken(core_ml, is_mac=is_mac)
     return [Finding(", ".join(kinds), _works(why, broken=broken), why or "") for why, kinds in reasons.items()]
 

@@ -19,7 +19,6 @@ from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from hettop.report.document import to_json
-from hettop.session.power_summary import without_keys
 from hettop.sources.host import describe_host
 from hettop.sources.power.access import root_warning
 from hettop.sources.power.choice import chooser
@@ -243,8 +242,6 @@ class _Printer:
         self._out.flush()
 
     def _receive_status(self, status: events.PowerStatus) -> None:
-        refused = {name: without_keys(reason) for name, reason in status.refused.items()}
-        status = msgspec.structs.replace(status, reason=without_keys(status.reason), refused=refused)
         found = self.gathered
         found.status = status
         if status.state == "running":

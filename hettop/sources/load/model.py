@@ -24,10 +24,10 @@ def core_ml_here() -> Mapping[str, str | None]:
 
 
 def why_no_model(what: str, units: Mapping[str, str | None]) -> str | None:
-    """Why this kind of load cannot run where Core ML has these units; None if it can, or needs no model."""
+    """What this kind of load is, that cannot run where Core ML has these units; None if it can, or needs no model."""
     unit = UNITS.get(what)
     reason = units.get(unit, "Core ML lacks the unit") if unit is not None else None
-    return None if reason is None else f"{what} load is a second Core ML model, and {reason}"
+    return None if reason is None else f"a second Core ML model, and {reason}"
 
 
 def model_work(what: str) -> Callable[[], None]:

@@ -53,7 +53,8 @@ def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | N
     if not any(part.what in OWN_UNIT for part in parts):
         return None
     here = core_ml_here() if units is None else units
-    return next(filter(None, (why_no_model(part.what, here) for part in parts)), None)
+    found = ((part.what, why_no_model(part.what, here)) for part in parts)
+    return next((f"{what} load is {why}" for what, why in found if why is not None), None)
 
 
 class ProcessLoad:

@@ -26,7 +26,7 @@ POWERMETRICS_ARGV = (
 
 COMMAND = (SUDO, "-n", *POWERMETRICS_ARGV)
 
-EXPIRED_REASON = "power access expired, press p"
+EXPIRED_REASON = "power access expired"
 EXPIRED_FIX = "sudo -v, in this very terminal"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 

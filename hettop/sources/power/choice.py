@@ -16,7 +16,7 @@ from hettop.sources.power.file import FileSource
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.names import FILE, NONE, SIMULATED, SOURCES
 from hettop.sources.power.simulated import SimulatedSource
-from hettop.sources.power.source import UNAVAILABLE, PowerSource
+from hettop.sources.power.source import UNAVAILABLE, Availability, PowerSource
 from hettop.text import clean
 
 
@@ -24,7 +24,8 @@ from hettop.text import clean
 class Choice:
     """The source, or None and why: a state of events.POWER_STATES, the reason and what mends it.
 
-    refused: the sources that were passed over, by name, with the reason.
+    refused: the sources that were passed over, by name, with the reason. needs_access: one of them would be chosen if
+        the user gave access.
     """
 
     source: PowerSource | None
@@ -33,10 +34,11 @@ class Choice:
     state: str = UNAVAILABLE
     reason: str = ""
     fix: str = ""
+    needs_access: bool = False
 
 
-Chooser = Callable[[Mapping[str, str]], Choice]
-"""Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to the reason."""
+Chooser = Callable[[Mapping[str, Availability]], Choice]
+"""Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to what they said."""
 
 
 NOT_ASKED_FOR = ("not asked for (--power none)", "")
@@ -96,25 +98,36 @@ def _named(name: str | None, machine: Machine) -> list[PowerSource]:
     )
 
 
-def _first(sources: Sequence[PowerSource], known: Mapping[str, str]) -> Choice:
+def _first(sources: Sequence[PowerSource], known: Mapping[str, Availability]) -> Choice:
     """The first that works; nobody asks the others then."""
-    refused: dict[str, str] = {}
-    fix = ""
+    found: dict[str, Availability] = {}
     for source in sources:
-        if source.name in known:
-            refused[source.name] = clean(known[source.name])
-            continue
-        found = source.probe()
-        if found.ok:
-            return Choice(source, refused, source.name)
-        refused[source.name] = clean(found.reason)
-        fix = fix or found.fix
-    return Choice(None, refused, sources[0].name if len(sources) == 1 else NONE, reason=_why(refused), fix=clean(fix))
+        there = known.get(source.name) or source.probe()
+        if there.ok:
+            return Choice(source, _reasons(found), source.name, needs_access=_needs_access(found))
+        found[source.name] = there
+    return Choice(
+        None,
+        _reasons(found),
+        sources[0].name if len(sources) == 1 else NONE,
+        reason=_why(found),
+        fix=clean(next((there.fix for there in found.values() if there.fix), "")),
+        needs_access=_needs_access(found),
+    )
 
 
-def _why(refused: Mapping[str, str]) -> str:
+def _reasons(found: Mapping[str, Availability]) -> dict[str, str]:
+    return {name: clean(there.reason) for name, there in found.items()}
+
+
+def _needs_access(found: Mapping[str, Availability]) -> bool:
+    return any(there.needs_access for there in found.values())
+
+
+def _why(found: Mapping[str, Availability]) -> str:
     """The reasons together; sources of another system go without saying."""
-    telling = {name: why for name, why in refused.items() if not why.endswith(" only")} or refused
-    if len(refused) == 1:
-        return clean(next(iter(refused.values())))
+    reasons = _reasons(found)
+    if len(reasons) == 1:
+        return next(iter(reasons.values()))
+    telling = {name: why for name, why in reasons.items() if not found[name].foreign} or reasons
     return clean("; ".join(f"{name}: {why}" for name, why in telling.items()))

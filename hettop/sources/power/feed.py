@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ from hettop.processes.framework_errors import named_reason
 from hettop.sources.power.choice import Choice, Chooser
 from hettop.sources.power.outbox import Outbox, Status, Window
 from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
-from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, PowerLostError, PowerSource
+from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError, PowerSource
 from hettop.sources.power.window_clock import Placing
 from hettop.text import clean
 from hettop.units import NS_PER_S
@@ -138,7 +138,7 @@ class PowerFeed:
     # --- the thread that reads ------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        known: dict[str, str] = {}
+        known: dict[str, Availability] = {}
         while not self._closing:
             self._wake.clear()
             if self._again:
@@ -152,26 +152,27 @@ class PowerFeed:
                 self._play(choice.source, choice, known)
         self._say(self._source, "stopped", "")
 
-    def _chosen(self, known: dict[str, str]) -> Choice:
+    def _chosen(self, known: dict[str, Availability]) -> Choice:
         try:
             return self._choose(dict(known))
         except Exception as error:  # noqa: BLE001 - it must become a word on the screen, whatever it is
-            return Choice(None, dict(known), reason=clean(f"no source could be chosen: {error}"))
+            reasons = {name: there.reason for name, there in known.items()}
+            return Choice(None, reasons, reason=clean(f"no source could be chosen: {error}"))
 
-    def _play(self, source: PowerSource, choice: Choice, known: dict[str, str]) -> None:
+    def _play(self, source: PowerSource, choice: Choice, known: dict[str, Availability]) -> None:
         """Read it, again and again, until something else is to be chosen."""
         self._source = source
         in_vain, ever_heard = 0, False
         while not (self._closing or self._again):
             granted_ns = source.granted_ns(self._asked_ns)
             self._keeps_time, self._interval_ns = granted_ns is not None, granted_ns or self._asked_ns
-            self._say(source, "starting", "", refused=choice.refused)
+            self._say(source, "starting", "", choice=choice)
             lost = self._read(source, choice)
             if self._closing or self._again:
                 return
             in_vain, ever_heard = 0 if self._heard else in_vain + 1, ever_heard or self._heard
             if lost is not None and self._gives_way(lost, in_vain, ever_heard):
-                known[source.name] = lost.message
+                known[source.name] = Availability(False, lost.message, needs_access=lost.state == EXPIRED)
                 if self._has_others(known):
                     return
             if lost is None:
@@ -180,10 +181,10 @@ class PowerFeed:
             elif lost.state in (FAILED, ENDED):
                 wait_s = min(self._patience.again_s * 2 ** min(in_vain, 16), self._patience.longest_s)
                 if lost.state == FAILED and not self._is_stuck:  # which has been said
-                    self._say(source, FAILED, lost.message, lost.hint, refused=choice.refused)
+                    self._say(source, FAILED, lost.message, lost.hint, choice=choice)
                 self._wait(wait_s)
             else:
-                self._say(source, lost.state, lost.message, lost.hint, refused=choice.refused)
+                self._say(source, lost.state, lost.message, lost.hint, choice=choice)
                 self._wait(None)
 
     def _gives_way(self, lost: PowerLostError, in_vain: int, ever_heard: bool) -> bool:
@@ -192,7 +193,7 @@ class PowerFeed:
             return not ever_heard
         return lost.state == UNAVAILABLE or in_vain >= self._patience.tries
 
-    def _has_others(self, known: dict[str, str]) -> bool:
+    def _has_others(self, known: dict[str, Availability]) -> bool:
         """Whether another source would be chosen than those that have failed."""
         return self._chosen(known).source is not None
 
@@ -244,7 +245,7 @@ class PowerFeed:
         notes = [source.note]
         if self._interval_ns != self._asked_ns:
             notes.append(f"a sample every {self._interval_ns / 1e6:g} ms, not {self._asked_ns / 1e6:g} ms as asked for")
-        self._say(source, "running", "; ".join(filter(None, notes)), refused=choice.refused)
+        self._say(source, "running", "; ".join(filter(None, notes)), choice=choice)
 
     def _tell_none(self, choice: Choice) -> None:
         self._source = None
@@ -256,6 +257,7 @@ class PowerFeed:
             reason=clean(choice.reason),
             fix=clean(choice.fix),
             refused=dict(choice.refused),
+            needs_access=choice.needs_access,
         )
         self._outbox.put(Status(self._now(), status))
 
@@ -266,7 +268,7 @@ class PowerFeed:
         reason: str,
         fix: str = "",
         *,
-        refused: Mapping[str, str] | None = None,
+        choice: Choice | None = None,
     ) -> None:
         if source is None:
             return
@@ -278,6 +280,7 @@ class PowerFeed:
             fix=clean(fix),
             interval_ns=source.granted_ns(self._asked_ns),
             resolution_mj=source.resolution_mj,
-            refused=dict(refused or {}),
+            refused=dict(choice.refused) if choice is not None else {},
+            needs_access=state == EXPIRED or (choice is not None and choice.needs_access),
         )
         self._outbox.put(Status(self._now(), status))

@@ -13,7 +13,7 @@ from pathlib import Path
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import ESTIMATED, PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
 
 FOLDER = Path("class/hwmon")
 UW_PER_MW = 1000
@@ -59,7 +59,7 @@ class HwmonSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only", impossible=True, absent=True)
+            return of_another_system("Linux")
         sensors, others = sensors_in(self._folder)
         if not sensors:
             some = "no power sensor here says what it measures" if others else f"no power sensor in {self._folder}"

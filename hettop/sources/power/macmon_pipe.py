@@ -13,7 +13,7 @@ from hettop.sources.power.child import ChildOutput
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.macmon import MacmonParser
 from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
-from hettop.sources.power.source import Availability, PowerLostError
+from hettop.sources.power.source import Availability, PowerLostError, of_another_system
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 
@@ -47,7 +47,7 @@ class MacmonSource:
 
     def probe(self) -> Availability:
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True, absent=True)
+            return of_another_system("macOS")
         if self._machine.find(PROGRAM) is None:
             return Availability(False, "macmon is not installed", "brew install macmon", impossible=True, absent=True)
         return Availability(True)

@@ -15,7 +15,15 @@ from hettop.sources.power.child import ChildOutput, english
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.plist import PlistParser
 from hettop.sources.power.sample import PARTIAL, POWERMETRICS_STEP_MJ, PowerSample
-from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import (
+    ENDED,
+    EXPIRED,
+    FAILED,
+    UNAVAILABLE,
+    Availability,
+    PowerLostError,
+    of_another_system,
+)
 from hettop.sources.power.text import HEADER
 from hettop.text import clean
 from hettop.units import NS_PER_S
@@ -26,7 +34,7 @@ MOST_EMPTY = 4  # samples in a row without any rail
 PROBE_PATIENCE_S = 5.0
 
 _EXPIRED = ("a password is required", "a terminal is required to read the password", "no tty present")
-_NEEDS = f"macOS tells power to root only: {access.SUDO} -v (press p)"
+_NEEDS = "macOS tells power to root only"
 NO_SUDO_FIX = f"see what `{access.SUDO} -V` says, or use macmon, which needs no password: brew install macmon"
 NO_ANSWER_FIX = f"run `{access.SUDO} -v` in this very terminal and see what it waits for, or use macmon"
 # What they print, in which state that leaves the source, and what to say.
@@ -78,7 +86,7 @@ class PowermetricsSource:
     def probe(self) -> Availability:
         """Whether it can be started without a question; sudo is asked, and never asks back."""
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True, absent=True)
+            return of_another_system("macOS")
         for path in (access.POWERMETRICS, access.SUDO):
             if self._machine.find(path) is None:
                 return Availability(False, f"there is no {path}", "it is a part of macOS", impossible=True)
@@ -88,7 +96,9 @@ class PowermetricsSource:
             if code == 0:
                 return Availability(True)
         state, reason, fix = _refusal(words)
-        return Availability(False, _NEEDS, access.EXPIRED_FIX) if state == EXPIRED else Availability(False, reason, fix)
+        if state == EXPIRED:
+            return Availability(False, _NEEDS, access.EXPIRED_FIX, needs_access=True)
+        return Availability(False, reason, fix)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:
         """Samples of 500 ms, whatever is asked for, until it is stopped; PowerLostError when it ends before."""

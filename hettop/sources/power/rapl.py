@@ -13,7 +13,7 @@ from pathlib import Path
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import PARTIAL, PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
 
 FOLDER = Path("class/powercap")
 SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2 % of a window
@@ -54,7 +54,7 @@ class RaplSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only", impossible=True, absent=True)
+            return of_another_system("Linux")
         zones = zones_in(self._folder)
         if not zones:
             return Availability(False, f"there are no energy counters in {self._folder}", impossible=True, absent=True)

@@ -25,6 +25,7 @@ class Availability:
 
     impossible: nothing that the user could do while hettop runs would mend it, as access could be given.
     absent: nothing is broken or denied: this system has no such thing, or an optional part is not installed.
+    foreign: it is of another system. needs_access: all it lacks is the access that the user can give.
     """
 
     ok: bool
@@ -32,6 +33,13 @@ class Availability:
     fix: str = ""
     impossible: bool = False
     absent: bool = False
+    foreign: bool = False
+    needs_access: bool = False
+
+
+def of_another_system(system: str) -> Availability:
+    """What a source that only `system` has says on all others."""
+    return Availability(False, f"{system} only", impossible=True, absent=True, foreign=True)
 
 
 class PowerLostError(HettopError):

@@ -12,7 +12,7 @@ from hettop.processes.framework_errors import named_reason
 from hettop.sources.power.machine import Machine
 from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -44,7 +44,7 @@ class ZeusSource:
 
     def probe(self) -> Availability:
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True, absent=True)
+            return of_another_system("macOS")
         try:
             self._monitor()
         except PowerLostError as lost:
