@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.app.study_runner import Studies
+from hettop.app.study_runner import StudyRunner
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus, Study
 from hettop.measurement.measurement import Measurement
@@ -62,7 +62,7 @@ class PauseController:
         self._together = together
         environment = environment_for_child(os.environ)
         self._backend = None if model is None else model.backend
-        self._studies = None if model is None else Studies(model, measurement.reaper, environment)
+        self._studies = None if model is None else StudyRunner(model, measurement.reaper, environment)
 
     def tick(self) -> None:
         """Look at baseline and study; to be called after each pump of the measurement."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure, Study
 from hettop.measurement.arguments import model_arguments
 from hettop.measurement.options import ModelOptions
-from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard
+from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, module_command
 from hettop.processes.pipe_reader import LineReader
 from hettop.studies.kinds import Kind
 from hettop.studies.registry import read_document
@@ -37,7 +36,7 @@ END_S = 2.0
 """How long a study that was told to end may take to say its last words and to end its own children."""
 
 
-class Studies:
+class StudyRunner:
     """Starts a study of the model, and tells by events how far it is and what came of it."""
 
     def __init__(
@@ -45,7 +44,7 @@ class Studies:
         model: ModelOptions,
         guard: ProcessGuard,
         environment: Mapping[str, str],
-        command: Sequence[str] = (sys.executable, "-P", "-m", "hettop"),
+        command: Sequence[str] = module_command("hettop"),
     ) -> None:
         self._model = model
         self._guard = guard
