@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,5 +99,8 @@ def test_the_real_clock_is_the_monotonic_one_and_sleeps_no_shorter_than_asked() 
     assert clock.now() >= here + 2 * MS
 
 
-def test_the_real_clock_does_not_sleep_for_a_moment_that_has_passed() -> None:
+def test_the_real_clock_does_not_sleep_for_a_moment_that_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
     RealClock().sleep_until(0)
+    assert not slept

@@ -125,8 +125,13 @@ class BackendContract(ABC):
         assert (native is not None) == backend.has_native
         assert native is None or native > 0
 
-    def test_being_told_of_load_changes_nothing_that_can_be_seen(self) -> None:
+    def test_being_told_of_load_changes_nothing_that_it_answers(self) -> None:
         backend, _, feed = self.loaded()
+        backend.predict(feed)
+        before = {name: np.copy(value) for name, value in backend.outputs().items()}
         for condition in ("none", "cpu:2+memory:1@50%", "ane:1", "unheard-of:3"):
             backend.told_load(condition)
             backend.predict(feed)
+            after = backend.outputs()
+            assert list(after) == list(before)
+            assert all(np.array_equal(after[name], before[name]) for name in before)
