@@ -46,7 +46,7 @@ class Sampler:
         backend: Backend,
         feed: Feed,
         out: Out,
-        orders: WorkerState,
+        state: WorkerState,
         *,
         warmup: int,
         rate_hz: float | None,
@@ -60,7 +60,7 @@ class Sampler:
         self._clock = backend.clock
         self._feed = feed
         self._publisher = Publisher(out, read_usage)
-        self._orders = orders
+        self._state = state
         self._budget = SampleBudget(warmup, recycle_after)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
         self._peak_memory_mb = peak_memory_mb
@@ -69,14 +69,14 @@ class Sampler:
         self._last_end = 0
 
         self._flush_at = 0
-        self._state = ""
+        self._reported = ""
         self._told_done = False
         self._slot: tuple[int, int] | None = None
         self._condition: str | None = None
 
     def first_call(self) -> int:
         """Makes the first call after the load and returns its latency in ns. Call it once, before `run`."""
-        self._take_orders()
+        self._apply_commands()
         self._say("warming")
         window = self._publisher.begin("first")
         self._last_end = self._back_to_back(window, FOREVER, 1)
@@ -91,25 +91,25 @@ class Sampler:
 
     def run(self) -> None:
         """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop, or retires."""
-        orders = self._orders
+        state = self._state
         self._budget.begin(self._clock.now())
-        while self._budget.warmups_left and not orders.told_to_pause and orders.doing is not RunMode.STOP:
-            self._take_orders()
+        while self._budget.warmups_left and not state.told_to_pause and state.doing is not RunMode.STOP:
+            self._apply_commands()
             if self._budget.warmups_left:
                 self._stretch(FOREVER)
         while True:
-            self._take_orders()
-            if orders.doing is RunMode.STOP:
+            self._apply_commands()
+            if state.doing is RunMode.STOP:
                 break
-            if orders.told_to_retire:
+            if state.told_to_retire:
                 self._retire()
                 return
-            if orders.doing is RunMode.PAUSE or self._budget.reached(orders.limits):
+            if state.doing is RunMode.PAUSE or self._budget.reached(state.limits):
                 self._stay_paused()
             elif self._budget.worn:
                 self._retire()
                 return
-            elif orders.doing is RunMode.SLOTS:
+            elif state.doing is RunMode.SLOTS:
                 self._keep_to_slots()
             else:
                 self._slot = None
@@ -121,12 +121,12 @@ class Sampler:
     # -- one stretch of samples ---------------------------------------------------------------------------------
 
     def _stretch(self, until: int) -> None:
-        """Samples of one phase until a sample ends at or after `until`, something must be flushed, or orders change."""
-        phase, count = self._budget.next_phase(self._orders.limits)
+        """Samples of one phase until one ends at or after `until`, something must be flushed, or a command comes."""
+        phase, count = self._budget.next_phase(self._state.limits)
         window = self._publisher.begin(phase)
         count = min(count, WINDOW_LIMIT - len(window))
         if phase == "steady":
-            until = min(until, self._budget.steady_until(self._orders.limits))
+            until = min(until, self._budget.steady_until(self._state.limits))
         before = len(window)
         if phase == "warmup" or (self._pace is None and not self._rest_ns):
             end = self._back_to_back(window, min(until, self._flush_at), count)
@@ -142,7 +142,7 @@ class Sampler:
 
     def _back_to_back(self, window: Window, until: int, count: int) -> int:
         """Up to `count` samples without a break; returns the last one's end. The loop that must cost nothing."""
-        predict, feed, now, orders = self._backend.predict, self._feed, self._clock.now, self._orders
+        predict, feed, now, state = self._backend.predict, self._feed, self._clock.now, self._state
         add_start, add_latency, add_native = window.start.append, window.latency.append, self._add_native(window)
         before_each, end = self._before_each, 0
         for _ in repeat(None, count):
@@ -155,7 +155,7 @@ class Sampler:
             add_latency(end - start)
             if add_native is not None:
                 add_native()
-            if end >= until or orders.changed:
+            if end >= until or state.changed:
                 break
         return end
 
@@ -170,7 +170,7 @@ class Sampler:
         self._rest_until(min(planned, until, flush_at))
         start = now()
         if start < planned or planned >= until:
-            return start  # orders that came during a short rest wait for this sample: it is due
+            return start  # commands that came during a short rest wait for this sample: it is due
         if self._before_each is not None:
             self._before_each()
         start = now()
@@ -211,13 +211,13 @@ class Sampler:
 
     # -- doing as ordered ---------------------------------------------------------------------------------------
 
-    def _take_orders(self) -> None:
-        if self._orders.changed or self._condition is None:
-            self._orders.acknowledge()
-            if self._orders.told_warm:
+    def _apply_commands(self) -> None:
+        if self._state.changed or self._condition is None:
+            self._state.acknowledge()
+            if self._state.told_warm:
                 self._budget.warmups_left = 0
-            if self._orders.condition != self._condition:
-                self._condition = self._orders.condition
+            if self._state.condition != self._condition:
+                self._condition = self._state.condition
                 self._backend.told_load(self._condition)
 
     def _keep_to_slots(self) -> None:
@@ -235,13 +235,13 @@ class Sampler:
             self._stretch(FOREVER if after_break else last_start)
 
     def _await_slot(self, now: int) -> None:
-        slot = self._orders.next_slot(now)
+        slot = self._state.next_slot(now)
         if slot is None:
             self._wait_for_news()
         elif slot[0] > now:
             self._rest_until(slot[0])
         else:
-            self._orders.begin_slot(slot)
+            self._state.begin_slot(slot)
             # Too late for it, unless no slot would be long enough.
             if now <= max(slot[0] + LONG_REST_NS, slot[1] - self._publisher.usual_ns):
                 self._take_break()
@@ -254,8 +254,8 @@ class Sampler:
         gc.collect()  # beside the next unit's first sample, which is a `resume`
 
     def _stay_paused(self) -> None:
-        done = self._budget.reached(self._orders.limits)
-        if self._state != "paused" or done != self._told_done:
+        done = self._budget.reached(self._state.limits)
+        if self._reported != "paused" or done != self._told_done:
             self._take_break()
             self._told_done = done
             self._say("paused", again=True, done=done, peak_memory_mb=self._peak_memory_mb())
@@ -269,24 +269,24 @@ class Sampler:
         self._budget.after_break = True
 
     def _wait_for_news(self) -> None:
-        """Waits until orders change, writing meanwhile what the reader did not take earlier."""
+        """Waits until a command comes, writing meanwhile what the reader did not take earlier."""
         behind = self._publisher.catch_up()
-        self._orders.wait(FLUSH_NS / NS_PER_S if behind else None)
+        self._state.wait(FLUSH_NS / NS_PER_S if behind else None)
 
     def _rest_until(self, moment: int) -> None:
-        """Sleeps until `moment`; a long rest ends early when orders change."""
+        """Sleeps until `moment`; a long rest ends early when a command comes."""
         left = moment - self._clock.now()
         if left > LONG_REST_NS:
-            self._orders.wait((left - SHORT_REST_NS) / NS_PER_S)
-        if not self._orders.changed:
+            self._state.wait((left - SHORT_REST_NS) / NS_PER_S)
+        if not self._state.changed:
             self._clock.sleep_until(moment)
 
     # -- publishing ---------------------------------------------------------------------------------------------
 
     def _say(self, state: str, *, again: bool = False, done: bool = False, peak_memory_mb: float | None = None) -> None:
-        if state == self._state and not again:
+        if state == self._reported and not again:
             return
-        self._state = state
+        self._reported = state
         unfinished = self._unfinished() if state in {"paused", "stopped"} else None
         self._publisher.report(
             StateReport(state=state, done=done, unfinished=unfinished, peak_memory_mb=peak_memory_mb)

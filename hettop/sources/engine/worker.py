@@ -46,10 +46,10 @@ def main() -> None:
     if not line:
         os._exit(PARENT_GONE)
     job = jobs.decode_job(line)
-    orders = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
+    state = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
     writer = FrameWriter(out, job.backlog_bytes)
-    threading.Thread(target=_work, args=(job, orders, writer), name="worker", daemon=True).start()
-    _read_commands(commands, orders)
+    threading.Thread(target=_work, args=(job, state, writer), name="worker", daemon=True).start()
+    _read_commands(commands, state)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
 
 
@@ -68,18 +68,18 @@ def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str
     return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
 
 
-def _read_commands(lines: BinaryIO, orders: WorkerState) -> None:
+def _read_commands(lines: BinaryIO, state: WorkerState) -> None:
     for line in lines:
         if not line.endswith(b"\n"):
             return  # torn: the parent died while it wrote
-        orders.obey(jobs.decode_command(line))
+        state.obey(jobs.decode_command(line))
 
 
-def _work(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None:
+def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
     """The worker thread: everything that touches the framework. Ends the process."""
     status = FAILED
     try:
-        _measure(job, orders, writer)
+        _measure(job, state, writer)
         status = CLEAN
     except BrokenPipeError:
         status = PARENT_GONE
@@ -94,7 +94,7 @@ def _work(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None
         os._exit(status)  # frameworks' exit handlers have been seen to hang
 
 
-def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None:
+def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
     _tell(writer, "loading")
     qos = set_worker_qos()
     try:
@@ -111,7 +111,7 @@ def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> N
         backend,
         feed,
         writer,
-        orders,
+        state,
         warmup=job.warmup,
         rate_hz=job.rate_hz,
         rest_ns=job.rest_ns,
@@ -132,7 +132,7 @@ def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> N
                 feed,
                 most_sets=job.input_sets,
                 first_ns=first_ns,
-                go_on=lambda: not orders.told_to_pause and orders.doing is not RunMode.STOP,
+                go_on=lambda: not state.told_to_pause and state.doing is not RunMode.STOP,
             )
             _publish(writer, asked)
             sampler.predicted_apart(asked.predictions)

@@ -22,7 +22,7 @@ class RunMode(Enum):
 
 
 class WorkerState:
-    """The orders in force. `changed` is read by the sampling loop after each sample: a plain attribute, no lock.
+    """What to do now. `changed` is read by the sampling loop after each sample: a plain attribute, no lock.
 
     `told_to_pause` is set by a command only: a worker that merely began as paused finishes its warm-up.
     `told_warm` and `told_to_retire` stay, whatever is ordered after it.
@@ -66,7 +66,7 @@ class WorkerState:
             self._news.notify_all()
 
     def acknowledge(self) -> None:
-        """The worker is about to look at the orders; later ones set `changed` again."""
+        """The worker is about to look at the commands; later ones set `changed` again."""
         self.changed = False
 
     def next_slot(self, now: int) -> tuple[int, int] | None:

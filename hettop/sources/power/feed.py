@@ -18,7 +18,7 @@ from hettop.sources.power.choice import Choice, Chooser
 from hettop.sources.power.outbox import Outbox, Status, Window
 from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
 from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError, PowerSource
-from hettop.sources.power.window_clock import Placing
+from hettop.sources.power.window_clock import WindowClock
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -65,7 +65,7 @@ class PowerFeed:
         self._closing = self._again = self._is_stuck = False
         self._source: PowerSource | None = None
         self._interval_ns = interval_ns
-        self._placing = Placing()
+        self._window_clock = WindowClock()
         self._heard = self._reading = False
         self._keeps_time = True
         self._signs = 0
@@ -199,7 +199,7 @@ class PowerFeed:
 
     def _read(self, source: PowerSource, choice: Choice) -> PowerLostError | None:
         """Read it to its end; why it ended, or None if it has no more to give."""
-        self._placing.forget()
+        self._window_clock.forget()
         self._heard, self._is_stuck = False, False
         started = self._now()
         self._signs += 1
@@ -226,7 +226,7 @@ class PowerFeed:
 
     def _take(self, sample: PowerSample, heard: int, started: int) -> None:
         longest = min(self._interval_ns, heard - started)
-        end, elapsed_ns = self._placing.place(heard, sample.elapsed_ns, longest)
+        end, elapsed_ns = self._window_clock.place(heard, sample.elapsed_ns, longest)
         if sample.elapsed_ns is None:  # its length is a guess
             sample = replace(sample, flags=tuple(flag for flag in FLAGS if flag in (*sample.flags, ESTIMATED)))
         source = self._source

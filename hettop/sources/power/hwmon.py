@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.sources.power.machine import Machine
-from hettop.sources.power.pace import Pace
+from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import ESTIMATED, PowerSample, make_sample, milliwatts
 from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
 
@@ -48,7 +48,7 @@ class HwmonSource:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._folder = machine.sysfs / FOLDER
-        self._pace = Pace(machine.now, machine.wait)
+        self._interval = ReadingInterval(machine.now, machine.wait)
 
     @property
     def note(self) -> str:
@@ -72,14 +72,14 @@ class HwmonSource:
         """A sample at the end of each interval; PowerLostError when no sensor can be read any more."""
         sensors, _ = sensors_in(self._folder)
         began: int | None = None
-        for _ in self._pace.moments(max(SHORTEST_NS, interval_ns)):
+        for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
             now = self._machine.now()
             if began is not None and now > began:
                 yield _sample(sensors, now - began)
             began = now
 
     def stop(self) -> None:
-        self._pace.stop()
+        self._interval.stop()
 
 
 def sensors_in(folder: Path) -> tuple[list[Sensor], int]:

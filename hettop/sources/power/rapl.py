@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.sources.power.machine import Machine
-from hettop.sources.power.pace import Pace
+from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import PARTIAL, PowerSample, make_sample, milliwatts
 from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
 
@@ -42,7 +42,7 @@ class RaplSource:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._folder = machine.sysfs / FOLDER
-        self._pace = Pace(machine.now, machine.wait)
+        self._interval = ReadingInterval(machine.now, machine.wait)
         self._packages = 0
 
     @property
@@ -72,14 +72,14 @@ class RaplSource:
         self._packages = sum(zone.rail == "package" for zone in zones)
         before: Mapping[Zone, int] = {}
         began: int | None = None
-        for _ in self._pace.moments(max(SHORTEST_NS, interval_ns)):
+        for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
             now, counters = self._machine.now(), _read(zones)
             if began is not None and now > began:
                 yield _sample(zones, before, counters, now - began)
             before, began = counters, now
 
     def stop(self) -> None:
-        self._pace.stop()
+        self._interval.stop()
 
 
 def zones_in(folder: Path) -> list[Zone]:

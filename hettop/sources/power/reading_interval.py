@@ -12,7 +12,7 @@ from hettop.sources.power.machine import Wait
 from hettop.units import NS_PER_S
 
 
-class Pace:
+class ReadingInterval:
     """Moments at which to read. `stop` ends `moments` also while it waits; they may be asked for anew after it."""
 
     def __init__(self, now: Callable[[], int], wait: Wait | None = None) -> None:

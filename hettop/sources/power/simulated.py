@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hettop.events import NO_LOAD, Gpu, split_row
 from hettop.sources.power.machine import Wait
-from hettop.sources.power.pace import Pace
+from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import POWERMETRICS_STEP_MJ, ClusterFigures, PowerSample, make_sample
 from hettop.sources.power.source import Availability
 
@@ -62,7 +62,7 @@ class SimulatedSource:
     def __init__(self, now: Callable[[], int], seed: int = 0, wait: Wait | None = None) -> None:
         self._now = now
         self._random = random.Random(seed)  # noqa: S311 - a simulation, no secret
-        self._pace = Pace(now, wait)
+        self._pace = ReadingInterval(now, wait)
         self._lock = threading.Lock()
         self._told: list[tuple[int, Draw]] = [(now(), IDLE)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 MOST_BEHIND_NS = 10**9
 
 
-class Placing:
+class WindowClock:
     """Ends of consecutive windows.
 
     The first ends when it is heard of, each later one its length after the one before: their lengths are exact, while

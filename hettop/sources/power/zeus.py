@@ -10,7 +10,7 @@ from typing import Any
 
 from hettop.processes.framework_errors import named_reason
 from hettop.sources.power.machine import Machine
-from hettop.sources.power.pace import Pace
+from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import PowerSample, make_sample, milliwatts
 from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
 from hettop.text import clean
@@ -33,7 +33,7 @@ class ZeusSource:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._pace = Pace(machine.now, machine.wait)
+        self._interval = ReadingInterval(machine.now, machine.wait)
 
     @property
     def note(self) -> str:
@@ -56,7 +56,7 @@ class ZeusSource:
         """A sample at the end of each window; PowerLostError when the library fails."""
         monitor = self._monitor()
         began: int | None = None
-        for turn, _ in enumerate(self._pace.moments(max(SHORTEST_NS, interval_ns))):
+        for turn, _ in enumerate(self._interval.moments(max(SHORTEST_NS, interval_ns))):
             try:
                 monitor.begin_window(WINDOWS[turn % 2])
                 now = self._machine.now()
@@ -68,7 +68,7 @@ class ZeusSource:
             began = now
 
     def stop(self) -> None:
-        self._pace.stop()
+        self._interval.stop()
 
     @property
     def _is_ultra(self) -> bool:

@@ -40,7 +40,7 @@ class FakeClock:
         return self._schedule[0][0] if self._schedule else None
 
 
-class ScriptedOrders(WorkerState):
+class ScriptedState(WorkerState):
     """WorkerState that come at given moments (ns). Whoever waits when none are left is told to stop."""
 
     def __init__(
