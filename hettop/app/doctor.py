@@ -22,16 +22,15 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels, Entry
 from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.processes.scratch import remove_forgotten
-from hettop.sources.engine.backend import units_on_request
+from hettop.sources.engine.backend import RealClock, units_on_request
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.framework import NEEDS
 from hettop.sources.engine.names import BACKENDS, CORE_ML
-from hettop.sources.load.model import why_no_model
 from hettop.sources.load.parts import KINDS_OF_LOAD
+from hettop.sources.load.source import why_no_model
 from hettop.sources.power.choice import make_source
-from hettop.sources.power.machine import Machine
 from hettop.sources.power.names import SOURCES
+from hettop.sources.power.source import Machine
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),

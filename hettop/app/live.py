@@ -27,7 +27,7 @@ from hettop.report.page import Block
 from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart
 from hettop.sources.load.source import unavailable
-from hettop.sources.power.access import access_command, explanation, root_warning
+from hettop.sources.power.powermetrics import access_command, explanation, root_warning
 from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage

@@ -37,8 +37,8 @@ from hettop.report.doctor import WIDTH, doctor_document, doctor_page
 from hettop.report.document import to_json
 from hettop.session.session import Session
 from hettop.sources.host import describe_host
-from hettop.sources.power.access import sudoers_rules
-from hettop.sources.power.machine import this_machine
+from hettop.sources.power.powermetrics import sudoers_rules
+from hettop.sources.power.source import this_machine
 from hettop.text import clean
 
 

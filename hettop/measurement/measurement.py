@@ -28,16 +28,15 @@ from hettop.processes.child_process import environment_for_child
 from hettop.processes.reaper import Reaper
 from hettop.record.writer import Closed
 from hettop.session.session import Session
-from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Clock, RealClock
 from hettop.sources.engine.job import EngineJob, Limits
-from hettop.sources.engine.sleep_inhibitor import SleepInhibitor
 from hettop.sources.engine.supervisor import Engine
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.sources.host import HostSource
 from hettop.sources.load.canary_source import CanarySource
 from hettop.sources.load.parts import parse_load
 from hettop.sources.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
+from hettop.sources.macos import SleepInhibitor
 from hettop.sources.power.choice import NOT_ASKED_FOR
 from hettop.units import NS_PER_MS
 

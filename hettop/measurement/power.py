@@ -16,8 +16,8 @@ from hettop.measurement.validated_rails import ValidatedRails, my_validated_rail
 from hettop.session.rails import NOT_MEASURED
 from hettop.sources.power.choice import NOT_ASKED_FOR, chooser, refuse_impossible
 from hettop.sources.power.feed import PowerFeed
-from hettop.sources.power.machine import Machine, this_machine
 from hettop.sources.power.simulated import SimulatedSource
+from hettop.sources.power.source import Machine, this_machine
 
 INTERVALS_A_BLOCK = 4
 """The first and the last power sample of an interleaved block straddle units: two or three are left to count."""

@@ -26,10 +26,9 @@ from hettop.models.resolve import (
     resolve,
 )
 from hettop.session.tokens import TokensPerCall
-from hettop.sources.engine.backend import Backend, Clock, split_unit, units_on_request
+from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
 from hettop.text import clean
 

@@ -23,7 +23,7 @@ from hettop.measurement.session_header import make_header
 from hettop.measurement.setup import Setup
 from hettop.record import pack
 from hettop.record.writer import Writer
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.result import StudyResult
 from hettop.text import clean
 

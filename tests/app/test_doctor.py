@@ -20,7 +20,7 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.system_caches import Folders
 from hettop.processes.scratch import scratch_folder
-from hettop.sources.power.machine import this_machine
+from hettop.sources.power.source import this_machine
 from tests.processes.waiting import REPOSITORY
 
 NO_CORE_ML: dict[str, str | None] = dict.fromkeys(

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from hettop.sources.engine.backends.simulated import SimulatedBackend
-from hettop.sources.power.machine import Machine
 from hettop.sources.power.sample import PowerSample, make_sample
-from hettop.sources.power.source import Availability
+from hettop.sources.power.source import Availability, Machine
 from tests.cli.running import plain_environment
 
 WITH_BOTH = """

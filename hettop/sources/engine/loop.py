@@ -1,11 +1,12 @@
 """The sampling loop: times one inference after another and publishes what it measured, disturbing as little as it can.
 
-Runs in the worker thread of an engine process; knows no framework, no unit and nothing of who reads the samples.
+Runs in the worker thread of an engine process. The plan of arrivals and the budget of samples are arithmetic beside it.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from itertools import repeat
 
@@ -13,10 +14,8 @@ from hettop.events import WINDOW_LIMIT
 from hettop.models.ports import Feed
 from hettop.sources.engine.backend import Backend
 from hettop.sources.engine.frames import RetireReport, StateReport, UsageReport
-from hettop.sources.engine.pacing import Pace
+from hettop.sources.engine.job import Limits, RunMode, WorkerState
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
-from hettop.sources.engine.sample_budget import FOREVER, SampleBudget
-from hettop.sources.engine.worker_state import RunMode, WorkerState
 from hettop.units import NS_PER_S
 
 FLUSH_NS = 50_000_000
@@ -310,3 +309,100 @@ class Sampler:
         """Publishes what was measured so far."""
         self._publisher.flush()
         self._flush_at = self._clock.now() + FLUSH_NS
+
+
+class Pace:
+    """Planned starts at origin + i / `rate_hz`; the origin is the first moment asked for after an interruption."""
+
+    def __init__(self, rate_hz: float) -> None:
+        self._period = NS_PER_S / rate_hz
+        self._origin: int | None = None
+        self._started = 0
+        self.unfinished = 0
+        """Arrivals that were due before an interruption and had not been started."""
+
+    def next_start(self, now: int) -> int:
+        """The planned start of the next sample."""
+        if self._origin is None:
+            self._origin = now
+        return self._origin + int(self._started * self._period)
+
+    def started(self) -> None:
+        """That sample was started: the one after it is next."""
+        self._started += 1
+
+    def interrupt(self, now: int) -> None:
+        """The unit stops at `now`. Nothing arrives until the next start is asked for."""
+        if self._origin is not None:
+            due = int((now - self._origin) / self._period) + 1
+            self.unfinished += max(0, due - self._started)
+        self._origin = None
+        self._started = 0
+
+
+FOREVER = sys.maxsize
+
+
+class SampleBudget:
+    """Counts what was sampled. `after_break`: another unit ran, or a pause, so the next sample is a `resume`.
+
+    `recycle_after` predictions wear the process out (None: none do). At most half of them go into the warm-up, and it
+    is not worn before it has taken a steady sample: else one process after another would start and measure nothing.
+    """
+
+    def __init__(self, warmup: int, recycle_after: int | None) -> None:
+        self.warmups_left = warmup if recycle_after is None else min(warmup, recycle_after // 2)
+        self.after_break = False
+        self.predictions = 0
+        self.steady_ns = 0
+        self._recycle_after = recycle_after
+        self._steady = 0
+        self._counted_to = 0  # steady running time is summed up to this moment
+
+    @property
+    def worn(self) -> bool:
+        return self._recycle_after is not None and self.predictions >= self._recycle_after and self._steady > 0
+
+    def begin(self, now: int) -> None:
+        """Sampling begins: what was done before does not count as running time."""
+        self._counted_to = now
+
+    def next_phase(self, limits: Limits) -> tuple[str, int]:
+        """The phase of the next samples, and how many of them may follow each other."""
+        phase, count = self._due(limits)
+        return phase, min(count, self._predictions_left())
+
+    def account(self, phase: str, n: int, end: int) -> None:
+        """`n` samples of a phase were taken, or the wait for one broken off, by the moment `end`."""
+        self.predictions += n
+        if phase == "steady":
+            self._steady += n
+            self.steady_ns += end - self._counted_to
+        elif phase == "warmup":
+            self.warmups_left -= n
+        elif n:
+            self.after_break = False
+        self._counted_to = end
+
+    def steady_until(self, limits: Limits) -> int:
+        """The moment by which steady running time is used up."""
+        return self._counted_to + self._steady_ns_left(limits)
+
+    def reached(self, limits: Limits) -> bool:
+        return (limits.runs is not None and self._steady >= limits.runs) or self._steady_ns_left(limits) <= 0
+
+    def _due(self, limits: Limits) -> tuple[str, int]:
+        if self.after_break:
+            return "resume", 1
+        if self.warmups_left:
+            return "warmup", self.warmups_left
+        return "steady", FOREVER if limits.runs is None else limits.runs - self._steady
+
+    def _predictions_left(self) -> int:
+        return FOREVER if self._recycle_after is None else max(1, self._recycle_after - self.predictions)
+
+    def _steady_ns_left(self, limits: Limits) -> int:
+        if limits.duration_ns is None:
+            return FOREVER
+        left = limits.duration_ns - self.steady_ns
+        return max(left, 1) if self._steady < limits.least_runs else left

@@ -26,7 +26,7 @@ BACKENDS = {
     CORE_ML: BackendEntry(
         "hettop.sources.engine.backends.coreml:CoreMLBackend",
         "on a Mac",
-        plans="hettop.sources.engine.coreml.plan:read_plan",
+        plans="hettop.sources.engine.coreml.framework:read_plan",
         devices="hettop.sources.engine.coreml.framework:devices_here",
     ),
     "onnxruntime": BackendEntry(

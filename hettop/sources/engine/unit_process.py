@@ -1,6 +1,6 @@
 """One unit of an engine: its process, what the process said, and what that means in events.
 
-Knows nothing of the other units or of why this one runs; never waits for anything.
+Never waits for anything.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.sample_events import LoadHistory, SampleEvents
-from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
+from hettop.sources.engine.unit_events import Doubts, LoadHistory, SampleEvents, ready_event, state_event, usage_events
 from hettop.sources.engine.watchdog import TOO_MANY, MemoryWatch, Timeouts, Watchdog, WorkerHandover
 from hettop.text import clean
 from hettop.units import NS_PER_S

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from hettop.processes.child_process import ChildExit
-from hettop.sources.power.machine import Guard, Machine
+from hettop.sources.power.source import Guard, Machine
 
 LOOK_EVERY_S = 0.1  # how soon a stop is noticed
 ASKED_TWICE_S = 0.5  # after SIGTERM, and again after SIGKILL

@@ -13,10 +13,9 @@ from typing import cast
 
 from hettop.errors import HettopError
 from hettop.sources.power.file import FileSource
-from hettop.sources.power.machine import Machine
 from hettop.sources.power.names import FILE, NONE, SIMULATED, SOURCES
 from hettop.sources.power.simulated import SimulatedSource
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerSource
+from hettop.sources.power.source import UNAVAILABLE, Availability, Machine, PowerSource
 from hettop.text import clean
 
 

@@ -1,24 +1,25 @@
 """Feeds power to the stream: one thread chooses a source and reads it, `drain` hands over what came and never waits.
 
-Knows no particular source and no session. Whatever goes wrong with a source becomes a status in words.
+Windows are placed on the clock by their lengths. Whatever goes wrong with a source becomes a status in words.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+
+import msgspec
 
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
 from hettop.processes.framework_errors import named_reason
 from hettop.sources.power.choice import Choice, Chooser
-from hettop.sources.power.outbox import Outbox, Status, Window
-from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
+from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample, as_event
 from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError, PowerSource
-from hettop.sources.power.window_clock import WindowClock
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -284,3 +285,82 @@ class PowerFeed:
             needs_access=state == EXPIRED or (choice is not None and choice.needs_access),
         )
         self._outbox.put(Status(self._now(), status))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A sample whose window ended at `moment` of the clock."""
+
+    moment: int
+    elapsed_ns: int
+    sample: PowerSample
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is to be said of the source since `moment` of the clock; the event's own time counts for nothing."""
+
+    moment: int
+    event: PowerStatus
+
+
+class Outbox:
+    """Filled by one thread, emptied by another. The session began at `origin_ns` of the clock."""
+
+    def __init__(self, origin_ns: int, most: int) -> None:
+        self._origin, self._most = origin_ns, most
+        self._lock = threading.Lock()
+        self._told: deque[Window | Status] = deque()
+        self.dropped = 0
+
+    def put(self, told: Window | Status) -> None:
+        with self._lock:
+            self._told.append(told)
+            while len(self._told) > self._most:
+                self.dropped += isinstance(self._told.popleft(), Window)
+
+    def take(self, earliest: int, latest: int) -> list[Power | PowerStatus]:
+        """All of it as events, in order, with times from `earliest` to `latest` (ns of the session)."""
+        with self._lock:
+            told, self._told = self._told, deque()
+        events: list[Power | PowerStatus] = []
+        t = earliest
+        for each in told:
+            t = max(t, min(each.moment - self._origin, latest))
+            if isinstance(each, Status):
+                events.append(msgspec.structs.replace(each.event, t=t))
+            else:
+                events.append(as_event(each.sample, t, min(each.elapsed_ns, t)))
+        return events
+
+
+MOST_BEHIND_NS = 10**9
+
+
+class WindowClock:
+    """Ends of consecutive windows.
+
+    The first ends when it is heard of, each later one its length after the one before: their lengths are exact, while
+    the moment one is heard of varies with the pipe and the scheduler. No window ends after it was heard of; one that
+    would end more than a second before is placed anew, for then windows are missing or the machine has slept.
+    """
+
+    def __init__(self) -> None:
+        self._end: int | None = None
+
+    def place(self, heard_ns: int, elapsed_ns: int | None, longest_ns: int) -> tuple[int, int]:
+        """End and length. A source that tells no length: since the end before, but no more than `longest_ns`."""
+        before = self._end
+        if elapsed_ns is None:
+            end = heard_ns
+            elapsed_ns = longest_ns if before is None else max(0, min(heard_ns - before, longest_ns))
+        elif before is None or heard_ns - (before + elapsed_ns) > MOST_BEHIND_NS:
+            end = heard_ns
+        else:
+            end = min(before + elapsed_ns, heard_ns)
+        self._end = end
+        return end, elapsed_ns
+
+    def forget(self) -> None:
+        """The source was started anew."""
+        self._end = None

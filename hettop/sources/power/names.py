@@ -21,7 +21,7 @@ SOURCES = {
         "hettop.sources.power.powermetrics:PowermetricsSource",
         "macOS, through sudo -n: run `sudo -v` before, on the same terminal",
     ),
-    "macmon": SourceEntry("hettop.sources.power.macmon_pipe:MacmonSource", "macOS"),
+    "macmon": SourceEntry("hettop.sources.power.macmon:MacmonSource", "macOS"),
     "zeus": SourceEntry("hettop.sources.power.zeus:ZeusSource", "macOS, pip install zeus-apple-silicon"),
     "rapl": SourceEntry("hettop.sources.power.rapl:RaplSource", "Linux"),
     "hwmon": SourceEntry("hettop.sources.power.hwmon:HwmonSource", "Linux"),

@@ -10,10 +10,15 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import PARTIAL, PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
+from hettop.sources.power.source import (
+    UNAVAILABLE,
+    Availability,
+    Machine,
+    PowerLostError,
+    ReadingInterval,
+    of_another_system,
+)
 
 FOLDER = Path("class/powercap")
 SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2 % of a window

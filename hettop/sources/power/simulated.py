@@ -11,10 +11,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 
 from hettop.events import NO_LOAD, Gpu, split_row
-from hettop.sources.power.machine import Wait
-from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import POWERMETRICS_STEP_MJ, ClusterFigures, PowerSample, make_sample
-from hettop.sources.power.source import Availability
+from hettop.sources.power.source import Availability, ReadingInterval, Wait
 
 SHORTEST_NS = 50 * 10**6
 MW_PER_MJ_PER_NS = 1e9

@@ -9,10 +9,15 @@ from collections.abc import Generator
 from typing import Any
 
 from hettop.processes.framework_errors import named_reason
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.reading_interval import ReadingInterval
 from hettop.sources.power.sample import PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError, of_another_system
+from hettop.sources.power.source import (
+    UNAVAILABLE,
+    Availability,
+    Machine,
+    PowerLostError,
+    ReadingInterval,
+    of_another_system,
+)
 from hettop.text import clean
 from hettop.units import NS_PER_S
 

@@ -13,10 +13,10 @@ import sys
 import msgspec
 
 from hettop.errors import HettopError
+from hettop.processes.qos import frozen_collector
 from hettop.processes.reaper import Reaper
 from hettop.processes.serve import Replies, Request, begin_child
-from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.garbage import frozen_collector
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.coexec.coexec_run import CoexecRun
 from hettop.studies.coexec.crew import ProcessCrew
 from hettop.studies.coexec.messages import CoexecJob

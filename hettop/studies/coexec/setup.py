@@ -14,7 +14,7 @@ from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.power import INTERVALS_A_BLOCK, LivePower, PowerHere
 from hettop.measurement.setup import ALL_UNITS, Setup, prepare
-from hettop.sources.power.machine import this_machine
+from hettop.sources.power.source import this_machine
 from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of
 from hettop.studies.coexec.child import coexecute
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work

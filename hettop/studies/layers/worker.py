@@ -9,7 +9,7 @@ import psutil
 
 from hettop.models.cache import default_cache
 from hettop.processes.serve import Caller, serve
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.layers.cache_size import last_level_cache_bytes
 from hettop.studies.layers.job import PROFILED, LayersJob
 from hettop.studies.layers.result import LayersResult, Roofs

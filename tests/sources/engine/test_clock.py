@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.sources.engine.clock import MAX_LEAD_NS, RealClock, VirtualClock
+from hettop.sources.engine.backend import RealClock
+from hettop.sources.engine.backends.simulated import MAX_LEAD_NS, VirtualClock
 from tests.clocks import FakeClock
 
 MS = 1_000_000

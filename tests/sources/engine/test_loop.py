@@ -5,9 +5,20 @@ import itertools
 import pytest
 
 from hettop.sources.engine.frames import DoubtReport, RetireReport, StateReport, UsageReport
-from hettop.sources.engine.job import AnyCommand, EndWarmup, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
+from hettop.sources.engine.job import (
+    AnyCommand,
+    EndWarmup,
+    Limits,
+    Pause,
+    Retire,
+    Run,
+    RunMode,
+    SetLimits,
+    SetLoad,
+    Slots,
+    Stop,
+)
 from hettop.sources.engine.loop import FLUSH_NS, Sampler
-from hettop.sources.engine.worker_state import RunMode
 from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedState
 
 

@@ -18,7 +18,7 @@ from hettop.record.defects import Report
 from hettop.record.reader import open_recording, read_events
 from hettop.record.writer import Writer
 from hettop.sources.engine.frames import BrokenStreamError, SampleFrame
-from hettop.sources.engine.sample_events import MOST_AHEAD_NS, REMEMBERED, LoadHistory, SampleEvents, to_events
+from hettop.sources.engine.unit_events import MOST_AHEAD_NS, REMEMBERED, LoadHistory, SampleEvents, to_events
 
 
 def frame(start: list[int], latency: list[int], phase: str = "steady", **columns: list[int]) -> SampleFrame:

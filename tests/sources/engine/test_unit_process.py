@@ -25,7 +25,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.sample_events import LoadHistory
+from hettop.sources.engine.unit_events import LoadHistory
 from hettop.sources.engine.unit_process import UnitProcess
 from hettop.sources.engine.watchdog import Timeouts
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from hettop.sources.engine.job import Limits, Pause, Run, SetLoad, Slots, Stop
-from hettop.sources.engine.worker_state import RunMode, WorkerState
+from hettop.sources.engine.job import Limits, Pause, Run, RunMode, SetLoad, Slots, Stop, WorkerState
 
 
 def state() -> WorkerState:

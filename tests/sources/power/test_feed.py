@@ -12,7 +12,7 @@ from hettop.errors import HettopError
 from hettop.events import POWER_STATES, Power, PowerStatus
 from hettop.sources.power.choice import Choice
 from hettop.sources.power.feed import PowerFeed, PowerWatchdog
-from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.macmon import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
 from hettop.sources.power.source import Availability, PowerLostError
 from tests.clocks import FakeClock

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hettop.processes.child_process import ChildProcess, ProcessGuard
-from hettop.sources.power import access
 from hettop.sources.power.child import ChildOutput
+from hettop.sources.power.powermetrics import COMMAND as POWERMETRICS_COMMAND
 from hettop.sources.power.powermetrics import LiveReading, PowermetricsSource
 from hettop.sources.power.source import PowerLostError
 from tests.processes.waiting import gone, wait_for
@@ -197,7 +197,7 @@ def refuse(_pid: int, _number: int) -> None:
 def test_a_root_child_ends_by_its_closed_pipe_alone() -> None:
     bench = mac(powermetrics="steady")
     bench.kill = refuse
-    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=60)
+    child = ChildOutput(POWERMETRICS_COMMAND, bench.machine, farewell_s=60)
     with closing(child.chunks()) as chunks:
         assert next(chunks)
     assert (child.left_pid, bench.alive, bench.guard.pids) == (None, [], [])
@@ -207,7 +207,7 @@ def test_a_root_child_ends_by_its_closed_pipe_alone() -> None:
 def test_a_root_child_that_cannot_be_signalled_is_tolerated_and_told() -> None:
     bench = mac(powermetrics="silent")
     bench.kill = refuse
-    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=0.05)
+    child = ChildOutput(POWERMETRICS_COMMAND, bench.machine, farewell_s=0.05)
     child.stop()
     assert list(child.chunks()) == []
     (process,) = bench.processes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.sources.power.window_clock import WindowClock
+from hettop.sources.power.feed import WindowClock
 
 MS = 10**6
 HALF_S = 500 * MS

@@ -9,7 +9,7 @@ from functools import partial
 
 from hettop.models.cache import default_cache
 from hettop.processes.serve import Caller, serve
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.sources.engine.planning import separate_reader
 from hettop.studies.plan.cutting.coreml_messages import FitJob, Fitted, MeasureJob, PrepareJob, ProgramJob, Timed
 from hettop.studies.plan.cutting.result import Ran

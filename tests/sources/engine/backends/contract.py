@@ -12,8 +12,7 @@ from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.models.ports import Feed, InputOptions
 from hettop.sources.engine import backends
-from hettop.sources.engine.backend import Backend, Loaded, LoadOptions
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, RealClock
 
 
 class BackendContract(ABC):
