@@ -11,16 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hettop.app.devices import NOT_ASKED, Devices
 from hettop.app.rail_control import COMMAND
-from hettop.app.terminal import ROOMY, SMALLEST, Terminal
 from hettop.compute_units import USED_BY
+from hettop.errors import HettopError
 from hettop.events import Host
 from hettop.format import size
 from hettop.measurement.validated_rails import ValidatedRails
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels, Entry
 from hettop.models.system_caches import Folders, Usage, system_usage
+from hettop.processes.call import call
+from hettop.processes.child_process import module_command
 from hettop.processes.scratch import remove_forgotten
 from hettop.sources.engine.backend import RealClock, units_on_request
 from hettop.sources.engine.backends import create
@@ -68,6 +69,17 @@ class Findings:
 
     groups: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
     measures: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """`names` are `CPU`, `GPU`, `Neural Engine`; None where nobody answered, for the reason in `why`."""
+
+    names: tuple[str, ...] | None
+    why: str = ""
+
+
+NOT_ASKED = Devices(None, "not asked")
 
 
 def examine(
@@ -289,3 +301,72 @@ def clear(cache: ModelCache, compiled: CompiledModels, temporary: Path) -> Clear
     built, ready = cache.clear(), compiled.clear()
     freed = sum(entry.size_bytes for entry in built) + sum(entry.nbytes for entry in ready)
     return Cleared(len(built) + len(ready), freed, remove_forgotten(temporary))
+
+
+ASKER = module_command("hettop.sources.engine.coreml.devices_child")
+PATIENCE_S = 20.0
+"""Importing coremltools takes a second or two, on a machine that swaps ten."""
+
+
+def ask_devices(environment: Mapping[str, str], argv: Sequence[str] = ASKER, patience_s: float = PATIENCE_S) -> Devices:
+    """The devices, or why nobody knows them."""
+    try:
+        called = call(
+            argv, None, tuple[str, ...], name="Core ML query", environment=environment, time_limit_s=patience_s
+        )
+    except HettopError as error:
+        return Devices(None, error.message)
+    return Devices(called.answer) if called.answer else Devices(None, "this system does not tell")
+
+
+SMALLEST = (80, 24)
+"""Columns and rows below which some of the four charts and tables that matter most have no room."""
+
+ROOMY = (110, 34)
+"""From here on all panels are there at once."""
+
+DUMB = ("", "dumb", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where output goes. `size`: columns and rows, None if it is no terminal; `encoding` of what is printed."""
+
+    size: tuple[int, int] | None = None
+    encoding: str = "utf-8"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        return self.environment.get("TERM", "")
+
+    @property
+    def is_dumb(self) -> bool:
+        return self.kind in DUMB
+
+    @property
+    def is_small(self) -> bool:
+        return self.size is not None and (self.size[0] < SMALLEST[0] or self.size[1] < SMALLEST[1])
+
+    @property
+    def speaks_unicode(self) -> bool:
+        return self.encoding.lower().replace("-", "").startswith("utf")
+
+    @property
+    def wants_no_colour(self) -> bool:
+        """NO_COLOR with any value but an empty one, as no-color.org has it."""
+        return bool(self.environment.get("NO_COLOR"))
+
+    @property
+    def colours(self) -> str:
+        """How many it says it has; more than it says is not assumed."""
+        if self.environment.get("COLORTERM", "").lower() in ("truecolor", "24bit") or self.kind.endswith("-direct"):
+            return "16 million"
+        return "256" if "256color" in self.kind else "16"
+
+    @property
+    def inside(self) -> str | None:
+        """The multiplexer it is a window of."""
+        if self.environment.get("TMUX"):
+            return "tmux"
+        return "screen" if self.environment.get("STY") else None

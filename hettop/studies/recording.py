@@ -19,8 +19,7 @@ from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Header, Study
 from hettop.measurement.measurement import wall_clock
 from hettop.measurement.options import MeasureOptions
-from hettop.measurement.session_header import make_header
-from hettop.measurement.setup import Setup
+from hettop.measurement.setup import Setup, make_header
 from hettop.record import pack
 from hettop.record.writer import Writer
 from hettop.sources.engine.backend import RealClock

@@ -11,9 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.devices import NOT_ASKED, Devices
-from hettop.app.doctor import OPTIONAL, Cleared, Finding, Findings, clear, examine, kept_in_use
-from hettop.app.terminal import Terminal
+from hettop.app.doctor import (
+    NOT_ASKED,
+    OPTIONAL,
+    Cleared,
+    Devices,
+    Finding,
+    Findings,
+    Terminal,
+    clear,
+    examine,
+    kept_in_use,
+)
 from hettop.events import Host
 from hettop.measurement.validated_rails import Sighting, ValidatedRails
 from hettop.models.cache import ModelCache

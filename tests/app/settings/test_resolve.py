@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from hettop.app.settings.resolve import resolve_settings, shown
+from hettop.app.settings.resolve import UiState, resolve_settings, shown
 from hettop.app.settings.schema import SETTINGS
-from hettop.app.settings.ui_state import UiState
 from hettop.cli.config import example
 from hettop.toml import TomlFile
 

@@ -1,12 +1,11 @@
-"""The options of what measures a model, or power: the live view, bench, decide and power."""
+"""The options of what measures a model, or power: the live view, bench, decide and power; light to import."""
 
 from __future__ import annotations
 
 import argparse
 import textwrap
 
-from hettop.cli.screen import add_screen_options
-from hettop.cli.serving import add_serve_option
+from hettop.cli.screen import add_screen_options, add_serve_option
 from hettop.measurement.arguments import (
     add_against_option,
     add_measure_options,
@@ -22,7 +21,7 @@ from hettop.measurement.arguments import (
     rest,
     with_words,
 )
-from hettop.measurement.protocols import PROTOCOLS
+from hettop.measurement.options import PROTOCOLS
 from hettop.sources.power.names import FILE, SOURCES
 
 WIDTH = 120
