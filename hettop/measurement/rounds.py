@@ -24,7 +24,8 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.sources.engine.frames import OutputsFrame
-from hettop.sources.engine.watchdog import Timeouts, memory_budget_mb
+from hettop.sources.engine.handover import memory_budget_mb
+from hettop.sources.engine.watchdog import Timeouts
 from hettop.stats.quantiles import samples_needed
 from hettop.text import clean
 

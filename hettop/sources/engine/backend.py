@@ -1,6 +1,6 @@
 """The seam between the engine and what runs a model: the `Backend` protocol and the data that crosses it.
 
-Knows no framework; each backend imports its own inside its methods, in the engine process alone.
+Each backend imports its framework inside its methods, in the engine process alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sums up where a framework would run each operation of a model: counts, shares of the estimated cost, fallbacks.
 
-Facts in, one event out; knows no framework. What it says is a claim: nothing has run.
+Facts in, one event out. What it says is a claim: nothing has run.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 from hettop import events
 from hettop.events import NO_LOAD, WINDOW_LIMIT, Samples
 from hettop.sources.engine.frames import BrokenStreamError, Column, ReadyReport, SampleFrame, StateReport, UsageReport
-from hettop.sources.engine.watchdog import WorkerHandover
+from hettop.sources.engine.handover import WorkerHandover
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 

@@ -25,10 +25,11 @@ from hettop.sources.engine.frames import (
     StateReport,
     UsageReport,
 )
+from hettop.sources.engine.handover import TOO_MANY, MemoryWatch, WorkerHandover
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
 from hettop.sources.engine.unit_events import Doubts, LoadHistory, SampleEvents, ready_event, state_event, usage_events
-from hettop.sources.engine.watchdog import TOO_MANY, MemoryWatch, Timeouts, Watchdog, WorkerHandover
+from hettop.sources.engine.watchdog import Timeouts, Watchdog
 from hettop.text import clean
 from hettop.units import NS_PER_S
 

@@ -1,6 +1,6 @@
 """Competing load as a source of events: starts and stops workers, and says when the load is really there.
 
-Two implementations of one protocol: real child processes, and the simulated machine's. Neither knows the session.
+Two implementations of one protocol: real child processes, and the simulated machine's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Changed(Protocol):
 
 
 class CompetingLoad(Protocol):
-    """What the wiring asks of a load."""
+    """What a measurement asks of a load."""
 
     @property
     def parts(self) -> tuple[LoadPart, ...]: ...

@@ -1,6 +1,6 @@
 """The output of a child process that prints power samples: read until it ends or is told to, and never left behind.
 
-Knows no format. No temporary files: what is printed goes through a pipe, the last error lines are kept.
+No temporary files: what is printed goes through a pipe, the last error lines are kept.
 """
 
 from __future__ import annotations

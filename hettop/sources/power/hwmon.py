@@ -37,11 +37,10 @@ _RAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """A reading in µW of a rail; `averaged` by its driver over a while, else of a moment."""
+    """A reading in µW of a rail."""
 
     rail: str
     path: Path
-    averaged: bool
 
 
 class HwmonSource:
@@ -97,7 +96,7 @@ def sensors_in(folder: Path) -> tuple[list[Sensor], int]:
         if rail is None:
             others += 1
             continue
-        found.setdefault(f"{path.parent.name}/{stem}", Sensor(rail, path, path.name.endswith("_average")))
+        found.setdefault(f"{path.parent.name}/{stem}", Sensor(rail, path))
     return list(found.values()), others
 
 

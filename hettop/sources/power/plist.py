@@ -1,7 +1,7 @@
 """Parses `powermetrics -f plist`: a stream of XML property lists, NUL between them, with noise in any gap.
 
 Bytes in, samples out at each `</plist>` (the NUL belongs to the *next* document: waiting for it would make every
-figure one interval late). Knows no process and no file; holds at most one document.
+figure one interval late). Holds at most one document.
 """
 
 from __future__ import annotations

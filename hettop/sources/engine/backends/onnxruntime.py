@@ -1,6 +1,6 @@
 """Runs ONNX models on ONNX Runtime's engines (its own on the CPU, Core ML on a Mac), ML Programs by their translation.
 
-Knows nothing of timing beyond the load; onnxruntime is imported when a model is loaded.
+onnxruntime is imported when a model is loaded.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The simulated Apple M2: draws latencies from a seeded model and sleeps them in real time.
 
-Knows no model file and runs no inference; whatever it returns is marked simulated.
+It runs no inference, and whatever it returns is marked simulated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """coremltools as hettop uses it: imported without a word, asked for devices, told to compile and to load.
 
-The one module that touches coremltools' API; it knows nothing of timing, inputs or caches. Only for processes that may
+The one module that touches coremltools' API. Only for processes that may
 be lost: what it calls holds the GIL throughout, and has been seen to hang, abort and be killed.
 """
 

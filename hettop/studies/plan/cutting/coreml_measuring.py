@@ -22,8 +22,7 @@ from hettop.processes.call import ChildLostError
 from hettop.processes.time_limit import end_after
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.backends import PlanReader
-from hettop.sources.engine.backends.coreml import CoreMLBackend
-from hettop.sources.engine.coreml.values import NativeFeed
+from hettop.sources.engine.backends.coreml import CoreMLBackend, NativeFeed
 from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.plan.cutting.coreml_messages import Common, FitJob, Fitted, MeasureJob, ProgramRunJob, Timed, Trial
 from hettop.studies.plan.cutting.coreml_program import Program
