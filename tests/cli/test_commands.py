@@ -34,8 +34,9 @@ def test_every_module_with_a_runner_is_in_the_table() -> None:
     folder = Path(hettop.__file__).parent
     runners = {
         f"{'.'.join(['hettop', *path.relative_to(folder).with_suffix('').parts])}:{found}"
-        for path in [*folder.glob("cli/*.py"), *folder.glob("studies/*/command.py")]
-        for found in re.findall(r"^def (run(?:_[a-z]+)?)\(arguments: argparse.Namespace\)", path.read_text(), re.M)
+        for pattern, name in (("cli/*.py", "run(?:_[a-z]+)?"), ("studies/*/command.py", "run"))
+        for path in folder.glob(pattern)
+        for found in re.findall(rf"^def ({name})\(arguments: argparse.Namespace\)", path.read_text(), re.M)
     }
     assert {command_of(name).runner for name in NAMES} == runners - {"hettop.studies.coexec.command:run"}
 

@@ -15,8 +15,6 @@ from hettop.text import clean
 
 CPU, GPU, NEURAL_ENGINE = "CPU", "GPU", "Neural Engine"
 
-"""What a unit is chosen for; the GPU is what `ALL` falls back to before the CPU."""
-
 MOST_SUPPORTED = 8
 """Devices named of one operation; there are three."""
 
