@@ -61,9 +61,11 @@ def run(*arguments: str, **variables: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["wattmeter", "abacus"])
-def test_shells_complete_it(name: str) -> None:
-    assert name in run("completions", "bash")
+def test_shells_complete_it_wherever_it_may_stand() -> None:
+    script = run("completions", "bash")
+    assert "hwmon wattmeter none'" in script  # --power
+    assert "hwmon wattmeter'" in script  # --source
+    assert "simulated abacus'" in script
 
 
 @pytest.mark.parametrize(
