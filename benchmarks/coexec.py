@@ -12,8 +12,7 @@ from typing import Any
 from benchmarks.plan import Plan
 from benchmarks.rows import PERCENT, Row, Unit, at_least, for_comparison, worst_at_most
 from hettop.models.ports import Feed, InputOptions, Port
-from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, RealClock
 from hettop.studies.coexec.messages import CoexecJob, Work
 from hettop.studies.coexec.rates import Result
 from hettop.studies.coexec.setup import coexecute

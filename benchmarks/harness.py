@@ -17,16 +17,14 @@ from benchmarks.plan import Plan
 from benchmarks.rows import Row, Unit, at_most
 from hettop.events import NO_LOAD
 from hettop.models.ports import Feed, InputOptions, Port
+from hettop.processes.qos import frozen_collector
 from hettop.processes.serve import widen_pipe
-from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
-from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import FrameWriter
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, RealClock
 from hettop.sources.engine.frames import FrameReader, SampleFrame
-from hettop.sources.engine.garbage import frozen_collector
-from hettop.sources.engine.job import Limits, Stop
+from hettop.sources.engine.job import Limits, RunMode, Stop, WorkerState
 from hettop.sources.engine.loop import Sampler
+from hettop.sources.engine.publisher import FrameWriter
 from hettop.sources.engine.usage import UsageMeter, peak_memory_mb
-from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 LIMIT_NS = 1_000.0
 NS = Unit(" ns", decimals=0)

@@ -305,7 +305,7 @@ def one_fence(samples: Samples) -> float:
 
 def simulated_gpu(rng: np.random.Generator, n: int) -> Samples:
     """Two modes 11 % apart that come in blocks of six, and a third in one call of a hundred."""
-    from hettop.sources.engine.backends.m2_profile import M2
+    from hettop.sources.engine.backends.simulated import M2
 
     modes = M2["CPU_AND_GPU"].modes
     odds = np.cumsum([mode.share for mode in modes])

@@ -22,7 +22,7 @@ from hettop.app.live import LiveFeed
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 
 LIMIT_NS = 100e6
 FIRST_UNIT = "CPU_ONLY"

@@ -10,7 +10,7 @@ class HettopError(Exception):
     """What went wrong, in words for the person at the keyboard.
 
     kind: a stable word for programs (`missing`, `format`, `input`, `unsupported-unit`, `unsupported-op`, `usage`,
-        `load`, `plan`, `predict`, `crashed`, `timeout`, `recording`, `io`, `load-unavailable`, `power`).
+        `load`, `plan`, `predict`, `crashed`, `killed`, `timeout`, `recording`, `io`, `load-unavailable`, `power`).
     message: one sentence that names the thing and the fault.
     hint: what to do next, or an empty string.
     """

@@ -141,8 +141,7 @@ def test_generated_pages_are_up_to_date(page: str) -> None:
 def test_the_example_of_settings_is_one() -> None:
     import tomllib
 
-    from hettop.app.settings.load import screen_keymap
-    from hettop.app.settings.resolve import resolve_settings
+    from hettop.app.settings.resolve import resolve_settings, screen_keymap
     from hettop.toml import TomlFile
 
     text = (DOCS / "guide/screen.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]

@@ -17,7 +17,7 @@ from hettop.console.signals import ScreenSignals
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.tui.preferences import Preferences
 
 USUAL_FPS = 4.0

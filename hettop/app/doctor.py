@@ -11,26 +11,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hettop.app.devices import NOT_ASKED, Devices
 from hettop.app.rail_control import COMMAND
-from hettop.app.terminal import ROOMY, SMALLEST, Terminal
 from hettop.compute_units import USED_BY
+from hettop.errors import HettopError
 from hettop.events import Host
 from hettop.format import size
 from hettop.measurement.validated_rails import ValidatedRails
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels, Entry
 from hettop.models.system_caches import Folders, Usage, system_usage
+from hettop.processes.call import call
+from hettop.processes.child_process import module_command
 from hettop.processes.scratch import remove_forgotten
-from hettop.session.power_summary import without_keys
-from hettop.sources.engine.backend import units_on_request
-from hettop.sources.engine.backends import BACKENDS, create
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock, units_on_request
+from hettop.sources.engine.backends import create
 from hettop.sources.engine.coreml.framework import NEEDS
-from hettop.sources.load.parts import KINDS_OF_LOAD, LoadPart
-from hettop.sources.load.source import unavailable
-from hettop.sources.power.choice import SOURCES
-from hettop.sources.power.machine import Machine
+from hettop.sources.engine.names import BACKENDS, CORE_ML
+from hettop.sources.load.parts import KINDS_OF_LOAD
+from hettop.sources.load.source import why_no_model
+from hettop.sources.power.choice import make_source
+from hettop.sources.power.names import SOURCES
+from hettop.sources.power.source import Machine
 
 OPTIONAL = {
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
@@ -44,9 +45,6 @@ OPTIONAL = {
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
 """Modules that hettop runs without, what each is for, and how to have it."""
-
-FRAMEWORKS = {"onnxruntime": "onnxruntime"}
-"""Of the backends that take it for granted until they load a model: the module they run models by."""
 
 MAC_ONLY = frozenset({"zeus_apple_silicon"})
 
@@ -73,6 +71,17 @@ class Findings:
     measures: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """`names` are `CPU`, `GPU`, `Neural Engine`; None where nobody answered, for the reason in `why`."""
+
+    names: tuple[str, ...] | None
+    why: str = ""
+
+
+NOT_ASKED = Devices(None, "not asked")
+
+
 def examine(
     *,
     host: Host,
@@ -83,7 +92,7 @@ def examine(
     terminal: Terminal,
     folders: Folders,
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
-    core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create("coreml", RealClock()).units(),
+    core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create(CORE_ML, RealClock()).units(),
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
 ) -> Findings:
@@ -95,18 +104,18 @@ def examine(
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
-    units = _units(has_module, core_ml, devices, is_mac=machine.is_mac)
+    units = {name: _units(name, has_module, core_ml, devices, is_mac=machine.is_mac) for name in BACKENDS}
     return Findings(
         groups={
             "machine": _machine(host),
-            "units": units,
+            "units": [finding for found in units.values() for finding in found],
             "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
             "files": _files(cache, compiled, folder) + (_system_caches(folders) if machine.is_mac else []),
         },
-        measures=any(unit.works and not unit.what.startswith("simulated") for unit in units),
+        measures=any(unit.works for name, found in units.items() if not BACKENDS[name].simulated for unit in found),
     )
 
 
@@ -123,28 +132,30 @@ def _machine(host: Host) -> list[Finding]:
 
 
 def _units(
-    has_module: Callable[[str], bool], core_ml: Mapping[str, str | None], devices: Devices | None, *, is_mac: bool
+    name: str,
+    has_module: Callable[[str], bool],
+    core_ml: Mapping[str, str | None],
+    devices: Devices | None,
+    *,
+    is_mac: bool,
 ) -> list[Finding]:
-    """A line for each backend and reason, so that four units with one reason take one."""
-    found = []
-    for name in BACKENDS:
-        if name in FRAMEWORKS and not has_module(FRAMEWORKS[name]):
-            found.append(Finding(name, False, "not installed", f"pip install {FRAMEWORKS[name]}"))
-            continue
-        reasons: dict[str | None, list[str]] = {}
-        backend = create(name, RealClock())
-        known = _by_device(core_ml, devices) if name == "coreml" else backend.units()
-        on_request = units_on_request(backend)
-        for unit, why in known.items():
-            reasons.setdefault(why or on_request.get(unit), []).append(unit)
-        broken = _is_broken(known, is_mac=is_mac)
-        found += [
-            Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "")
-            for why, units in reasons.items()
-        ]
-        if name == "coreml" and devices is not None:
-            told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
-            found.append(Finding("coreml: devices", None, told))
+    """A line for each reason of the backend, so that four units with one reason take one."""
+    framework = BACKENDS[name].framework
+    if framework is not None and not has_module(framework):
+        return [Finding(name, False, "not installed", f"pip install {framework}")]
+    reasons: dict[str | None, list[str]] = {}
+    backend = create(name, RealClock())
+    known = _by_device(core_ml, devices) if name == CORE_ML else backend.units()
+    on_request = units_on_request(backend)
+    for unit, why in known.items():
+        reasons.setdefault(why or on_request.get(unit), []).append(unit)
+    broken = _is_broken(known, is_mac=is_mac)
+    found = [
+        Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "") for why, units in reasons.items()
+    ]
+    if name == CORE_ML and devices is not None:
+        told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
+        found.append(Finding(f"{name}: devices", None, told))
     return found
 
 
@@ -168,10 +179,10 @@ def _by_device(core_ml: Mapping[str, str | None], devices: Devices | None) -> Ma
 
 def _power(machine: Machine) -> list[Finding]:
     found = []
-    for name, make in SOURCES.items():
-        there = make(machine).probe()
+    for name in SOURCES:
+        there = make_source(name, machine).probe()
         works = None if there.absent else there.ok
-        found.append(Finding(name, works, without_keys(there.reason), there.fix))
+        found.append(Finding(name, works, there.reason, there.fix))
     return found
 
 
@@ -192,8 +203,8 @@ def _rails(rails: ValidatedRails) -> list[Finding]:
 def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:
     reasons: dict[str | None, list[str]] = {}
     for kind in KINDS_OF_LOAD:
-        why = unavailable((LoadPart(kind, 1),), core_ml)
-        reasons.setdefault(why and why.removeprefix(f"{kind} load "), []).append(kind)
+        why = why_no_model(kind, core_ml)
+        reasons.setdefault(why and f"is {why}", []).append(kind)
     broken = _is_broken(core_ml, is_mac=is_mac)
     return [Finding(", ".join(kinds), _works(why, broken=broken), why or "") for why, kinds in reasons.items()]
 
@@ -290,3 +301,72 @@ def clear(cache: ModelCache, compiled: CompiledModels, temporary: Path) -> Clear
     built, ready = cache.clear(), compiled.clear()
     freed = sum(entry.size_bytes for entry in built) + sum(entry.nbytes for entry in ready)
     return Cleared(len(built) + len(ready), freed, remove_forgotten(temporary))
+
+
+ASKER = module_command("hettop.sources.engine.coreml.devices_child")
+PATIENCE_S = 20.0
+"""Importing coremltools takes a second or two, on a machine that swaps ten."""
+
+
+def ask_devices(environment: Mapping[str, str], argv: Sequence[str] = ASKER, patience_s: float = PATIENCE_S) -> Devices:
+    """The devices, or why nobody knows them."""
+    try:
+        called = call(
+            argv, None, tuple[str, ...], name="Core ML query", environment=environment, time_limit_s=patience_s
+        )
+    except HettopError as error:
+        return Devices(None, error.message)
+    return Devices(called.answer) if called.answer else Devices(None, "this system does not tell")
+
+
+SMALLEST = (80, 24)
+"""Columns and rows below which some of the four charts and tables that matter most have no room."""
+
+ROOMY = (110, 34)
+"""From here on all panels are there at once."""
+
+DUMB = ("", "dumb", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where output goes. `size`: columns and rows, None if it is no terminal; `encoding` of what is printed."""
+
+    size: tuple[int, int] | None = None
+    encoding: str = "utf-8"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        return self.environment.get("TERM", "")
+
+    @property
+    def is_dumb(self) -> bool:
+        return self.kind in DUMB
+
+    @property
+    def is_small(self) -> bool:
+        return self.size is not None and (self.size[0] < SMALLEST[0] or self.size[1] < SMALLEST[1])
+
+    @property
+    def speaks_unicode(self) -> bool:
+        return self.encoding.lower().replace("-", "").startswith("utf")
+
+    @property
+    def wants_no_colour(self) -> bool:
+        """NO_COLOR with any value but an empty one, as no-color.org has it."""
+        return bool(self.environment.get("NO_COLOR"))
+
+    @property
+    def colours(self) -> str:
+        """How many it says it has; more than it says is not assumed."""
+        if self.environment.get("COLORTERM", "").lower() in ("truecolor", "24bit") or self.kind.endswith("-direct"):
+            return "16 million"
+        return "256" if "256color" in self.kind else "16"
+
+    @property
+    def inside(self) -> str | None:
+        """The multiplexer it is a window of."""
+        if self.environment.get("TMUX"):
+            return "tmux"
+        return "screen" if self.environment.get("STY") else None

@@ -17,6 +17,7 @@ from pathlib import Path
 from hettop import events
 from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
+from hettop.app.study_runner import StudyControl
 from hettop.app.verdict_cache import VerdictCache
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
@@ -27,7 +28,7 @@ from hettop.report.page import Block
 from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart
 from hettop.sources.load.source import unavailable
-from hettop.sources.power.access import access_command, explanation, root_warning
+from hettop.sources.power.powermetrics import access_command, explanation, root_warning
 from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
@@ -53,7 +54,8 @@ class LiveFeed:
         self.measurement = measurement
         setup, options = measurement.setup, measurement.options
         self._notices: list[Notice] = []
-        self._pauses = PauseController(measurement, self._notices.append, model, together)
+        self._pauses = PauseController(measurement, self._notices.append)
+        self._studies = StudyControl(measurement, self._pauses, self._notices.append, model, together)
         self._verdicts = VerdictCache()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
@@ -88,6 +90,7 @@ class LiveFeed:
     def pump(self) -> None:
         self.measurement.pump()
         self._pauses.tick()
+        self._studies.tick()
         self._advise(self.now_ns)
 
     def drew_frame(self, duration_ns: int) -> None:
@@ -95,7 +98,7 @@ class LiveFeed:
 
     def close(self, why: str = "closed") -> Closed | None:
         """End everything; returns what became of the recording. May be called twice."""
-        self._pauses.stop()
+        self._studies.stop()
         return self.measurement.close(why)
 
     def _advise(self, t: int) -> None:
@@ -132,28 +135,32 @@ class LiveFeed:
     # --- the controls ---------------------------------------------------------------------------------------------
 
     def switch(self, unit: str) -> None:
-        self._pauses.make_way()
+        self._studies.make_way()
         self.measurement.switch(unit)
 
     def interleave(self, units: Sequence[str] | None = None) -> None:
         """Run these units (default: all that this session measures) in blocks, in turn."""
-        self._pauses.make_way()
+        self._studies.make_way()
         self.measurement.interleave(units)
 
     def toggle_pause(self) -> None:
-        self._pauses.toggle_pause()
+        if not self._pauses.paused:
+            self._pauses.pause()
+            return
+        self._studies.make_way()
+        self._pauses.resume()
 
     def take_baseline(self) -> None:
         self._pauses.take_baseline()
 
     def studies(self) -> tuple[StudyOffer, ...]:
-        return self._pauses.studies()
+        return self._studies.studies()
 
     def study(self, name: str) -> None:
-        self._pauses.study(name)
+        self._studies.study(name)
 
     def end_study(self) -> None:
-        self._pauses.end_study()
+        self._studies.end_study()
 
     def power_access(self) -> AccessRequest:
         """The command that gives access to powermetrics.
@@ -204,7 +211,7 @@ class LiveFeed:
         self.set_load(())
 
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
-        self._pauses.make_way("competing load")
+        self._studies.make_way("competing load")
         try:
             self.measurement.load.set(parts)
         except HettopError as error:

@@ -21,10 +21,10 @@ from hettop.measurement.validated_rails import ValidatedRails, sightings
 from hettop.session.placement import NOTHING_MW
 from hettop.session.rails import RailSum
 from hettop.session.session import Session
+from hettop.sources.engine.backend import RealClock
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.power.choice import chooser
-from hettop.sources.power.machine import Machine
+from hettop.sources.power.source import Machine
 
 MODEL = DEFAULT_MODEL
 """52 convolutions, and little else: what every Neural Engine and GPU takes. Its weights are seeded."""

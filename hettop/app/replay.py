@@ -15,8 +15,7 @@ from hettop.record.selection import SelectionReader
 from hettop.report.page import Block
 from hettop.session.session import Session
 from hettop.session.views.replay import Band, SelectedUnit, Selection
-from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Clock, RealClock
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus, VerdictPage
 

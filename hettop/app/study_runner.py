@@ -1,30 +1,37 @@
-"""Runs one study at a time in a process of its own, and turns what it tells into events.
+"""Runs studies from the live view, one at a time in a process of its own, and turns what it tells into events.
 
-Knows the lines of `--stream`; what a document means is read elsewhere.
+It is told by the lines of `--stream`; inference is paused meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
+from hettop import events
+from hettop.app.pause_controller import PauseController
 from hettop.console.progress import StreamLine
 from hettop.errors import HettopError
-from hettop.events import TEXT_LIMIT, Failure, Study
+from hettop.events import TEXT_LIMIT, Failure, Power, PowerStatus, Study
 from hettop.measurement.arguments import model_arguments
+from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
-from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard
+from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, environment_for_child, module_command
 from hettop.processes.pipe_reader import LineReader
-from hettop.studies.kinds import Kind
-from hettop.studies.registry import read_document
+from hettop.studies.coexec.measure import TogetherPower, with_energy
+from hettop.studies.coexec.result import CoexecResult
+from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
+from hettop.studies.registry import read_document, result_of
 from hettop.studies.result import StudyResult
 from hettop.text import clean
+from hettop.tui.feed import Notice, StudyOffer
 
 TOLD_EVERY_NS = 10**9
 """How often what a study has found so far goes into the stream: it is a few thousand bytes each time."""
@@ -37,7 +44,7 @@ END_S = 2.0
 """How long a study that was told to end may take to say its last words and to end its own children."""
 
 
-class Studies:
+class StudyRunner:
     """Starts a study of the model, and tells by events how far it is and what came of it."""
 
     def __init__(
@@ -45,7 +52,7 @@ class Studies:
         model: ModelOptions,
         guard: ProcessGuard,
         environment: Mapping[str, str],
-        command: Sequence[str] = (sys.executable, "-P", "-m", "hettop"),
+        command: Sequence[str] = module_command("hettop"),
     ) -> None:
         self._model = model
         self._guard = guard
@@ -187,3 +194,150 @@ def _failure(ended: ChildExit, log: list[str]) -> Failure:
     """Why it failed, where it did not say so itself."""
     texts = [text for line in log if (text := clean(line, TEXT_LIMIT).strip())]
     return Failure(kind="study", message=f"it {ended.words} without a word", log=texts[-LOG_LINES:])
+
+
+INFERENCE = "inference"
+
+
+class StudyControl:
+    """Runs studies of what `measurement` measures, which pauses meanwhile and goes on when they end if it ran before.
+
+    notify: takes what the user is to be told. model: as the user named it, for studies of it; without, there are none.
+    together: how units are to co-execute.
+    """
+
+    def __init__(
+        self,
+        measurement: Measurement,
+        pauses: PauseController,
+        notify: Callable[[Notice], None],
+        model: ModelOptions | None,
+        together: Together,
+    ) -> None:
+        self._measurement = measurement
+        self._pauses = pauses
+        self._notify = notify
+        self._goes_on = False
+        self._before: events.Control | None = None
+        self._spent: StudyPower | None = None
+        self._together = together
+        self._backend = None if model is None else model.backend
+        environment = environment_for_child(os.environ)
+        self._runner = None if model is None else StudyRunner(model, measurement.reaper, environment)
+
+    def tick(self) -> None:
+        """Look at the study; to be called after each pump of the measurement."""
+        if self._runner is not None and (news := self._runner.poll(self._measurement.now_ns)) is not None:
+            self._commit_study(news)
+            if not self._runner.running:
+                self._after_study()
+
+    def stop(self) -> None:
+        """End a study that runs; to be called before the measurement is closed."""
+        if self._runner is not None and (ended := self._runner.stop(self._measurement.now_ns)) is not None:
+            self._commit_study(ended)
+
+    def make_way(self, what: str = INFERENCE) -> None:
+        """End what cannot go on beside `what`: a study, which would be measured with it, and a baseline."""
+        if self._runner is not None and self._runner.running:
+            self.stop()
+            self._goes_on = False
+            self._notify(Notice(f"the study was ended: {what} would be measured with it", "warning"))
+            if what != INFERENCE:
+                self._leave_mode()
+            self._before = None
+        if what == INFERENCE:
+            self._pauses.forget_baseline()
+
+    def studies(self) -> tuple[StudyOffer, ...]:
+        """Those that can be run now."""
+        return () if self._runner is None else tuple(StudyOffer(kind.name, kind.words) for kind in self._kinds())
+
+    def study(self, name: str) -> None:
+        """Run a study of the model; inference rests meanwhile, and goes on when it ends if it ran before."""
+        kind = next((kind for kind in self._kinds() if kind.name == name), None)
+        if self._runner is None or kind is None:
+            raise HettopError("usage", f"there is no study called {name} here")
+        if self._measurement.load.parts:
+            raise HettopError("usage", "a study is measured without competing load", "l, then 0 ends the load")
+        self._goes_on = self._goes_on or not self._pauses.paused
+        self.stop()
+        if kind.together:
+            self._co_execute(kind)
+        elif not self._pauses.paused:
+            self._pauses.pause()
+        else:
+            self._leave_mode()
+        self._measurement.commit(self._runner.start(kind, self._measurement.now_ns))
+
+    def end_study(self) -> None:
+        """End the study that runs; what was found so far stays."""
+        self.stop()
+        self._after_study()
+
+    def _co_execute(self, kind: Kind) -> None:
+        """A mode of its own: other processes run these units now, while the session's own rest."""
+        measurement = self._measurement
+        self._pauses.forget_baseline()
+        measurement.engine.pause()
+        self._before = measurement.control
+        if not measurement.setup.simulated:
+            self._spent = StudyPower(measurement.power.status, measurement.origin_ns)
+            measurement.power_listener = self._spent.take
+        measurement.run_control(COEXEC, units=list(kind.together), mode=COEXEC, paused=True)
+
+    def _commit_study(self, news: events.Study) -> None:
+        """With the energy that this session measured meanwhile; an end puts the mode back that was before."""
+        document = None if self._runner is None else self._runner.document
+        self._measurement.commit(news if self._spent is None else self._spent.completed(news, document))
+        if news.state != "running" and self._before is not None:
+            measurement, before = self._measurement, self._before
+            measurement.control = msgspec.structs.replace(measurement.control, units=before.units, mode=before.mode)
+            self._spent = measurement.power_listener = None
+
+    def _after_study(self) -> None:
+        if self._goes_on and self._pauses.paused:
+            self._before = None
+            self._pauses.resume()
+        self._leave_mode()
+        self._goes_on = False
+
+    def _leave_mode(self) -> None:
+        """Tell that units do not co-execute any more, where nothing else that is told now says so."""
+        if self._before is not None:
+            self._before = None
+            self._measurement.run_control("pause")
+
+    def _kinds(self) -> tuple[Kind, ...]:
+        setup = self._measurement.setup
+        if setup.simulated:  # there is no model to look into, but units that run
+            return coexecution(setup.available, self._together)
+        how = replace(self._together, block_ns=self._measurement.power.shortest_block_ns)
+        row = next(iter(self._measurement.control.units), setup.units[0])
+        unit, _variant = events.split_row(row)  # a study is of the model as it was named, not of its variants
+        return kinds(unit, setup.available, how, self._backend)
+
+
+class StudyPower:
+    """Completes what a co-execution tells by the power of the blocks in which all worked.
+
+    status: what the source said of itself before. origin_ns: of the session, on the machine's monotonic clock.
+    """
+
+    def __init__(self, status: PowerStatus | None, origin_ns: int) -> None:
+        self._spent = TogetherPower()
+        self._origin_ns = origin_ns
+        if status is not None:
+            self.take(status)
+
+    def take(self, event: Power | PowerStatus) -> None:
+        self._spent.take(event, self._origin_ns)
+
+    def completed(self, told: Study, document: Mapping[str, Any] | None) -> Study:
+        """The same with its energy, or with the reason why there is none."""
+        result = result_of(told)
+        if not isinstance(result, CoexecResult) or document is None:
+            return told
+        self._spent.block([(int(since), int(until)) for since, until in document["together_ns"]])
+        energy = self._spent.energy(result.together_per_s)
+        return msgspec.structs.replace(told, found=with_energy(result, energy).line())

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hettop.cli.parsers.measuring import AUTO_WARMUP
+from hettop.cli.measure_options import AUTO_WARMUP
 from hettop.cli.printed import print_session
 from hettop.console.measuring import (
     LONGER,
@@ -26,10 +26,16 @@ from hettop.events import NO_LOAD
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
-from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOptions, metrics_address
-from hettop.measurement.protocols import under_protocol
-from hettop.measurement.setup import Setup, prepare, prepare_against, with_closed_loop
-from hettop.measurement.tokens import parse_stage, parse_tokens, prepare_tokens
+from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOptions, metrics_address, under_protocol
+from hettop.measurement.setup import (
+    Setup,
+    parse_stage,
+    parse_tokens,
+    prepare,
+    prepare_against,
+    prepare_tokens,
+    with_closed_loop,
+)
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics

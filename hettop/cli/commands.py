@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from hettop.cli.parsers import measuring, recordings, showing
+from hettop.cli import measure_options, read_options
 from hettop.errors import HettopError
 from hettop.studies.registry import STUDIES, StudyKind
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. `runner` is the module whose `run(arguments)` returns the exit code."""
+    """One command. `runner`: the function that is called with the arguments and returns the exit code, by its place."""
 
     summary: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -29,48 +29,64 @@ class Command:
 LIVE = ""
 """The name of the live view, which has no command."""
 
-LIVE_VIEW = Command("Watch a model live", measuring.add_live_arguments, "hettop.cli.live")
+LIVE_VIEW = Command("Watch a model live", measure_options.add_live_arguments, "hettop.cli.live:run")
 
 
 def _of_study(kind: StudyKind) -> Command:
-    runner = RUNNERS.get(kind.name, f"hettop.studies.{kind.name}.command")
+    runner = RUNNERS.get(kind.name, f"hettop.studies.{kind.name}.command:run")
     return Command(kind.summary, kind.add_arguments, runner)
 
 
 _OWN = {
-    "bench": Command("Benchmark a model without the UI", measuring.add_bench_arguments, "hettop.cli.bench"),
+    "bench": Command("Benchmark a model without the UI", measure_options.add_bench_arguments, "hettop.cli.bench:run"),
     "compare": Command(
-        "Compare two recordings and detect regressions", recordings.add_compare_arguments, "hettop.cli.compare"
+        "Compare two recordings and detect regressions", read_options.add_compare_arguments, "hettop.cli.compare:run"
     ),
-    "completions": Command("Generate shell completions", showing.add_completions_arguments, "hettop.cli.completions"),
+    "completions": Command(
+        "Generate shell completions", read_options.add_completions_arguments, "hettop.cli.completions:run"
+    ),
     "config": Command(
-        "Show effective settings and where each comes from", showing.add_config_arguments, "hettop.cli.config"
+        "Show effective settings and where each comes from", read_options.add_config_arguments, "hettop.cli.config:run"
     ),
-    "decide": Command("Recommend a compute unit, with evidence", measuring.add_decide_arguments, "hettop.cli.decide"),
-    "doctor": Command("Check this machine and suggest fixes", showing.add_doctor_arguments, "hettop.cli.doctor"),
+    "decide": Command(
+        "Recommend a compute unit, with evidence", measure_options.add_decide_arguments, "hettop.cli.decide:run"
+    ),
+    "doctor": Command(
+        "Check this machine and suggest fixes", read_options.add_doctor_arguments, "hettop.cli.doctor:run"
+    ),
     "export": Command(
-        "Convert a recording (CSV, Parquet, Perfetto, …)", recordings.add_export_arguments, "hettop.cli.export"
+        "Convert a recording (CSV, Parquet, Perfetto, …)", read_options.add_export_arguments, "hettop.cli.export:run"
     ),
-    "help": Command("Explain a topic, or show a command's help", showing.add_help_arguments, "hettop.cli.help"),
+    "help": Command(
+        "Explain a topic, or show a command's help", read_options.add_help_arguments, "hettop.cli.help:run"
+    ),
     "inspect": Command(
         "Show a model's operations, parameters, MACs and precision",
-        showing.add_inspect_arguments,
-        "hettop.cli.inspect",
+        read_options.add_inspect_arguments,
+        "hettop.cli.inspect:run",
     ),
     "pareto": Command(
-        "Show the Pareto front of models, variants and units", recordings.add_pareto_arguments, "hettop.cli.pareto"
+        "Show the Pareto front of models, variants and units",
+        read_options.add_pareto_arguments,
+        "hettop.cli.pareto:run",
     ),
-    "power": Command("Show live power draw, or parse a capture", measuring.add_power_arguments, "hettop.cli.power"),
-    "repair": Command("Repair a damaged recording", recordings.add_repair_arguments, "hettop.cli.repair"),
+    "power": Command(
+        "Show live power draw, or parse a capture", measure_options.add_power_arguments, "hettop.cli.power:run"
+    ),
+    "repair": Command("Repair a damaged recording", read_options.add_repair_arguments, "hettop.cli.verify:run_repair"),
     "replay": Command(
-        "Replay a recording in the UI, or print its statistics", recordings.add_replay_arguments, "hettop.cli.replay"
+        "Replay a recording in the UI, or print its statistics",
+        read_options.add_replay_arguments,
+        "hettop.cli.replay:run",
     ),
-    "report": Command("Generate an HTML or Markdown report", recordings.add_report_arguments, "hettop.cli.report"),
-    "verify": Command("Validate a recording", recordings.add_verify_arguments, "hettop.cli.verify"),
+    "report": Command(
+        "Generate an HTML or Markdown report", read_options.add_report_arguments, "hettop.cli.report:run"
+    ),
+    "verify": Command("Validate a recording", read_options.add_verify_arguments, "hettop.cli.verify:run"),
 }
 
-RUNNERS = {"coexec": "hettop.cli.coexec"}
-"""Of studies that are called in another way than by their own module."""
+RUNNERS = {"coexec": "hettop.cli.live:run_coexec"}
+"""Of studies that are called in another way than by their own module's `run`."""
 
 COMMANDS: Mapping[str, Command] = dict(
     sorted({**_OWN, **{kind.name: _of_study(kind) for kind in STUDIES.values() if kind.summary}}.items())
@@ -108,7 +124,8 @@ def run_command(name: str, argv: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     arguments = parse(name, argv)
     try:
-        return int(importlib.import_module(command_of(name).runner).run(arguments))
+        module, _, function = command_of(name).runner.partition(":")
+        return int(getattr(importlib.import_module(module), function)(arguments))
     except HettopError as error:
         if getattr(arguments, "stream", False):
             tell_failure(error)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 
 from hettop.cli.commands import COMMANDS, LIVE, Option, all_options
 from hettop.cli.topics import TOPICS
+from hettop.sources.engine.names import BACKENDS
+from hettop.sources.power.names import NONE, SOURCES
 
 _FILES = re.compile(r"FILE|MODEL|RECORDING|OUT|PATH|DIR")
 """Placeholders in whose place a file may stand; the two of a comparison are files, too."""
@@ -16,10 +18,10 @@ _FILES = re.compile(r"FILE|MODEL|RECORDING|OUT|PATH|DIR")
 VALUES: Mapping[str, tuple[str, ...]] = {
     "--unit": ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"),
     "--units": ("all", "CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"),
-    "--backend": ("coreml", "onnxruntime", "simulated"),
+    "--backend": tuple(BACKENDS),
     "--load": ("none", "cpu:1", "cpu:2", "memory:1", "gpu:1", "ane:1"),
-    "--power": ("powermetrics", "macmon", "zeus", "rapl", "hwmon", "none"),
-    "--source": ("powermetrics", "macmon", "zeus", "rapl", "hwmon"),
+    "--power": (*SOURCES, NONE),
+    "--source": tuple(SOURCES),
     "--theme": (
         "hettop-dark",
         "hettop-light",

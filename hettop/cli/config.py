@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hettop.app.settings.load import NO_COLOUR, UserSettings, load_settings, screen_keymap, with_theme
-from hettop.app.settings.resolve import Value, shown
+from hettop.app.settings.resolve import NO_COLOUR, UserSettings, Value, load_settings, screen_keymap, shown, with_theme
 from hettop.app.settings.schema import SETTINGS, Setting
 from hettop.cli.screen import has_theme, whole_name
 from hettop.errors import HettopError

@@ -33,8 +33,7 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.headless import Headless
-from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions
-from hettop.measurement.protocols import under_protocol
+from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, under_protocol
 from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.report.anonymize import anonymous, anonymous_document

@@ -13,10 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hettop.app.devices import ask_devices
-from hettop.app.doctor import Finding, clear, examine, kept_in_use
+from hettop.app.doctor import Finding, Terminal, ask_devices, clear, examine, kept_in_use
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
-from hettop.app.terminal import Terminal
 from hettop.cli.anonymize import names_here
 from hettop.console.measuring import measure
 from hettop.console.progress import completed, progress_line, unit_states
@@ -37,8 +35,8 @@ from hettop.report.doctor import WIDTH, doctor_document, doctor_page
 from hettop.report.document import to_json
 from hettop.session.session import Session
 from hettop.sources.host import describe_host
-from hettop.sources.power.access import sudoers_rules
-from hettop.sources.power.machine import this_machine
+from hettop.sources.power.powermetrics import sudoers_rules
+from hettop.sources.power.source import this_machine
 from hettop.text import clean
 
 

@@ -14,16 +14,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hettop.cli.commands import LIVE, parse
-from hettop.cli.screen import on_terminal, screen_options, show
-from hettop.cli.serving import serve
+from hettop.cli.screen import on_terminal, screen_options, serve, show
 from hettop.console.signals import ScreenSignals, stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
 from hettop.measurement.arguments import (
+    model_arguments,
     model_options,
     wants_canary,
 )
 from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
+from hettop.studies.kinds import Together
 from hettop.text import clean
 
 if TYPE_CHECKING:
@@ -216,3 +217,36 @@ def _print_recorded(closed: Closed | None) -> None:
     if closed is not None:
         with contextlib.suppress(OSError):  # the terminal may be gone
             print_recorded(closed)
+
+
+WITHOUT_SCREEN = {"as_json": "json", "stream": "stream", "block": "block"}
+
+
+def run_coexec(arguments: argparse.Namespace) -> int:
+    """Without a screen as any study, with `--live` in the live view."""
+    from hettop.studies.coexec import command
+    from hettop.studies.coexec.command import refuse_mixtures
+
+    refuse_mixtures(arguments)
+    return _coexec_on_screen(arguments) if arguments.live else command.run(arguments)
+
+
+def _coexec_on_screen(arguments: argparse.Namespace) -> int:
+    """Raises HettopError (`usage`) for what has no place on a screen."""
+    from hettop.studies.coexec.blocks import unit_of
+    from hettop.studies.coexec.command import named_units
+    from hettop.studies.coexec.setup import prepare_units
+
+    wrong = next((name for name in WITHOUT_SCREEN if getattr(arguments, name)), None)
+    if wrong is not None:
+        raise HettopError("usage", f"--{WITHOUT_SCREEN[wrong]} goes without --live", "see hettop coexec --help")
+    model, named = model_options(arguments), named_units(arguments)
+    units = prepare_units(model, named, os.cpu_count() or 1).units
+    options = ["--warmup", str(arguments.warmup), *(["--depth", str(arguments.depth)] if arguments.depth else [])]
+    argv = model_arguments(model)
+    for option in ("power", "record"):
+        value = getattr(arguments, option)
+        argv += [f"--{option}", value] if value is not None else []
+    if arguments.force:
+        argv.append("--force")
+    return co_execute(argv, Together(tuple(map(unit_of, units)), tuple(options)))

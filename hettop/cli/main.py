@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
-from types import FrameType
 
 from hettop.cli.commands import COMMANDS, LIVE, parser_of, run_command
+from hettop.console.signals import unwind_on_stop_signals
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE, exit_code_of
 from hettop.text import clean
@@ -37,9 +36,7 @@ commands:
 
 def run(argv: list[str]) -> int:
     """Run the command line and return its exit code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
-            signal.signal(number, _terminate)
+    unwind_on_stop_signals()
     try:
         code = _dispatch(argv)
         sys.stdout.flush()  # here, where a failure can still be told
@@ -110,8 +107,3 @@ def _complain(error: HettopError) -> None:
 def _discard_output() -> None:
     """Keep Python from failing once more on the same output while it shuts down."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    """SIGTERM and SIGHUP unwind like an interrupt, so that files are closed and children ended."""
-    raise KeyboardInterrupt

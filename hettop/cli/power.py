@@ -19,17 +19,14 @@ from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
 from hettop.report.document import to_json
-from hettop.session.power_summary import without_keys
 from hettop.sources.host import describe_host
-from hettop.sources.power.access import root_warning
 from hettop.sources.power.choice import chooser
 from hettop.sources.power.feed import INTERVAL_NS, PowerFeed
-from hettop.sources.power.file import FileSource
-from hettop.sources.power.machine import Machine, this_machine
-from hettop.sources.power.page import page
-from hettop.sources.power.reading import lost_words, notes_of
+from hettop.sources.power.file import FileSource, lost_words, notes_of
+from hettop.sources.power.page import Stream, page
+from hettop.sources.power.powermetrics import root_warning
 from hettop.sources.power.sample import PowerSample, as_document, of_event
-from hettop.sources.power.stream import Stream
+from hettop.sources.power.source import Machine, this_machine
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -243,8 +240,6 @@ class _Printer:
         self._out.flush()
 
     def _receive_status(self, status: events.PowerStatus) -> None:
-        refused = {name: without_keys(reason) for name, reason in status.refused.items()}
-        status = msgspec.structs.replace(status, reason=without_keys(status.reason), refused=refused)
         found = self.gathered
         found.status = status
         if status.state == "running":

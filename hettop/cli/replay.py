@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hettop.cli.screen import on_terminal, screen_options, show
-from hettop.cli.serving import serve
+from hettop.cli.screen import on_terminal, screen_options, serve, show
 from hettop.console.signals import ScreenSignals
 from hettop.errors import HettopError
 from hettop.text import clean

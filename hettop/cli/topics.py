@@ -80,8 +80,8 @@ under different loads are different conditions and are never mixed.
 """
 
 POWER = """
-Watts come from powermetrics, macmon or zeus on a Mac, RAPL or hwmon on Linux: the best that works. `hettop
-doctor` says which, and what mends the others. powermetrics needs root; hettop never is, and never sees a
+Watts come from the best source that works here, such as powermetrics on a Mac or RAPL on Linux; `hettop
+doctor` lists all, and what mends those that do not work. powermetrics needs root; hettop never is, and never sees a
 password: `p` leaves the screen for a moment, shows the command, and lets sudo ask.
 
 A rail that nobody reads is n/a, never 0 W. The sum is CPU+GPU+ANE, an estimate, never the whole machine; the

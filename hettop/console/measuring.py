@@ -1,6 +1,6 @@
 """What the commands share that measure without a screen: the loop, its end, and what is said of the recording.
 
-Knows nothing of what is measured; a signal ends the loop, and what was measured stays.
+A signal ends the loop, and what was measured stays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, WRONG_USE_KINDS
-from hettop.measurement.options import MeasureOptions
 from hettop.session.energy import LEAST_COVERAGE
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -35,7 +34,7 @@ MORE_RUNS, LONGER = "more --runs", "--duration 10s"
 """How a measurement is made longer, by what the command takes."""
 
 
-class Measurement(Protocol):
+class Pumpable(Protocol):
     """What can be pumped until it has enough, and then closed."""
 
     @property
@@ -59,7 +58,7 @@ class Outcome:
     closed: Closed | None
 
 
-def measure(measurement: Measurement, each_time: Callable[[], bool], clear: Callable[[], None]) -> Outcome:
+def measure(measurement: Pumpable, each_time: Callable[[], bool], clear: Callable[[], None]) -> Outcome:
     """Pump until it is finished, `each_time` says that it is enough, or a signal comes; close it in good order.
 
     Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.

@@ -23,6 +23,17 @@ SCREEN_TIMEOUT_S = 5.0
 """A screen ends in a fraction of a second. One that has not by then waits for a terminal that reads no more."""
 
 
+def unwind_on_stop_signals() -> None:
+    """From now on SIGTERM and SIGHUP unwind like an interrupt, so that files are closed and children ended."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
 def stop_signals_ignored() -> Iterator[None]:
     """Ignore the stop signals: a terminal that goes away sends several, and so do impatient people."""

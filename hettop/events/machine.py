@@ -53,6 +53,7 @@ class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False
     `interval_ns` is what was asked for; windows are what they are. `resolution_mj` is the step of the source's energy
     counters, None where they are not told. `refused` maps the sources that were passed over to the reason. `validated`
     are the rails that this source was seen to read above 0 before on this machine and OS build: there a 0 is a reading.
+    `needs_access`: it, or a better source, lacks nothing but the access that the user can give.
     """
 
     source: Text
@@ -63,6 +64,7 @@ class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False
     resolution_mj: Ratio | None = None
     refused: dict[Text, Text] = {}
     validated: list[Text] = []
+    needs_access: bool = False
 
 
 class Baseline(Event, frozen=True, kw_only=True, tag="baseline", eq=False):

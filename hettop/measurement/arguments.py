@@ -10,6 +10,8 @@ import re
 
 from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_MODEL, ModelOptions
+from hettop.sources.engine.names import BACKENDS
+from hettop.sources.power.names import FILE, NONE, SOURCES
 from hettop.units import NS_PER_S
 
 _DURATION = re.compile(r"(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<suffix>ms|s|m|min|h)?")
@@ -26,6 +28,11 @@ def describe(parser: argparse.ArgumentParser, summary: str, examples: str, notes
     """Let the help of `parser` begin with a summary and examples, and end with `notes`."""
     parser.description = f"{summary}\n\nexamples:\n{examples}"
     parser.epilog = notes
+
+
+def with_words(name: str, words: str) -> str:
+    """A name with what there is to know of it in brackets."""
+    return f"{name} ({words})" if words else name
 
 
 def duration_ns(text: str) -> int:
@@ -81,7 +88,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]], with seeded weights (the default)",
     )
     parser.add_argument(
-        "--backend", metavar="B", help="coreml (on a Mac), onnxruntime, or simulated (an Apple M2, marked SIMULATED)"
+        "--backend", metavar="B", help=", ".join(with_words(name, entry.words) for name, entry in BACKENDS.items())
     )
     parser.add_argument("--function", metavar="NAME", help="function of a multifunction model")
     parser.add_argument(
@@ -112,7 +119,7 @@ def add_against_option(parser: argparse.ArgumentParser) -> None:
 
 def add_power_option(parser: argparse.ArgumentParser, when: str = "") -> None:
     """`when`: in which use of the command, if not in all."""
-    sources = "powermetrics, macmon, zeus, rapl, hwmon, file:PATH (a capture: for show) or none"
+    sources = f"{', '.join(SOURCES)}, {FILE}PATH (a capture: for show) or {NONE}"
     parser.add_argument("--power", metavar="SRC", help=f"{when}source of power: {sources} (the best there is)")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -20,25 +21,24 @@ from hettop.events import AnyEvent
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.power import LivePower, PowerHere, power_here
 from hettop.measurement.recorder import Recorder
-from hettop.measurement.session_header import make_header
-from hettop.measurement.setup import Setup
+from hettop.measurement.setup import Setup, make_header
 from hettop.measurement.validated_rails import remember_session
-from hettop.measurement.warmup import WarmUps
 from hettop.processes.child_process import environment_for_child
 from hettop.processes.reaper import Reaper
 from hettop.record.writer import Closed
 from hettop.session.session import Session
-from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.clock import RealClock
+from hettop.session.unit import Unit
+from hettop.sources.engine.backend import Clock, RealClock
 from hettop.sources.engine.job import EngineJob, Limits
-from hettop.sources.engine.sleep_inhibitor import SleepInhibitor
 from hettop.sources.engine.supervisor import Engine
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.sources.host import HostSource
 from hettop.sources.load.canary_source import CanarySource
 from hettop.sources.load.parts import parse_load
 from hettop.sources.load.source import CompetingLoad, ProcessLoad, SimulatedLoad, unavailable
+from hettop.sources.macos import SleepInhibitor
 from hettop.sources.power.choice import NOT_ASKED_FOR
+from hettop.stats.steady import STEP, steady_at
 from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -324,3 +324,39 @@ class FrameTimes:
         self._redraws = self._total_ns = self._worst_ns = 0
         self._spans = []
         return [event]
+
+
+LONGEST_NS = 20 * 10**9
+"""From the first call of a warm-up on. What takes a second a call is not steady by then, and that is said."""
+
+
+@dataclass(slots=True)
+class _Watched:
+    began_ns: int
+    checked: int = 0
+    ended: bool = False
+
+
+class WarmUps:
+    """`end` is told the name of each unit whose warm-up is over, once."""
+
+    def __init__(self, end: Callable[[str], None]) -> None:
+        self._end = end
+        self._watched: dict[str, _Watched] = {}
+
+    def watch(self, session: Session, now_ns: int) -> None:
+        """Look at what the units have taken so far."""
+        for unit in session.units.values():
+            if unit.state != "warming" or not unit.warmup_ns:
+                self._watched.pop(unit.name, None)
+            else:
+                self._look(unit, self._watched.setdefault(unit.name, _Watched(now_ns)), now_ns)
+
+    def _look(self, unit: Unit, watched: _Watched, now_ns: int) -> None:
+        if watched.ended:
+            return
+        steady = len(unit.warmup_ns) >= watched.checked + STEP and steady_at(unit.warmup_ns, watched.checked)
+        watched.checked = len(unit.warmup_ns) - len(unit.warmup_ns) % STEP
+        if steady or now_ns - watched.began_ns >= LONGEST_NS:
+            watched.ended = True
+            self._end(unit.name)

@@ -16,16 +16,11 @@ from hettop.measurement.validated_rails import ValidatedRails, my_validated_rail
 from hettop.session.rails import NOT_MEASURED
 from hettop.sources.power.choice import NOT_ASKED_FOR, chooser, refuse_impossible
 from hettop.sources.power.feed import PowerFeed
-from hettop.sources.power.machine import Machine, this_machine
 from hettop.sources.power.simulated import SimulatedSource
+from hettop.sources.power.source import Machine, this_machine
 
 INTERVALS_A_BLOCK = 4
 """The first and the last power sample of an interleaved block straddle units: two or three are left to count."""
-
-
-POWERMETRICS = "powermetrics"
-ASK = "press p"
-"""What the reason of powermetrics says where access is all that it lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +88,8 @@ class LivePower:
 
     @property
     def could_ask(self) -> bool:
-        """Whether powermetrics lacks nothing but the user's password."""
-        told = self._status
-        if told is None or self._simulated is not None:
-            return False
-        why = told.reason if told.source == POWERMETRICS else told.refused.get(POWERMETRICS, "")
-        return told.state == "expired" or ASK in why
+        """Whether a source lacks nothing but the access that the user can give."""
+        return self._status is not None and self._status.needs_access
 
     @property
     def shortest_block_ns(self) -> int | None:

@@ -24,7 +24,8 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.sources.engine.frames import OutputsFrame
-from hettop.sources.engine.watchdog import Timeouts, memory_budget_mb
+from hettop.sources.engine.handover import memory_budget_mb
+from hettop.sources.engine.watchdog import Timeouts
 from hettop.stats.quantiles import samples_needed
 from hettop.text import clean
 
@@ -278,8 +279,7 @@ def _check_free(names: Iterable[str | None]) -> None:
 
 def ran_out_of_memory(failure: Failure) -> bool:
     """Whether it failed for want of memory, as far as can be told: by what it says, or by how the system ended it."""
-    killed = failure.kind == "crashed" and "SIGKILL" in failure.message
-    return killed or OUT_OF_MEMORY.search(failure.message) is not None
+    return failure.kind == "killed" or OUT_OF_MEMORY.search(failure.message) is not None
 
 
 NOTHING = Failure(kind="none-measured", message="no steady sample was taken")

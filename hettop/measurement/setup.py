@@ -1,19 +1,25 @@
-"""What is to be measured, checked before anything starts: model, backend, units of this machine, inputs.
+"""What is to be measured, checked before anything starts: model, backend, units of this machine, inputs, tokens.
 
 Imports no framework; wrong use ends here, with a hint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from hettop import events
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
-from hettop.measurement.options import ModelOptions
+from hettop.measurement.options import MeasureOptions, ModelOptions
+from hettop.measurement.recorder import rfc3339
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.mobilenetv2 import is_default_name
 from hettop.models.ports import InputOptions
@@ -25,12 +31,12 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
-from hettop.session.tokens import TokensPerCall
-from hettop.sources.engine.backend import Backend, Clock, split_unit, units_on_request
+from hettop.session.tokens import MOST, PREFILL, SETTING, TokensPerCall
+from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
+from hettop.sources.host import describe_host
 from hettop.text import clean
 
 ALL_UNITS = "all"
@@ -233,3 +239,177 @@ def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: in
 def _with(setup: Setup, name: str, variant: RowVariant) -> Setup:
     rows = tuple(row for unit in setup.units for row in (unit, row_name(unit, name)))
     return replace(setup, units=rows, variants={**setup.variants, name: variant})
+
+
+SIMULATED_CHIP = "simulated Apple M2"
+
+
+def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
+    """The first event of a measurement that begins at `wall`."""
+    host = describe_host()
+    host = msgspec.structs.replace(host, warnings=[*host.warnings, *setup.warnings])
+    if setup.simulated:
+        host = msgspec.structs.replace(host, chip=SIMULATED_CHIP)
+    return events.Header(
+        t=0,
+        format=events.FORMAT,
+        version=events.VERSION,
+        wall=rfc3339(wall),
+        simulated=setup.simulated,
+        host=host,
+        model=_model(setup),
+        settings={
+            "units": list(setup.units),
+            "absent": dict(setup.absent),
+            "variants": {name: _variant(variant) for name, variant in setup.variants.items()} or None,
+            SETTING: None if setup.tokens is None else asdict(setup.tokens),
+            "warmup": "auto" if options.until_steady else options.warmup,
+            "runs": options.runs,
+            "duration_ns": options.duration_ns,
+            "least_runs": options.least_runs or None,
+            "rest_ns": options.rest_ns or None,
+            "rate_hz": options.rate_hz,
+            "protocol": options.protocol,
+            "budget": options.budget,
+            "energy": options.energy,
+            "function": setup.function,
+            "hints": dict(setup.hints),
+            "seed": setup.inputs.seed,
+            "shapes": {name: list(shape) for name, shape in setup.inputs.shapes.items()},
+            "quantiles": "numpy linear (type 7); std is population std",
+        },
+    )
+
+
+def _variant(variant: RowVariant) -> dict[str, str | None]:
+    """What a variant is, and its model if that is another one."""
+    model = variant.model
+    told = {} if model is None else {"model": model.name[: events.TEXT_LIMIT], "sha256": model.sha256}
+    return {"words": variant.words, **told}
+
+
+def _model(setup: Setup) -> events.ModelInfo:
+    model = setup.model
+    return events.ModelInfo(
+        name=model.name[: events.TEXT_LIMIT],
+        sha256=model.sha256,
+        parameters=model.parameters,
+        macs=model.macs,
+        backend=setup.backend,
+        note=model.note or None,
+    )
+
+
+FUNCTION_MARK = "@"
+ASK = "tell how many tokens of a sequence a call takes in: --tokens PREFILL,DECODE such as 128,1"
+EXAMPLE = "write @FUNCTION, or the shape of an input: NAME=1,128"
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What prefill or decode runs: a function (None: that of both), with these shapes of inputs. `words`: as told."""
+
+    function: str | None
+    shapes: Shapes
+    words: str
+
+
+def parse_stage(texts: Sequence[str], option: str) -> Stage:
+    """`@function` and `NAME=1,128`, any number of them. Raises HettopError: `usage`."""
+    functions = [text[1:] for text in texts if text.startswith(FUNCTION_MARK)]
+    shaped = [text for text in texts if not text.startswith(FUNCTION_MARK)]
+    if len(functions) > 1 or "" in functions or not texts:
+        raise HettopError("usage", f"{option} wants one function at most, and shapes", EXAMPLE)
+    try:
+        shapes = dict(map(parse_shape, shaped))
+    except HettopError as error:
+        raise HettopError("usage", f"{option} {clean(' '.join(shaped))}: not a shape", EXAMPLE) from error
+    return Stage(functions[0] if functions else None, shapes, clean(" ".join(texts), 80))
+
+
+def parse_tokens(text: str) -> tuple[int, int]:
+    """`128,1`: tokens in a call of prefill, and of decode. Raises HettopError: `usage`."""
+    found = re.fullmatch(r"([1-9][0-9]{0,8}),([1-9][0-9]{0,8})", text.strip())
+    if found is None or max(map(int, found.groups())) > MOST:
+        raise HettopError("usage", f"--tokens {clean(text)}: not two numbers of tokens", "write --tokens 128,1")
+    return int(found[1]), int(found[2])
+
+
+def prepare_tokens(
+    options: ModelOptions,
+    units: tuple[str, ...],
+    cores: int,
+    *,
+    prefill: Stage,
+    decode: Stage,
+    tokens: tuple[int, int] | None,
+) -> Setup:
+    """Each unit with decode and, as its variant, with prefill.
+
+    Raises HettopError: as `prepare` does; `usage` where both are the same, where the number of tokens is neither told
+    nor certain, or where nothing is computed.
+    """
+    setup = prepare(replace(options, function=decode.function or options.function), units, cores)
+    if setup.simulated:
+        raise HettopError("usage", "simulated units know neither functions nor shapes", "name a model and its backend")
+    both = [replace(each, function=each.function or options.function) for each in (prefill, decode)]
+    shapes = [{**setup.inputs.shapes, **each.shapes} for each in both]
+    if both[0].function == both[1].function and shapes[0] == shapes[1]:
+        raise HettopError("usage", "--prefill and --decode are the same", EXAMPLE)
+    described = shapes_of(setup.model)
+    known = [{**described(each.function), **given} for each, given in zip(both, shapes, strict=True)]
+    per_call = TokensPerCall(*tokens, "--tokens") if tokens is not None else counted(*known)
+    job = {"function": both[0].function, "shapes": shapes[0], "fresh_state": True}
+    words = f"prefill with {prefill.words}; the unit itself is decode, with {decode.words}"
+    return replace(
+        setup,
+        units=tuple(row for unit in setup.units for row in (unit, row_name(unit, PREFILL))),
+        variants={**setup.variants, PREFILL: RowVariant(words, job)},
+        inputs=replace(setup.inputs, shapes=shapes[1]),
+        tokens=per_call,
+    )
+
+
+def counted(prefill: Shapes, decode: Shapes) -> TokensPerCall:
+    """Tokens per call by the axis in which the shapes of the two differ. Raises HettopError: `usage`.
+
+    Several inputs may differ, and several axes, as long as all of them give the same two lengths.
+    """
+    found: dict[tuple[int, int], str] = {}
+    for name in prefill.keys() & decode.keys():
+        if len(prefill[name]) != len(decode[name]):
+            raise HettopError("usage", f"{clean(name)} has another number of axes in prefill than in decode", ASK)
+    for name in sorted(prefill.keys() & decode.keys()):
+        for axis, lengths in enumerate(zip(prefill[name], decode[name], strict=True)):
+            if lengths[0] != lengths[1]:
+                found.setdefault(lengths, f"axis {axis} of {clean(name, 60)}")
+    if not found:
+        raise HettopError("usage", "no shape that is known of both prefill and decode differs between them", ASK)
+    if len(found) > 1:
+        told = ", ".join(f"{a} and {b} ({where})" for (a, b), where in found.items())
+        raise HettopError("usage", f"several lengths differ between prefill and decode: {told}", ASK)
+    ((lengths, where),) = found.items()
+    return TokensPerCall(*lengths, where)
+
+
+def shapes_of(model: ResolvedModel) -> Callable[[str | None], dict[str, tuple[int, ...]]]:
+    """The shapes that the inputs of a function always have, by its name; none where the model does not say."""
+    path = model.path
+    if path is None or not (is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+        return lambda _: {}
+    return lambda function: _fixed_shapes(path, function)
+
+
+def _fixed_shapes(path: Path, function: str | None) -> dict[str, tuple[int, ...]]:
+    if path.suffix.lower() == COMPILED_SUFFIX:
+        from hettop.sources.engine.coreml.metadata import read_metadata
+
+        ports = read_metadata(path).function(function, path)
+    else:
+        from hettop.models.mil.package import open_package
+
+        ports = open_package(path).function(function)
+    arrays = [port for port in ports.inputs if port.kind == "array" and not port.flexible]
+    return {port.name: tuple(axis or 0 for axis in port.shape) for port in arrays}

@@ -1,6 +1,6 @@
 """Reads children's pipes: all in one background thread, or cut into lines.
 
-Knows no protocol: bytes go into a queue, each chunk with the source it came from.
+Bytes go into a queue, each chunk with the source it came from.
 """
 
 from __future__ import annotations

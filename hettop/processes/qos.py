@@ -1,12 +1,16 @@
-"""Quality of service of this process's threads on macOS: which cores the scheduler gives them, and how soon.
+"""How a process that measures stays undisturbed: its threads' quality of service, and no garbage collection.
 
-A thread sets its own class and no other's; elsewhere there is no such thing.
+The class tells macOS which cores a thread is given, and how soon. A thread sets its own class and no
+other's; elsewhere there is no such thing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import gc
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 # <sys/qos.h>
@@ -46,3 +50,16 @@ def _set(wanted: int, library: Any, platform: str) -> str | None:
         return NAMES.get(functions.qos_class_self())
     except (OSError, AttributeError):  # a system without them
         return None
+
+
+@contextlib.contextmanager
+def frozen_collector() -> Iterator[None]:
+    """No garbage collection inside, but for the explicit ones while paused, which skip all that exists on entry."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()

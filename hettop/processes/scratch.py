@@ -1,7 +1,4 @@
-"""A folder for scratch files of a process that hettop starts: gone afterwards, however hettop ends.
-
-Knows nothing of what is kept in it.
-"""
+"""A folder for scratch files of a process that hettop starts: gone afterwards, however hettop ends."""
 
 from __future__ import annotations
 

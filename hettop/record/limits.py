@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from hettop import events
-from hettop.events import LARGEST_EXACT, LATENCY_LIMIT_NS, LINE_LIMIT, TEXT_LIMIT, WINDOW_LIMIT, AnyEvent, Samples
+from hettop.events import LINE_LIMIT, TEXT_LIMIT, AnyEvent, Samples
 
 # A window is committed after its samples ended. Writers that stamp it at its start are forgiven up to this much;
 # more means that a digit of t0 or of a gap is damaged.
@@ -27,26 +27,6 @@ def clock_fault(window: Samples) -> str | None:
     end = window.t0 + float(np.sum(steps, dtype=np.float64)) + int(window.lat_ns[-1])
     if end > window.t + CLOCK_SLACK_NS:
         return "samples that end after their window was written"
-    return None
-
-
-def form_fault(window: Samples) -> str | None:
-    """Why a reader would refuse the window's numbers or texts, or None."""
-    if not 1 <= window.n <= WINDOW_LIMIT:
-        return f"a window of {window.n} samples"
-    if max(len(window.unit), len(window.condition), len(window.thermal or "")) > TEXT_LIMIT:
-        return f"a text of over {TEXT_LIMIT} characters"
-    if window.t0 < 0 or max(window.t0, window.t) > LARGEST_EXACT:
-        return "a time out of range"
-    ranges = (
-        ("gap", window.gap_ns, -LARGEST_EXACT, LARGEST_EXACT),
-        ("latency", window.lat_ns, 0, LATENCY_LIMIT_NS),
-        ("native latency", window.native_ns, 0, LATENCY_LIMIT_NS),
-        ("lateness", window.late_ns, -LARGEST_EXACT, LARGEST_EXACT),
-    )
-    for name, column, lowest, highest in ranges:
-        if column is not None and (int(column.min()) < lowest or int(column.max()) > highest):
-            return f"a {name} out of range"
     return None
 
 

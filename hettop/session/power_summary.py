@@ -5,8 +5,6 @@ Pure; the same words for table, report, verdict and JSON.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from hettop.format import UNKNOWN
@@ -17,8 +15,6 @@ CAPTURE_WORDS = (
     "power is from a capture, not of this run: it gives no energy, no evidence of placement and no thermal state"
 )
 WITHOUT_TROUBLE = ("running", "starting", "stopped")
-_KEYS = re.compile(r"(: \S*sudo -v)? ?\(press p\)|, press p")
-"""Advice for the screen, which has keys; the remedy says the same in words."""
 
 
 class PowerSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,12 +64,7 @@ def _trouble(session: Session) -> tuple[str | None, str | None]:
         return "none was recorded", None
     if session.power is None and status.state in ("running", "starting"):
         return f"{status.source} told none before the end", None
-    return without_keys(status.reason) or f"{status.source} {status.state}", status.fix or None
-
-
-def without_keys(reason: str) -> str:
-    """A reason for where there is no screen."""
-    return _KEYS.sub("", reason)
+    return status.reason or f"{status.source} {status.state}", status.fix or None
 
 
 def _coverage(session: Session) -> float | None:

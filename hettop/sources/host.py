@@ -1,6 +1,6 @@
 """The machine: what it is, for the header, and what the rest of it is doing, as a source of `host` events.
 
-Asks psutil and the platform; knows nothing of sessions.
+Asks psutil and the platform.
 """
 
 from __future__ import annotations

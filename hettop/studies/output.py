@@ -24,14 +24,13 @@ from hettop.measurement.arguments import (
 )
 from hettop.measurement.measurement import wall_clock
 from hettop.measurement.options import MeasureOptions
-from hettop.measurement.session_header import make_header
-from hettop.measurement.setup import Setup
+from hettop.measurement.setup import Setup, make_header
 from hettop.record import pack
 from hettop.record.writer import Writer
 from hettop.report.document import to_json
 from hettop.report.page import Block, Paragraph
 from hettop.report.terminal.blocks import block_text
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult
 from hettop.text import clean

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.devices import ASKER, ask_devices
+from hettop.app.doctor import ASKER, ask_devices
 from tests.cli.running import plain_environment
 from tests.processes.workers import answering, failing, running
 

@@ -11,16 +11,25 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.devices import NOT_ASKED, Devices
-from hettop.app.doctor import OPTIONAL, Cleared, Finding, Findings, clear, examine, kept_in_use
-from hettop.app.terminal import Terminal
+from hettop.app.doctor import (
+    NOT_ASKED,
+    OPTIONAL,
+    Cleared,
+    Devices,
+    Finding,
+    Findings,
+    Terminal,
+    clear,
+    examine,
+    kept_in_use,
+)
 from hettop.events import Host
 from hettop.measurement.validated_rails import Sighting, ValidatedRails
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.system_caches import Folders
 from hettop.processes.scratch import scratch_folder
-from hettop.sources.power.machine import this_machine
+from hettop.sources.power.source import this_machine
 from tests.processes.waiting import REPOSITORY
 
 NO_CORE_ML: dict[str, str | None] = dict.fromkeys(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hettop.app.study_runner import Studies
+from hettop.app.study_runner import StudyRunner
 from hettop.events import Study
 from hettop.measurement.options import ModelOptions
 from hettop.studies.kinds import Kind
@@ -63,8 +63,8 @@ def guard() -> ListedGuard:
 
 
 @pytest.fixture
-def studies(guard: ListedGuard) -> Iterator[Studies]:
-    made = Studies(ModelOptions("m.onnx"), guard, os.environ, (sys.executable, "-c", STANDIN))
+def studies(guard: ListedGuard) -> Iterator[StudyRunner]:
+    made = StudyRunner(ModelOptions("m.onnx"), guard, os.environ, (sys.executable, "-c", STANDIN))
     yield made
     made.stop(0)
 
@@ -73,7 +73,7 @@ def kind(does: str) -> Kind:
     return Kind("layers", "time by layer", (does,))
 
 
-def ended(studies: Studies, t: int) -> Study:
+def ended(studies: StudyRunner, t: int) -> Study:
     found: list[Study] = []
 
     def look() -> bool:
@@ -85,7 +85,7 @@ def ended(studies: Studies, t: int) -> Study:
     return found[0]
 
 
-def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) -> None:
+def test_what_it_found_comes_with_its_end(studies: StudyRunner, guard: ListedGuard) -> None:
     began = studies.start(kind("work"), 5)
     assert (began.state, began.t, began.elapsed_ns, began.arguments) == ("running", 5, 0, ["work"])
     told = ended(studies, 9)
@@ -107,7 +107,7 @@ def test_what_it_found_comes_with_its_end(studies: Studies, guard: ListedGuard) 
         ("other", "layers told what cannot be read"),
     ],
 )
-def test_one_that_fails_says_why_in_its_own_words(studies: Studies, does: str, message: str) -> None:
+def test_one_that_fails_says_why_in_its_own_words(studies: StudyRunner, does: str, message: str) -> None:
     studies.start(kind(does), 0)
     told = ended(studies, 1)
     assert told.state == "failed"
@@ -119,7 +119,7 @@ def test_one_that_fails_says_why_in_its_own_words(studies: Studies, does: str, m
         assert told.error.log == ["Fatal: no memory"]
 
 
-def test_one_that_says_nothing_has_no_answer(studies: Studies) -> None:
+def test_one_that_says_nothing_has_no_answer(studies: StudyRunner) -> None:
     studies.start(kind("nothing"), 0)
     told = ended(studies, 1)
     assert told.state == "failed"
@@ -127,7 +127,7 @@ def test_one_that_says_nothing_has_no_answer(studies: Studies) -> None:
     assert told.error.message == "it ended without an answer"
 
 
-def test_how_far_it_is_is_told_at_most_each_second(studies: Studies) -> None:
+def test_how_far_it_is_is_told_at_most_each_second(studies: StudyRunner) -> None:
     studies.start(kind("hang"), 0)
     assert studies.poll(SECOND - 1) is None
     told: list[Study] = []
@@ -141,12 +141,12 @@ def test_how_far_it_is_is_told_at_most_each_second(studies: Studies) -> None:
     assert studies.poll(SECOND) is None, "it has told nothing new"
 
 
-def test_one_that_tells_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: Studies) -> None:
+def test_one_that_tells_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: StudyRunner) -> None:
     studies.start(kind("long"), 0)
     assert ended(studies, 1).state == "done"
 
 
-def test_one_that_is_stopped_is_gone(studies: Studies, guard: ListedGuard) -> None:
+def test_one_that_is_stopped_is_gone(studies: StudyRunner, guard: ListedGuard) -> None:
     studies.start(kind("hang"), 0)
     pids = set(guard.pids)
     assert len(pids) == 1

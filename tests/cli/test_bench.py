@@ -123,7 +123,7 @@ def test_when_everything_fails_while_running_the_rows_say_why(tmp_path: Path) ->
     )
     assert done.returncode == 3, done.stderr
     (row,) = one_document(done.stdout)["conditions"]
-    assert (row["n"], row["error"]["kind"]) == (0, "crashed")
+    assert (row["n"], row["error"]["kind"]) == (0, "killed")
     assert "Traceback" not in done.stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ NAMES = [LIVE, *COMMANDS]
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_has_a_runner_a_summary_and_a_description(name: str) -> None:
     command = command_of(name)
-    assert callable(importlib.import_module(command.runner).run)
+    module, _, function = command.runner.partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
     assert command.summary[0].isupper()
     assert not command.summary.endswith(".")
     assert "\n\nexamples:\n  hettop" in (parser_of(name).description or "")
@@ -30,12 +32,13 @@ def test_every_command_has_a_runner_a_summary_and_a_description(name: str) -> No
 def test_every_module_with_a_runner_is_in_the_table() -> None:
     """A command that nobody can call is dead code; that of a co-execution without a screen is called by another's."""
     folder = Path(hettop.__file__).parent
-    modules = {
-        ".".join(["hettop", *path.relative_to(folder).with_suffix("").parts])
-        for path in [*folder.glob("cli/*.py"), *folder.glob("studies/*/command.py")]
-        if "\ndef run(arguments: argparse.Namespace)" in path.read_text(encoding="utf-8")
+    runners = {
+        f"{'.'.join(['hettop', *path.relative_to(folder).with_suffix('').parts])}:{found}"
+        for pattern, name in (("cli/*.py", "run(?:_[a-z]+)?"), ("studies/*/command.py", "run"))
+        for path in folder.glob(pattern)
+        for found in re.findall(rf"^def ({name})\(arguments: argparse.Namespace\)", path.read_text(), re.M)
     }
-    assert {command_of(name).runner for name in NAMES} == modules - {"hettop.studies.coexec.command"}
+    assert {command_of(name).runner for name in NAMES} == runners - {"hettop.studies.coexec.command:run"}
 
 
 def test_the_table_imports_no_runner() -> None:
@@ -48,7 +51,7 @@ def test_the_table_imports_no_runner() -> None:
     )
     imported = set(json.loads(done.stdout))
     assert "hettop.studies.registry" in imported
-    assert imported & {command_of(name).runner for name in NAMES} == set()
+    assert imported & {command_of(name).runner.partition(":")[0] for name in NAMES} == set()
     assert imported & {"pathlib", "difflib"} == set(), "every help would wait for them"
 
 

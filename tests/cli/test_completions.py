@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.settings.schema import POWER_SOURCES
 from hettop.cli.commands import Option, all_options
 from hettop.cli.completions import SHELLS, VALUES, takes_file, values_of
 from hettop.resources import themes_folder
@@ -179,7 +178,6 @@ def test_quotes_in_words_do_not_end_a_string() -> None:
 
 def test_what_is_offered_is_what_there_is() -> None:
     assert set(VALUES["--theme"]) == {theme.name for theme in load_themes([themes_folder()])[0]}
-    assert set(VALUES["--power"]) == {*POWER_SOURCES, "none"}
     flags = {flag for _, options in all_options() for option in options for flag in option.flags}
     assert set(VALUES) <= flags
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from hettop.cli.commands import LIVE, parser_of
-from hettop.cli.parsers.recordings import _speed
+from hettop.cli.read_options import _speed
 from hettop.cli.screen import frames_per_second
 from hettop.errors import HettopError
 from hettop.measurement.arguments import duration_ns, not_negative, positive, rate

@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from hettop.cli.serving import Address, address, serve, without_serve
+from hettop.cli.screen import Address, address, serve, without_serve
 from hettop.errors import HettopError
 from tests.cli.running import assert_refused, called
 

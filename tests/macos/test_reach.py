@@ -18,7 +18,7 @@ REACHED_BY = {
     "processes/serve.py": "tests/processes",
     "record/disk.py": "tests/record/test_durability.py",
     "sources/host.py": "tests/sources/test_host.py",
-    "sources/power/machine.py": "tests/sources/power",
+    "sources/power/source.py": "tests/sources/power",
     "studies/layers/cache_size.py": "tests/studies/layers",
 }
 """The modules that do, each with tests of its own."""

@@ -11,7 +11,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.events import Baseline, Power, PowerStatus
 from hettop.measurement.power import INTERVALS_A_BLOCK, LivePower, PowerHere
-from hettop.sources.power.machine import Machine, this_machine
+from hettop.sources.power.source import Machine, this_machine
 from tests.clocks import FakeClock
 from tests.processes.waiting import wait_for
 from tests.sources.power.captures import CHIPS, plist, stream, truth_of

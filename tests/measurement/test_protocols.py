@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
-from hettop.measurement.options import MeasureOptions
-from hettop.measurement.protocols import PROTOCOLS, under_protocol
+from hettop.measurement.options import PROTOCOLS, MeasureOptions, under_protocol
 
 S = 10**9
 USUAL = MeasureOptions(runs=100)

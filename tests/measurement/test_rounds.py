@@ -169,7 +169,7 @@ def test_a_recording_that_is_there_stops_it_before_anything_runs(tmp_path: Path)
 @pytest.mark.parametrize(
     ("kind", "message", "memory"),
     [
-        ("crashed", "engine process killed by SIGKILL while loading", True),
+        ("killed", "engine process killed by SIGKILL while loading", True),
         ("timeout", "engine process hung loading: nothing for 60.0 s, killed by SIGKILL", False),
         ("predict", "the model refuses to run: Failed to allocate memory for requested buffer of size 9", True),
         ("load", "std::bad_alloc", True),

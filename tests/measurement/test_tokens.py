@@ -8,8 +8,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
-from hettop.measurement.setup import Setup
-from hettop.measurement.tokens import counted, parse_stage, parse_tokens, prepare_tokens
+from hettop.measurement.setup import Setup, counted, parse_stage, parse_tokens, prepare_tokens
 from hettop.session.tokens import TokensPerCall
 from tests.sources.engine.backends import onnx_files
 

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from msgspec.structs import replace as changed
 
 from hettop import events
-from hettop.app.settings.ui_state import read_ui_state
+from hettop.app.settings.resolve import read_ui_state
 from hettop.events import AnyEvent, PowerStatus
 from hettop.measurement.power import LivePower, PowerHere
 from hettop.measurement.validated_rails import Sighting, ValidatedRails, my_validated_rails, remember_session

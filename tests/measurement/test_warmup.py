@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hettop import events
+from hettop.measurement.measurement import LONGEST_NS, WarmUps
 from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
-from hettop.measurement.warmup import LONGEST_NS, WarmUps
 from hettop.session.session import Session
 from tests.measurement.test_headless import measured, rows_of
 from tests.streams import MS, S, header, window

@@ -49,13 +49,8 @@ def is_readable(words: str) -> bool:
     return is_shown(words) and not re.search(r"[{}]|\\U[0-9a-fA-F]{4}", words)
 
 
-@named(FROM_COREMLTOOLS)
-def test_what_coremltools_raises_is_worded(text: ErrorText) -> None:
-    assert reason(RuntimeError(text.raw)) == text.said
-
-
-@named(FROM_ONNX_RUNTIME)
-def test_what_onnx_runtime_raises_is_worded(text: ErrorText) -> None:
+@named((*FROM_COREMLTOOLS, *FROM_ONNX_RUNTIME))
+def test_what_a_framework_raises_is_worded(text: ErrorText) -> None:
     assert reason(RuntimeError(text.raw)) == text.said
 
 

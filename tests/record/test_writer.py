@@ -384,13 +384,6 @@ def test_an_event_no_reader_would_take_is_a_fault_not_a_line(tmp_path: Path) -> 
     assert [line["k"] for line in lines_of(tmp_path / "a.jsonl")] == ["header", "end"]
 
 
-def test_a_window_no_reader_would_take_is_declared_as_dropped(tmp_path: Path) -> None:
-    record(tmp_path / "a.jsonl", [window(0, [-5, 3], t=10), events.Mark(t=20)])
-    found = lines_of(tmp_path / "a.jsonl")
-    assert [line["k"] for line in found] == ["header", "dropped", "mark", "end"]
-    assert found[1]["n"] == 2
-
-
 def test_a_window_longer_than_a_line_is_split(tmp_path: Path) -> None:
     number = 200 * SECOND
     whole = window(0, [number] * 20_000, gaps=[number] * 20_000, native=[number] * 20_000)

@@ -9,7 +9,7 @@ from hettop.session.power_summary import power_summary
 from tests.report.sessions import session_of
 from tests.streams import MS, S, window
 
-ROOT_ONLY = "macOS tells power to root only: /usr/bin/sudo -v (press p)"
+ROOT_ONLY = "macOS tells power to root only"
 
 
 def status(state: str, reason: str = "", fix: str = "", source: str = "none") -> events.PowerStatus:
@@ -26,7 +26,7 @@ def status(state: str, reason: str = "", fix: str = "", source: str = "none") ->
         ),
         (status("stopped", "not asked for (--power none)"), "power n/a: not asked for (--power none)"),
         (status("running", "a note", source="rapl"), "power n/a: rapl told none before the end"),
-        (status("expired", "power access expired, press p", source="powermetrics"), "power n/a: power access expired"),
+        (status("expired", "power access expired", source="powermetrics"), "power n/a: power access expired"),
         (status("failed", source="macmon"), "power n/a: macmon failed"),
     ],
 )

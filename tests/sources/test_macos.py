@@ -13,7 +13,7 @@ import pytest
 from hettop.sources.engine.coreml.availability import this_host
 from hettop.sources.host import describe_host
 from hettop.sources.macos import is_virtual_machine, macos_version, sysctl
-from hettop.sources.power import machine
+from hettop.sources.power import source
 
 
 def unasked(name: str) -> str:
@@ -64,8 +64,8 @@ def test_a_python_of_an_older_sdk_deceives_no_version_gate_and_no_recording(monk
     monkeypatch.setattr(platform, "mac_ver", lambda: ("16.0", ("", "", ""), "arm64"))
     assert this_host("darwin").macos == (26,)
     assert describe_host("darwin", lambda _command: "").os == "macOS 26"
-    monkeypatch.setattr(machine, "macos_version", lambda: macos_version("darwin", ask=lambda _name: "26.1"))
-    assert machine.this_machine().release == "26.1"
+    monkeypatch.setattr(source, "macos_version", lambda: macos_version("darwin", ask=lambda _name: "26.1"))
+    assert source.this_machine().release == "26.1"
 
 
 def command(folder: Path, script: str) -> str:

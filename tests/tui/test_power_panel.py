@@ -37,15 +37,17 @@ def test_wide_panels_have_mean_and_peak() -> None:
 def test_no_power_is_a_reason_and_what_mends_it_and_never_a_number() -> None:
     text = shown(NO_POWER, 120)
     assert text == [
-        "n/a (powermetrics: macOS tells power to root only: /usr/bin/sudo -v (press p))",
-        "press p",
+        "n/a (powermetrics: macOS tells power to root only, press p)",
+        "sudo -v, in this very terminal",
     ]
     assert shown(replace(NO_POWER, state=None), 40) == ["looking for a source …"]
 
 
 def test_rails_of_a_source_that_has_ended_say_so() -> None:
-    gone = replace(POWER, state="expired", reason="power access expired, press p", fix="sudo -v")
-    assert "n/a (power access expired, press p)" in "\n".join(shown(gone, 60))
+    gone = replace(POWER, state="expired", reason="power access expired", fix="sudo -v")
+    assert "n/a (power access expired)" in "\n".join(shown(gone, 60))
+    could = replace(gone, needs_access=True)
+    assert "n/a (power access expired, press p)" in "\n".join(shown(could, 60))
 
 
 def test_nothing_measured_is_a_gap_and_zero_watts_are_a_bar() -> None:

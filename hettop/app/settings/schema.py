@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hettop.sources.power.names import FILE, NONE, SOURCES
 from hettop.tui.constants import DEFAULT_WINDOW_S, PANELS, WINDOWS_S
 
 FEWEST_FPS, MOST_FPS = 0.5, 30.0
-POWER_SOURCES = ("powermetrics", "macmon", "zeus", "rapl", "hwmon")
 BEST = "best"
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -81,7 +81,7 @@ def _window(value: Any) -> int:
 
 def _power(value: Any) -> str:
     source = _text(value)
-    if source not in (*POWER_SOURCES, BEST, "none") and not source.startswith("file:"):
+    if source not in (*SOURCES, BEST, NONE) and not source.startswith(FILE):
         raise ValueError
     return source
 
@@ -141,7 +141,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "power",
         BEST,
-        f"one of {', '.join(POWER_SOURCES)}, none, {BEST}, or file:PATH",
+        f"one of {', '.join(SOURCES)}, {NONE}, {BEST}, or {FILE}PATH",
         "source of power of the live view",
         _power,
         option="--power",

@@ -38,6 +38,7 @@ class PowerView:
     """The rails that were ever measured, and the estimate of CPU+GPU+ANE (`rail` says what it is made of).
 
     top_w: the highest value seen of any of them, to which bars are scaled. state, reason, fix: the source's own words.
+    needs_access: the user could give it the access that it lacks.
     energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
     from a file, and tells nothing of what runs.
     """
@@ -58,6 +59,7 @@ class PowerView:
     energy_mj: float | None
     net_mj: float | None
     capture: bool = False
+    needs_access: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
         clusters=tuple(newest.clusters) if newest else (),
         gpu=newest.gpu if newest else None,
         capture=session.captured,
+        needs_access=status is not None and status.needs_access,
         **_energy(session, unit, made_of),
     )
 

@@ -32,7 +32,6 @@ SILENT_FACTOR = 20
 """Without a sample for this long, and for so many times the longest latency so far, a unit gives no answer: well
 beyond the second that a recording's lines gather."""
 
-NO_ANSWER = "no answer"
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 
 
@@ -70,11 +69,11 @@ def _row(
     energy = energy_of(session, condition) if condition is not None and wall is not None else None
     baseline = session.baselines.get(session.load)
     frames = session.canary.conditions.get(condition.key) if condition is not None else None
-    state = _state(unit, condition if active and _runs_alone(session) else None, request.now_ns)
+    silent_s = _silent_s(unit, condition if active and _runs_alone(session) else None, request.now_ns)
     return UnitRow(
         unit=unit.name,
-        state=state,
-        waiting=unit.state in SLOW_STATES or state.startswith(NO_ANSWER),
+        state=_state(unit, silent_s, request.now_ns),
+        waiting=unit.state in SLOW_STATES or silent_s is not None,
         active=active,
         n=moments.n if moments else 0,
         mean_ms=_ms(mean),
@@ -95,15 +94,15 @@ def _row(
     )
 
 
-def _state(unit: Unit, condition: Condition | None, now_ns: int) -> str:
+def _state(unit: Unit, silent_s: int | None, now_ns: int) -> str:
     """The engine's state, in the words a row shows: one that never ran has not stopped; a slow one says how long."""
     if unit.state == "stopped" and unit.load_ns is None:
         return "not loaded"
     if unit.state in SLOW_STATES:
         seconds = max(0, now_ns - unit.since_ns) // 10**9
         return f"{unit.state} {seconds // 60}:{seconds % 60:02}" if seconds else unit.state
-    if unit.state == "running" and (silent_s := _silent_s(unit, condition, now_ns)) is not None:
-        return f"{NO_ANSWER} for {silent_s // 60}:{silent_s % 60:02}"
+    if silent_s is not None:
+        return f"no answer for {silent_s // 60}:{silent_s % 60:02}"
     return unit.state
 
 
@@ -114,7 +113,7 @@ def _runs_alone(session: Session) -> bool:
 
 def _silent_s(unit: Unit, condition: Condition | None, now_ns: int) -> int | None:
     """Seconds without a sample of a unit that runs, once they are many times its longest latency; else None."""
-    if unit.last_end_ns is None or condition is None or not condition.wall.n:
+    if unit.state != "running" or unit.last_end_ns is None or condition is None or not condition.wall.n:
         return None
     silent_ns = now_ns - max(unit.last_end_ns, unit.since_ns)
     usual_ns = SILENT_FACTOR * (condition.wall.moments.max_ns or 0)

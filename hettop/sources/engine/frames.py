@@ -1,6 +1,6 @@
 """What an engine process says, as bytes: frames of samples in columns, outputs, and small reports as JSON.
 
-Knows the wire and nothing of who runs, reads or shows it; times are nanoseconds of the machine's monotonic clock.
+Times are nanoseconds of the machine's monotonic clock.
 """
 
 from __future__ import annotations

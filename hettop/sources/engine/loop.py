@@ -1,11 +1,12 @@
 """The sampling loop: times one inference after another and publishes what it measured, disturbing as little as it can.
 
-Runs in the worker thread of an engine process; knows no framework, no unit and nothing of who reads the samples.
+Runs in the worker thread of an engine process. The plan of arrivals and the budget of samples are arithmetic beside it.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from itertools import repeat
 
@@ -13,10 +14,8 @@ from hettop.events import WINDOW_LIMIT
 from hettop.models.ports import Feed
 from hettop.sources.engine.backend import Backend
 from hettop.sources.engine.frames import RetireReport, StateReport, UsageReport
-from hettop.sources.engine.pacing import Pace
+from hettop.sources.engine.job import Limits, RunMode, WorkerState
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
-from hettop.sources.engine.sample_budget import FOREVER, SampleBudget
-from hettop.sources.engine.worker_state import RunMode, WorkerState
 from hettop.units import NS_PER_S
 
 FLUSH_NS = 50_000_000
@@ -46,7 +45,7 @@ class Sampler:
         backend: Backend,
         feed: Feed,
         out: Out,
-        orders: WorkerState,
+        state: WorkerState,
         *,
         warmup: int,
         rate_hz: float | None,
@@ -60,7 +59,7 @@ class Sampler:
         self._clock = backend.clock
         self._feed = feed
         self._publisher = Publisher(out, read_usage)
-        self._orders = orders
+        self._state = state
         self._budget = SampleBudget(warmup, recycle_after)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
         self._peak_memory_mb = peak_memory_mb
@@ -69,14 +68,14 @@ class Sampler:
         self._last_end = 0
 
         self._flush_at = 0
-        self._state = ""
+        self._reported = ""
         self._told_done = False
         self._slot: tuple[int, int] | None = None
         self._condition: str | None = None
 
     def first_call(self) -> int:
         """Makes the first call after the load and returns its latency in ns. Call it once, before `run`."""
-        self._take_orders()
+        self._apply_commands()
         self._say("warming")
         window = self._publisher.begin("first")
         self._last_end = self._back_to_back(window, FOREVER, 1)
@@ -91,25 +90,25 @@ class Sampler:
 
     def run(self) -> None:
         """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop, or retires."""
-        orders = self._orders
+        state = self._state
         self._budget.begin(self._clock.now())
-        while self._budget.warmups_left and not orders.told_to_pause and orders.doing is not RunMode.STOP:
-            self._take_orders()
+        while self._budget.warmups_left and not state.told_to_pause and state.doing is not RunMode.STOP:
+            self._apply_commands()
             if self._budget.warmups_left:
                 self._stretch(FOREVER)
         while True:
-            self._take_orders()
-            if orders.doing is RunMode.STOP:
+            self._apply_commands()
+            if state.doing is RunMode.STOP:
                 break
-            if orders.told_to_retire:
+            if state.told_to_retire:
                 self._retire()
                 return
-            if orders.doing is RunMode.PAUSE or self._budget.reached(orders.limits):
+            if state.doing is RunMode.PAUSE or self._budget.reached(state.limits):
                 self._stay_paused()
             elif self._budget.worn:
                 self._retire()
                 return
-            elif orders.doing is RunMode.SLOTS:
+            elif state.doing is RunMode.SLOTS:
                 self._keep_to_slots()
             else:
                 self._slot = None
@@ -121,12 +120,12 @@ class Sampler:
     # -- one stretch of samples ---------------------------------------------------------------------------------
 
     def _stretch(self, until: int) -> None:
-        """Samples of one phase until a sample ends at or after `until`, something must be flushed, or orders change."""
-        phase, count = self._budget.next_phase(self._orders.limits)
+        """Samples of one phase until one ends at or after `until`, something must be flushed, or a command comes."""
+        phase, count = self._budget.next_phase(self._state.limits)
         window = self._publisher.begin(phase)
         count = min(count, WINDOW_LIMIT - len(window))
         if phase == "steady":
-            until = min(until, self._budget.steady_until(self._orders.limits))
+            until = min(until, self._budget.steady_until(self._state.limits))
         before = len(window)
         if phase == "warmup" or (self._pace is None and not self._rest_ns):
             end = self._back_to_back(window, min(until, self._flush_at), count)
@@ -142,7 +141,7 @@ class Sampler:
 
     def _back_to_back(self, window: Window, until: int, count: int) -> int:
         """Up to `count` samples without a break; returns the last one's end. The loop that must cost nothing."""
-        predict, feed, now, orders = self._backend.predict, self._feed, self._clock.now, self._orders
+        predict, feed, now, state = self._backend.predict, self._feed, self._clock.now, self._state
         add_start, add_latency, add_native = window.start.append, window.latency.append, self._add_native(window)
         before_each, end = self._before_each, 0
         for _ in repeat(None, count):
@@ -155,7 +154,7 @@ class Sampler:
             add_latency(end - start)
             if add_native is not None:
                 add_native()
-            if end >= until or orders.changed:
+            if end >= until or state.changed:
                 break
         return end
 
@@ -170,7 +169,7 @@ class Sampler:
         self._rest_until(min(planned, until, flush_at))
         start = now()
         if start < planned or planned >= until:
-            return start  # orders that came during a short rest wait for this sample: it is due
+            return start  # commands that came during a short rest wait for this sample: it is due
         if self._before_each is not None:
             self._before_each()
         start = now()
@@ -211,13 +210,13 @@ class Sampler:
 
     # -- doing as ordered ---------------------------------------------------------------------------------------
 
-    def _take_orders(self) -> None:
-        if self._orders.changed or self._condition is None:
-            self._orders.acknowledge()
-            if self._orders.told_warm:
+    def _apply_commands(self) -> None:
+        if self._state.changed or self._condition is None:
+            self._state.acknowledge()
+            if self._state.told_warm:
                 self._budget.warmups_left = 0
-            if self._orders.condition != self._condition:
-                self._condition = self._orders.condition
+            if self._state.condition != self._condition:
+                self._condition = self._state.condition
                 self._backend.told_load(self._condition)
 
     def _keep_to_slots(self) -> None:
@@ -235,13 +234,13 @@ class Sampler:
             self._stretch(FOREVER if after_break else last_start)
 
     def _await_slot(self, now: int) -> None:
-        slot = self._orders.next_slot(now)
+        slot = self._state.next_slot(now)
         if slot is None:
             self._wait_for_news()
         elif slot[0] > now:
             self._rest_until(slot[0])
         else:
-            self._orders.begin_slot(slot)
+            self._state.begin_slot(slot)
             # Too late for it, unless no slot would be long enough.
             if now <= max(slot[0] + LONG_REST_NS, slot[1] - self._publisher.usual_ns):
                 self._take_break()
@@ -254,8 +253,8 @@ class Sampler:
         gc.collect()  # beside the next unit's first sample, which is a `resume`
 
     def _stay_paused(self) -> None:
-        done = self._budget.reached(self._orders.limits)
-        if self._state != "paused" or done != self._told_done:
+        done = self._budget.reached(self._state.limits)
+        if self._reported != "paused" or done != self._told_done:
             self._take_break()
             self._told_done = done
             self._say("paused", again=True, done=done, peak_memory_mb=self._peak_memory_mb())
@@ -269,24 +268,24 @@ class Sampler:
         self._budget.after_break = True
 
     def _wait_for_news(self) -> None:
-        """Waits until orders change, writing meanwhile what the reader did not take earlier."""
+        """Waits until a command comes, writing meanwhile what the reader did not take earlier."""
         behind = self._publisher.catch_up()
-        self._orders.wait(FLUSH_NS / NS_PER_S if behind else None)
+        self._state.wait(FLUSH_NS / NS_PER_S if behind else None)
 
     def _rest_until(self, moment: int) -> None:
-        """Sleeps until `moment`; a long rest ends early when orders change."""
+        """Sleeps until `moment`; a long rest ends early when a command comes."""
         left = moment - self._clock.now()
         if left > LONG_REST_NS:
-            self._orders.wait((left - SHORT_REST_NS) / NS_PER_S)
-        if not self._orders.changed:
+            self._state.wait((left - SHORT_REST_NS) / NS_PER_S)
+        if not self._state.changed:
             self._clock.sleep_until(moment)
 
     # -- publishing ---------------------------------------------------------------------------------------------
 
     def _say(self, state: str, *, again: bool = False, done: bool = False, peak_memory_mb: float | None = None) -> None:
-        if state == self._state and not again:
+        if state == self._reported and not again:
             return
-        self._state = state
+        self._reported = state
         unfinished = self._unfinished() if state in {"paused", "stopped"} else None
         self._publisher.report(
             StateReport(state=state, done=done, unfinished=unfinished, peak_memory_mb=peak_memory_mb)
@@ -310,3 +309,100 @@ class Sampler:
         """Publishes what was measured so far."""
         self._publisher.flush()
         self._flush_at = self._clock.now() + FLUSH_NS
+
+
+class Pace:
+    """Planned starts at origin + i / `rate_hz`; the origin is the first moment asked for after an interruption."""
+
+    def __init__(self, rate_hz: float) -> None:
+        self._period = NS_PER_S / rate_hz
+        self._origin: int | None = None
+        self._started = 0
+        self.unfinished = 0
+        """Arrivals that were due before an interruption and had not been started."""
+
+    def next_start(self, now: int) -> int:
+        """The planned start of the next sample."""
+        if self._origin is None:
+            self._origin = now
+        return self._origin + int(self._started * self._period)
+
+    def started(self) -> None:
+        """That sample was started: the one after it is next."""
+        self._started += 1
+
+    def interrupt(self, now: int) -> None:
+        """The unit stops at `now`. Nothing arrives until the next start is asked for."""
+        if self._origin is not None:
+            due = int((now - self._origin) / self._period) + 1
+            self.unfinished += max(0, due - self._started)
+        self._origin = None
+        self._started = 0
+
+
+FOREVER = sys.maxsize
+
+
+class SampleBudget:
+    """Counts what was sampled. `after_break`: another unit ran, or a pause, so the next sample is a `resume`.
+
+    `recycle_after` predictions wear the process out (None: none do). At most half of them go into the warm-up, and it
+    is not worn before it has taken a steady sample: else one process after another would start and measure nothing.
+    """
+
+    def __init__(self, warmup: int, recycle_after: int | None) -> None:
+        self.warmups_left = warmup if recycle_after is None else min(warmup, recycle_after // 2)
+        self.after_break = False
+        self.predictions = 0
+        self.steady_ns = 0
+        self._recycle_after = recycle_after
+        self._steady = 0
+        self._counted_to = 0  # steady running time is summed up to this moment
+
+    @property
+    def worn(self) -> bool:
+        return self._recycle_after is not None and self.predictions >= self._recycle_after and self._steady > 0
+
+    def begin(self, now: int) -> None:
+        """Sampling begins: what was done before does not count as running time."""
+        self._counted_to = now
+
+    def next_phase(self, limits: Limits) -> tuple[str, int]:
+        """The phase of the next samples, and how many of them may follow each other."""
+        phase, count = self._due(limits)
+        return phase, min(count, self._predictions_left())
+
+    def account(self, phase: str, n: int, end: int) -> None:
+        """`n` samples of a phase were taken, or the wait for one broken off, by the moment `end`."""
+        self.predictions += n
+        if phase == "steady":
+            self._steady += n
+            self.steady_ns += end - self._counted_to
+        elif phase == "warmup":
+            self.warmups_left -= n
+        elif n:
+            self.after_break = False
+        self._counted_to = end
+
+    def steady_until(self, limits: Limits) -> int:
+        """The moment by which steady running time is used up."""
+        return self._counted_to + self._steady_ns_left(limits)
+
+    def reached(self, limits: Limits) -> bool:
+        return (limits.runs is not None and self._steady >= limits.runs) or self._steady_ns_left(limits) <= 0
+
+    def _due(self, limits: Limits) -> tuple[str, int]:
+        if self.after_break:
+            return "resume", 1
+        if self.warmups_left:
+            return "warmup", self.warmups_left
+        return "steady", FOREVER if limits.runs is None else limits.runs - self._steady
+
+    def _predictions_left(self) -> int:
+        return FOREVER if self._recycle_after is None else max(1, self._recycle_after - self.predictions)
+
+    def _steady_ns_left(self, limits: Limits) -> int:
+        if limits.duration_ns is None:
+            return FOREVER
+        left = limits.duration_ns - self.steady_ns
+        return max(left, 1) if self._steady < limits.least_runs else left

@@ -1,6 +1,6 @@
 """Holds what units answer against each other: how far each is from the reference, on the same inputs.
 
-Arrays in, events out; knows no process and no framework.
+Arrays in, events out.
 """
 
 from __future__ import annotations

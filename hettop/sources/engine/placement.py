@@ -1,6 +1,6 @@
 """Sums up where a framework would run each operation of a model: counts, shares of the estimated cost, fallbacks.
 
-Facts in, one event out; knows no framework. What it says is a claim: nothing has run.
+Facts in, one event out. What it says is a claim: nothing has run.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from hettop.sources.engine.backend import split_unit
 from hettop.text import clean
 
 CPU, GPU, NEURAL_ENGINE = "CPU", "GPU", "Neural Engine"
-
-"""What a unit is chosen for; the GPU is what `ALL` falls back to before the CPU."""
 
 MOST_SUPPORTED = 8
 """Devices named of one operation; there are three."""

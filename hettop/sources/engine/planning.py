@@ -1,6 +1,6 @@
 """Has plans read in processes of their own: those of an engine's units without ever waiting, another with waiting.
 
-Knows neither frameworks nor engine processes; time is what it is told has passed.
+Time is what it is told has passed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a unit answered, as its engine process publishes it: thinned to what can be compared, and as bytes.
-
-Knows arrays by name, and neither a framework nor who compares them.
-"""
+"""What a unit answered, as its engine process publishes it: thinned to what can be compared, and as bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The engine as the rest of hettop sees it: units that load, run alone or in turns, pause, fail, and tell it in events.
 
-Lives in hettop's own process and runs no inference there; knows nothing of what becomes of its events.
+Lives in hettop's own process and runs no inference there.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from hettop.errors import HettopError
 from hettop.events import Failure, split_row
 from hettop.processes.child_process import ProcessGuard
 from hettop.processes.pipe_reader import UNREAD_BYTES, PipeReader
-from hettop.sources.engine.backend import Clock
+from hettop.sources.engine.backend import Clock, RealClock
 from hettop.sources.engine.backends import has_plans
 from hettop.sources.engine.child import ENGINE, Channel, Child, Starter
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.frames import OutputsFrame, ReadyReport
+from hettop.sources.engine.handover import memory_budget_mb
 from hettop.sources.engine.job import EndWarmup, EngineJob, Limits, Pause, Run, SetLoad, Slots
 from hettop.sources.engine.outputs import Comparisons
 from hettop.sources.engine.planning import Planning
-from hettop.sources.engine.sample_events import LoadHistory
 from hettop.sources.engine.schedule import BLOCK_NS, Rotation
+from hettop.sources.engine.unit_events import LoadHistory
 from hettop.sources.engine.unit_process import EngineEvent, UnitProcess
-from hettop.sources.engine.watchdog import Timeouts, memory_budget_mb
+from hettop.sources.engine.watchdog import Timeouts
 from hettop.units import NS_PER_S
 
 SETTLE_S = 0.05
@@ -76,6 +76,7 @@ class Engine:
                     timeouts=timeouts,
                     loads=self._loads,
                     comparisons=self._comparisons,
+                    now=self._clock.now,
                 )
                 for unit in units
             },

@@ -1,6 +1,6 @@
 """One unit of an engine: its process, what the process said, and what that means in events.
 
-Knows nothing of the other units or of why this one runs; never waits for anything.
+Never waits for anything.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from hettop.sources.engine.frames import (
     StateReport,
     UsageReport,
 )
+from hettop.sources.engine.handover import TOO_MANY, MemoryWatch, WorkerHandover
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.sample_events import LoadHistory, SampleEvents
-from hettop.sources.engine.unit_events import Doubts, ready_event, state_event, usage_events
-from hettop.sources.engine.watchdog import TOO_MANY, MemoryWatch, Timeouts, Watchdog, WorkerHandover
+from hettop.sources.engine.unit_events import Doubts, LoadHistory, SampleEvents, ready_event, state_event, usage_events
+from hettop.sources.engine.watchdog import Timeouts, Watchdog
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -56,6 +56,7 @@ class UnitProcess:
         timeouts: Timeouts,
         loads: LoadHistory,
         comparisons: Comparisons,
+        now: Callable[[], int],
     ) -> None:
         self.unit = unit
         self.outbox: list[EngineEvent] = []
@@ -68,7 +69,7 @@ class UnitProcess:
         self._comparisons = comparisons
         self._watchdog = Watchdog(timeouts)
         self._origin_ns = origin_ns
-        self._samples = SampleEvents(unit, origin_ns=origin_ns, loads=loads)
+        self._samples = SampleEvents(unit, origin_ns=origin_ns, loads=loads, now=now)
         self._handover = WorkerHandover()
         self._memory = MemoryWatch()
         self._doubts = Doubts()
@@ -331,7 +332,7 @@ def _end_of(ended: ChildExit, warnings: Sequence[str]) -> tuple[str, str]:
     """The kind of failure, and the hint, of a process that ended in this way and had these warnings in its log."""
     if ended.timed_out:
         return "timeout", "use CPU_ONLY or CPU_AND_GPU: without a Neural Engine, loading for one can hang for minutes"
+    killed = ended.signal == SIGKILL  # by another: a process that is killed here is abandoned first
+    hint = "the system kills processes when memory runs out" if killed else ""
     # A model that the Neural Engine's compiler refused was seen to load, and its process to be killed at a first call.
-    if warnings:
-        return "crashed", warnings[0]
-    return "crashed", "the system kills processes when memory runs out" if ended.signal == SIGKILL else ""
+    return "killed" if killed else "crashed", warnings[0] if warnings else hint

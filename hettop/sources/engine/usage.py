@@ -1,6 +1,6 @@
 """What the operating system charges this process: page faults, context switches, memory.
 
-Knows nothing of inference; read once per flush, never per sample.
+Read once per flush, never per sample.
 """
 
 from __future__ import annotations

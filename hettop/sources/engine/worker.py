@@ -1,6 +1,6 @@
 """An engine process: `python -m hettop.sources.engine.worker`, with its job and commands on stdin, frames on stdout.
 
-Knows nothing of other units or of who started it; it ends by itself when stdin does.
+Before the warm-up it asks the model about several sets of inputs, to compare units by. It ends when stdin does.
 """
 
 from __future__ import annotations
@@ -8,27 +8,26 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from dataclasses import replace
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO
 
 from hettop.errors import HettopError
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.processes.framework_errors import named_reason
-from hettop.processes.qos import set_worker_qos
+from hettop.processes.qos import frozen_collector, set_worker_qos
 from hettop.processes.serve import begin_child
 from hettop.sources.engine import job as jobs
-from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, Renewing, split_unit
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, RealClock, Renewing, split_unit
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.frame_writer import FrameWriter
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
-from hettop.sources.engine.garbage import frozen_collector
-from hettop.sources.engine.input_sets import Asked, ask
+from hettop.sources.engine.job import RunMode, WorkerState
 from hettop.sources.engine.loop import Sampler
+from hettop.sources.engine.published import VALUES_LIMIT, OutputSet, thin
+from hettop.sources.engine.publisher import FrameWriter
 from hettop.sources.engine.usage import UsageMeter, peak_memory_mb
-from hettop.sources.engine.worker_state import RunMode, WorkerState
 
 LAST_WORDS_S = 2.0
 """How long an engine process that ends waits for a stalled reader to take its last frames."""
@@ -46,10 +45,10 @@ def main() -> None:
     if not line:
         os._exit(PARENT_GONE)
     job = jobs.decode_job(line)
-    orders = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
+    state = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
     writer = FrameWriter(out, job.backlog_bytes)
-    threading.Thread(target=_work, args=(job, orders, writer), name="worker", daemon=True).start()
-    _read_commands(commands, orders)
+    threading.Thread(target=_work, args=(job, state, writer), name="worker", daemon=True).start()
+    _read_commands(commands, state)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
 
 
@@ -68,18 +67,18 @@ def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str
     return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
 
 
-def _read_commands(lines: BinaryIO, orders: WorkerState) -> None:
+def _read_commands(lines: BinaryIO, state: WorkerState) -> None:
     for line in lines:
         if not line.endswith(b"\n"):
             return  # torn: the parent died while it wrote
-        orders.obey(jobs.decode_command(line))
+        state.obey(jobs.decode_command(line))
 
 
-def _work(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None:
+def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
     """The worker thread: everything that touches the framework. Ends the process."""
     status = FAILED
     try:
-        _measure(job, orders, writer)
+        _measure(job, state, writer)
         status = CLEAN
     except BrokenPipeError:
         status = PARENT_GONE
@@ -94,7 +93,7 @@ def _work(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None
         os._exit(status)  # frameworks' exit handlers have been seen to hang
 
 
-def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> None:
+def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
     _tell(writer, "loading")
     qos = set_worker_qos()
     try:
@@ -111,7 +110,7 @@ def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> N
         backend,
         feed,
         writer,
-        orders,
+        state,
         warmup=job.warmup,
         rate_hz=job.rate_hz,
         rest_ns=job.rest_ns,
@@ -132,7 +131,7 @@ def _measure(job: jobs.EngineJob, orders: WorkerState, writer: FrameWriter) -> N
                 feed,
                 most_sets=job.input_sets,
                 first_ns=first_ns,
-                go_on=lambda: not orders.told_to_pause and orders.doing is not RunMode.STOP,
+                go_on=lambda: not state.told_to_pause and state.doing is not RunMode.STOP,
             )
             _publish(writer, asked)
             sampler.predicted_apart(asked.predictions)
@@ -172,6 +171,65 @@ def _tell(writer: FrameWriter, state: str) -> None:
     """Says at once what is to come: the next call may hold this process for minutes."""
     writer.post(encode_report(StateReport(state=state)))
     writer.flush()
+
+
+EXTRA_NS = 10**9
+"""Further sets of inputs may take this long in all: a second more before the first sample is hardly noticed."""
+
+EXTRA_BYTES = 64 << 20
+"""Further inputs stay in memory for the life of the process, so that no framework can miss them; more are not made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`predictions` that were made for it, and the `feeds` of them, to be kept as long as the model is in use."""
+
+    sets: tuple[OutputSet, ...] = ()
+    predictions: int = 0
+    feeds: tuple[Feed, ...] = ()
+
+
+def ask(
+    backend: Backend,
+    ports: Sequence[Port],
+    options: InputOptions,
+    feed: Feed,
+    *,
+    most_sets: int,
+    first_ns: int,
+    go_on: Callable[[], bool],
+) -> Asked:
+    """The answers to `feed`, which was run last and took `first_ns`, and to inputs of the seeds that follow.
+
+    At most `most_sets` of them, one if the user gave all inputs; none if the backend returns none. A set that fails
+    ends it: what the model refuses there is no fault of what is measured, and is told in the log alone.
+    """
+    wanted = 1 if all(port.name in options.values or port.kind == "state" for port in ports) else most_sets
+    sets: list[OutputSet] = []
+    feeds: list[Feed] = []
+    if not wanted:
+        return Asked()
+    room = VALUES_LIMIT // wanted
+    now = backend.clock.now
+    end, usual_ns = now() + EXTRA_NS, first_ns
+    try:
+        sets.append(thin(backend.outputs(), room))
+        while sets[0] and len(sets) < wanted and go_on():
+            if now() + usual_ns > end or (len(sets) * _nbytes(feed)) > EXTRA_BYTES:
+                break
+            feeds.append(backend.make_inputs(ports, replace(options, seed=options.seed + len(sets))))
+            start = now()
+            backend.predict(feeds[-1])
+            usual_ns = now() - start
+            sets.append(thin(backend.outputs(), room))
+    except Exception:  # noqa: BLE001 (a framework may raise anything)
+        traceback.print_exc(file=sys.stderr)
+    return Asked(tuple(each for each in sets if each), len(feeds), tuple(feeds))
+
+
+def _nbytes(feed: Feed) -> int:
+    """Bytes of the arrays; an image object does not tell, and is small."""
+    return sum(getattr(value, "nbytes", 0) for value in feed.values())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The canary as a source of events: starts its process, listens to it, and says when it is gone.
 
-Knows no session; what a missed frame means for a condition is the fold's business.
+What a missed frame means for a condition is the fold's business.
 """
 
 from __future__ import annotations

@@ -6,13 +6,18 @@ Pure; starts nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hettop.compute_units import OWN_UNIT
 from hettop.errors import HettopError
 from hettop.events import NO_LOAD
 from hettop.text import clean
 
 KINDS_OF_LOAD = ("ane", "cpu", "gpu", "memory")
+UNITS: Mapping[str, str] = {str(kind): unit for kind, unit in OWN_UNIT.items()}
+"""The permission with which the competing model is loaded, of the kinds of load that need one."""
+
 HIGHEST_LEVEL = 256  # workers; more than any machine has cores, fewer than the processes a user may start
 _PART = re.compile(r"(?P<what>[a-z]+):(?P<level>[0-9]{1,4})(?:@(?P<duty>[0-9]{1,3})%)?")
 _EXAMPLE = "write loads as cpu:2, or memory:1@50%+cpu:2; kinds are " + ", ".join(KINDS_OF_LOAD)

@@ -1,6 +1,6 @@
 """Competing load as a source of events: starts and stops workers, and says when the load is really there.
 
-Two implementations of one protocol: real child processes, and the simulated machine's. Neither knows the session.
+Two implementations of one protocol: real child processes, and the simulated machine's.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from hettop import events
-from hettop.compute_units import OWN_UNIT
 from hettop.errors import HettopError
 from hettop.processes.child_process import ChildProcess, ProcessGuard, module_command
-from hettop.sources.load.model import core_ml_here, why_no_model
-from hettop.sources.load.parts import LoadPart, condition_of
+from hettop.sources.load.parts import UNITS, LoadPart, condition_of
 from hettop.sources.load.worker import REFUSED
 from hettop.text import clean
 
@@ -36,7 +34,7 @@ class Changed(Protocol):
 
 
 class CompetingLoad(Protocol):
-    """What the wiring asks of a load."""
+    """What a measurement asks of a load."""
 
     @property
     def parts(self) -> tuple[LoadPart, ...]: ...
@@ -48,12 +46,27 @@ class CompetingLoad(Protocol):
     def close(self) -> None: ...
 
 
+def core_ml_here() -> Mapping[str, str | None]:
+    """Core ML's units on this machine, with None if one may run here, else why not; imports no framework."""
+    from hettop.sources.engine.coreml.availability import core_ml_units, find_native, this_host
+
+    return core_ml_units(this_host(), find_native)
+
+
+def why_no_model(what: str, units: Mapping[str, str | None]) -> str | None:
+    """What this kind of load is, that cannot run where Core ML has these units; None if it can, or needs no model."""
+    unit = UNITS.get(what)
+    reason = units.get(unit, "Core ML lacks the unit") if unit is not None else None
+    return None if reason is None else f"a second Core ML model, and {reason}"
+
+
 def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | None = None) -> str | None:
     """Why these loads cannot run on this machine, or None. `units`: Core ML's, None to look for them."""
-    if not any(part.what in OWN_UNIT for part in parts):
+    if not any(part.what in UNITS for part in parts):
         return None
     here = core_ml_here() if units is None else units
-    return next(filter(None, (why_no_model(part.what, here) for part in parts)), None)
+    found = ((part.what, why_no_model(part.what, here)) for part in parts)
+    return next((f"{what} load is {why}" for what, why in found if why is not None), None)
 
 
 class ProcessLoad:
@@ -205,7 +218,7 @@ class _Worker:
     def __init__(self, part: LoadPart, guard: ProcessGuard, environment: Mapping[str, str]) -> None:
         argv = (*WORKER, part.what, str(part.duty))
         self._process = ChildProcess(argv, environment, guard, stderr=False)
-        self._loads_model = part.what in OWN_UNIT
+        self._loads_model = part.what in UNITS
         self.reason = ""
         self.ready = False
         self.silent_ns = 0

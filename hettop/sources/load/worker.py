@@ -53,10 +53,21 @@ def _stream() -> Callable[[], None]:
     return work
 
 
-def _model(what: str) -> Callable[[], None]:
-    from hettop.sources.load.model import model_work
+MODEL = "mobilenetv2"
 
-    return model_work(what)
+
+def _model(what: str) -> Callable[[], None]:
+    """Loads a second Core ML model, whose each run is a slice. Raises HettopError as the backend does."""
+    from hettop.models.ports import InputOptions
+    from hettop.sources.engine.backend import LoadOptions, RealClock
+    from hettop.sources.engine.backends import create
+    from hettop.sources.engine.names import CORE_ML
+    from hettop.sources.load.parts import UNITS
+
+    backend = create(CORE_ML, RealClock())
+    loaded = backend.load(MODEL, UNITS[what], LoadOptions())
+    feed = backend.make_inputs(loaded.inputs, InputOptions())
+    return lambda: backend.predict(feed)
 
 
 KINDS: dict[str, Callable[[], Callable[[], None]]] = {

@@ -1,6 +1,6 @@
 """The output of a child process that prints power samples: read until it ends or is told to, and never left behind.
 
-Knows no format. No temporary files: what is printed goes through a pipe, the last error lines are kept.
+No temporary files: what is printed goes through a pipe, the last error lines are kept.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from hettop.processes.child_process import ChildExit
-from hettop.sources.power.machine import Guard, Machine
+from hettop.sources.power.source import Guard, Machine
 
 LOOK_EVERY_S = 0.1  # how soon a stop is noticed
 ASKED_TWICE_S = 0.5  # after SIGTERM, and again after SIGKILL

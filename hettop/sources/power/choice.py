@@ -1,46 +1,30 @@
 """Chooses the source of power: the best that works here, or the one that was asked for; tells why not the others.
 
-Knows every source by name; starts none.
+Starts none.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from hettop.errors import HettopError
 from hettop.sources.power.file import FileSource
-from hettop.sources.power.hwmon import HwmonSource
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.macmon_pipe import MacmonSource
-from hettop.sources.power.powermetrics import PowermetricsSource
-from hettop.sources.power.rapl import RaplSource
+from hettop.sources.power.names import FILE, NONE, SIMULATED, SOURCES
 from hettop.sources.power.simulated import SimulatedSource
-from hettop.sources.power.source import UNAVAILABLE, PowerSource
-from hettop.sources.power.zeus import ZeusSource
+from hettop.sources.power.source import UNAVAILABLE, Availability, Machine, PowerSource
 from hettop.text import clean
-
-SOURCES: Mapping[str, Callable[[Machine], PowerSource]] = {
-    "powermetrics": PowermetricsSource,
-    "macmon": MacmonSource,
-    "zeus": ZeusSource,
-    "rapl": RaplSource,
-    "hwmon": HwmonSource,
-}
-"""Best first: what measures most directly, then what needs least."""
-
-NONE = "none"
-SIMULATED = "simulated"
-FILE = "file:"
-NAMES = (*SOURCES, NONE, f"{FILE}PATH")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The source, or None and why: a state of events.POWER_STATES, the reason and what mends it.
 
-    refused: the sources that were passed over, by name, with the reason.
+    refused: the sources that were passed over, by name, with the reason. needs_access: one of them would be chosen if
+        the user gave access.
     """
 
     source: PowerSource | None
@@ -49,10 +33,11 @@ class Choice:
     state: str = UNAVAILABLE
     reason: str = ""
     fix: str = ""
+    needs_access: bool = False
 
 
-Chooser = Callable[[Mapping[str, str]], Choice]
-"""Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to the reason."""
+Chooser = Callable[[Mapping[str, Availability]], Choice]
+"""Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to what they said."""
 
 
 NOT_ASKED_FOR = ("not asked for (--power none)", "")
@@ -92,37 +77,56 @@ def refuse_impossible(name: str | None, machine: Machine) -> None:
         )
 
 
+def make_source(name: str, machine: Machine) -> PowerSource:
+    """The source of that name among `SOURCES`, which is imported now."""
+    module, _, made = SOURCES[name].place.partition(":")
+    return cast(PowerSource, getattr(importlib.import_module(module), made)(machine))
+
+
 def _named(name: str | None, machine: Machine) -> list[PowerSource]:
     if name is None:
-        return [make(machine) for make in SOURCES.values()]
+        return [make_source(each, machine) for each in SOURCES]
     if name in SOURCES:
-        return [SOURCES[name](machine)]
+        return [make_source(name, machine)]
     if name.startswith(FILE) and len(name) > len(FILE):
         return [FileSource(Path(name.removeprefix(FILE)), speed=1.0, wait=machine.wait)]
     if name == SIMULATED:
         raise HettopError("usage", "simulated power belongs to the simulated machine", "hettop --demo")
-    raise HettopError("usage", f"{clean(name, 80)!r} is no source of power", f"sources: {', '.join(NAMES)}")
+    raise HettopError(
+        "usage", f"{clean(name, 80)!r} is no source of power", f"sources: {', '.join((*SOURCES, NONE))}, {FILE}PATH"
+    )
 
 
-def _first(sources: Sequence[PowerSource], known: Mapping[str, str]) -> Choice:
+def _first(sources: Sequence[PowerSource], known: Mapping[str, Availability]) -> Choice:
     """The first that works; nobody asks the others then."""
-    refused: dict[str, str] = {}
-    fix = ""
+    found: dict[str, Availability] = {}
     for source in sources:
-        if source.name in known:
-            refused[source.name] = clean(known[source.name])
-            continue
-        found = source.probe()
-        if found.ok:
-            return Choice(source, refused, source.name)
-        refused[source.name] = clean(found.reason)
-        fix = fix or found.fix
-    return Choice(None, refused, sources[0].name if len(sources) == 1 else NONE, reason=_why(refused), fix=clean(fix))
+        there = known.get(source.name) or source.probe()
+        if there.ok:
+            return Choice(source, _reasons(found), source.name, needs_access=_needs_access(found))
+        found[source.name] = there
+    return Choice(
+        None,
+        _reasons(found),
+        sources[0].name if len(sources) == 1 else NONE,
+        reason=_why(found),
+        fix=clean(next((there.fix for there in found.values() if there.fix), "")),
+        needs_access=_needs_access(found),
+    )
 
 
-def _why(refused: Mapping[str, str]) -> str:
+def _reasons(found: Mapping[str, Availability]) -> dict[str, str]:
+    return {name: clean(there.reason) for name, there in found.items()}
+
+
+def _needs_access(found: Mapping[str, Availability]) -> bool:
+    return any(there.needs_access for there in found.values())
+
+
+def _why(found: Mapping[str, Availability]) -> str:
     """The reasons together; sources of another system go without saying."""
-    telling = {name: why for name, why in refused.items() if not why.endswith(" only")} or refused
-    if len(refused) == 1:
-        return clean(next(iter(refused.values())))
+    reasons = _reasons(found)
+    if len(reasons) == 1:
+        return next(iter(reasons.values()))
+    telling = {name: why for name, why in reasons.items() if not found[name].foreign} or reasons
     return clean("; ".join(f"{name}: {why}" for name, why in telling.items()))

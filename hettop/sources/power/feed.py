@@ -1,24 +1,25 @@
 """Feeds power to the stream: one thread chooses a source and reads it, `drain` hands over what came and never waits.
 
-Knows no particular source and no session. Whatever goes wrong with a source becomes a status in words.
+Windows are placed on the clock by their lengths. Whatever goes wrong with a source becomes a status in words.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+
+import msgspec
 
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
 from hettop.processes.framework_errors import named_reason
 from hettop.sources.power.choice import Choice, Chooser
-from hettop.sources.power.outbox import Outbox, Status, Window
-from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample
-from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, PowerLostError, PowerSource
-from hettop.sources.power.window_clock import Placing
+from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample, as_event
+from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError, PowerSource
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -65,7 +66,7 @@ class PowerFeed:
         self._closing = self._again = self._is_stuck = False
         self._source: PowerSource | None = None
         self._interval_ns = interval_ns
-        self._placing = Placing()
+        self._window_clock = WindowClock()
         self._heard = self._reading = False
         self._keeps_time = True
         self._signs = 0
@@ -138,7 +139,7 @@ class PowerFeed:
     # --- the thread that reads ------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        known: dict[str, str] = {}
+        known: dict[str, Availability] = {}
         while not self._closing:
             self._wake.clear()
             if self._again:
@@ -152,26 +153,27 @@ class PowerFeed:
                 self._play(choice.source, choice, known)
         self._say(self._source, "stopped", "")
 
-    def _chosen(self, known: dict[str, str]) -> Choice:
+    def _chosen(self, known: dict[str, Availability]) -> Choice:
         try:
             return self._choose(dict(known))
         except Exception as error:  # noqa: BLE001 - it must become a word on the screen, whatever it is
-            return Choice(None, dict(known), reason=clean(f"no source could be chosen: {error}"))
+            reasons = {name: there.reason for name, there in known.items()}
+            return Choice(None, reasons, reason=clean(f"no source could be chosen: {error}"))
 
-    def _play(self, source: PowerSource, choice: Choice, known: dict[str, str]) -> None:
+    def _play(self, source: PowerSource, choice: Choice, known: dict[str, Availability]) -> None:
         """Read it, again and again, until something else is to be chosen."""
         self._source = source
         in_vain, ever_heard = 0, False
         while not (self._closing or self._again):
             granted_ns = source.granted_ns(self._asked_ns)
             self._keeps_time, self._interval_ns = granted_ns is not None, granted_ns or self._asked_ns
-            self._say(source, "starting", "", refused=choice.refused)
+            self._say(source, "starting", "", choice=choice)
             lost = self._read(source, choice)
             if self._closing or self._again:
                 return
             in_vain, ever_heard = 0 if self._heard else in_vain + 1, ever_heard or self._heard
             if lost is not None and self._gives_way(lost, in_vain, ever_heard):
-                known[source.name] = lost.message
+                known[source.name] = Availability(False, lost.message, needs_access=lost.state == EXPIRED)
                 if self._has_others(known):
                     return
             if lost is None:
@@ -180,10 +182,10 @@ class PowerFeed:
             elif lost.state in (FAILED, ENDED):
                 wait_s = min(self._patience.again_s * 2 ** min(in_vain, 16), self._patience.longest_s)
                 if lost.state == FAILED and not self._is_stuck:  # which has been said
-                    self._say(source, FAILED, lost.message, lost.hint, refused=choice.refused)
+                    self._say(source, FAILED, lost.message, lost.hint, choice=choice)
                 self._wait(wait_s)
             else:
-                self._say(source, lost.state, lost.message, lost.hint, refused=choice.refused)
+                self._say(source, lost.state, lost.message, lost.hint, choice=choice)
                 self._wait(None)
 
     def _gives_way(self, lost: PowerLostError, in_vain: int, ever_heard: bool) -> bool:
@@ -192,13 +194,13 @@ class PowerFeed:
             return not ever_heard
         return lost.state == UNAVAILABLE or in_vain >= self._patience.tries
 
-    def _has_others(self, known: dict[str, str]) -> bool:
+    def _has_others(self, known: dict[str, Availability]) -> bool:
         """Whether another source would be chosen than those that have failed."""
         return self._chosen(known).source is not None
 
     def _read(self, source: PowerSource, choice: Choice) -> PowerLostError | None:
         """Read it to its end; why it ended, or None if it has no more to give."""
-        self._placing.forget()
+        self._window_clock.forget()
         self._heard, self._is_stuck = False, False
         started = self._now()
         self._signs += 1
@@ -225,7 +227,7 @@ class PowerFeed:
 
     def _take(self, sample: PowerSample, heard: int, started: int) -> None:
         longest = min(self._interval_ns, heard - started)
-        end, elapsed_ns = self._placing.place(heard, sample.elapsed_ns, longest)
+        end, elapsed_ns = self._window_clock.place(heard, sample.elapsed_ns, longest)
         if sample.elapsed_ns is None:  # its length is a guess
             sample = replace(sample, flags=tuple(flag for flag in FLAGS if flag in (*sample.flags, ESTIMATED)))
         source = self._source
@@ -244,7 +246,7 @@ class PowerFeed:
         notes = [source.note]
         if self._interval_ns != self._asked_ns:
             notes.append(f"a sample every {self._interval_ns / 1e6:g} ms, not {self._asked_ns / 1e6:g} ms as asked for")
-        self._say(source, "running", "; ".join(filter(None, notes)), refused=choice.refused)
+        self._say(source, "running", "; ".join(filter(None, notes)), choice=choice)
 
     def _tell_none(self, choice: Choice) -> None:
         self._source = None
@@ -256,6 +258,7 @@ class PowerFeed:
             reason=clean(choice.reason),
             fix=clean(choice.fix),
             refused=dict(choice.refused),
+            needs_access=choice.needs_access,
         )
         self._outbox.put(Status(self._now(), status))
 
@@ -266,7 +269,7 @@ class PowerFeed:
         reason: str,
         fix: str = "",
         *,
-        refused: Mapping[str, str] | None = None,
+        choice: Choice | None = None,
     ) -> None:
         if source is None:
             return
@@ -278,6 +281,86 @@ class PowerFeed:
             fix=clean(fix),
             interval_ns=source.granted_ns(self._asked_ns),
             resolution_mj=source.resolution_mj,
-            refused=dict(refused or {}),
+            refused=dict(choice.refused) if choice is not None else {},
+            needs_access=state == EXPIRED or (choice is not None and choice.needs_access),
         )
         self._outbox.put(Status(self._now(), status))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A sample whose window ended at `moment` of the clock."""
+
+    moment: int
+    elapsed_ns: int
+    sample: PowerSample
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is to be said of the source since `moment` of the clock; the event's own time counts for nothing."""
+
+    moment: int
+    event: PowerStatus
+
+
+class Outbox:
+    """Filled by one thread, emptied by another. The session began at `origin_ns` of the clock."""
+
+    def __init__(self, origin_ns: int, most: int) -> None:
+        self._origin, self._most = origin_ns, most
+        self._lock = threading.Lock()
+        self._told: deque[Window | Status] = deque()
+        self.dropped = 0
+
+    def put(self, told: Window | Status) -> None:
+        with self._lock:
+            self._told.append(told)
+            while len(self._told) > self._most:
+                self.dropped += isinstance(self._told.popleft(), Window)
+
+    def take(self, earliest: int, latest: int) -> list[Power | PowerStatus]:
+        """All of it as events, in order, with times from `earliest` to `latest` (ns of the session)."""
+        with self._lock:
+            told, self._told = self._told, deque()
+        events: list[Power | PowerStatus] = []
+        t = earliest
+        for each in told:
+            t = max(t, min(each.moment - self._origin, latest))
+            if isinstance(each, Status):
+                events.append(msgspec.structs.replace(each.event, t=t))
+            else:
+                events.append(as_event(each.sample, t, min(each.elapsed_ns, t)))
+        return events
+
+
+MOST_BEHIND_NS = 10**9
+
+
+class WindowClock:
+    """Ends of consecutive windows.
+
+    The first ends when it is heard of, each later one its length after the one before: their lengths are exact, while
+    the moment one is heard of varies with the pipe and the scheduler. No window ends after it was heard of; one that
+    would end more than a second before is placed anew, for then windows are missing or the machine has slept.
+    """
+
+    def __init__(self) -> None:
+        self._end: int | None = None
+
+    def place(self, heard_ns: int, elapsed_ns: int | None, longest_ns: int) -> tuple[int, int]:
+        """End and length. A source that tells no length: since the end before, but no more than `longest_ns`."""
+        before = self._end
+        if elapsed_ns is None:
+            end = heard_ns
+            elapsed_ns = longest_ns if before is None else max(0, min(heard_ns - before, longest_ns))
+        elif before is None or heard_ns - (before + elapsed_ns) > MOST_BEHIND_NS:
+            end = heard_ns
+        else:
+            end = min(before + elapsed_ns, heard_ns)
+        self._end = end
+        return end, elapsed_ns
+
+    def forget(self) -> None:
+        """The source was started anew."""
+        self._end = None

@@ -10,10 +10,15 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import ESTIMATED, PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import (
+    UNAVAILABLE,
+    Availability,
+    Machine,
+    PowerLostError,
+    ReadingInterval,
+    of_another_system,
+)
 
 FOLDER = Path("class/hwmon")
 UW_PER_MW = 1000
@@ -32,11 +37,10 @@ _RAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """A reading in µW of a rail; `averaged` by its driver over a while, else of a moment."""
+    """A reading in µW of a rail."""
 
     rail: str
     path: Path
-    averaged: bool
 
 
 class HwmonSource:
@@ -48,7 +52,7 @@ class HwmonSource:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._folder = machine.sysfs / FOLDER
-        self._pace = Pace(machine.now, machine.wait)
+        self._interval = ReadingInterval(machine.now, machine.wait)
 
     @property
     def note(self) -> str:
@@ -59,7 +63,7 @@ class HwmonSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only", impossible=True, absent=True)
+            return of_another_system("Linux")
         sensors, others = sensors_in(self._folder)
         if not sensors:
             some = "no power sensor here says what it measures" if others else f"no power sensor in {self._folder}"
@@ -72,14 +76,14 @@ class HwmonSource:
         """A sample at the end of each interval; PowerLostError when no sensor can be read any more."""
         sensors, _ = sensors_in(self._folder)
         began: int | None = None
-        for _ in self._pace.moments(max(SHORTEST_NS, interval_ns)):
+        for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
             now = self._machine.now()
             if began is not None and now > began:
                 yield _sample(sensors, now - began)
             began = now
 
     def stop(self) -> None:
-        self._pace.stop()
+        self._interval.stop()
 
 
 def sensors_in(folder: Path) -> tuple[list[Sensor], int]:
@@ -92,7 +96,7 @@ def sensors_in(folder: Path) -> tuple[list[Sensor], int]:
         if rail is None:
             others += 1
             continue
-        found.setdefault(f"{path.parent.name}/{stem}", Sensor(rail, path, path.name.endswith("_average")))
+        found.setdefault(f"{path.parent.name}/{stem}", Sensor(rail, path))
     return list(found.values()), others
 
 

@@ -1,6 +1,7 @@
 """powermetrics as a source: started through `sudo -n` with a constant command line, read as it prints.
 
-Never asks for a password and never runs as root itself. Knows the words of sudo and powermetrics when they refuse.
+Never asks for a password and never runs as root itself. Knows the words of sudo and powermetrics when they refuse, what
+gives access for a while, and the rules that make it permanent.
 """
 
 from __future__ import annotations
@@ -8,17 +9,48 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
+from hettop.errors import HettopError
 from hettop.processes.child_process import ChildExit
 from hettop.processes.command import run_command
-from hettop.sources.power import access
 from hettop.sources.power.child import ChildOutput, english
-from hettop.sources.power.machine import Machine
 from hettop.sources.power.plist import PlistParser
 from hettop.sources.power.sample import PARTIAL, POWERMETRICS_STEP_MJ, PowerSample
-from hettop.sources.power.source import ENDED, EXPIRED, FAILED, UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import (
+    ENDED,
+    EXPIRED,
+    FAILED,
+    UNAVAILABLE,
+    Availability,
+    Machine,
+    PowerLostError,
+    of_another_system,
+)
 from hettop.sources.power.text import HEADER
 from hettop.text import clean
 from hettop.units import NS_PER_S
+
+SUDO = "/usr/bin/sudo"
+POWERMETRICS = "/usr/bin/powermetrics"
+INTERVAL_MS = 500
+SAMPLES = 7200  # an hour: a powermetrics that nobody ends any more ends by itself
+INTERVAL_NS = INTERVAL_MS * 10**6
+
+POWERMETRICS_ARGV = (
+    POWERMETRICS,
+    *("-s", "cpu_power,gpu_power,thermal"),
+    *("-f", "plist"),
+    *("-i", str(INTERVAL_MS)),
+    *("-a", "0"),
+    *("-b", "0"),
+    *("-n", str(SAMPLES)),
+)
+"""Always this, to the letter: a sudoers rule that allows no more than it can match nothing else."""
+
+COMMAND = (SUDO, "-n", *POWERMETRICS_ARGV)
+
+EXPIRED_REASON = "power access expired"
+EXPIRED_FIX = "sudo -v, in this very terminal"
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 MOST_LOST = 10  # documents in a row of which none gave a sample
 MOST_NOISE = 256 << 10  # bytes without a single document
@@ -26,12 +58,12 @@ MOST_EMPTY = 4  # samples in a row without any rail
 PROBE_PATIENCE_S = 5.0
 
 _EXPIRED = ("a password is required", "a terminal is required to read the password", "no tty present")
-_NEEDS = f"macOS tells power to root only: {access.SUDO} -v (press p)"
-NO_SUDO_FIX = f"see what `{access.SUDO} -V` says, or use macmon, which needs no password: brew install macmon"
-NO_ANSWER_FIX = f"run `{access.SUDO} -v` in this very terminal and see what it waits for, or use macmon"
+_NEEDS = "macOS tells power to root only"
+NO_SUDO_FIX = f"see what `{SUDO} -V` says, or use macmon, which needs no password: brew install macmon"
+NO_ANSWER_FIX = f"run `{SUDO} -v` in this very terminal and see what it waits for, or use macmon"
 # What they print, in which state that leaves the source, and what to say.
 _REFUSALS: tuple[tuple[str, str, str, str], ...] = (
-    *((words, EXPIRED, access.EXPIRED_REASON, access.EXPIRED_FIX) for words in _EXPIRED),
+    *((words, EXPIRED, EXPIRED_REASON, EXPIRED_FIX) for words in _EXPIRED),
     (
         "must be invoked as the superuser",
         UNAVAILABLE,
@@ -54,8 +86,8 @@ _REFUSALS: tuple[tuple[str, str, str, str], ...] = (
         "this macOS lacks a sampler: {words}",
         "please report this, with the version",
     ),
-    ("command not found", UNAVAILABLE, f"{access.POWERMETRICS} has gone", "it is a part of macOS"),
-    ("No such file or directory", UNAVAILABLE, f"{access.POWERMETRICS} has gone", "it is a part of macOS"),
+    ("command not found", UNAVAILABLE, f"{POWERMETRICS} has gone", "it is a part of macOS"),
+    ("No such file or directory", UNAVAILABLE, f"{POWERMETRICS} has gone", "it is a part of macOS"),
 )
 
 
@@ -66,36 +98,38 @@ class PowermetricsSource:
     resolution_mj: float | None = POWERMETRICS_STEP_MJ
     note = ""
 
-    def __init__(self, machine: Machine, in_all: int = access.SAMPLES) -> None:
+    def __init__(self, machine: Machine, in_all: int = SAMPLES) -> None:
         """`in_all`: after how many samples it ends by itself."""
         self._machine, self._in_all = machine, in_all
         self._child: ChildOutput | None = None
         self._stopped = False
 
     def granted_ns(self, asked_ns: int) -> int | None:  # noqa: ARG002 - the command line is constant
-        return access.INTERVAL_NS
+        return INTERVAL_NS
 
     def probe(self) -> Availability:
         """Whether it can be started without a question; sudo is asked, and never asks back."""
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True, absent=True)
-        for path in (access.POWERMETRICS, access.SUDO):
+            return of_another_system("macOS")
+        for path in (POWERMETRICS, SUDO):
             if self._machine.find(path) is None:
                 return Availability(False, f"there is no {path}", "it is a part of macOS", impossible=True)
         # A ticket or a rule for everything; else a rule for this very command line.
-        for question in (("true",), ("-l", *access.POWERMETRICS_ARGV)):
-            code, words = self._asked((access.SUDO, "-n", *question))
+        for question in (("true",), ("-l", *POWERMETRICS_ARGV)):
+            code, words = self._asked((SUDO, "-n", *question))
             if code == 0:
                 return Availability(True)
         state, reason, fix = _refusal(words)
-        return Availability(False, _NEEDS, access.EXPIRED_FIX) if state == EXPIRED else Availability(False, reason, fix)
+        if state == EXPIRED:
+            return Availability(False, _NEEDS, EXPIRED_FIX, needs_access=True)
+        return Availability(False, reason, fix)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:
         """Samples of 500 ms, whatever is asked for, until it is stopped; PowerLostError when it ends before."""
         del interval_ns
         self._stopped = False
         try:
-            self._child = ChildOutput(access.COMMAND, self._machine, farewell_s=2 * access.INTERVAL_NS / NS_PER_S)
+            self._child = ChildOutput(COMMAND, self._machine, farewell_s=2 * INTERVAL_NS / NS_PER_S)
         except OSError as error:
             raise PowerLostError(f"sudo cannot be started: {error.strerror}", NO_SUDO_FIX, state=UNAVAILABLE) from None
         reading = LiveReading()
@@ -196,3 +230,60 @@ def _refusal(words: Sequence[str]) -> tuple[str, str, str]:
             if mark.lower() in line.lower():
                 return state, clean(reason.format(words=clean(line, 100))), fix
     return FAILED, clean(words[-1]) if words else "", ""
+
+
+def access_command(*, on_terminal: bool) -> list[str]:
+    """What gives hettop access for a while; to be run on the terminal, with the screen out of the way.
+
+    Raises HettopError (`usage`) without a terminal: sudo would have nobody to ask.
+    """
+    if not on_terminal:
+        raise HettopError("usage", "no terminal to ask for a password on", "hettop doctor --sudoers prints rules")
+    return [SUDO, "-v"]
+
+
+def explanation() -> str:
+    """What is printed before `access_command` runs."""
+    return f"""\
+macOS tells the power of CPU, GPU and Neural Engine to root only. This asks for access:
+
+  {SUDO} -v
+
+sudo asks for your password, itself and on this terminal: hettop neither sees nor keeps it, and stays your own process.
+For the next minutes (five, unless your administrator chose otherwise), on this terminal, hettop can then start
+
+  {" ".join(COMMAND)}
+
+which prints figures and changes nothing. It runs on when the access has expired, for an hour; then press p again.
+Press Ctrl-C to go on without power. To be asked no more: hettop doctor --sudoers
+"""
+
+
+def sudoers_rules(user: str) -> str:
+    """Rules for /etc/sudoers.d that allow `user` this one command line without a password, and why no less narrow.
+
+    Raises HettopError (`usage`) for a name that would mean something else in a rule.
+    """
+    if not user or not set(user) <= _NAME_CHARACTERS or user == "ALL" or user.startswith(("-", ".")):
+        raise HettopError("usage", f"{user!r} is no user name that a sudoers rule can hold", "name a plain user")
+    command = " ".join(POWERMETRICS_ARGV).replace(",", "\\,")  # a bare comma ends a command in sudoers
+    return f"""\
+# Lets {user} read power figures without a password: this command line to the letter, and no other.
+# Install it yourself, with a check of its syntax:
+#   hettop doctor --sudoers > hettop.sudoers && visudo -cf hettop.sudoers
+#   sudo install -m 0440 -o root -g wheel hettop.sudoers /private/etc/sudoers.d/hettop
+# To take it back: sudo rm /private/etc/sudoers.d/hettop
+# Do not shorten it. A rule that names powermetrics without its arguments allows any of them, and
+# `powermetrics -o FILE` writes FILE as root: whoever may run that can overwrite any file of this Mac.
+{user} ALL=(root) NOPASSWD: {command}
+"""
+
+
+def root_warning(euid: int, platform: str) -> str | None:
+    """What to say if hettop itself runs as root on a Mac; None if it does not, or where root has other uses.
+
+    platform: as `sys.platform` names it.
+    """
+    if euid != 0 or platform != "darwin":
+        return None
+    return "running as root, and so does every model: start it as yourself (on a Mac, sudo -v gives access to power)"

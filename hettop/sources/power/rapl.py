@@ -10,10 +10,15 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import PARTIAL, PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import (
+    UNAVAILABLE,
+    Availability,
+    Machine,
+    PowerLostError,
+    ReadingInterval,
+    of_another_system,
+)
 
 FOLDER = Path("class/powercap")
 SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2 % of a window
@@ -42,7 +47,7 @@ class RaplSource:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._folder = machine.sysfs / FOLDER
-        self._pace = Pace(machine.now, machine.wait)
+        self._interval = ReadingInterval(machine.now, machine.wait)
         self._packages = 0
 
     @property
@@ -54,7 +59,7 @@ class RaplSource:
 
     def probe(self) -> Availability:
         if self._machine.is_mac:
-            return Availability(False, "Linux only", impossible=True, absent=True)
+            return of_another_system("Linux")
         zones = zones_in(self._folder)
         if not zones:
             return Availability(False, f"there are no energy counters in {self._folder}", impossible=True, absent=True)
@@ -72,14 +77,14 @@ class RaplSource:
         self._packages = sum(zone.rail == "package" for zone in zones)
         before: Mapping[Zone, int] = {}
         began: int | None = None
-        for _ in self._pace.moments(max(SHORTEST_NS, interval_ns)):
+        for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
             now, counters = self._machine.now(), _read(zones)
             if began is not None and now > began:
                 yield _sample(zones, before, counters, now - began)
             before, began = counters, now
 
     def stop(self) -> None:
-        self._pace.stop()
+        self._interval.stop()
 
 
 def zones_in(folder: Path) -> list[Zone]:

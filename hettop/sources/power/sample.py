@@ -1,6 +1,6 @@
 """One power sample, whatever measured it: rails in mW, clusters, GPU, thermal state, and what to doubt about it.
 
-Pure. Knows no format and no source; a figure that is absent or out of all bounds is None, never 0.
+Pure; a figure that is absent or out of all bounds is None, never 0.
 """
 
 from __future__ import annotations

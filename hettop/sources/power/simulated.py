@@ -11,10 +11,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 
 from hettop.events import NO_LOAD, Gpu, split_row
-from hettop.sources.power.machine import Wait
-from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import POWERMETRICS_STEP_MJ, ClusterFigures, PowerSample, make_sample
-from hettop.sources.power.source import Availability
+from hettop.sources.power.source import Availability, ReadingInterval, Wait
 
 SHORTEST_NS = 50 * 10**6
 MW_PER_MJ_PER_NS = 1e9
@@ -62,7 +60,7 @@ class SimulatedSource:
     def __init__(self, now: Callable[[], int], seed: int = 0, wait: Wait | None = None) -> None:
         self._now = now
         self._random = random.Random(seed)  # noqa: S311 - a simulation, no secret
-        self._pace = Pace(now, wait)
+        self._pace = ReadingInterval(now, wait)
         self._lock = threading.Lock()
         self._told: list[tuple[int, Draw]] = [(now(), IDLE)]
 

@@ -9,10 +9,15 @@ from collections.abc import Generator
 from typing import Any
 
 from hettop.processes.framework_errors import named_reason
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.pace import Pace
 from hettop.sources.power.sample import PowerSample, make_sample, milliwatts
-from hettop.sources.power.source import UNAVAILABLE, Availability, PowerLostError
+from hettop.sources.power.source import (
+    UNAVAILABLE,
+    Availability,
+    Machine,
+    PowerLostError,
+    ReadingInterval,
+    of_another_system,
+)
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -33,7 +38,7 @@ class ZeusSource:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._pace = Pace(machine.now, machine.wait)
+        self._interval = ReadingInterval(machine.now, machine.wait)
 
     @property
     def note(self) -> str:
@@ -44,7 +49,7 @@ class ZeusSource:
 
     def probe(self) -> Availability:
         if not self._machine.is_mac:
-            return Availability(False, "macOS only", impossible=True, absent=True)
+            return of_another_system("macOS")
         try:
             self._monitor()
         except PowerLostError as lost:
@@ -56,7 +61,7 @@ class ZeusSource:
         """A sample at the end of each window; PowerLostError when the library fails."""
         monitor = self._monitor()
         began: int | None = None
-        for turn, _ in enumerate(self._pace.moments(max(SHORTEST_NS, interval_ns))):
+        for turn, _ in enumerate(self._interval.moments(max(SHORTEST_NS, interval_ns))):
             try:
                 monitor.begin_window(WINDOWS[turn % 2])
                 now = self._machine.now()
@@ -68,7 +73,7 @@ class ZeusSource:
             began = now
 
     def stop(self) -> None:
-        self._pace.stop()
+        self._interval.stop()
 
     @property
     def _is_ultra(self) -> bool:

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 import msgspec
 
 from hettop.errors import HettopError
+from hettop.processes.qos import frozen_collector
 from hettop.processes.reaper import Reaper
 from hettop.processes.serve import Replies, Request, begin_child
-from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.garbage import frozen_collector
+from hettop.sources.engine.backend import Clock, RealClock
 from hettop.sources.engine.watchdog import PATIENT_FACTOR, Timeouts
 from hettop.studies.coexec.blocks import REST_NS, Block, Rounds, plan_rounds, unit_of
 from hettop.studies.coexec.crew import Began, Crew, Did, Died, GaveBack, ProcessCrew, Said

@@ -10,7 +10,7 @@ import msgspec
 
 from hettop.events import Baseline, Power, PowerStatus, is_capture
 from hettop.format import count, percent, significant
-from hettop.session.power_summary import CAPTURE_WORDS, without_keys
+from hettop.session.power_summary import CAPTURE_WORDS
 from hettop.session.rails import PowerWindow, estimate, measured
 from hettop.studies.coexec.blocks import copy_of, unit_of
 from hettop.studies.coexec.rates import (
@@ -208,7 +208,7 @@ class TogetherPower:
         """What a source told; its times count from `origin_ns`."""
         self._captured = self._captured or is_capture(event.source)
         if isinstance(event, PowerStatus):
-            self._why = without_keys(event.reason) if event.reason else self._why
+            self._why = event.reason or self._why
         if not isinstance(event, Power) or is_capture(event.source):
             return
         window = measured(event)

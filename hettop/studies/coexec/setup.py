@@ -19,7 +19,7 @@ from hettop.measurement.setup import ALL_UNITS, Setup, prepare
 from hettop.processes.call import COLLECT_S, Call
 from hettop.processes.child_process import environment_for_child, module_command
 from hettop.processes.reaper import Reaper
-from hettop.sources.power.machine import this_machine
+from hettop.sources.power.source import this_machine
 from hettop.studies.coexec.blocks import BLOCK_NS, REST_NS, kinds_of, workers_of
 from hettop.studies.coexec.measure import PowerEvent, TogetherPower
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work

@@ -16,12 +16,10 @@ from hettop.errors import HettopError
 from hettop.models.ports import Feed
 from hettop.processes.framework_errors import named_reason
 from hettop.processes.pipe_reader import LineReader
-from hettop.processes.qos import set_worker_qos
+from hettop.processes.qos import frozen_collector, set_worker_qos
 from hettop.processes.serve import Failed, begin_child
-from hettop.sources.engine.backend import Backend, Clock, LoadOptions, split_unit
+from hettop.sources.engine.backend import Backend, Clock, LoadOptions, RealClock, split_unit
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.garbage import frozen_collector
 from hettop.studies.coexec.messages import Ready, WorkerJob, decode_work, encode
 
 READ_BYTES = 1 << 16

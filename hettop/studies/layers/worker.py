@@ -20,8 +20,7 @@ from hettop.format import milliseconds
 from hettop.models.cache import default_cache
 from hettop.processes.call import ChildLostError
 from hettop.processes.serve import Caller, serve
-from hettop.sources.engine.backend import Backend, Clock, LoadOptions, split_unit
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Backend, Clock, LoadOptions, RealClock, split_unit
 from hettop.sources.macos import SYSCTL, sysctl
 from hettop.studies.layers.job import PROFILED, LayersJob
 from hettop.studies.layers.planned import by_facts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hettop.format import UNKNOWN, percent, seconds, significant, watts
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
@@ -50,7 +52,8 @@ class PowerPanel(AutoHeightPanel):
         view = frame_state.session.power
         if frame_state.replay is not None and view.state is None and not view.rails:
             return [fit(line((f"{UNKNOWN} (no power was recorded up to here)", "muted")), width)]
-        return draw_power(view, width)
+        # A replay cannot be given access to anything.
+        return draw_power(view if frame_state.replay is None else replace(view, needs_access=False), width)
 
 
 def draw_power(view: PowerView, width: int) -> list[Line]:
@@ -116,7 +119,8 @@ def _trouble(view: PowerView, width: int) -> list[Line]:
         return [fit(line(("looking for a source …", "muted")), width)]
     # What a source that runs says of itself is a note, and no reason for having told nothing.
     why = "no usable sample yet" if view.state == "running" else view.reason or view.state
-    words = f"{UNKNOWN} ({why})"
+    key = ", press p" if view.needs_access and view.state != "running" else ""
+    words = f"{UNKNOWN} ({why}{key})"
     rows = [fit(line((text, "warning")), width) for text in wrapped(clean(words), width)]
     return rows + [fit(line((text, "muted")), width) for text in wrapped(clean(view.fix), width)]
 

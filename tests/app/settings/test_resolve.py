@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from hettop.app.settings.resolve import resolve_settings, shown
-from hettop.app.settings.schema import POWER_SOURCES, SETTINGS
-from hettop.app.settings.ui_state import UiState
+from hettop.app.settings.resolve import UiState, resolve_settings, shown
+from hettop.app.settings.schema import SETTINGS
 from hettop.cli.config import example
-from hettop.sources.power.choice import SOURCES
 from hettop.toml import TomlFile
 
 
@@ -156,10 +154,6 @@ def test_the_example_sets_nothing_and_says_what_is_so() -> None:
     assert {name: value.value for name, value in settings.values.items()} == {s.name: s.default for s in SETTINGS}
     assert {value.source for value in settings.values.values()} == {"file"}
     assert settings.keys["unit.next"].value == "c"
-
-
-def test_the_sources_of_power_are_those_that_there_are() -> None:
-    assert set(POWER_SOURCES) == set(SOURCES)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.settings.load import load_settings, preferences
-from hettop.app.settings.ui_state import read_ui_state
+from hettop.app.settings.resolve import load_settings, preferences, read_ui_state
 from hettop.measurement.user_files import Places
 from hettop.tui.preferences import Preferences
 

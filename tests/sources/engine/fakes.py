@@ -8,8 +8,7 @@ from typing import Any
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 from hettop.sources.engine.frames import AnyFrame, AnyReport, FrameReader, SampleFrame
-from hettop.sources.engine.job import AnyCommand, Limits, Stop
-from hettop.sources.engine.worker_state import RunMode, WorkerState
+from hettop.sources.engine.job import AnyCommand, Limits, RunMode, Stop, WorkerState
 
 MS = 1_000_000
 
@@ -40,7 +39,7 @@ class FakeClock:
         return self._schedule[0][0] if self._schedule else None
 
 
-class ScriptedOrders(WorkerState):
+class ScriptedState(WorkerState):
     """WorkerState that come at given moments (ns). Whoever waits when none are left is told to stop."""
 
     def __init__(

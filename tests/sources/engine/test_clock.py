@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.sources.engine.clock import MAX_LEAD_NS, RealClock, VirtualClock
+from hettop.sources.engine.backend import RealClock
+from hettop.sources.engine.backends.simulated import MAX_LEAD_NS, VirtualClock
 from tests.clocks import FakeClock
 
 MS = 1_000_000
@@ -98,5 +100,8 @@ def test_the_real_clock_is_the_monotonic_one_and_sleeps_no_shorter_than_asked() 
     assert clock.now() >= here + 2 * MS
 
 
-def test_the_real_clock_does_not_sleep_for_a_moment_that_has_passed() -> None:
+def test_the_real_clock_does_not_sleep_for_a_moment_that_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
     RealClock().sleep_until(0)
+    assert not slept

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hettop.models.ports import Feed, InputOptions, Port
-from hettop.sources.engine.input_sets import Asked, ask
+from hettop.sources.engine.worker import Asked, ask
 from tests.sources.engine.fakes import MS, FakeBackend, FakeClock
 
 PORTS = (Port("x", "float32", (1,)),)

@@ -5,10 +5,21 @@ import itertools
 import pytest
 
 from hettop.sources.engine.frames import DoubtReport, RetireReport, StateReport, UsageReport
-from hettop.sources.engine.job import AnyCommand, EndWarmup, Limits, Pause, Retire, Run, SetLimits, SetLoad, Slots, Stop
+from hettop.sources.engine.job import (
+    AnyCommand,
+    EndWarmup,
+    Limits,
+    Pause,
+    Retire,
+    Run,
+    RunMode,
+    SetLimits,
+    SetLoad,
+    Slots,
+    Stop,
+)
 from hettop.sources.engine.loop import FLUSH_NS, Sampler
-from hettop.sources.engine.worker_state import RunMode
-from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedOrders
+from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedState
 
 
 def sample(
@@ -26,14 +37,14 @@ def sample(
     """Runs a sampler to its end; script times are in ms."""
     clock, out = FakeClock(), ListedOut()
     backend = FakeBackend(clock, [round(latency * MS) for latency in latencies_ms], natives)
-    orders = ScriptedOrders(
+    state = ScriptedState(
         clock, [(moment * MS, command) for moment, command in script or []], doing=doing, limits=limits
     )
     sampler = Sampler(
         backend,
         {},
         out,
-        orders,
+        state,
         warmup=warmup,
         rate_hz=rate_hz,
         rest_ns=rest_ms * MS,
@@ -64,7 +75,7 @@ def test_phases_follow_by_count_first_warmup_steady() -> None:
 
 def test_the_first_call_returns_its_latency() -> None:
     clock = FakeClock()
-    sampler = Sampler(FakeBackend(clock, [7 * MS]), {}, ListedOut(), ScriptedOrders(clock), warmup=0, rate_hz=None)
+    sampler = Sampler(FakeBackend(clock, [7 * MS]), {}, ListedOut(), ScriptedState(clock), warmup=0, rate_hz=None)
     assert sampler.first_call() == 7 * MS
 
 
@@ -273,8 +284,8 @@ def test_what_comes_before_each_call_is_done_as_often_and_is_no_part_of_its_time
         done_before.append(backend.calls)
         clock.advance(3 * MS)
 
-    orders = ScriptedOrders(clock, [], limits=Limits(runs=4))
-    sampler = Sampler(backend, {}, out, orders, warmup=2, rate_hz=rate_hz, before_each=before_each)
+    state = ScriptedState(clock, [], limits=Limits(runs=4))
+    sampler = Sampler(backend, {}, out, state, warmup=2, rate_hz=rate_hz, before_each=before_each)
     sampler.first_call()
     sampler.run()
     assert done_before == [0, 1, 2, 3, 4, 5, 6]
@@ -311,7 +322,7 @@ def test_the_backend_is_told_of_competing_load_between_two_samples() -> None:
 def test_what_the_reader_left_is_written_on_while_paused() -> None:
     clock, out = FakeClock(), ListedOut()
     sampler = Sampler(
-        FakeBackend(clock, [MS]), {}, out, ScriptedOrders(clock, limits=Limits(runs=1)), warmup=0, rate_hz=None
+        FakeBackend(clock, [MS]), {}, out, ScriptedState(clock, limits=Limits(runs=1)), warmup=0, rate_hz=None
     )
     sampler.first_call()
     out.pending = True
@@ -324,9 +335,9 @@ def test_what_the_reader_left_is_written_on_while_paused() -> None:
 def test_usage_is_published_beside_the_samples_only_when_there_is_some() -> None:
     clock, out = FakeClock(), ListedOut()
     charges = itertools.chain([None, UsageReport(major_faults=2)], itertools.repeat(None))
-    orders = ScriptedOrders(clock, limits=Limits(runs=50))
+    state = ScriptedState(clock, limits=Limits(runs=50))
     sampler = Sampler(
-        FakeBackend(clock, [10 * MS]), {}, out, orders, warmup=0, rate_hz=None, read_usage=lambda: next(charges)
+        FakeBackend(clock, [10 * MS]), {}, out, state, warmup=0, rate_hz=None, read_usage=lambda: next(charges)
     )
     sampler.first_call()
     sampler.run()
@@ -356,7 +367,7 @@ def test_a_worn_process_that_is_paused_retires_when_it_is_to_run_again() -> None
 def test_predictions_that_are_no_samples_wear_a_process_too() -> None:
     clock, out = FakeClock(), ListedOut()
     backend = FakeBackend(clock, [MS])
-    sampler = Sampler(backend, {}, out, ScriptedOrders(clock), warmup=0, rate_hz=None, recycle_after=20)
+    sampler = Sampler(backend, {}, out, ScriptedState(clock), warmup=0, rate_hz=None, recycle_after=20)
     sampler.first_call()
     sampler.predicted_apart(7)
     sampler.run()
@@ -395,8 +406,8 @@ def test_an_order_to_retire_outlasts_later_orders() -> None:
 
 def test_time_spent_before_sampling_is_no_running_time() -> None:
     clock, out = FakeClock(), ListedOut()
-    orders = ScriptedOrders(clock, limits=Limits(duration_ns=95 * MS))
-    sampler = Sampler(FakeBackend(clock, [10 * MS]), {}, out, orders, warmup=0, rate_hz=None)
+    state = ScriptedState(clock, limits=Limits(duration_ns=95 * MS))
+    sampler = Sampler(FakeBackend(clock, [10 * MS]), {}, out, state, warmup=0, rate_hz=None)
     sampler.first_call()
     clock.advance(500 * MS)
     sampler.run()

@@ -1,10 +1,24 @@
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from hettop.events import Samples
-from hettop.sources.engine.frames import SampleFrame
-from hettop.sources.engine.sample_events import REMEMBERED, LoadHistory, to_events
+import msgspec
+import numpy as np
+import pytest
+
+from hettop.events import (
+    LARGEST_EXACT,
+    LATENCY_LIMIT_NS,
+    LATENESS_LIMIT_NS,
+    WINDOW_LIMIT,
+    Header,
+    Samples,
+)
+from hettop.record.defects import Report
+from hettop.record.reader import open_recording, read_events
+from hettop.record.writer import Writer
+from hettop.sources.engine.frames import BrokenStreamError, SampleFrame
+from hettop.sources.engine.unit_events import MOST_AHEAD_NS, REMEMBERED, LoadHistory, SampleEvents, to_events
 
 
 def frame(start: list[int], latency: list[int], phase: str = "steady", **columns: list[int]) -> SampleFrame:
@@ -85,3 +99,39 @@ def test_no_window_is_longer_than_20_000_samples() -> None:
     assert [w.gap_ns[0] for w in windows] == [0, 3, 3]
     assert [w.t0 for w in windows] == [0, 200_000, 400_000]
     assert [w.native_ns is not None and w.native_ns.size == w.n for w in windows] == [True] * 3
+
+
+LATEST = LARGEST_EXACT - LATENCY_LIMIT_NS
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [frame([LATEST], [LATENCY_LIMIT_NS], native=[LATENCY_LIMIT_NS], late=[LATENESS_LIMIT_NS])],
+        [frame([0, 0, LATEST], [0, LATENCY_LIMIT_NS, 1], native=[0, 0, 0], late=[0, 0, 0])],
+        [frame([0], [LATENCY_LIMIT_NS]), frame([0], [1])],
+        [frame(list(range(WINDOW_LIMIT + 5)), [LATENCY_LIMIT_NS] * (WINDOW_LIMIT + 5))],
+    ],
+    ids=["all at their limits", "far apart, and at once", "a clock that went back", "more than a window"],
+)
+def test_what_passes_the_check_of_a_frame_is_recorded_and_read_back(tmp_path: Path, frames: list[SampleFrame]) -> None:
+    samples = SampleEvents("ALL", origin_ns=0, loads=LoadHistory(), now=lambda: LARGEST_EXACT)
+    windows = [msgspec.structs.replace(w, t=LARGEST_EXACT) for each in frames for w in samples.take(each)]
+    writer = Writer(tmp_path / "a.jsonl", Header(t=0, format="hettop", version=(1, 1), id="x"))
+    for window in windows:
+        writer.write(window)
+    writer.close("done")
+    file, _ = open_recording(tmp_path / "a.jsonl")
+    report = Report()
+    with file:
+        read = [event for event in read_events(file, report) if isinstance(event, Samples)]
+    assert not report.skipped
+    assert [s for w in read for s in w.starts_ns().tolist()] == [s for each in frames for s in each.start.tolist()]
+    assert sum(window.n for window in read) == sum(len(each.start) for each in frames)
+
+
+def test_a_sample_may_end_a_little_ahead_of_the_clock_but_not_after_it_arrived() -> None:
+    samples = SampleEvents("ALL", origin_ns=0, loads=LoadHistory(), now=lambda: 1_000)
+    assert [window.n for window in samples.take(frame([1_000], [MOST_AHEAD_NS]))] == [1]
+    with pytest.raises(BrokenStreamError, match="ends after it arrived"):
+        samples.take(frame([1_001], [MOST_AHEAD_NS]))

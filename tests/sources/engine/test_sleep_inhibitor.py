@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from hettop.sources.engine.sleep_inhibitor import SleepInhibitor, caffeinate
+from hettop.sources.macos import SleepInhibitor, caffeinate
 from tests.processes.waiting import gone
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(3600)")

@@ -213,7 +213,7 @@ def test_samples_carry_the_load_in_force_and_an_unconfirmed_one_makes_them_trans
         ("misbehave 50", "predict", "ValueError: odd"),
         ("segfault 0", "crashed", "engine process killed by SIGSEGV while loading"),
         ("segfault 50", "crashed", "engine process killed by SIGSEGV while running"),
-        ("vanish 50", "crashed", "engine process killed by SIGKILL while running"),
+        ("vanish 50", "killed", "engine process killed by SIGKILL while running"),
         ("exit 50", "crashed", "engine process exited with status 3 while running"),
     ],
 )

@@ -25,7 +25,7 @@ from hettop.sources.engine.frames import (
 )
 from hettop.sources.engine.job import AnyCommand, Limits, Retire
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.sample_events import LoadHistory
+from hettop.sources.engine.unit_events import LoadHistory
 from hettop.sources.engine.unit_process import UnitProcess
 from hettop.sources.engine.watchdog import Timeouts
 
@@ -82,6 +82,7 @@ class Standing:
             timeouts=Timeouts(),
             loads=LoadHistory(),
             comparisons=Comparisons(),
+            now=lambda: 2**53,
         )
         self.start()
 
@@ -130,7 +131,8 @@ def ready(peak_memory_mb: float) -> ReadyReport:
     ("column", "value", "told"),
     [("latency", -1, "a latency of -1 ns"), ("latency", 2**62, f"a latency of {2**62} ns"),
      ("native", -7, "a native time of -7 ns"), ("native", 2**60, f"a native time of {2**60} ns"),
-     ("start", -3, "a start of -3 ns"), ("late", 2**60, f"a lateness of {2**60} ns")],
+     ("start", 4, "a sample that starts before the one ahead of it"), ("start", -3, "a start of -3 ns"),
+     ("start", 2**53, "a start of 9007199254740992 ns"), ("late", 2**60, f"a lateness of {2**60} ns")],
 )  # fmt: skip
 def test_samples_that_no_event_can_hold_fail_the_unit_alone(column: str, value: int, told: str) -> None:
     standing = Standing()
@@ -211,7 +213,7 @@ def test_the_log_explains_a_death_better_than_its_signal() -> None:
     standing.log(f"{REFUSED}\n")
     standing.end(-signal.SIGKILL)
     assert standing.member.failure is not None
-    assert standing.member.failure.hint == WARNING
+    assert (standing.member.failure.kind, standing.member.failure.hint) == ("killed", WARNING)
 
 
 def leak(*resident_mb: float) -> list[UsageReport]:

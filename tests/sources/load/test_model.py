@@ -10,9 +10,9 @@ from hettop import events
 from hettop.compute_units import CORE_ML_UNITS
 from hettop.models.cache import default_cache
 from hettop.models.resolve import model_package
-from hettop.sources.load.model import MODEL, why_no_model
 from hettop.sources.load.parts import parse_load
-from hettop.sources.load.source import ProcessLoad, unavailable
+from hettop.sources.load.source import ProcessLoad, unavailable, why_no_model
+from hettop.sources.load.worker import MODEL
 from tests.coreml.bench import Bench
 from tests.processes.waiting import environment, wait_for
 from tests.sources.load.fakes import ListedChanges, ListedGuard

@@ -13,9 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from hettop.processes.child_process import ChildProcess, ProcessGuard
-from hettop.sources.power.machine import Machine
 from hettop.sources.power.sample import PowerSample
-from hettop.sources.power.source import PowerSource
+from hettop.sources.power.source import Machine, PowerSource
 from tests.clocks import FakeClock
 from tests.processes.waiting import environment, gone
 from tests.sources.load.fakes import ListedGuard

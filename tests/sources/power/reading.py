@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
+from hettop.sources.power.file import CaptureParser
 from hettop.sources.power.plist import PlistParser
-from hettop.sources.power.reading import CaptureParser
 from hettop.sources.power.sample import PowerSample
 from hettop.sources.power.text import TextParser
 from tests.sources.power.captures import Chip, Truth

@@ -65,9 +65,9 @@ class Chooses:
         self.sources = sources
         self.asked = 0
 
-    def __call__(self, known: Mapping[str, str]) -> Choice:
+    def __call__(self, known: Mapping[str, Availability]) -> Choice:
         self.asked += 1
-        refused = dict(known)
+        refused = {name: there.reason for name, there in known.items()}
         for source in self.sources:
             if source.name in known:
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.errors import HettopError
-from hettop.sources.power.access import COMMAND, access_command, explanation, root_warning, sudoers_rules
+from hettop.sources.power.powermetrics import COMMAND, access_command, explanation, root_warning, sudoers_rules
 
 
 def test_the_command_is_the_one_that_is_documented() -> None:

@@ -13,13 +13,12 @@ import pytest
 from hettop.events import TEXT_LIMIT
 from hettop.sources.power.file import FileSource
 from hettop.sources.power.hwmon import HwmonSource
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.macmon import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
 from hettop.sources.power.rapl import RaplSource
 from hettop.sources.power.sample import RAILS
 from hettop.sources.power.simulated import SimulatedSource
-from hettop.sources.power.source import PowerSource
+from hettop.sources.power.source import Machine, PowerSource
 from hettop.sources.power.zeus import ZeusSource
 from hettop.text import clean
 from tests.processes.waiting import wait_for

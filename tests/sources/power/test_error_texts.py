@@ -9,10 +9,9 @@ import pytest
 
 from hettop.processes.child_process import ChildProcess, ProcessGuard
 from hettop.processes.command import start_command
-from hettop.sources.power.machine import Machine
-from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.macmon import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
-from hettop.sources.power.source import PowerLostError, PowerSource
+from hettop.sources.power.source import Machine, PowerLostError, PowerSource
 from tests.coreml.error_texts import FROM_MACMON, FROM_POWERMETRICS, FROM_SUDO, ErrorText
 from tests.sources.power.machines import first, mac
 

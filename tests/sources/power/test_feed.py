@@ -12,7 +12,7 @@ from hettop.errors import HettopError
 from hettop.events import POWER_STATES, Power, PowerStatus
 from hettop.sources.power.choice import Choice
 from hettop.sources.power.feed import PowerFeed, PowerWatchdog
-from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.macmon import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
 from hettop.sources.power.source import Availability, PowerLostError
 from tests.clocks import FakeClock
@@ -184,9 +184,9 @@ def test_one_that_ends_as_it_was_meant_to_is_started_again_without_a_word(fed: F
 def test_access_that_ran_out_is_waited_for(source: ScriptedSource) -> None:
     other = ScriptedSource("other")
     fed = Fed(Chooses(source, other))
-    source.will(sample(), PowerLostError("it died"), PowerLostError("power access expired, press p", state="expired"))
+    source.will(sample(), PowerLostError("it died"), PowerLostError("power access expired", state="expired"))
     expired = fed.until_state("expired")
-    assert expired.reason == "power access expired, press p"
+    assert expired.reason == "power access expired"
     assert (source.runs, other.runs) == (2, 0)
     source.will(sample())
     fed.feed.retry()
@@ -362,7 +362,7 @@ def test_a_ticket_that_runs_out_between_two_runs_is_told(tmp_path_factory: pytes
     bench = mac(powermetrics="finite", sudo=str(tickets), interval="0.01")
     fed = Fed(Chooses(PowermetricsSource(bench.machine), MacmonSource(bench.machine)))
     status = fed.until_state("expired")
-    assert (status.source, status.reason) == ("powermetrics", "power access expired, press p")
+    assert (status.source, status.reason) == ("powermetrics", "power access expired")
     assert len(fed.samples) == 3
     tickets.write_bytes(b"!")
     fed.feed.retry()

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.sources.power.file import FileSource
+from hettop.sources.power.file import FileSource, FormatCounter, Recogniser
 from hettop.sources.power.macmon import MacmonParser
 from hettop.sources.power.plist import PlistParser
-from hettop.sources.power.reading import FormatCounter, Recogniser
 from hettop.sources.power.text import TextParser
 from tests.sources.power.captures import CHIPS, Truth, pasted, plist, stream, summary, text, text_head, truth_of
 

@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 
-from hettop.sources.power import document, macmon, page, plist, reading, text
+from hettop.sources.power import file, macmon, page, plist, text
+from hettop.sources.power.file import CaptureParser, FormatCounter, Recogniser
 from hettop.sources.power.macmon import MacmonParser
 from hettop.sources.power.page import page as table
 from hettop.sources.power.plist import PlistParser
 from hettop.sources.power.powermetrics import LiveReading
-from hettop.sources.power.reading import CaptureParser, FormatCounter, Recogniser
 from hettop.sources.power.sample import ClusterFigures, make_sample
 from hettop.sources.power.text import TextParser
 from tests.sources.power.captures import CHIPS, macmon_line, truth_of
@@ -125,7 +125,7 @@ PIECES = (
     "around", ["{}", UNCLOSED + "{}", UNCLOSED + "{}</array>", "<key>freq</key><integer>{}</integer>"]
 )
 def test_residencies_of_a_document(monkeypatch: pytest.MonkeyPatch, around: str) -> None:
-    work = count_patterns(monkeypatch, document)
+    work = count_patterns(monkeypatch, plist)
 
     def steps(piece: str, n: int) -> int:
         before = work.steps
@@ -208,7 +208,7 @@ def test_bytes_in_parts_of_any_size(monkeypatch: pytest.MonkeyPatch, name: str, 
 
 @pytest.mark.parametrize("size", [1, 7, 5000])
 def test_what_looks_for_the_kind_of_a_capture(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    work = count_bytes(monkeypatch, reading, macmon, plist)
+    work = count_bytes(monkeypatch, file, macmon, plist)
 
     def steps(piece: bytes, n: int) -> int:
         before = work.steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.macmon import MacmonSource
 from hettop.sources.power.source import PowerLostError
 from tests.processes.waiting import wait_for
 from tests.sources.power.machines import Reading, first, mac

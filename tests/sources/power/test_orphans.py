@@ -17,7 +17,7 @@ from dataclasses import replace
 from hettop.processes.reaper import Reaper
 from hettop.sources.power.choice import Choice
 from hettop.sources.power.feed import PowerFeed
-from hettop.sources.power.macmon_pipe import MacmonSource
+from hettop.sources.power.macmon import MacmonSource
 from hettop.sources.power.powermetrics import PowermetricsSource
 from tests.sources.power.machines import mac
 

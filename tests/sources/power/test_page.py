@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hettop.sources.power.file import notes_of
 from hettop.sources.power.page import page
-from hettop.sources.power.reading import notes_of
 from hettop.sources.power.sample import ClusterFigures, PowerSample, make_sample
 from tests.sources.power.captures import CHIPS, Truth, plist, stream, truth_of
 from tests.sources.power.reading import read_plist

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hettop.processes.child_process import ChildProcess, ProcessGuard
-from hettop.sources.power import access
 from hettop.sources.power.child import ChildOutput
+from hettop.sources.power.powermetrics import COMMAND as POWERMETRICS_COMMAND
 from hettop.sources.power.powermetrics import LiveReading, PowermetricsSource
 from hettop.sources.power.source import PowerLostError
 from tests.processes.waiting import gone, wait_for
@@ -61,7 +61,7 @@ def test_a_locales_commas_are_read() -> None:
 @pytest.mark.parametrize(
     ("modes", "state", "words"),
     [
-        ({"sudo": "password"}, "expired", "power access expired, press p"),
+        ({"sudo": "password"}, "expired", "power access expired"),
         ({"sudo": "forbidden"}, "unavailable", "sudo does not allow you powermetrics"),
         ({"powermetrics": "superuser"}, "unavailable", "powermetrics was not started as root"),
         ({"powermetrics": "sampler"}, "unavailable", "lacks a sampler: unrecognized sampler: gpu_power"),
@@ -125,7 +125,7 @@ def test_after_its_last_sample_it_only_has_to_be_started_again() -> None:
     [
         ({}, True, ""),
         ({"sudo": "rule"}, True, ""),
-        ({"sudo": "password"}, False, "macOS tells power to root only: /usr/bin/sudo -v (press p)"),
+        ({"sudo": "password"}, False, "macOS tells power to root only"),
         ({"sudo": "forbidden"}, False, "sudo does not allow you powermetrics"),
     ],
 )
@@ -197,7 +197,7 @@ def refuse(_pid: int, _number: int) -> None:
 def test_a_root_child_ends_by_its_closed_pipe_alone() -> None:
     bench = mac(powermetrics="steady")
     bench.kill = refuse
-    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=60)
+    child = ChildOutput(POWERMETRICS_COMMAND, bench.machine, farewell_s=60)
     with closing(child.chunks()) as chunks:
         assert next(chunks)
     assert (child.left_pid, bench.alive, bench.guard.pids) == (None, [], [])
@@ -207,7 +207,7 @@ def test_a_root_child_ends_by_its_closed_pipe_alone() -> None:
 def test_a_root_child_that_cannot_be_signalled_is_tolerated_and_told() -> None:
     bench = mac(powermetrics="silent")
     bench.kill = refuse
-    child = ChildOutput(access.COMMAND, bench.machine, farewell_s=0.05)
+    child = ChildOutput(POWERMETRICS_COMMAND, bench.machine, farewell_s=0.05)
     child.stop()
     assert list(child.chunks()) == []
     (process,) = bench.processes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hettop.sources.power.page import Stream
 from hettop.sources.power.sample import make_sample
-from hettop.sources.power.stream import Stream
 
 SECOND = 10**9
 

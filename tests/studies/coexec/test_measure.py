@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hettop.app.pause_controller import StudyPower
+from hettop.app.study_runner import StudyPower
 from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus, Study
 from hettop.report.document import to_json

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hettop.models.cache import ModelCache
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.coexec.run_totals import Span
 from hettop.studies.granularities.ways import (
     NAMES,

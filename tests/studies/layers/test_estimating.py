@@ -11,7 +11,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.layers.job import LayersJob, measure_in_child
 from hettop.studies.layers.worker import estimate
 from tests.processes.waiting import environment

@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.layers import worker
 from hettop.studies.layers.worker import array_bytes, compute_specs, in_turns, streaming_specs
 

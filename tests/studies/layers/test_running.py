@@ -12,8 +12,8 @@ from onnx import helper, numpy_helper
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
+from hettop.sources.engine.backend import RealClock
 from hettop.sources.engine.backends import onnxruntime as backend
-from hettop.sources.engine.clock import RealClock
 from hettop.studies.layers import running
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.result import LayersResult, Roofs

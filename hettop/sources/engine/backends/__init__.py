@@ -1,6 +1,6 @@
-"""The registry of backends, by name; a backend's module is imported when it is asked for.
+"""Makes backends by name; a backend's module is imported when it is asked for.
 
-Knows no framework and no backend's options: a backend is made from a clock and nothing else.
+A backend is made from a clock and nothing else.
 """
 
 from __future__ import annotations
@@ -12,24 +12,13 @@ from typing import Any, cast
 from hettop.errors import HettopError
 from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Backend, Clock
+from hettop.sources.engine.names import BACKENDS
 from hettop.sources.engine.placement import OpFacts
 from hettop.text import clean
-
-BACKENDS = {
-    "coreml": "hettop.sources.engine.backends.coreml:CoreMLBackend",
-    "onnxruntime": "hettop.sources.engine.backends.onnxruntime:OnnxRuntimeBackend",
-    "simulated": "hettop.sources.engine.backends.simulated:SimulatedBackend",
-}
 
 PARTS = ("name", "simulated", "has_native", "clock")
 METHODS = ("units", "load", "make_inputs", "predict", "outputs", "native_ns", "told_load")
 """What an object needs for the engine to take it for a `Backend`."""
-
-PLANS = {"coreml": "hettop.sources.engine.coreml.plan:read_plan"}
-"""Of the backends whose frameworks tell where they would run what: the function that asks them."""
-
-DEVICES = {"coreml": "hettop.sources.engine.coreml.framework:devices_here"}
-"""Of those the function that tells their devices; nobody has it of the others."""
 
 PlanReader = Callable[[str, str, str | None], Sequence[OpFacts]]
 """The operations of a compiled model, on a unit, of one of its functions. For a process that may be lost."""
@@ -40,7 +29,7 @@ def create(name: str, clock: Clock) -> Backend:
 
     Raises HettopError: `usage` for a name that is unknown, leads to no class, or to one that makes no backend.
     """
-    make = _found(name, BACKENDS.get(name, name))
+    make = _found(name, BACKENDS[name].place if name in BACKENDS else name)
     try:
         made = make(clock)
     except HettopError:
@@ -65,7 +54,7 @@ def create(name: str, clock: Clock) -> Backend:
 def has_plans(name: str) -> bool:
     """Whether the backend of that name has plans to read; a class of another package has, if it has a `read_plan`."""
     if name in BACKENDS:
-        return name in PLANS
+        return BACKENDS[name].plans is not None
     try:
         return hasattr(_found(name, name), "read_plan")
     except HettopError:
@@ -74,15 +63,18 @@ def has_plans(name: str) -> bool:
 
 def plan_reader(name: str) -> PlanReader:
     """What reads the plans of that backend. Raises HettopError: `usage`, if it has none."""
-    if name in BACKENDS and name not in PLANS:
+    if name not in BACKENDS:
+        return cast(PlanReader, _found(name, name).read_plan)
+    plans = BACKENDS[name].plans
+    if plans is None:
         raise HettopError("usage", f"backend {name} has no plans")
-    found = _found(name, PLANS.get(name, name))
-    return cast(PlanReader, found if name in PLANS else found.read_plan)
+    return cast(PlanReader, _found(name, plans))
 
 
 def devices_here(name: str) -> tuple[str, ...]:
     """The devices that this machine has for it; empty where that is not known. For a process that may be lost."""
-    return cast(tuple[str, ...], _found(name, DEVICES[name])()) if name in DEVICES else ()
+    devices = BACKENDS[name].devices if name in BACKENDS else None
+    return () if devices is None else cast(tuple[str, ...], _found(name, devices)())
 
 
 def _found(name: str, place: str) -> Any:

@@ -1,6 +1,6 @@
 """Which compute units Core ML has on this machine, found out without importing coremltools, which takes seconds.
 
-Knows systems and where modules lie, and nothing of models; what devices there really are, the framework says later.
+By the system and where modules lie; what devices there really are, the framework says later.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a compiled Core ML model takes and gives, as the `metadata.json` inside it says.
 
 The compiled form has no public format; this file of it is the one part that is text. Core ML writes every value in it
-as a string: `"shape" : "[1, 3]"`, `"isOptional" : "0"`. Knows no framework.
+as a string: `"shape" : "[1, 3]"`, `"isOptional" : "0"`.
 """
 
 from __future__ import annotations

@@ -18,11 +18,9 @@ from hettop.models.resolve import core_ml_file
 from hettop.processes.call import ChildLostError
 from hettop.processes.serve import Caller, serve
 from hettop.processes.time_limit import end_after
-from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
+from hettop.sources.engine.backend import Clock, Loaded, LoadOptions, RealClock
 from hettop.sources.engine.backends import PlanReader
-from hettop.sources.engine.backends.coreml import CoreMLBackend
-from hettop.sources.engine.clock import RealClock
-from hettop.sources.engine.coreml.values import NativeFeed
+from hettop.sources.engine.backends.coreml import CoreMLBackend, NativeFeed
 from hettop.sources.engine.planning import separate_reader
 from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.plan.cutting.coreml_messages import (

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from hettop.models.cache import default_cache
 from hettop.processes.serve import Caller, serve
-from hettop.sources.engine.backend import Clock
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Clock, RealClock
 from hettop.studies.plan.cutting.messages import CompareJob, CuttingJob, MeasuringProgress, SurveyJob
 from hettop.studies.plan.cutting.result import Compared, Ran, Survey
 

@@ -12,8 +12,7 @@ from hettop.compute_units import CORE_ML_UNITS
 from hettop.errors import HettopError
 from hettop.models.ports import Feed, InputOptions
 from hettop.sources.engine import backends
-from hettop.sources.engine.backend import Backend, Loaded, LoadOptions
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, RealClock
 
 
 class BackendContract(ABC):
@@ -125,8 +124,13 @@ class BackendContract(ABC):
         assert (native is not None) == backend.has_native
         assert native is None or native > 0
 
-    def test_being_told_of_load_changes_nothing_that_can_be_seen(self) -> None:
+    def test_being_told_of_load_changes_nothing_that_it_answers(self) -> None:
         backend, _, feed = self.loaded()
+        backend.predict(feed)
+        before = {name: np.copy(value) for name, value in backend.outputs().items()}
         for condition in ("none", "cpu:2+memory:1@50%", "ane:1", "unheard-of:3"):
             backend.told_load(condition)
             backend.predict(feed)
+            after = backend.outputs()
+            assert list(after) == list(before)
+            assert all(np.array_equal(after[name], before[name]) for name in before)

@@ -17,10 +17,9 @@ from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.ports import Feed, InputOptions
-from hettop.sources.engine.backend import Loaded, LoadOptions
+from hettop.sources.engine.backend import Loaded, LoadOptions, RealClock
 from hettop.sources.engine.backends.coreml import CoreMLBackend
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.availability import Host
 from tests.coreml.bench import Bench
 from tests.sources.engine.backends import onnx_files

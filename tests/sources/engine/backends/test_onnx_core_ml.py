@@ -17,11 +17,10 @@ from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.ports import InputOptions
 from hettop.processes.scratch import remove_forgotten
-from hettop.sources.engine.backend import Loaded, LoadOptions
+from hettop.sources.engine.backend import Loaded, LoadOptions, RealClock
 from hettop.sources.engine.backends import onnx_core_ml
 from hettop.sources.engine.backends.onnx_core_ml import Share, compiled_folder, placed
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.availability import Host
 from tests.sources.engine.backends import onnx_files
 from tests.sources.engine.backends.contract import BackendContract

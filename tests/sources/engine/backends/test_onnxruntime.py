@@ -13,10 +13,8 @@ from onnx import helper, numpy_helper
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.ports import InputOptions
-from hettop.sources.engine.backend import Backend, Loaded, LoadOptions
-from hettop.sources.engine.backends.onnx_errors import load_error
-from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend, thread_units
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, RealClock
+from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend, load_error, thread_units
 from hettop.sources.engine.coreml.availability import Host
 from tests.sources.engine.backends import onnx_files
 from tests.sources.engine.backends.contract import BackendContract

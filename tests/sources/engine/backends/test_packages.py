@@ -13,9 +13,8 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.ports import InputOptions, Port
-from hettop.sources.engine.backend import Loaded, LoadOptions
+from hettop.sources.engine.backend import Loaded, LoadOptions, RealClock
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
-from hettop.sources.engine.clock import RealClock
 from tests.models.mil.programs import convert, ct, mb, mil, program, spec, types
 from tests.sources.engine.backends import onnx_files
 from tests.sources.engine.backends.contract import BackendContract

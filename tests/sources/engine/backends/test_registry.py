@@ -73,8 +73,9 @@ def test_a_dotted_name_that_leads_nowhere_is_refused(name: str) -> None:
 
 def test_asking_for_units_imports_no_framework() -> None:
     program = (
-        "import sys; from hettop.sources.engine import backends; from hettop.sources.engine.clock import RealClock\n"
-        "[backends.create(name, RealClock()).units() for name in backends.BACKENDS]\n"
+        "import sys; from hettop.sources.engine import backends, names\n"
+        "from hettop.sources.engine.backend import RealClock\n"
+        "[backends.create(name, RealClock()).units() for name in names.BACKENDS]\n"
         "print({'onnx', 'onnxruntime', 'scipy', 'coremltools'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -9,8 +9,7 @@ import pytest
 from hettop.compute_units import CORE_ML_UNITS
 from hettop.models.ports import InputOptions
 from hettop.sources.engine.backend import Backend, LoadOptions
-from hettop.sources.engine.backends import m2_profile
-from hettop.sources.engine.backends.simulated import M2Latencies, SimulatedBackend, slowdown
+from hettop.sources.engine.backends.simulated import M2, LoadResponse, M2Latencies, SimulatedBackend, slowdown
 from hettop.stats.modes import find_modes
 from tests.clocks import FakeClock
 from tests.sources.engine.backends.contract import BackendContract
@@ -136,11 +135,11 @@ def test_load_slows_the_units_that_need_what_it_takes(load: str, hit: str, spare
 
 
 def test_memory_load_slows_every_unit() -> None:
-    assert all(slowdown(profile.load, "memory:2") > 1.05 for profile in m2_profile.M2.values())
+    assert all(slowdown(profile.load, "memory:2") > 1.05 for profile in M2.values())
 
 
 def test_slowdown_follows_the_load_string() -> None:
-    response = m2_profile.LoadResponse(cpu=1.0, memory=0.0, gpu=0.5, ane=0.0)
+    response = LoadResponse(cpu=1.0, memory=0.0, gpu=0.5, ane=0.0)
     assert slowdown(response, "none") == 1
     assert slowdown(response, "cpu:2") == 1.25  # 2 of 8 cores
     assert slowdown(response, "cpu:2@50%") == 1.125
@@ -165,7 +164,7 @@ def test_a_load_that_was_told_before_the_model_was_loaded_counts() -> None:
 
 
 def test_minutes_of_use_heat_it_up_and_rest_cools_it_down() -> None:
-    latencies = M2Latencies(m2_profile.M2["CPU_AND_GPU"], np.random.default_rng(0))
+    latencies = M2Latencies(M2["CPU_AND_GPU"], np.random.default_rng(0))
     now = 0
     for _ in range(300_000):  # about nine minutes
         now += latencies.draw(now)

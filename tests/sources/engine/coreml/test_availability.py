@@ -100,7 +100,7 @@ def test_any_finder_of_modules_can_have_the_native_part() -> None:
 ASK = """
 import sys
 from hettop.sources.engine import backends
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 print(sorted(map(str, set(backends.create("coreml", RealClock()).units().values()))))
 print(sorted(name for name in sys.modules if name.startswith(("coremltools.", "onnx", "PIL"))))
 """

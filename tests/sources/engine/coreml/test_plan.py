@@ -13,11 +13,10 @@ from hettop import events
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
-from hettop.sources.engine.backend import LoadOptions
+from hettop.sources.engine.backend import LoadOptions, RealClock
 from hettop.sources.engine.backends.coreml import CoreMLBackend
-from hettop.sources.engine.clock import RealClock
 from hettop.sources.engine.coreml.availability import Host
-from hettop.sources.engine.coreml.plan import read_plan, walk
+from hettop.sources.engine.coreml.framework import read_plan, walk
 from hettop.sources.engine.placement import make_plan
 from tests.coreml.bench import Bench
 from tests.processes.waiting import environment

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hettop.errors import HettopError
 from hettop.models.inputs import make_inputs
 from hettop.models.ports import InputOptions, Port
-from hettop.sources.engine.coreml.values import NativeFeed, check_kinds, native_value, output_array
+from hettop.sources.engine.backends.coreml import NativeFeed, check_kinds, native_value, output_array
 
 
 def test_half_precision_becomes_single_once() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.plan.cutting.graph import Part
 from hettop.studies.plan.cutting.messages import Piece, Subject
 from hettop.studies.plan.cutting.model import Model

@@ -9,7 +9,7 @@ import pytest
 
 from hettop.models.cache import ModelCache
 from hettop.processes.serve import Caller
-from hettop.sources.engine.clock import RealClock
+from hettop.sources.engine.backend import RealClock
 from hettop.studies.plan.cutting.messages import CuttingProgress, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Compared, Granularity
 from hettop.studies.plan.cutting.survey import survey

@@ -1,11 +1,11 @@
-"""The options of what measures a model, or power: the live view, bench, decide and power."""
+"""The options of what measures a model, or power: the live view, bench, decide and power; light to import."""
 
 from __future__ import annotations
 
 import argparse
+import textwrap
 
-from hettop.cli.screen import add_screen_options
-from hettop.cli.serving import add_serve_option
+from hettop.cli.screen import add_screen_options, add_serve_option
 from hettop.measurement.arguments import (
     add_against_option,
     add_measure_options,
@@ -19,8 +19,12 @@ from hettop.measurement.arguments import (
     positive,
     rate,
     rest,
+    with_words,
 )
-from hettop.measurement.protocols import PROTOCOLS
+from hettop.measurement.options import PROTOCOLS
+from hettop.sources.power.names import FILE, SOURCES
+
+WIDTH = 120
 
 _LIVE_EXAMPLES = """\
   hettop                              MobileNetV2 with seeded weights
@@ -174,10 +178,14 @@ captures are made with:
   sudo powermetrics -s cpu_power,gpu_power,thermal -f plist -i 500 -n 20 > capture.plist
   macmon pipe -s 20 > capture.jsonl"""
 
-_POWER_NOTES = """\
-Sources, best first: powermetrics (macOS, through sudo -n: run `sudo -v` before, on the same terminal), macmon, zeus
-(pip install zeus-apple-silicon), rapl and hwmon (Linux); file:PATH plays a capture as fast as it was made. hettop never
-asks for a password and never runs as root.
+_POWER_NOTES = f"""\
+{
+    textwrap.fill(
+        f"Sources, best first: {', '.join(with_words(name, entry.needs) for name, entry in SOURCES.items())}; "
+        f"{FILE}PATH plays a capture as fast as it was made. hettop never asks for a password and never runs as root.",
+        WIDTH,
+    )
+}
 Power is in W (JSON: mW), the mean over the window before each sample; busy is a share of time, the mean over a
 cluster's cores. What the source does not tell is n/a (JSON: null), never 0. `combined` is CPU + GPU + ANE as
 powermetrics estimates it, never the whole system. Flags: suspect-zero (0 W for the CPU or a busy GPU: not measured),
@@ -194,7 +202,7 @@ def add_power_arguments(parser: argparse.ArgumentParser) -> None:
         _POWER_EXAMPLES,
         _POWER_NOTES,
     )
-    parser.add_argument("--source", metavar="S", help="powermetrics, macmon, zeus, rapl, hwmon or file:PATH (the best)")
+    parser.add_argument("--source", metavar="S", help=f"{', '.join(SOURCES)} or {FILE}PATH (the best)")
     parser.add_argument("--duration", type=duration_ns, metavar="5s", help="measure for so long")
     parser.add_argument(
         "--interval", type=duration_ns, metavar="500ms", help="a sample so often (500ms; powermetrics: always 500ms)"

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import pytest
 
-from hettop.sources.engine.frame_writer import FrameWriter
 from hettop.sources.engine.frames import (
     AnyFrame,
     FrameReader,
@@ -17,6 +16,7 @@ from hettop.sources.engine.frames import (
     encode_report,
     encode_samples,
 )
+from hettop.sources.engine.publisher import FrameWriter
 
 PER_FRAME = 100
 

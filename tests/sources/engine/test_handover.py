@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hettop.sources.engine.frames import RetireReport
+from hettop.sources.engine.handover import MemoryWatch, WorkerHandover
 from hettop.sources.engine.job import Limits
-from hettop.sources.engine.watchdog import MemoryWatch, WorkerHandover
 
 
 def looks(*resident_mb: float) -> list[str | None]:

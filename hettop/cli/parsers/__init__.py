@@ -1,1 +1,0 @@
-"""The options of every command, in plain argparse; light to import, for `--help` must answer at once."""

@@ -1,0 +1,33 @@
+"""The power sources by name, best first: what measures most directly, then what needs least.
+
+Imports none of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEntry:
+    """`place`: module and class, which is made from a `Machine`. `needs`: what it needs, in words."""
+
+    place: str
+    needs: str = ""
+
+
+SOURCES = {
+    "powermetrics": SourceEntry(
+        "hettop.sources.power.powermetrics:PowermetricsSource",
+        "macOS, through sudo -n: run `sudo -v` before, on the same terminal",
+    ),
+    "macmon": SourceEntry("hettop.sources.power.macmon:MacmonSource", "macOS"),
+    "zeus": SourceEntry("hettop.sources.power.zeus:ZeusSource", "macOS, pip install zeus-apple-silicon"),
+    "rapl": SourceEntry("hettop.sources.power.rapl:RaplSource", "Linux"),
+    "hwmon": SourceEntry("hettop.sources.power.hwmon:HwmonSource", "Linux"),
+}
+
+NONE = "none"
+SIMULATED = "simulated"
+FILE = "file:"
+"""Before the path of a capture that is played."""

@@ -1,0 +1,39 @@
+"""Children are started in one place, where they get their guard, their log and their environment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import hettop
+
+PACKAGE = Path(hettop.__file__).parent
+MODULES = {"subprocess", "multiprocessing", "pty", "concurrent.futures"}
+CALLS = {"fork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "create_subprocess_exec"}
+ALLOWED = {
+    "processes/child_process.py": "the one place",
+    "tui/sudo_prompt.py": "sudo asks on the terminal itself: it has no pipes to read and outlives nothing",
+}
+
+
+def starters(source: str) -> Iterator[str]:
+    """What in a module could start a process."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names if alias.name in MODULES)
+            case ast.ImportFrom(module=str(module)) if module in MODULES:
+                yield module
+            case ast.Attribute(attr=name) if name in CALLS or name.startswith(("exec", "spawn")):
+                if isinstance(node.value, ast.Name) and node.value.id in ("os", "asyncio"):
+                    yield name
+
+
+def test_only_one_module_starts_children_and_the_other_has_its_reason() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)): names
+        for path in PACKAGE.rglob("*.py")
+        if (names := list(starters(path.read_text(encoding="utf-8"))))
+    }
+    assert set(found) == set(ALLOWED), found
