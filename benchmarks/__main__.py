@@ -33,6 +33,7 @@ NAMES = (
     "ui",
     "remote",
     "observer",
+    "truth",
 )
 LIBRARIES = ("textual", "numpy", "msgspec", "onnxruntime", "zstandard")
 

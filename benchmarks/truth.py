@@ -1,0 +1,129 @@
+"""How often hettop says that something is proven where nothing is true: the null zoo through the analysis functions.
+
+Every row is a share of false statements, to be at most 5%. `python -m benchmarks truth [--quick]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from benchmarks.nulls import NULLS, Null, Samples, autoregressive, lognormal, states, true_quantile, turns
+from benchmarks.plan import Plan
+from benchmarks.rows import Row
+from hettop.analysis.budget import Budget, judge
+from hettop.analysis.comparison import LEVELS, quantile_differences
+from hettop.analysis.ranking import Resampled
+from hettop.analysis.unit_samples import WALL, Measured
+from hettop.stats.quantiles import early_stopping_rank, samples_needed
+from hettop.stats.resampling import quantile_bounds
+from hettop.studies.coexec.rates import standing
+
+SEEDS, QUICK_SEEDS = 400, 40
+MOST_FALSE = 0.05
+SIZES = (200, 1000, 5000)
+LEVELS_JUDGED = (0.9, 0.99)
+JUST = 1e-9
+"""A limit this share below the true quantile is not met, and this share above it is met."""
+
+Trial = Callable[[np.random.Generator], Sequence[bool]]
+"""One data set: for each statement of a row, whether it was false."""
+
+
+def measure(plan: Plan) -> Iterator[Row]:
+    seeds = QUICK_SEEDS if plan.quick else SEEDS
+    for name, statements, trial in _cases():
+        found = np.array([trial(np.random.default_rng(1000 + seed)) for seed in range(seeds)])
+        for statement, rate in zip(statements, found.mean(axis=0), strict=True):
+            yield _row(f"{statement}: {name}", float(rate), seeds)
+
+
+def _row(what: str, rate: float, seeds: int) -> Row:
+    error = np.sqrt(max(rate * (1 - rate), 1 / seeds / 4) / seeds)
+    return Row(what, "≤ 5%", f"{rate:.1%}", f"±{1.96 * error:.1%}", seeds, rate <= MOST_FALSE)
+
+
+def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
+    for level in LEVELS_JUDGED:
+        for name, null in NULLS.items():
+            truth = true_quantile(null, level)
+            for n in SIZES:
+                if n >= samples_needed(level):
+                    yield f"{name}, n={n:,}", _budget_statements(level), _budget_trial(null, n, level, truth)
+    for name, null in NULLS.items():
+        yield f"{name}, n=1,000", ("early stopping P90 too low",), _early_stopping_trial(null, 1000)
+    for name, null in (("iid", lognormal), ("AR .9", autoregressive(0.9)), ("states staying 200", states(200))):
+        for n in (200, 1000):
+            yield f"equal units, {name}, n={n:,}", ("order proven",), _order_trial(null, n)
+    for count in (4, 7, 10, 20):
+        yield f"equal units, {count} turns of 50", ("order proven",), _order_trial(turns(50), 50 * count)
+    for name, null in (("AR .9", autoregressive(0.9)), ("states staying 200", states(200))):
+        yield f"same twice, {name}, n=2,000", ("regression",), _comparison_trial(null, 0.0, 0.02)
+    for offset in (0.02, 0.05):
+        yield f"runs differ by {offset:.0%} (sd), n=2,000", ("regression",), _comparison_trial(lognormal, offset, 0.05)
+    for rounds in (3, 4, 5, 8):
+        yield f"no gain, {rounds} rounds", ("gain proven",), _gain_trial(rounds)
+
+
+def _budget_statements(level: float) -> Sequence[str]:
+    name = f"P{100 * level:g}"
+    return f"{name} interval misses", f"budget at {name} met", f"budget at {name} not met"
+
+
+def _budget_trial(null: Null, n: int, level: float, truth: float) -> Trial:
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        samples = null(rng, n)
+        bounds = quantile_bounds(samples, level)
+        low, high = bounds.low is None or bounds.low <= truth, bounds.high is None or truth <= bounds.high
+        met = judge(_measured(samples), Budget(truth * (1 - JUST), level), paced_at=None).met
+        missed = judge(_measured(samples), Budget(truth * (1 + JUST), level), paced_at=None).met
+        return not (low and high), met is True, missed is False
+
+    return trial
+
+
+def _early_stopping_trial(null: Null, n: int) -> Trial:
+    truth = true_quantile(null, 0.9)
+    rank = early_stopping_rank(n, 0.9)
+    assert rank is not None  # noqa: S101 - 1,000 samples are enough for P90
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        return (bool(np.sort(null(rng, n))[rank - 1] < truth),)
+
+    return trial
+
+
+def _order_trial(null: Null, n: int) -> Trial:
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        units = sorted((_measured(null(rng, n), name) for name in "AB"), key=lambda unit: unit.mean_ms)
+        return (Resampled(units, rng).difference(units[0].unit, units[1].unit).proven,)
+
+    return trial
+
+
+def _comparison_trial(null: Null, offset: float, tolerance: float) -> Trial:
+    names = [name for name, level in LEVELS.items() if samples_needed(level) <= 2000]
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        a, b = (_measured(null(rng, 2000) * np.exp(offset * rng.normal())) for _ in range(2))
+        found = quantile_differences(a, b, names, tolerance, rng)
+        return (any(quantile.regressed for quantile in found.values()),)
+
+    return trial
+
+
+def _gain_trial(rounds: int) -> Trial:
+    """Together as fast as the best alone; blocks differ by 3% (sd)."""
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        together, best = 100 * np.exp(0.03 * rng.normal(size=(2, rounds)))
+        return (standing(list(together), list(best), list(2 * best), 0.5).proven is True,)
+
+    return trial
+
+
+def _measured(samples: Samples, unit: str = "U") -> Measured:
+    p50, p90 = np.quantile(samples, (0.5, 0.9)).tolist()
+    low, high, mean = float(samples.min()), float(samples.max()), float(samples.mean())
+    return Measured(unit, "none", WALL, samples.size, samples, mean, low, high, p50, p90)
