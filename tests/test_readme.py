@@ -41,7 +41,7 @@ def test_it_is_short() -> None:
 
 
 def test_quoted_output_of_a_shipped_recording_is_what_is_printed_now() -> None:
-    """Line by line, apart from spaces, line breaks and Markdown's escapes. What is measured anew differs from run to run and is left out."""
+    """Line by line, apart from spaces and escapes. What is measured anew differs from run to run and is left out."""
     checked = 0
     for block in re.findall(r"^```console\n\$ (.*?)^```", README, flags=re.S | re.M):
         command, *quoted = block.splitlines()
