@@ -20,6 +20,7 @@ PAGES = [*REPOSITORY.glob("*.md"), *sorted(DOCS.rglob("*.md")), *(REPOSITORY / "
 CHECKED = "<!-- checked -->\n```sh\n"
 DRAWN = "──"  # boxes and arrows, no command
 EXIT = re.compile(r"#\s*exit (\d)")
+WARNING = re.compile(r"^(?:hettop:|warning:|! |⚠).*", flags=re.M)
 
 
 def name_of(page: Path) -> str:
@@ -42,6 +43,7 @@ def test_commands_that_are_marked_run(page: Path, tmp_path: Path) -> None:
         done = hettop(*shlex.split(command, comments=True)[1:], cwd=tmp_path)
         assert done.returncode == (int(expected[1]) if expected else 0), f"{command}\n{done.stdout}\n{done.stderr}"
         assert done.stdout.strip() or "-o" in command, command
+        assert not WARNING.findall(done.stderr + done.stdout), command
 
 
 def all_commands() -> Iterator[tuple[str, str]]:

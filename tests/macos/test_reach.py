@@ -19,7 +19,7 @@ REACHED_BY = {
     "record/disk.py": "tests/record/test_durability.py",
     "sources/host.py": "tests/sources/test_host.py",
     "sources/power/source.py": "tests/sources/power",
-    "studies/layers/cache_size.py": "tests/studies/layers",
+    "studies/layers/worker.py": "tests/studies/layers",
 }
 """The modules that do, each with tests of its own."""
 

@@ -172,7 +172,7 @@ def setup_of(faults: str = "", units: tuple[str, ...] = (U,), backend: str = fau
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hettop.measurement.warmup.LONGEST_NS", 100 * MS)
+    monkeypatch.setattr("hettop.measurement.measurement.LONGEST_NS", 100 * MS)
     monkeypatch.setattr("hettop.studies.cold.measure.STEADY_NS", 20 * MS)
 
 
@@ -249,7 +249,7 @@ def test_an_engine_that_is_killed_while_it_starts_is_a_failure_of_its_unit_and_t
     assert [(each.unit, each.complete) for each in found] == [("ALL", False), (U, True), (U, True)], "not tried again"
     error = found[0].error
     assert error is not None
-    assert (error.kind, error.message) == ("crashed", "engine process killed by SIGKILL while loading")
+    assert (error.kind, error.message) == ("killed", "engine process killed by SIGKILL while loading")
     assert error.hint == "the system kills processes when memory runs out"
     result = cold_result(found, repeat=2, backend="faulty", simulated=False)
     assert [(row.unit, row.n, row.error) for row in result.rows] == [(U, 2, None), ("ALL", 0, error)]
