@@ -6,6 +6,7 @@ Every row is a share of false statements, to be at most 5%. `python -m benchmark
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from benchmarks.plan import Plan
 from benchmarks.rows import Row
 from hettop.analysis.budget import Budget, judge
 from hettop.analysis.comparison import LEVELS, quantile_differences
-from hettop.analysis.ranking import Resampled
+from hettop.analysis.ranking import difference
 from hettop.analysis.unit_samples import WALL, Measured
 from hettop.stats.quantiles import early_stopping_rank, samples_needed
 from hettop.stats.resampling import quantile_bounds
@@ -24,6 +25,7 @@ SEEDS, QUICK_SEEDS = 400, 40
 MOST_FALSE = 0.05
 SIZES = (200, 1000, 5000)
 LEVELS_JUDGED = (0.9, 0.99)
+TURN, TURNS = 50, (4, 7, 10, 20)
 JUST = 1e-9
 """A limit this share below the true quantile is not met, and this share above it is met."""
 
@@ -53,11 +55,9 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
                     yield f"{name}, n={n:,}", _budget_statements(level), _budget_trial(null, n, level, truth)
     for name, null in NULLS.items():
         yield f"{name}, n=1,000", ("early stopping P90 too low",), _early_stopping_trial(null, 1000)
-    for name, null in (("iid", lognormal), ("AR .9", autoregressive(0.9)), ("states staying 200", states(200))):
-        for n in (200, 1000):
-            yield f"equal units, {name}, n={n:,}", ("order proven",), _order_trial(null, n)
-    for count in (4, 7, 10, 20):
-        yield f"equal units, {count} turns of 50", ("order proven",), _order_trial(turns(50), 50 * count)
+    for name, null in {**NULLS, "turns of their own": turns(TURN)}.items():
+        for count in TURNS:
+            yield f"equal units, {count} turns of {TURN}, {name}", ("order proven",), _order_trial(null, count)
     for name, null in (("AR .9", autoregressive(0.9)), ("states staying 200", states(200))):
         yield f"same twice, {name}, n=2,000", ("regression",), _comparison_trial(null, 0.0, 0.02)
     for offset in (0.02, 0.05):
@@ -86,7 +86,7 @@ def _budget_trial(null: Null, n: int, level: float, truth: float) -> Trial:
 def _early_stopping_trial(null: Null, n: int) -> Trial:
     truth = true_quantile(null, 0.9)
     rank = early_stopping_rank(n, 0.9)
-    assert rank is not None  # noqa: S101 - 1,000 samples are enough for P90
+    assert rank is not None
 
     def trial(rng: np.random.Generator) -> Sequence[bool]:
         return (bool(np.sort(null(rng, n))[rank - 1] < truth),)
@@ -94,10 +94,16 @@ def _early_stopping_trial(null: Null, n: int) -> Trial:
     return trial
 
 
-def _order_trial(null: Null, n: int) -> Trial:
+def _order_trial(null: Null, count: int) -> Trial:
+    """Two units that take `count` turns each of a process of its own, which goes on while the other one runs."""
+
     def trial(rng: np.random.Generator) -> Sequence[bool]:
-        units = sorted((_measured(null(rng, n), name) for name in "AB"), key=lambda unit: unit.mean_ms)
-        return (Resampled(units, rng).difference(units[0].unit, units[1].unit).proven,)
+        found = []
+        for name in "AB":
+            samples = null(rng, 2 * count * TURN).reshape(count, 2, TURN)[:, 0].ravel()
+            found.append(replace(_measured(samples, name), turns=np.repeat(np.arange(count), TURN)))
+        first, second = sorted(found, key=lambda unit: unit.mean_ms)
+        return (difference(first, second).proven,)
 
     return trial
 

@@ -10,16 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from hettop.analysis.unit_samples import Measured
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import autocorrelation_time, block_length, resampled_means, resamples_for
-
-LEAST_TO_RESAMPLE = 20
-"""Below this a resample has hardly any other values to take, and an interval would look certain."""
-
-LEAST_EFFECTIVE = 15
-"""Independent samples that they must be worth: from fewer, resampled blocks give intervals that are too narrow."""
+from hettop.stats.resampling import mean_interval
 
 BY_ENERGY, BY_FASTEST = "inferences per joule", "1/min"
 
@@ -49,7 +44,7 @@ class Advice:
 class Neighbours:
     """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its 95 % interval.
 
-    `proven` when the interval excludes 0; without an interval there were too few samples, or not all of them.
+    `proven` when the interval excludes 0; without an interval there were too few turns.
     """
 
     better: str
@@ -97,37 +92,28 @@ def advise(units: Sequence[Measured], ranks: Ranks) -> Advice:
     )
 
 
-class Resampled:
-    """Resampled means of units, each drawn once however many pairs are looked at."""
+def difference(better: Measured, worse: Measured, confidence: float = CONFIDENCE) -> Neighbours:
+    """How far `worse` is behind, by paired differences of turns: what the samples of a turn share counts once.
 
-    def __init__(self, units: Sequence[Measured], rng: np.random.Generator) -> None:
-        usable = [unit for unit in units if unit.samples_ms.size >= LEAST_TO_RESAMPLE and _worth_enough(unit)]
-        resamples = resamples_for(*(unit.samples_ms.size for unit in usable)) if usable else 0
-        self._units = {unit.unit: unit for unit in units}
-        self._means = {
-            unit.unit: resampled_means(unit.samples_ms, block_length(unit.samples_ms), resamples, rng)
-            for unit in usable
-        }
-
-    def difference(self, better: str, worse: str) -> Neighbours:
-        interval = None
-        if better in self._means and worse in self._means:
-            low, high = np.quantile(
-                self._means[worse] - self._means[better], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-            )
-            interval = float(low), float(high)
-        difference = self._units[worse].mean_ms - self._units[better].mean_ms
-        return Neighbours(better, worse, difference, interval)
+    Turns are paired in their order; the last ones of a unit that has more are left out.
+    """
+    pairs = min(len(turns_better := _turn_means(better)), len(turns_worse := _turn_means(worse)))
+    interval = mean_interval(turns_worse[:pairs] - turns_better[:pairs], confidence)
+    return Neighbours(better.unit, worse.unit, worse.mean_ms - better.mean_ms, interval)
 
 
-def neighbours(ranks: Ranks, resampled: Resampled) -> tuple[Neighbours, ...]:
+def neighbours(units: Sequence[Measured], confidence: float = CONFIDENCE) -> tuple[Neighbours, ...]:
     """How sure the order by mean is, from the best unit down."""
-    return tuple(resampled.difference(better, worse) for better, worse in pairwise(ranks.latency))
+    ranked = sorted(units, key=lambda unit: unit.mean_ms)
+    return tuple(difference(better, worse, confidence) for better, worse in pairwise(ranked))
 
 
-def _worth_enough(unit: Measured) -> bool:
-    """Samples that come in slow waves look like many and tell of few."""
-    return unit.samples_ms.size / autocorrelation_time(unit.samples_ms) >= LEAST_EFFECTIVE
+def _turn_means(unit: Measured) -> npt.NDArray[np.float64]:
+    """Mean of each turn, ms, in order; none where turns are not known."""
+    if unit.turns is None:
+        return np.empty(0)
+    _, turn, counts = np.unique(unit.turns, return_inverse=True, return_counts=True)
+    return np.asarray(np.bincount(turn.reshape(-1), weights=unit.samples_ms) / counts)
 
 
 def _ordered(units: Sequence[Measured], figure: Callable[[Measured], float]) -> tuple[str, ...]:

@@ -21,9 +21,9 @@ from hettop.units import NS_PER_MS
 
 Float64Array = npt.NDArray[np.float64]
 InOrder = Callable[[ConditionKey, str], Column | None]
-"""Gives a condition's `wall`, `native` or `response` samples (ns) in order of arrival, or None."""
+"""Gives a condition's `wall`, `native` or `response` samples (ns) in order of arrival, or their `turn`s, or None."""
 
-WALL, NATIVE, RESPONSE = "wall", "native", "response"
+WALL, NATIVE, RESPONSE, TURN = "wall", "native", "response", "turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Measured:
     """One unit under one load. Times in ms; `samples_ms` in order of arrival, all `n` of them or evenly spaced ones.
 
     `series` is what the times are of: `wall`, `native` or `response`. `thermal` are the thermal states, None unknown.
+    `turns` has the turn of each sample, None where that is not known: another unit ran between two turns.
     """
 
     unit: str
@@ -44,6 +45,7 @@ class Measured:
     p50_ms: float
     p90_ms: float
     thermal: tuple[str | None, ...] = ()
+    turns: Column | None = None
 
     @property
     def complete(self) -> bool:
@@ -55,7 +57,10 @@ def in_order_of(session: Session) -> InOrder:
     """The samples a session itself still has; None beyond its limit of raw values."""
 
     def column(key: ConditionKey, name: str) -> Column | None:
-        series = _series(session.conditions[key], name)
+        condition = session.conditions[key]
+        if name == TURN:
+            return condition.turns.of_first(condition.wall.n)
+        series = _series(condition, name)
         return None if series is None else series.raw()
 
     return column
@@ -101,6 +106,8 @@ def _pooled(unit: str, load: str, name: str, conditions: list[Condition], in_ord
         moments.merge(part.moments)
     columns = [column for condition in conditions if (column := in_order(condition.key, name)) is not None]
     samples = np.concatenate(columns) if columns else np.empty(0, dtype=np.int64)
+    turns = [turn for condition in conditions if (turn := in_order(condition.key, TURN)) is not None]
+    known = len(turns) == len(columns) and sum(turn.size for turn in turns) == samples.size > 0
     complete = samples.size == moments.n
     p50, p90 = (quantile(samples, q) if complete else _binned(parts, moments, q) for q in (0.5, 0.9))
     return Measured(
@@ -115,6 +122,7 @@ def _pooled(unit: str, load: str, name: str, conditions: list[Condition], in_ord
         p50_ms=p50 / NS_PER_MS,
         p90_ms=p90 / NS_PER_MS,
         thermal=tuple(dict.fromkeys(condition.key.thermal for condition in conditions)),
+        turns=np.concatenate(turns) if known else None,
     )
 
 
@@ -145,9 +153,9 @@ class SampleReservoir:
     _every: int = 1
     _held: int = 0
     _arrived: int = 0
-    _stretches: list[tuple[Column, Column | None, Column | None]] = field(default_factory=list)
+    _stretches: list[tuple[Column, Column | None, Column | None, Column]] = field(default_factory=list)
 
-    def add(self, window: Samples) -> None:
+    def add(self, window: Samples, turn: int) -> None:
         response = None if window.late_ns is None else window.lat_ns + np.maximum(window.late_ns, 0)
         self.seen += window.n
         for begin in range(0, window.n, STRETCH):
@@ -155,16 +163,18 @@ class SampleReservoir:
             if self._arrived % self._every == 0:
                 native = None if window.native_ns is None else window.native_ns[part]
                 self._held += len(window.lat_ns[part])
-                self._stretches.append((window.lat_ns[part], native, None if response is None else response[part]))
+                wall = window.lat_ns[part]
+                late = None if response is None else response[part]
+                self._stretches.append((wall, native, late, np.full(len(wall), turn)))
             self._arrived += 1
         while self._held > MOST_SAMPLES:
             self._stretches = self._stretches[::2]
-            self._held = sum(len(wall) for wall, _, _ in self._stretches)
+            self._held = sum(len(stretch[0]) for stretch in self._stretches)
             self._every *= 2
 
     def column(self, name: str) -> Column | None:
-        """`wall`, `native` or `response` in order of arrival."""
-        index = ("wall", "native", "response").index(name)
+        """`wall`, `native`, `response` or `turn` in order of arrival."""
+        index = (WALL, NATIVE, RESPONSE, TURN).index(name)
         columns = [stretch[index] for stretch in self._stretches]
         present = [column for column in columns if column is not None]
         return np.concatenate(present) if present and len(present) == len(columns) else None
@@ -175,15 +185,18 @@ class Stretches:
 
     def __init__(self) -> None:
         self._kept: dict[ConditionKey, SampleReservoir] = {}
+        self._turn, self._in_turn = 0, ""
 
     def add(self, event: AnyEvent) -> None:
         match event:
             case Control(action="reset"):
                 self._kept.clear()
             case Samples(phase="steady"):
+                if event.unit != self._in_turn:
+                    self._turn, self._in_turn = self._turn + 1, event.unit
                 key = ConditionKey(event.unit, event.condition, event.thermal)
                 if key in self._kept or len(self._kept) < MOST_CONDITIONS:
-                    self._kept.setdefault(key, SampleReservoir()).add(event)
+                    self._kept.setdefault(key, SampleReservoir()).add(event, self._turn)
 
     def column(self, key: ConditionKey, name: str) -> Column | None:
         """One series of a condition; None when there is none. See `SampleReservoir.column`."""

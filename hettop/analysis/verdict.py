@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
-from hettop.analysis.ranking import Advice, Neighbours, Ranks, Resampled, advise, neighbours, rank
+from hettop.analysis.ranking import Advice, Neighbours, Ranks, advise, difference, neighbours, rank
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Totals, judge_ready, totals
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
@@ -180,8 +180,8 @@ def verdict(
         ranks=ranks,
         advice=_advice(usable, units, ranks, facts),
         few=decided_by_few(paired),
-        order=neighbours(rank(paired, {}), Resampled(paired, rng)),
-        flips=flips(paired, others, rng),
+        order=neighbours(paired, question.confidence),
+        flips=flips(paired, others),
         judgements=judgements,
         energy_met=_energy_met(units, facts, question.energy_mj),
         needs=_needs(units, judgements, question),
@@ -328,20 +328,16 @@ class Flip:
     proven: bool
 
 
-def flips(
-    main: Sequence[Measured], others: Mapping[str, Sequence[Measured]], rng: np.random.Generator
-) -> tuple[Flip, ...]:
+def flips(main: Sequence[Measured], others: Mapping[str, Sequence[Measured]]) -> tuple[Flip, ...]:
     """Every pair of units whose order under one of the other loads is not that of `main`."""
-    resampled = Resampled(main, rng)
     found = []
     for load, units in others.items():
-        there = {unit.unit: unit.mean_ms for unit in units}
-        resampled_there = Resampled(units, rng)
+        there = {unit.unit: unit for unit in units}
         ranked = sorted((unit for unit in main if unit.unit in there), key=lambda unit: unit.mean_ms)
         for better, worse in combinations(ranked, 2):
-            if better.mean_ms < worse.mean_ms and there[worse.unit] < there[better.unit]:
-                now = resampled_there.difference(worse.unit, better.unit)
-                proven = now.proven and resampled.difference(better.unit, worse.unit).proven
+            if better.mean_ms < worse.mean_ms and there[worse.unit].mean_ms < there[better.unit].mean_ms:
+                now = difference(there[worse.unit], there[better.unit])
+                proven = now.proven and difference(better, worse).proven
                 found.append(Flip(load, worse.unit, better.unit, now.difference_ms, proven))
     return tuple(found)
 

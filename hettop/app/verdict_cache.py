@@ -95,10 +95,12 @@ def question_of(session: Session) -> Question:
 
 def recent_of(session: Session) -> InOrder:
     """The samples of the last minute in order; all of them where the session has not lost any."""
-    from hettop.analysis.unit_samples import RESPONSE, WALL
+    from hettop.analysis.unit_samples import RESPONSE, TURN, WALL
 
     def column(key: ConditionKey, name: str) -> Column | None:
         condition = session.conditions[key]
+        if name == TURN:
+            return condition.turns.of_ends(condition.trailing.all()[0])
         kept = {WALL: condition.trailing, RESPONSE: condition.trailing_responses}.get(name)
         return None if kept is None else kept.all()[1]
 

@@ -67,6 +67,7 @@ class Condition:
         self.trailing_responses: Trailing | None = None
         self.energy = RailSums()
         self.gaps = Gaps()
+        self.turns = Turns()
         self._raw_limit = raw_limit
 
     @property
@@ -316,6 +317,42 @@ class PowerHistory:
     def between(self, start_ns: int, end_ns: int) -> list[Power]:
         """Those whose windows overlap (start_ns, end_ns)."""
         return [each for each in self._samples if each.t > start_ns and each.t - each.elapsed_ns < end_ns]
+
+
+MOST_TURNS = 4096
+
+
+class Turns:
+    """Which samples of a condition belong to which turn: another unit ran between two turns.
+
+    Bounded: the first half is forgotten when there are too many. Not kept in keyframes.
+    """
+
+    def __init__(self) -> None:
+        self._starts: list[tuple[int, int, int]] = []
+
+    def begin(self, turn: int, index: int, t0: int) -> None:
+        """The next sample has this index and starts at `t0`; it may still belong to the turn before."""
+        if not self._starts or self._starts[-1][0] != turn:
+            self._starts.append((turn, index, t0))
+        if len(self._starts) > MOST_TURNS:
+            del self._starts[: MOST_TURNS // 2]
+
+    def of_first(self, n: int) -> Column | None:
+        """The turn of each of the first `n` samples; None where that was forgotten or never known."""
+        if not self._starts or self._starts[0][1] != 0:
+            return None
+        return self._at(np.arange(n), 1)
+
+    def of_ends(self, ends: Column) -> Column | None:
+        """The turn of the samples that ended at these moments (ns)."""
+        if not self._starts or (ends.size and ends[0] < self._starts[0][2]):
+            return None
+        return self._at(ends, 2)
+
+    def _at(self, places: Column, by: int) -> Column:
+        starts = np.array(self._starts, dtype=np.int64)
+        return np.asarray(starts[np.searchsorted(starts[:, by], places, side="right") - 1, 0])
 
 
 class DurationSeries:

@@ -67,6 +67,8 @@ class Session:
         self.dropped = 0
         self.ended: events.End | None = None
         self.inputs: list[str] = []
+        self._turn, self._in_turn = 0, ""
+        """How many turns there were, and whose the last one is."""
         self._raw_limit = raw_limit
         self._trailing = trailing
 
@@ -139,6 +141,9 @@ class Session:
                 condition.gaps.resumed(gap, event.lat_ns)
             return
         condition = self._condition(event)
+        if event.unit != self._in_turn:
+            self._turn, self._in_turn = self._turn + 1, event.unit
+        condition.turns.begin(self._turn, condition.wall.n, event.t0)
         condition.add(event, ends, pause, self.limit_ns, self.causes.settled)
         if (news := condition.drift.news()) is not None:
             self.log.append(

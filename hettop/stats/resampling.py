@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -242,3 +243,38 @@ def _row_quantiles(rows: Float64Array, n: int, q: float) -> Float64Array:
     parted = np.partition(rows[:, :n], (below, above), axis=1)
     left, right = parted[:, below], parted[:, above]
     return np.asarray(left + (right - left) * (position - below))
+
+
+LEAST_VALUES = 6
+"""Of which a mean has an interval, and as many must be left when dependence is allowed for."""
+
+
+def mean_interval(values: Float64Array, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+    """Interval of the mean of values (shape (n,)) in the order in which they were taken; None of too few.
+
+    Student's t for as many values as these are worth (`autocorrelation_time`).
+    """
+    if values.size < LEAST_VALUES:
+        return None
+    time = autocorrelation_time(values)
+    effective = values.size / time
+    if effective < LEAST_VALUES:
+        return None
+    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(effective)
+    reach = _student(1 - (1 - confidence) / 2, effective - 1) * error
+    return mean - reach, mean + reach
+
+
+def _student(p: float, freedom: float) -> float:
+    """Student's t quantile by its expansion about the normal one (Abramowitz and Stegun 26.7.5).
+
+    Within 0.05% at 5 degrees of freedom and p = .975, and nearer with more.
+    """
+    z = NormalDist().inv_cdf(p)
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
+    )

@@ -51,8 +51,14 @@ def session_of(*streams: Sequence[events.AnyEvent], opening: events.Header | Non
 
 
 def unit_of(
-    samples_ms: Sequence[float] | Samples, *, unit: str = "CPU_ONLY", load: str = "none", series: str = WALL
+    samples_ms: Sequence[float] | Samples,
+    *,
+    unit: str = "CPU_ONLY",
+    load: str = "none",
+    series: str = WALL,
+    turn: int = 0,
 ) -> Measured:
+    """`turn`: samples in each turn; 0: turns are not known."""
     values = np.asarray(samples_ms, dtype=np.float64)
     return Measured(
         unit=unit,
@@ -65,6 +71,7 @@ def unit_of(
         max_ms=float(values.max()),
         p50_ms=float(np.quantile(values, 0.5)),
         p90_ms=float(np.quantile(values, 0.9)),
+        turns=np.arange(values.size) // turn if turn else None,
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.analysis.ranking import Resampled, advise, neighbours, rank
+from hettop.analysis.ranking import advise, difference, neighbours, rank
 from hettop.analysis.verdict import decided_by_few, flips
 from tests.analysis.material import latencies, unit_of
 from tests.analysis.table_4 import TABLE_4
 
-UNITS = [unit_of(values, unit=unit) for unit, values in TABLE_4.items()]
+UNITS = [unit_of(values, unit=unit, turn=10) for unit, values in TABLE_4.items()]
 NO_ENERGY: dict[str, float | None] = {}
 
 
@@ -39,8 +39,7 @@ def test_one_sample_decides_both_pairs_that_the_report_builds_on() -> None:
 
 
 def test_the_lead_that_one_sample_decides_is_not_proven() -> None:
-    ranks = rank(UNITS, NO_ENERGY)
-    first, second, third = neighbours(ranks, Resampled(UNITS, np.random.default_rng(1)))
+    first, second, third = neighbours(UNITS)
     assert (first.better, first.worse, first.proven) == ("CPU_AND_NE", "ALL", False)
     assert (second.worse, second.proven) == ("CPU_ONLY", True)
     assert (third.worse, third.proven) == ("CPU_AND_GPU", False)
@@ -81,10 +80,36 @@ def test_a_latency_of_nothing_breaks_no_ratio() -> None:
 
 def test_order_that_is_the_other_way_round_under_load_is_a_flip() -> None:
     rng = np.random.default_rng(4)
-    idle = [unit_of(latencies(rng, 500, 0.3, 1.0), unit="NE"), unit_of(latencies(rng, 500, 0.3, 2.0), unit="CPU")]
-    busy = [unit_of(latencies(rng, 500, 0.3, 3.0), unit="NE"), unit_of(latencies(rng, 500, 0.3, 2.5), unit="CPU")]
-    (flip,) = flips(idle, {"ane:1": busy, "cpu:1": idle}, rng)
+    idle = [
+        unit_of(latencies(rng, 500, 0.3, 1.0), unit="NE", turn=50),
+        unit_of(latencies(rng, 500, 0.3, 2.0), unit="CPU", turn=50),
+    ]
+    busy = [
+        unit_of(latencies(rng, 500, 0.3, 3.0), unit="NE", turn=50),
+        unit_of(latencies(rng, 500, 0.3, 2.5), unit="CPU", turn=50),
+    ]
+    (flip,) = flips(idle, {"ane:1": busy, "cpu:1": idle})
     assert (flip.load, flip.faster, flip.slower, flip.proven) == ("ane:1", "CPU", "NE", True)
     assert flip.difference_ms == pytest.approx(0.5, abs=0.1)
-    (doubtful,) = flips(idle, {"ane:1": [unit_of([1.0, 2.0], unit="CPU"), unit_of([1.5, 2.0], unit="NE")]}, rng)
+    (doubtful,) = flips(idle, {"ane:1": [unit_of([1.0, 2.0], unit="CPU"), unit_of([1.5, 2.0], unit="NE")]})
     assert doubtful.proven is False, "two samples prove nothing"
+
+
+def test_a_lead_is_judged_by_turns_and_not_by_samples() -> None:
+    # Turn means 1, 2, 1, 2, 1, 2 behind 0: mean 1.5, deviation .5477, standard error .2236, t of 5 degrees 2.5706.
+    behind = unit_of(np.repeat([11.0, 12.0] * 3, 50), unit="B", turn=50)
+    ahead = unit_of(np.full(300, 10.0), unit="A", turn=50)
+    found = difference(ahead, behind)
+    assert found.difference_ms == pytest.approx(1.5)
+    assert found.interval_ms == pytest.approx((0.9252, 2.0748), abs=0.0005)
+    assert found.proven
+
+
+@pytest.mark.parametrize(("turns", "known"), [(5, False), (6, True)])
+def test_fewer_than_six_turns_prove_no_order(turns: int, known: bool) -> None:
+    near, far = (unit_of(np.arange(50.0 * turns) % 7 + level, unit=str(level), turn=50) for level in (1, 100))
+    assert (difference(near, far).interval_ms is not None) is known
+
+
+def test_samples_whose_turns_are_not_known_prove_no_order() -> None:
+    assert difference(unit_of([1.0] * 500, unit="A"), unit_of([9.0] * 500, unit="B")).interval_ms is None

@@ -89,8 +89,12 @@ def test_more_samples_are_asked_for_while_p90_is_not_sure() -> None:
 
 def test_a_proven_lead_settles_it() -> None:
     rng = np.random.default_rng(2)
-    session = session_of(stream_of({"A": latencies(rng, 400, 0.2, 1.0), "B": latencies(rng, 400, 0.2, 2.0)}))
-    assert judged(session).settled
+    turns = [
+        stream_of({"A": latencies(rng, 50, 0.2, 1.0), "B": latencies(rng, 50, 0.2, 2.0)}, t0=turn * 10**9)
+        for turn in range(8)
+    ]
+    assert judged(session_of(*turns)).settled
+    assert not judged(session_of(*turns[:5])).settled, "fewer than six turns"
 
 
 def test_plans_and_outputs_stand_beside_the_times() -> None:

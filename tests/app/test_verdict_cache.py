@@ -47,8 +47,13 @@ def shown(page: VerdictPage) -> list[str]:
 
 
 def two_units() -> Session:
-    slow, fast = window(latencies(4.0)), window(latencies(2.0), t0=10 * S, unit="ALL")
-    return session_of(slow, fast)
+    """Ten turns of each."""
+    turns = [
+        window(latencies(level)[turn::10], t0=(turn * 2 + place) * S, unit=unit)
+        for turn in range(10)
+        for place, (unit, level) in enumerate((("CPU_ONLY", 4.0), ("ALL", 2.0)))
+    ]
+    return session_of(*turns)
 
 
 def test_the_faster_unit_is_advised_with_an_interval_of_what_it_is_ahead() -> None:
