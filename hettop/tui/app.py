@@ -187,7 +187,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.set_interval(PUMP_EVERY_S, self._pump)
         self.refresh_bindings()
         if self.preferences.screen:
-            self.action_room(self.preferences.screen)
+            self.action_screen(self.preferences.screen)
         self.frame()
 
     def on_panel_resized(self) -> None:

@@ -141,8 +141,8 @@ def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
         f"{shown['pause']} plays and pauses, {shown['seek.back']} {shown['seek.forward']} seek, "
         f"{shown['mark.next']} goes to the next mark."
         if replaying
-        else f"{shown['room.load']} sets competing load, {shown['record']} records, "
-        f"{shown['room.verdict']} tells which unit to use."
+        else f"{shown['screen.load']} sets competing load, {shown['record']} records, "
+        f"{shown['screen.verdict']} tells which unit to use."
     )
     return (
         f"Panel 1: each latency of the last seconds; {glyphs.MARK} marks P50, P90, P99.",

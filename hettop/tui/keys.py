@@ -36,7 +36,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("pause", "space", "space", "pause", "pause inference, or play and pause a replay", "pause"),
             Key("unit.next", "c", "c", "next_unit", "go to the next compute unit", "unit"),
             Key("interleave", "i", "i", "interleave", "interleave all units in short blocks", "interleave", "live"),
-            Key("room.load", "l", "l", "room('load')", "competing load: set it, see what it does", "load"),
+            Key("screen.load", "l", "l", "screen('load')", "competing load: set it, see what it does", "load"),
             Key("record", "r", "r", "record", "start or stop recording to a file", "record", "live"),
             Key("mark", "m", "m", "mark", "write a note at this moment", "mark", "live"),
             Key("restart", "R", "R", "restart", "restart the unit that failed or gives no answer", "", "live"),
@@ -92,10 +92,10 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("scroll.up", "up", "↑", "scroll_panel(-1)", "previous unit, or earlier events"),
             Key("scroll.down", "down", "↓", "scroll_panel(1)", "next unit, or later events"),
             Key("details", "enter", "Enter", "details", "all that is known of the unit under the cursor"),
-            Key("room.verdict", "v", "v", "room('verdict')", "the verdict so far: which unit, and why", "verdict"),
-            Key("room.studies", "y", "y", "room('studies')", "inside the model: layers, roofline, batches", "inside"),
+            Key("screen.verdict", "v", "v", "screen('verdict')", "the verdict so far: which unit, and why", "verdict"),
+            Key("screen.studies", "y", "y", "screen('studies')", "inside the model: layers, roofline, batches", "inside"),
             Key("leave", "escape", "Esc", "leave", "close details, a zoomed panel or a room"),
-            Key("room.spikes", "s", "s", "room('spikes')", "spikes, and what goes with them", "spikes"),
+            Key("screen.spikes", "s", "s", "screen('spikes')", "spikes, and what goes with them", "spikes"),
             Key("window.longer", "plus,equals_sign", "+", "window(1)", "look at a longer time window", "window"),
             Key("window.shorter", "minus", "-", "window(-1)", "look at a shorter time window"),
             Key("panels", "H", "H", "choose_panels", "choose which panels are there"),
@@ -114,7 +114,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
 )
 KEYS: tuple[Key, ...] = tuple(key for _, keys in GROUPS for key in keys)
 # The bottom line in the order of importance: the first stay on the narrowest screen.
-HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "room.load", "record", "mark", "freeze", "zoom")
+HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "screen.load", "record", "mark", "freeze", "zoom")
 
 
 def bindings() -> list[Binding]:

@@ -21,7 +21,7 @@ _OVER: tuple[type[Screen[object]], ...] = (HelpScreen, AskingScreen, ThemeScreen
 def scopes() -> list[Scope]:
     """The panels' keys first. A room's key goes before the panels' one of the same name while the room is there."""
     panels = Scope("panels", tuple(Binding(key.keys, key.action, key.words, id=key.id) for key in KEYS))
-    rooms = [Scope(f"room {name}", (*_own(PageScreen), *_own(room))) for name, room in SCREENS.items()]
+    rooms = [Scope(f"screen {name}", (*_own(PageScreen), *_own(room))) for name, room in SCREENS.items()]
     return [panels, *rooms, *(Scope(screen.__name__, _own(screen)) for screen in _OVER)]
 
 

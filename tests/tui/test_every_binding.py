@@ -46,10 +46,10 @@ class Before:
 
 IN_SCOPE = {
     "panels": Before(),
-    "room load": Before(keys=("l",)),
-    "room verdict": Before(keys=("v",)),
-    "room spikes": Before(keys=("s",)),
-    "room studies": Before(keys=("y",)),
+    "screen load": Before(keys=("l",)),
+    "screen verdict": Before(keys=("v",)),
+    "screen spikes": Before(keys=("s",)),
+    "screen studies": Before(keys=("y",)),
     "HelpScreen": Before(keys=("question_mark",)),
     "AskingScreen": Before(keys=("m",)),
     "ThemeScreen": Before(keys=("T",)),
@@ -70,7 +70,7 @@ FIRST = {
 }
 """Keys that do something only after others."""
 
-PAGED = {"room.page_up": ["pagedown"], "room.page_down": [], "room.top": ["pagedown"], "room.bottom": []}
+PAGED = {"screen.page_up": ["pagedown"], "screen.page_down": [], "screen.top": ["pagedown"], "screen.bottom": []}
 """Keys that move the whole content of a room, and those before them."""
 
 
@@ -99,7 +99,7 @@ def cases() -> Iterator[Case]:
                 yield Case(scope.name, binding.id or "", key)
 
 
-CASES = list(dict.fromkeys(case for case in cases() if case.id not in PAGED or case.scope == "room verdict"))
+CASES = list(dict.fromkeys(case for case in cases() if case.id not in PAGED or case.scope == "screen verdict"))
 
 
 def seen(app: HettopApp, feed: FakeFeed) -> tuple[object, ...]:

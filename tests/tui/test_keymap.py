@@ -160,7 +160,7 @@ async def test_other_keys_do_what_the_old_ones_did_and_stand_in_hints_and_help()
 
 
 async def test_keys_of_a_room_can_be_others_too() -> None:
-    async with running(FakeFeed(), preferences=Preferences(keymap={"room.leave": "b"})) as (app, pilot):
+    async with running(FakeFeed(), preferences=Preferences(keymap={"screen.leave": "b"})) as (app, pilot):
         await pilot.press("l")
         await settled(pilot)
         assert app.page_screen is not None

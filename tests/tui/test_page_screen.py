@@ -131,10 +131,10 @@ async def test_a_rooms_key_enters_it_and_leaves_it_again() -> None:
     SCREENS["numbers"] = Numbers
     try:
         async with running(FakeFeed()) as (app, pilot):
-            app.action_room("numbers")
+            app.action_screen("numbers")
             await settled(pilot)
             assert app.page_screen is not None
-            app.action_room("numbers")
+            app.action_screen("numbers")
             await settled(pilot)
             assert app.page_screen is None
     finally:

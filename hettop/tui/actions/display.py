@@ -67,7 +67,7 @@ class Looking(Controls):
         shown = self.screen_stack[-1:]  # empty once the program is ending
         return shown[0] if shown and isinstance(shown[0], PageScreen) else None
 
-    def action_room(self, name: str) -> None:
+    def action_screen(self, name: str) -> None:
         """Open a screen, or leave it by the same key; one takes the place of another."""
         entered = self.page_screen
         if entered is not None:

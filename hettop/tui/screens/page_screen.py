@@ -43,11 +43,11 @@ class PageScreen(Screen[None]):
 
     NAME: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "app.leave", "Back", id="room.leave"),
-        Binding("pageup", "page(-1)", "Page up", id="room.page_up"),
-        Binding("pagedown", "page(1)", "Page down", id="room.page_down"),
-        Binding("home", "edge(-1)", "To the top", id="room.top"),
-        Binding("end", "edge(1)", "To the bottom", id="room.bottom"),
+        Binding("escape,q", "app.leave", "Back", id="screen.leave"),
+        Binding("pageup", "page(-1)", "Page up", id="screen.page_up"),
+        Binding("pagedown", "page(1)", "Page down", id="screen.page_down"),
+        Binding("home", "edge(-1)", "To the top", id="screen.top"),
+        Binding("end", "edge(1)", "To the bottom", id="screen.bottom"),
     ]
     DEFAULT_CSS = """
     PageScreen { layout: vertical; background: $background; overflow: hidden; }
@@ -158,9 +158,9 @@ class PageScreen(Screen[None]):
 class ScreenPage(Chart):
     """The frame of a room and the part of its content that is in sight."""
 
-    def __init__(self, room: PageScreen, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
-        super().__init__(id="room", ascii=ascii)
-        self._room = room
+    def __init__(self, owner: PageScreen, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id="page", ascii=ascii)
+        self._owner = owner
         self._top = 0
         self._lowest = 0  # what `_top` may be at most, of the content that was drawn last
 
@@ -183,27 +183,27 @@ class ScreenPage(Chart):
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        frame_state = self._room.frame_state
+        frame_state = self._owner.frame_state
         if frame_state is None:
             return []
         inside = inner_size(width, height)
-        content = self._room.rows(frame_state, *inside)
+        content = self._owner.rows(frame_state, *inside)
         self._lowest = max(0, len(content) - inside[1])
         self._top = self._in_sight(inside[1])
         shown = content[self._top : self._top + inside[1]]
         below = len(content) - self._top - len(shown)
         scrolled = f" {glyphs.UP_DOWN} {self._top} above, {below} below" if self._top or below else ""
-        foot = line((scrolled, "muted"), *self._room.foot(frame_state))
+        foot = line((scrolled, "muted"), *self._owner.foot(frame_state))
         return framed(self._heading(frame_state), shown, foot, frame_state, (width, height), focus=True)
 
     def _heading(self, frame_state: FrameState) -> Line:
         """A room that begins with words has a space before them, as a panel has; tabs bring their own."""
-        words = self._room.heading(frame_state)
+        words = self._owner.heading(frame_state)
         return words if text_of(words).startswith((" ", CHOSEN_TAB[0])) else line((" ", "text"), *words)
 
     def _in_sight(self, height: int) -> int:
         top = min(self._top, self._lowest)
-        chosen = self._room.chosen_row
+        chosen = self._owner.chosen_row
         if chosen is None:
             return top
         return min(max(top, chosen - height + 1), chosen)
@@ -220,12 +220,12 @@ class ScreenPage(Chart):
         width, height = self.size
         edge = 0 if inner_size(width, height) == (width, height) else 1
         if edge and not event.y:
-            self._room.point_heading(event.x - BEFORE_HEADING)
+            self._owner.point_heading(event.x - BEFORE_HEADING)
         elif edge <= event.y < height - edge:
-            self._room.point(self._top + event.y - edge)
+            self._owner.point(self._top + event.y - edge)
 
     def on_resize(self) -> None:
-        self._room.post_message(PageScreen.Entered())
+        self._owner.post_message(PageScreen.Entered())
 
 
 class ScreenHints(Chart):
@@ -233,19 +233,19 @@ class ScreenHints(Chart):
 
     ALLOW_SELECT = False
 
-    def __init__(self, room: PageScreen, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
-        super().__init__(id="room-hints", ascii=ascii)
-        self._room = room
+    def __init__(self, owner: PageScreen, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(id="page-hints", ascii=ascii)
+        self._owner = owner
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not height:
             return []
-        spans = [span for key, word in self._room.told_keys for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
+        spans = [span for key, word in self._owner.told_keys for span in ((f" {key}", "active"), (f" {word} ", "muted"))]
         return [fit(tuple(spans), width)]
 
     def on_click(self, event: Click) -> None:
         x = 0
-        for key, word in self._room.told_keys:
+        for key, word in self._owner.told_keys:
             end = x + len(key) + len(word) + 3
             if x <= event.x < end:
                 # Of a pair of arrows the one that was hit; the word is as good as the second.

@@ -133,9 +133,9 @@ def test_a_slip_in_the_environment_names_the_variable(name: str) -> None:
 
 
 def test_keys_may_be_written_with_and_without_quotes() -> None:
-    settings = resolve_settings(file('[keys]\nunit.next = "u"\n"room.load" = "L"'), {})
-    assert {name: value.value for name, value in settings.keys.items()} == {"unit.next": "u", "room.load": "L"}
-    assert settings.keys["room.load"].where == "config.toml, line 3"
+    settings = resolve_settings(file('[keys]\nunit.next = "u"\n"screen.load" = "L"'), {})
+    assert {name: value.value for name, value in settings.keys.items()} == {"unit.next": "u", "screen.load": "L"}
+    assert settings.keys["screen.load"].where == "config.toml, line 3"
 
 
 def test_a_hostile_value_is_shown_clean() -> None:
