@@ -92,7 +92,7 @@ TIMELINE = TimelineView(
     window_ns=30 * SECOND,
     slot_ns=SECOND // 2,
     slots=SLOTS,
-    fence_ms=4.0,
+    threshold_ms=4.0,
     spikes=2,
     marks=((30, "mark"), (44, "load")),
 )
