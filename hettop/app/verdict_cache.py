@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
 
 JUDGED_EVERY_NS = 5 * 10**9
-RECENT = "intervals: last minute only; ranks and figures: all samples; hettop decide uses all samples for both"
+RECENT = "intervals use the samples of the last minute, ranks and figures all samples; hettop decide uses all samples"
 
 
 Work = Callable[[], None]

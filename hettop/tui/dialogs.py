@@ -37,6 +37,9 @@ LEGEND = (
 class HelpScreen(ModalScreen[None]):
     """All keys and what they do; Escape, `q`, `?` or F1 closes it."""
 
+    COVERS: ClassVar[bool] = True
+    """Nothing behind it is visible, nor has to be drawn."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close the help", id="help.close"),
     ]
@@ -187,7 +190,7 @@ def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
     """The five lines of the introduction, with the keys as they are bound."""
     shown = {key.id: key.display for key in keys}
     next_unit = f"{shown['unit.next']} switches to the next"
-    turns = "" if replaying else f", {shown['interleave']} interleaves all or stops that"
+    turns = "" if replaying else f", {shown['interleave']} interleaves or stops it"
     run_control = (
         f"{shown['pause']} plays and pauses, {shown['seek.back']} {shown['seek.forward']} seek, "
         f"{shown['mark.next']} goes to the next mark."

@@ -18,6 +18,7 @@ _WIDTH = 76
 _NAME, _VALUE = 16, 26
 _WORDS = 3
 """Lines below the list: a blank one, and the description of the setting under the cursor."""
+_EMPTY = {"unit": "first available"}
 HIDDEN_PANELS = "layout.hidden"
 """The setting whose values are chosen in the dialog of panels."""
 
@@ -44,6 +45,8 @@ class SettingsScreen(ModalScreen[Mapping[str, Any] | None]):
 
     apply: shows the effect of a change at once.
     """
+
+    COVERS: ClassVar[bool] = True
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Previous setting", id="settings.previous"),
@@ -93,7 +96,7 @@ class SettingsScreen(ModalScreen[Mapping[str, Any] | None]):
         note = f"overridden by {setting.overridden}" if setting.overridden else "at the next start"
         return line(
             (f"{mark} {setting.name:<{_NAME}}", "strong"),
-            (f"{clean(value_text(value), _VALUE - 2):<{_VALUE}}", ink),
+            (f"{clean(value_text(value, _EMPTY.get(setting.name, 'none')), _VALUE - 2):<{_VALUE}}", ink),
             (note if setting.overridden or setting.restart else "", "muted"),
         )
 
@@ -138,10 +141,10 @@ class SettingsScreen(ModalScreen[Mapping[str, Any] | None]):
             self._show()
 
 
-def value_text(value: Any) -> str:
-    """A value as the dialog shows it."""
+def value_text(value: Any, empty: str = "none") -> str:
+    """A value as the dialog shows it; `empty` stands for an empty text."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value) or "automatic"
+    return f"{value:g}" if isinstance(value, float) else str(value) or empty

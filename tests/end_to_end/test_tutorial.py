@@ -21,9 +21,9 @@ def test_the_walk_names_these_keys() -> None:
 
 def test_the_walk_goes_as_it_is_told(tmp_path: Path) -> None:
     with Terminal(tmp_path, ["--demo"], environment=of_this_user(tmp_path)) as terminal:
-        terminal.until("Your first look at hettop", "SIMULATED")
+        terminal.until("Welcome to hettop", "SIMULATED")
         terminal.press("Escape")
-        terminal.until("P90", "3 units", without=["Your first look"])
+        terminal.until("P90", "3 units", without=["Welcome to"])
         terminal.press("c")
         terminal.until_so(
             lambda shown: len(re.findall(r"▶ (?:CPU_|ALL)", shown)) == 1, "one unit runs, where four took turns"

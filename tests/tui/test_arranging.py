@@ -289,7 +289,7 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
 
 
 async def test_what_was_wrong_in_files_is_said_on_the_screen() -> None:
-    preferences = Preferences(notices=("config.toml, line 3: there is no setting 'x'",))
+    preferences = Preferences(notices=("config.toml, line 3: unknown setting 'x'",))
     async with running(FakeFeed(), preferences=preferences) as (app, _):
         assert "config.toml, line 3" in screen_text(app)
 

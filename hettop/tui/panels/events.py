@@ -17,6 +17,7 @@ from hettop.tui.panels.panel import Panel, inner_size
 if TYPE_CHECKING:
     from hettop.events import LogEntry
 
+_OLDEST = 1_000_000  # lines; limited to those that there are when they are drawn
 _MARKS = {"warning": ("!", "warning"), "error": (glyphs.FAILED, "error")}
 
 
@@ -65,7 +66,7 @@ class EventsPanel(Panel):
 
     def to_edge(self, direction: int) -> None:
         """The oldest entry (-1) or the newest (1), which the panel then follows."""
-        self._back = 0 if direction > 0 else self._back + self._above
+        self._back = 0 if direction > 0 else _OLDEST
         self.redraw()
 
     def set_filter(self, text: str) -> None:
