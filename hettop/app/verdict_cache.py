@@ -70,7 +70,7 @@ class VerdictCache:
     def _judge(self, session: Session, now_ns: int) -> None:
         try:
             self._page = _page(session, now_ns)
-        except Exception as fault:  # noqa: BLE001 - whoever asks next raises it
+        except Exception as fault:  # noqa: BLE001 - raised at the next request
             self._fault = fault
         self._working = False
 

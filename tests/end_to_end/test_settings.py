@@ -50,10 +50,10 @@ def test_other_keys_and_what_is_wrong_with_some(tmp_path: Path) -> None:
     (tmp_path / "state" / "hettop").mkdir(parents=True)
     (tmp_path / "state" / "hettop" / "state.json").write_text('{"introduced": true}')
     with Terminal(tmp_path, ["replay", RECORDING], environment=user) as terminal:
-        terminal.until("Q quit", "h help", "config.toml, line 5: zoom: i is the key", "interleave")
+        terminal.until("Q quit", "h help", "config.toml, line 5: zoom: i is already the key", "interleave")
         terminal.press("h")
-        terminal.until("pause inference, or play and pause a replay")
+        terminal.until("pause or resume inference; in a replay: playback")
         terminal.press("h")
-        terminal.until("1 latency", without=["pause inference"])
+        terminal.until("1 latency", without=["pause or resume inference"])
         terminal.press("q", "Q")
         terminal.assert_left(0)

@@ -49,7 +49,7 @@ class Setting:
 
 def _bool(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError  # noqa: TRY004 - one kind of error for what is no value
+        raise ValueError  # noqa: TRY004 - one kind of error for invalid values
     return value
 
 

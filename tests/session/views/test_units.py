@@ -69,7 +69,8 @@ def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
         " (not supported there)"
     )
     assert told[-2] == (
-        "outputs compared with CPU_ONLY on 8 inputs, logits: max difference 0.5 of 12, cosine 0.99999, same top 1 in 100%"
+        "outputs compared with CPU_ONLY on 8 inputs, logits: "
+        "max difference 0.5 of 12, cosine 0.99999, same top 1 in 100%"
     )
     assert told[-1] == "peak memory 311 MB"
 
