@@ -134,7 +134,7 @@ class MomentScreen(AskingScreen):
     """Asks for a moment of a recording; `g` in the empty field goes to the start."""
 
     ID = "moment"
-    ASKED = "go to 90s, 1:30, 1:02:03, 50% or +10s (g: start): Enter goes there"
+    ASKED = "go to 90s, 1:30, 50% or +10s; g: start; Enter goes there"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("g", "start", "Go to the start, in the empty field", id="moment.start", priority=True),
     ]
@@ -201,7 +201,7 @@ def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
     return (
         f"Panel 1: latencies of the last seconds; {glyphs.MARK} marks P50, P90 and P99.",
         f"Panel 2: latency over time. A call above the threshold {glyphs.FENCE} is a spike.",
-        f"Panel 3: the compute units; {next_unit}{turns}.",
+        f"Panel 3: compute units; {next_unit}{turns}.",
         run_control,
         f"n/a means not measured. {shown['help']} explains panels and keys, {shown['quit']} quits.",
     )

@@ -20,7 +20,7 @@ class HostPanel(AutoHeightPanel):
     NUMBER = 6
 
     def title(self, frame_state: FrameState) -> Line:
-        real = " · real, not simulated" if frame_state.session.header.simulated else ""
+        real = " · real" if frame_state.session.header.simulated else ""
         return line(("machine", "title"), (real, "warning"))
 
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:

@@ -64,7 +64,7 @@ def draw_power(view: PowerView, width: int) -> list[Line]:
     if rows and width >= _WIDE:
         rows.insert(0, _heading(width))
     if view.capture and rows:
-        rows.insert(0, fit(line(("from a capture, not this run: no energy per inference", "warning")), width))
+        rows.insert(0, fit(line(("from a capture: no energy per inference", "warning")), width))
     if view.energy_mj is not None:
         rows.append(_energy(view, width))
     if not rows or view.state not in ("running", None):

@@ -20,10 +20,10 @@ from hettop.tui.screens.page_screen import PageScreen, RunControl
 DUTIES = (100, 75, 50, 25, 10)
 _BAR = 12
 _WORDS = {
-    "cpu": "workers that compute without a pause",
-    "memory": "workers that stream more data than the last-level cache",
-    "gpu": "models of the same kind on CPU_AND_GPU",
-    "ane": "models of the same kind on CPU_AND_NE",
+    "cpu": "compute-bound workers",
+    "memory": "bandwidth-bound workers",
+    "gpu": "models on CPU_AND_GPU",
+    "ane": "models on CPU_AND_NE",
 }
 # A change below 2% is within the difference between runs; from 10% on it has the colour of an error.
 NOTABLE, ALARMING = 0.02, 0.10
