@@ -1,1 +1,1 @@
-"""What a person controls: the live view, replay, settings, screen pictures, checks of this machine."""
+"""The live view, the replay, settings, screenshots, and checks of this machine."""

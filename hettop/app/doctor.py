@@ -44,17 +44,17 @@ OPTIONAL = {
     "pandas": ("data frames from Python", "pip install 'hettop[frames]'"),
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
-"""Modules that hettop runs without, what each is for, and how to have it."""
+"""Optional modules: what each is for, and the command that installs it."""
 
 MAC_ONLY = frozenset({"zeus_apple_silicon"})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `fix` mends it, or adds it, if anything does.
+    """The result of one check. `fix`: the command that repairs or installs it, if there is one.
 
-    works: None where it neither works nor fails: it is so, this system cannot have it, or an optional part is not
-        installed. False is for what is broken or denied alone.
+    works: None for information, for what this system cannot have, and for an optional part that is not installed;
+        False only for what is broken or denied.
     """
 
     what: str
@@ -65,7 +65,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings under their headings; `measures` says whether anything can be measured here by something real."""
+    """Findings by heading; `measures`: whether any real backend can measure here."""
 
     groups: Mapping[str, Sequence[Finding]] = field(default_factory=dict)
     measures: bool = False
@@ -73,7 +73,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """`names` are `CPU`, `GPU`, `Neural Engine`; None where nobody answered, for the reason in `why`."""
+    """`names` are `CPU`, `GPU`, `Neural Engine`; None where there was no answer, for the reason in `why`."""
 
     names: tuple[str, ...] | None
     why: str = ""
@@ -96,11 +96,11 @@ def examine(
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
 ) -> Findings:
-    """Everything, in the order in which one would ask. `folder` is where recordings go.
+    """All checks. `folder`: the folder of recordings.
 
-    folders: where the caches of Core ML and others are looked for, on a Mac.
-    core_ml_units: which units Core ML has by what is known without it; ask: which devices by its own word, asked only
-    where it has any unit. rails: what is remembered of power rails.
+    folders: the caches of Core ML and others, on a Mac.
+    core_ml_units: the units of Core ML as far as known without it; ask: the devices that Core ML itself reports,
+    called only where it has any unit. rails: the stored results of power rails.
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
@@ -139,7 +139,7 @@ def _units(
     *,
     is_mac: bool,
 ) -> list[Finding]:
-    """A line for each reason of the backend, so that four units with one reason take one."""
+    """A line for each reason of the backend, so that units with one reason share a line."""
     framework = BACKENDS[name].framework
     if framework is not None and not has_module(framework):
         return [Finding(name, False, "not installed", f"pip install {framework}")]
@@ -154,13 +154,13 @@ def _units(
         Finding(f"{name}: {', '.join(units)}", _works(why, broken=broken), why or "") for why, units in reasons.items()
     ]
     if name == CORE_ML and devices is not None:
-        told = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
-        found.append(Finding(f"{name}: devices", None, told))
+        names = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
+        found.append(Finding(f"{name}: devices", None, names))
     return found
 
 
 def _is_broken(units: Mapping[str, str | None], *, is_mac: bool) -> bool:
-    """What all units of a Mac lack is a package; what one of them lacks is a device, and elsewhere nothing adds it."""
+    """Whether a package is missing: on a Mac where no unit works. A missing device cannot be fixed."""
     return is_mac and None not in units.values()
 
 
@@ -169,7 +169,7 @@ def _works(why: str | None, *, broken: bool) -> bool | None:
 
 
 def _by_device(core_ml: Mapping[str, str | None], devices: Devices | None) -> Mapping[str, str | None]:
-    """A unit whose device is not there cannot run, whatever the system says of units."""
+    """The units with a reason for those whose device is missing."""
     if devices is None or devices.names is None:
         return core_ml
     lacking = {unit: device for unit, device in NEEDS.items() if device not in devices.names}
@@ -187,7 +187,7 @@ def _power(machine: Machine) -> list[Finding]:
 
 
 def _rails(rails: ValidatedRails) -> list[Finding]:
-    """A line for each accelerator's rail: only of a validated one a zero says that nothing ran there."""
+    """A line for each accelerator's rail: a zero of it is evidence only if it was validated."""
     found = []
     for rail in USED_BY:
         seen = [
@@ -195,7 +195,9 @@ def _rails(rails: ValidatedRails) -> list[Finding]:
             for each in rails.all()
             if each.rail == rail
         ]
-        words = f"validated: {'; '.join(seen)}" if seen else "not validated on this system: a zero of it is no evidence"
+        words = (
+            f"validated: {'; '.join(seen)}" if seen else "not validated on this system: a reading of 0 is not evidence"
+        )
         found.append(Finding(f"{rail.upper()} rail", True if seen else None, words, COMMAND))
     return found
 
@@ -212,38 +214,36 @@ def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:
 def _terminal(terminal: Terminal, has_tmux: bool) -> list[Finding]:
     return [
         _size(terminal),
-        Finding(
-            "TERM", not terminal.is_dumb, terminal.kind or "not set", "the live view needs: export TERM=xterm-256color"
-        ),
+        Finding("TERM", not terminal.is_dumb, terminal.kind or "not set", "export TERM=xterm-256color"),
         Finding("colours", None, "none: NO_COLOR is set" if terminal.wants_no_colour else terminal.colours),
         Finding(
             "characters",
             terminal.speaks_unicode,
-            terminal.encoding if terminal.speaks_unicode else f"{terminal.encoding} lacks those that charts are of",
+            terminal.encoding if terminal.speaks_unicode else f"{terminal.encoding} lacks the characters of charts",
             "export LANG=C.UTF-8, or: hettop --ascii",
         ),
         Finding(
             "tmux",
             None,
-            f"this is a window of {terminal.inside}"
+            f"running in {terminal.inside}"
             if terminal.inside
-            else ("installed" if has_tmux else "not installed; only hettop's own end-to-end tests need it"),
+            else ("installed" if has_tmux else "not installed; only required by hettop's end-to-end tests"),
         ),
     ]
 
 
 def _size(terminal: Terminal) -> Finding:
     if terminal.size is None:
-        return Finding("size", None, "the output is no terminal: commands print, the live view needs one")
+        return Finding("size", None, "output is not a terminal; the live view requires one")
     columns, rows = terminal.size
     if not columns * rows:
-        return Finding("size", False, "this terminal does not tell its size", "stty cols 120 rows 40")
-    fix = f"make it {SMALLEST[0]}x{SMALLEST[1]} or larger; all panels have room from {ROOMY[0]}x{ROOMY[1]} on"
+        return Finding("size", False, "the terminal does not report its size", "stty cols 120 rows 40")
+    fix = f"enlarge it to at least {SMALLEST[0]}x{SMALLEST[1]}; all panels fit from {ROOMY[0]}x{ROOMY[1]} on"
     return Finding("size", not terminal.is_small, f"{columns}x{rows}", fix)
 
 
 def _optional(machine: Machine, has_module: Callable[[str], bool]) -> list[Finding]:
-    wanted = {name: told for name, told in OPTIONAL.items() if machine.is_mac or name not in MAC_ONLY}
+    wanted = {name: part for name, part in OPTIONAL.items() if machine.is_mac or name not in MAC_ONLY}
     return [
         Finding(words, True, "") if has_module(name) else Finding(words, None, "not installed", fix)
         for name, (words, fix) in wanted.items()
@@ -254,14 +254,16 @@ def _files(cache: ModelCache, compiled: CompiledModels, folder: Path) -> list[Fi
     built, ready = cache.entries(), compiled.entries()
     writable = os.access(folder, os.W_OK)
     return [
-        Finding("recordings here", writable, "" if writable else f"{folder} cannot be written", "go to another folder"),
+        Finding(
+            "recordings here", writable, "" if writable else f"{folder} is not writable", "change to another folder"
+        ),
         Finding("model cache", None, f"{_models(len(built))}, {size(sum(e.size_bytes for e in built))}"),
         Finding("compiled models", None, f"{_models(len(ready))}, {size(sum(e.nbytes for e in ready))}"),
     ]
 
 
 def _system_caches(folders: Folders) -> list[Finding]:
-    """What Core ML and its like keep outside of hettop's caches; nothing of it can be told to be hettop's."""
+    """The caches of Core ML and others, which cannot be attributed to hettop or other programs."""
     return [
         Finding(found.cache.name, None, f"{_found_size(found)}; {found.cache.shared}", found.command)
         for found in system_usage(folders)
@@ -280,13 +282,13 @@ def _models(n: int) -> str:
 
 
 def kept_in_use(compiled: CompiledModels) -> list[Entry]:
-    """What cannot be removed now, because some process has it loaded."""
+    """The models that cannot be removed now, because a process has them loaded."""
     return [entry for entry in compiled.entries() if entry.in_use]
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What was removed: models and their bytes, and scratch folders that killed processes had left."""
+    """What was removed: models with their bytes, and scratch folders of killed processes."""
 
     models: int
     nbytes: int
@@ -294,9 +296,9 @@ class Cleared:
 
 
 def clear(cache: ModelCache, compiled: CompiledModels, temporary: Path) -> Cleared:
-    """Removes both caches, but for compiled models in use, and scratch folders in `temporary` that no process uses.
+    """Remove both caches except compiled models in use, and the scratch folders in `temporary` that no process uses.
 
-    A model file that a process is about to read is built again by the next one.
+    A removed model file is built again by the next process that needs it.
     """
     built, ready = cache.clear(), compiled.clear()
     freed = sum(entry.size_bytes for entry in built) + sum(entry.nbytes for entry in ready)
@@ -305,32 +307,32 @@ def clear(cache: ModelCache, compiled: CompiledModels, temporary: Path) -> Clear
 
 ASKER = module_command("hettop.sources.engine.coreml.devices_child")
 PATIENCE_S = 20.0
-"""Importing coremltools takes a second or two, on a machine that swaps ten."""
+"""Importing coremltools takes a second or two, on a busy machine up to ten."""
 
 
 def ask_devices(environment: Mapping[str, str], argv: Sequence[str] = ASKER, patience_s: float = PATIENCE_S) -> Devices:
-    """The devices, or why nobody knows them."""
+    """The devices, or why they are unknown."""
     try:
         called = call(
             argv, None, tuple[str, ...], name="Core ML query", environment=environment, time_limit_s=patience_s
         )
     except HettopError as error:
         return Devices(None, error.message)
-    return Devices(called.answer) if called.answer else Devices(None, "this system does not tell")
+    return Devices(called.answer) if called.answer else Devices(None, "not reported by this system")
 
 
 SMALLEST = (80, 24)
-"""Columns and rows below which some of the four charts and tables that matter most have no room."""
+"""Columns and rows below which some of the main charts and tables do not fit."""
 
 ROOMY = (110, 34)
-"""From here on all panels are there at once."""
+"""Columns and rows from which all panels fit at once."""
 
 DUMB = ("", "dumb", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Where output goes. `size`: columns and rows, None if it is no terminal; `encoding` of what is printed."""
+    """The terminal of the output. `size`: columns and rows, None if it is not a terminal; `encoding` of the output."""
 
     size: tuple[int, int] | None = None
     encoding: str = "utf-8"
@@ -354,19 +356,19 @@ class Terminal:
 
     @property
     def wants_no_colour(self) -> bool:
-        """NO_COLOR with any value but an empty one, as no-color.org has it."""
+        """NO_COLOR with any value but an empty one, as no-color.org defines."""
         return bool(self.environment.get("NO_COLOR"))
 
     @property
     def colours(self) -> str:
-        """How many it says it has; more than it says is not assumed."""
+        """The number of colours by the environment."""
         if self.environment.get("COLORTERM", "").lower() in ("truecolor", "24bit") or self.kind.endswith("-direct"):
             return "16 million"
         return "256" if "256color" in self.kind else "16"
 
     @property
     def inside(self) -> str | None:
-        """The multiplexer it is a window of."""
+        """The terminal multiplexer that it runs in."""
         if self.environment.get("TMUX"):
             return "tmux"
         return "screen" if self.environment.get("STY") else None

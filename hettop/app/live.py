@@ -1,7 +1,4 @@
-"""The live feed: a measurement that a screen can watch and steer.
-
-What is measured, and how sources meet the stream, is known by `measurement`; this is what each control does to it.
-"""
+"""The live feed: a measurement that the screen shows and controls."""
 
 from __future__ import annotations
 
@@ -9,10 +6,8 @@ import contextlib
 import importlib
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from hettop import events
 from hettop.analysis.advice import Adviser
@@ -22,7 +17,7 @@ from hettop.app.verdict_cache import VerdictCache
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
-from hettop.models.cache import find_home
+from hettop.measurement.user_files import output_folders, unused_path
 from hettop.record.writer import Closed
 from hettop.report.page import Block
 from hettop.session.session import Session
@@ -33,21 +28,21 @@ from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 
-# Twice as many workers as cores slow everything down; more of them say nothing new.
+# More workers than twice the cores do not change the result.
 WORKERS_A_CORE = 2
 ADVISED_EVERY_NS = 2 * 10**9
 MOST_MODELS = 4  # each takes hundreds of MB
 
 
-# What the fold imports at its first use: on this thread that would hold up frames and recording.
+# The session imports this at its first use: on this thread that would delay frames and recording.
 NEEDED_BY_THE_FOLD = "numpy.ma"
 DIALS = ("cpu", "memory", "gpu", "ane")
 
 
 class LiveFeed:
-    """What the screen shows of `measurement`, and what it can be told.
+    """The feed of a measurement, with its controls.
 
-    model: how the user named it, for studies of it; None: there are none. together: how units are to co-execute.
+    model: as the user named it, for studies of it; None: there are none. together: the options of co-execution.
     """
 
     def __init__(self, measurement: Measurement, model: ModelOptions | None = None, together: Together = USUAL) -> None:
@@ -59,7 +54,7 @@ class LiveFeed:
         self._verdicts = VerdictCache()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
-        # Where loads can run does not change while this runs, and finding out costs too much for every frame.
+        # Which loads can run does not change while this runs, and takes too long to find out for every frame.
         self._kinds_of_load = {what: None if setup.simulated else unavailable((LoadPart(what, 1),)) for what in DIALS}
         self._pages = StudyPages()
         import_beside(NEEDED_BY_THE_FOLD)
@@ -97,12 +92,12 @@ class LiveFeed:
         self.measurement.drew_frame(duration_ns)
 
     def close(self, why: str = "closed") -> Closed | None:
-        """End everything; returns what became of the recording. May be called twice."""
+        """End everything; returns the state of the closed recording. May be called twice."""
         self._studies.stop()
         return self.measurement.close(why)
 
     def _advise(self, t: int) -> None:
-        """Looks whether another unit does better now, and puts what it finds into the stream."""
+        """Check whether another unit is better now, and write the advice to the stream."""
         if t < self._advised_next_at:
             return
         self._advised_next_at = t + ADVISED_EVERY_NS
@@ -122,7 +117,7 @@ class LiveFeed:
         return self._verdicts.page(self.session, self.now_ns, still=False)
 
     def warn(self, text: str) -> None:
-        """Have this told on the screen, once."""
+        """Show a warning on the screen, once."""
         self._notices.append(Notice(text, "warning"))
 
     def study_page(self, study: events.Study) -> list[Block]:
@@ -139,7 +134,7 @@ class LiveFeed:
         self.measurement.switch(unit)
 
     def interleave(self, units: Sequence[str] | None = None) -> None:
-        """Run these units (default: all that this session measures) in blocks, in turn."""
+        """Interleave these units in short blocks (default: all that this session measures)."""
         self._studies.make_way()
         self.measurement.interleave(units)
 
@@ -163,18 +158,20 @@ class LiveFeed:
         self._studies.end_study()
 
     def power_access(self) -> AccessRequest:
-        """The command that gives access to powermetrics.
+        """The command that grants access to powermetrics.
 
         Raises HettopError (`usage`) where it would change nothing, and without a terminal.
         """
         if not self.measurement.power.could_ask:
             status = self.measurement.power.status
-            raise HettopError("usage", "asking for access would change nothing here", status.reason if status else "")
+            raise HettopError(
+                "usage", "access to power readings cannot be granted here", status.reason if status else ""
+            )
         on_terminal = sys.stdin is not None and sys.stdin.isatty()
         return AccessRequest(tuple(access_command(on_terminal=on_terminal)), explanation())
 
     def retry_power(self) -> None:
-        """Look for a source again, now that access was given."""
+        """Retry the power source after access was granted."""
         self.measurement.power.retry()
 
     def reset(self) -> None:
@@ -188,7 +185,7 @@ class LiveFeed:
         self.measurement.engine.restart(unit)
 
     def loads(self) -> tuple[LoadDial, ...]:
-        """A dial for each kind of load, with the reason where this machine has none of it."""
+        """A dial for each kind of load, with the reason where this machine cannot run it."""
         there = {part.what: part for part in self.measurement.load.parts}
         return tuple(
             LoadDial(
@@ -202,7 +199,7 @@ class LiveFeed:
         )
 
     def change_load(self, what: str, level: int, duty_percent: int) -> None:
-        """Have `level` workers of one kind, 0 for none; the other kinds stay."""
+        """Set the number of workers of one kind, 0 for none; the other kinds stay."""
         others = tuple(part for part in self.measurement.load.parts if part.what != what)
         wanted = (LoadPart(what, level, duty_percent),) if level else ()
         self.set_load(tuple(sorted(others + wanted)))
@@ -228,8 +225,8 @@ class LiveFeed:
     def _start_recording(self) -> None:
         name = f"hettop-{self.measurement.wall().astimezone():%Y%m%d-%H%M%S}.jsonl"
         refusals = []
-        for folder in places_to_record():
-            path = unused(folder / name)
+        for folder in output_folders():
+            path = unused_path(folder / name)
             try:
                 self.measurement.recorder.start(path, self.now_ns)
             except HettopError as error:
@@ -241,22 +238,22 @@ class LiveFeed:
 
 
 def recording_notice(closed: Closed) -> Notice:
-    """What became of a recording, as a message."""
+    """The state of a closed recording, as a message."""
     text = f"recorded {closed.samples:,} samples to {closed.path}"
     missing = closed.dropped + closed.undeclared
     if missing:
-        text += f"; {missing:,} samples are missing from it"
+        text += f"; {missing:,} samples are missing"
     if closed.undeclared:
-        text += f", and no line in it tells of {closed.undeclared:,} of them"
+        text += f", {closed.undeclared:,} of them without a line that reports it"
     if closed.fault:
         return Notice(f"{text}: {closed.fault}", "error")
     return Notice(text, "warning" if missing else "information")
 
 
 def import_beside(*names: str) -> threading.Thread:
-    """Start importing these modules, one after another, on a thread of their own; a missing one is somebody else's.
+    """Import these modules on a thread of its own; missing ones are ignored here.
 
-    An import on the screen's thread would hold up frames, and a recording, which a crash would then cost more of.
+    An import on the screen's thread would delay frames and the recording.
     """
 
     def work() -> None:
@@ -267,17 +264,3 @@ def import_beside(*names: str) -> threading.Thread:
     thread = threading.Thread(target=work, name="hettop-imports", daemon=True)
     thread.start()
     return thread
-
-
-def unused(path: Path) -> Path:
-    """`path`, with a number if there is such a file already: two recordings may begin in one second."""
-    names = (path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 100)))
-    return next((name for name in names if not name.exists()), path)
-
-
-def places_to_record() -> list[Path]:
-    """Here, at home, or where temporary files go: the first that can be written."""
-    places = [Path(), Path(tempfile.gettempdir())]
-    with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
-        places.insert(1, find_home())
-    return places

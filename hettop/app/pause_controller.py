@@ -1,6 +1,6 @@
-"""Pauses the inference of a measurement: because the user says so, or for an idle baseline.
+"""Pauses the inference of a measurement: on the user's request, or for an idle baseline.
 
-What was paused for a baseline goes on by itself when that is taken, if it ran before.
+Inference that was paused for a baseline resumes after it, if it ran before.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from hettop.measurement.measurement import Measurement
 from hettop.tui.feed import Notice
 
 AT_WORK = ("spawning", "compiling", "loading", "warming")
-"""What a unit does although inference is paused."""
+"""States in which a unit is busy although inference is paused."""
 
 
 class Rest(Enum):
-    """What becomes of inference after the rest that an idle baseline needs: it stays paused, or goes on."""
+    """What inference does after an idle baseline: stay paused, or resume."""
 
     STAYS = auto()
     GOES_ON = auto()
 
 
 class PauseController:
-    """Pauses `measurement` and lets it go on. notify: takes what the user is to be told."""
+    """Pauses and resumes `measurement`. notify: receives the messages for the user."""
 
     def __init__(self, measurement: Measurement, notify: Callable[[Notice], None]) -> None:
         self._measurement = measurement
@@ -46,17 +46,17 @@ class PauseController:
             self._measurement.switch(self._measurement.setup.units[0])
 
     def take_baseline(self) -> None:
-        """Pause inference for some seconds to measure what an idle machine draws; asked again, break that off."""
+        """Pause inference for some seconds to measure the idle power; called again, cancel that."""
         measurement = self._measurement
         if self._rest is not None:
-            self._notify(Notice("idle baseline broken off"))
+            self._notify(Notice("idle baseline cancelled"))
             goes_on = self._rest is Rest.GOES_ON
             self.forget_baseline()
             if goes_on:
                 self.resume()
             return
         if (why := self._why_no_baseline()) is not None:
-            self._notify(Notice(f"no baseline {why}", "warning"))
+            self._notify(Notice(f"no idle baseline {why}", "warning"))
             return
         rest = Rest.STAYS if self.paused else Rest.GOES_ON
         measurement.pause("baseline")
@@ -66,15 +66,19 @@ class PauseController:
     def _why_no_baseline(self) -> str | None:
         power = self._measurement.power
         if power.running and power.captured:
-            return "from a capture: it tells nothing of this machine"
+            return "from a capture: it is not a measurement of this machine"
         if power.running:
             return None
-        return f"without power: {power.status.reason}" if power.status and power.status.reason else "without power"
+        return (
+            f"without power readings: {power.status.reason}"
+            if power.status and power.status.reason
+            else "without power readings"
+        )
 
     def tick(self) -> None:
-        """Go on with inference once the baseline is taken, or waited for in vain; no rest while anything loads.
+        """Resume inference once the baseline was measured or has timed out; extend it while a unit loads.
 
-        To be called after each pump of the measurement.
+        To be called after each poll of the measurement.
         """
         t, power, session = self._measurement.now_ns, self._measurement.power, self._measurement.session
         run, load = power.baseline, session.load
@@ -84,7 +88,7 @@ class PauseController:
             return
         taken, goes_on = power.baseline is None, self._rest is Rest.GOES_ON
         self.forget_baseline()
-        words = "idle baseline taken" if taken else "no idle baseline: the power source gave no usable sample"
+        words = "idle baseline measured" if taken else "no idle baseline: the power source had no usable sample"
         self._notify(Notice(words, "information" if taken else "error"))
         if goes_on:
             self.resume()

@@ -1,12 +1,8 @@
-"""The screen at one moment of a recording, as SVG: the real screen, drawn without a terminal.
-
-Joins a replay to the screen; neither is changed for it.
-"""
+"""The screen at one moment of a recording, as SVG: the real screen, drawn without a terminal."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +10,7 @@ from hettop.app.replay import ReplayFeed
 from hettop.app.verdict_cache import VerdictCache
 from hettop.measurement.user_files import user_places
 from hettop.record.is_study_only import is_study_only
+from hettop.tui.actions.display import without_downloads
 from hettop.tui.app import HettopApp
 from hettop.tui.preferences import Preferences
 
@@ -57,8 +54,3 @@ async def _drawn(
             return without_downloads(app.export_screenshot(title="hettop"))
     finally:
         feed.close()
-
-
-def without_downloads(svg: str) -> str:
-    """The picture with local fonts only: opening it must not reach out to anybody."""
-    return re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", svg)

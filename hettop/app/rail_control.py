@@ -1,7 +1,7 @@
-"""The positive control of power rails: does each accelerator's rail rise while the unit works that uses it?
+"""The positive control of power rails: whether each accelerator's rail rises while its unit works.
 
-A zero is evidence only from a rail that does. The control runs one model on each unit, the CPU last, and compares what
-the rail read; what it finds is remembered, or forgotten, for this machine, system and source.
+A reading of zero is evidence only from a rail that does. The control runs one model on each unit, the CPU last, and
+compares the readings; the result is stored for this machine, system and source.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from hettop.sources.power.choice import chooser
 from hettop.sources.power.source import Machine
 
 MODEL = DEFAULT_MODEL
-"""52 convolutions, and little else: what every Neural Engine and GPU takes. Its weights are seeded."""
+"""Mostly convolutions (52), which every Neural Engine and GPU supports. Its weights are seeded."""
 
 WITHOUT = "CPU_ONLY"
-"""The unit whose work must not."""
+"""The unit whose work must not raise the rail."""
 
 DURATION_NS = 5 * 10**9  # ten power samples, of which eight or nine lie wholly within a unit's running
 COMMAND = "hettop doctor --control"
@@ -38,9 +38,9 @@ COMMAND = "hettop doctor --control"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the control found of one rail: mean mW while its unit ran and while CPU_ONLY did, None where not measured.
+    """The result for one rail: mean mW while its unit ran and while CPU_ONLY did, None where not measured.
 
-    validated: None where it could not be tried. `words` say why.
+    validated: None where it could not be tested. `words`: the reason.
     """
 
     rail: Accelerator
@@ -52,32 +52,32 @@ class Checked:
 
 
 def prepare_control(machine: Machine, model: str = MODEL, make: Make = create) -> Setup:
-    """What is to be measured. Raises HettopError (`unsupported-unit`, `usage`) where the control cannot run."""
+    """What to measure. Raises HettopError (`unsupported-unit`, `usage`) where the control cannot run."""
     known = make("coreml", RealClock()).units()
     here = [unit for unit in OWN_UNIT.values() if known[unit] is None]
     if known[WITHOUT] is not None or not here:
         why = known[WITHOUT] or "; ".join(filter(None, known.values()))
         raise HettopError(
-            "unsupported-unit", f"the control of power rails runs a model by Core ML: {why}", "see hettop doctor"
+            "unsupported-unit", f"the control of power rails requires Core ML: {why}", "run: hettop doctor"
         )
     choice = chooser(None, machine)({})
     if choice.source is None:
-        raise HettopError("usage", f"the control of power rails needs power readings: {choice.reason}", choice.fix)
+        raise HettopError("usage", f"the control of power rails requires power readings: {choice.reason}", choice.fix)
     return prepare(ModelOptions(model=model, backend="coreml"), (*here, WITHOUT), os.cpu_count() or 1, make)
 
 
 def control_options(duration_ns: int = DURATION_NS) -> MeasureOptions:
-    """How it is measured: each unit in turn, for so long."""
+    """The options: each unit in turn, for this duration."""
     return MeasureOptions(duration_ns=duration_ns)
 
 
 def check_rails(session: Session, absent: Mapping[str, str]) -> tuple[Checked, ...]:
-    """What a measured control shows. `absent` maps units that this machine lacks to the reason."""
+    """The results of a measured control. `absent` maps units that this machine lacks to the reason."""
     return tuple(_checked(session, rail, unit, absent.get(unit)) for rail, unit in OWN_UNIT.items())
 
 
 def keep(checked: tuple[Checked, ...], session: Session, rails: ValidatedRails, now: datetime) -> None:
-    """Remember the rails that follow the load, and forget those that do not."""
+    """Store the rails that follow the load, and remove those that do not."""
     by_answer = {answer: {each.rail for each in checked if each.validated is answer} for answer in (True, False)}
     rails.remember(each for each in sightings(session, rails, now) if each.rail in by_answer[True])
     if session.energy.source is not None:
@@ -94,11 +94,11 @@ def _checked(session: Session, rail: Accelerator, unit: str, absent: str | None)
         if mw - without_mw > NOTHING_MW and with_it.energy_mj > step_mj:
             validated, words = True, f"validated: {readings}"
         elif max(with_it.energy_mj, without.energy_mj) <= step_mj:
-            validated, words = False, f"reads 0 mW under load: no evidence ({_planned(session, unit)})"
+            validated, words = False, f"reads 0 mW under load: not validated ({_planned(session, unit)})"
         else:
             validated, words = (
                 False,
-                f"does not follow the load ({readings}): close what else uses it, and run this again",
+                f"does not follow the load ({readings}): close other programs that use it and run this again",
             )
     return Checked(rail, unit, validated, mw, without_mw, words)
 
@@ -106,31 +106,31 @@ def _checked(session: Session, rail: Accelerator, unit: str, absent: str | None)
 def _untried(
     session: Session, rail: Accelerator, unit: str, absent: str | None, readings: tuple[float | None, float | None]
 ) -> str:
-    """Why nothing can be said of the rail; empty where something can."""
+    """Why the rail could not be tested; empty where it was."""
     if absent is not None:
-        return f"not tried: {absent}"
+        return f"not tested: {absent}"
     for name, mw in zip((unit, WITHOUT), readings, strict=True):
         known = session.units.get(name)
         if known is not None and known.error is not None:
-            return f"not tried: {name} failed: {known.error.message}"
+            return f"not tested: {name} failed: {known.error.message}"
         if mw is None:
-            return f"not tried: no power sample of it was measured while {name} ran{_why_not(session)}"
+            return f"not tested: no power sample of it while {name} ran{_why_not(session)}"
     if not session.energy.is_of_one_source(rail):
-        return "not tried: the source of power changed meanwhile"
+        return "not tested: the power source changed meanwhile"
     share = _share(session, unit)
     if share == 0 and max(filter(None, readings), default=0.0) <= NOTHING_MW:
-        return f"not tried: Core ML planned nothing of the model for the {DEVICES[rail]}"
+        return f"not tested: Core ML planned nothing of the model for the {DEVICES[rail]}"
     return ""
 
 
 def _why_not(session: Session) -> str:
     if session.power is not None and "suspect-zero" in session.power.flags:
-        return ": the source reads 0 W for a CPU or GPU that works"
+        return ": the source reads 0 W for a busy CPU or GPU"
     return ""
 
 
 def _sum(session: Session, unit: str, rail: Accelerator) -> RailSum:
-    """All power of the rail while the unit ran alone, in whatever thermal state."""
+    """All power of the rail while the unit ran alone, in any thermal state."""
     whole = RailSum()
     for key, condition in session.conditions.items():
         if key.unit == unit:
@@ -141,7 +141,7 @@ def _sum(session: Session, unit: str, rail: Accelerator) -> RailSum:
 
 
 def _share(session: Session, unit: str) -> float | None:
-    """Which share of the model the plan gives the accelerator, by estimated cost, else by operations."""
+    """The share of the model that the plan assigns to the accelerator, by estimated cost, else by operations."""
     plan: Plan | None = session.units[unit].plan if unit in session.units else None
     if plan is None or plan.error is not None:
         return None
@@ -151,4 +151,4 @@ def _share(session: Session, unit: str) -> float | None:
 
 def _planned(session: Session, unit: str) -> str:
     share = _share(session, unit)
-    return "Core ML has no plan of it" if share is None else f"Core ML planned {percent(share)} of the model for it"
+    return "no plan by Core ML" if share is None else f"Core ML planned {percent(share)} of the model for it"

@@ -1,4 +1,4 @@
-"""A report of recordings: each is read to its end, judged, and what its studies found joins it."""
+"""Makes the report of recordings: their events, their verdict and the results of their studies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def recordings_page(recordings: Sequence[Recording]) -> Page:
 
 
 def read_story(recording: Recording) -> RecordingStory:
-    """All that is told of one recording; memory does not grow with its length."""
+    """The content of the report on one recording; memory does not grow with its length."""
     import numpy as np
 
     report, samples = Report(), Stretches()

@@ -1,6 +1,6 @@
-"""A replay: turns the passing of time into positions of a player, and offers the screen its controls.
+"""The replay feed: advances a player with real time, and provides its controls to the screen.
 
-Real time only picks the position; what is shown at a position depends on the recording alone.
+Real time selects only the position; the view at a position depends on the recording alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 class ReplayFeed:
-    """Plays one recording for the screen, from `at_ns` on."""
+    """Plays one recording on the screen, from `at_ns` on."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ReplayFeed:
         self._speed = speed
         self._playing = True
         self._notices: list[Notice] = []
-        self._played_from: int | None = None  # the moment asked for stands until it is first shown
+        self._played_from: int | None = None  # None until the first frame, so that the requested moment is shown
         self._verdicts = verdicts or VerdictCache()
         self._overview = self._player.overview()
         self._selecting = Selecting(self._player)
@@ -76,7 +76,7 @@ class ReplayFeed:
         if not self._playing:
             return
         target = self._player.position_ns + round(passed * self._speed)
-        again = self._selecting.turned_back(target)
+        again = self._selecting.looped_position(target)
         if again is not None:
             self._player.seek(again)
             return
@@ -85,17 +85,17 @@ class ReplayFeed:
             self._playing = False
 
     def _look_around(self) -> None:
-        """What concerns the whole recording is found a piece at a time, so that playing never stalls for it."""
+        """Read the next part of the recording for overview and selection, so that playback never stalls."""
         if not self._player.scanned:
             self._player.scan(SCANNED_AT_ONCE_BYTES)
-        if self._overview.duration_ns != self._player.duration_ns:  # a second recording was found joined to it
+        if self._overview.duration_ns != self._player.duration_ns:  # a second recording was found appended to it
             self._overview = self._player.overview()
         self._overview.poll()
         if self._selecting.poll():
             self._notices += selection_notices(self._selecting.selection)
 
     def look_at_all(self) -> None:
-        """Find out now what otherwise comes piece by piece: for a picture, which is drawn once."""
+        """Read the whole recording now: for a picture, which is drawn once."""
         while not (self._player.scanned and self._overview.done):
             self._look_around()
 
@@ -130,7 +130,7 @@ class ReplayFeed:
         return found
 
     def drew_frame(self, duration_ns: int) -> None:
-        """A replay measures nothing, so what a redraw costs is nobody's spike."""
+        """Ignored: a replay measures nothing that a redraw could disturb."""
 
     def toggle_play(self) -> None:
         """Play or pause; at the end, play again from the beginning."""
@@ -142,7 +142,7 @@ class ReplayFeed:
         self._player.seek(position_ns)
 
     def to_end(self) -> None:
-        """Stand still at the end."""
+        """Pause at the end."""
         self._player.seek(self._player.duration_ns)
         self._playing = False
 
@@ -161,7 +161,7 @@ class ReplayFeed:
             self._say_none("mark", direction)
 
     def next_spike(self, direction: int) -> None:
-        """Go to the next or previous spike and stand there. Raises HettopError (`recording`)."""
+        """Go to the next or previous spike and pause. Raises HettopError (`recording`)."""
         found = self._player.next_spike(direction)
         if found is None:
             self._say_none("spike", direction)
@@ -179,14 +179,14 @@ class ReplayFeed:
         if before is None or after is None:
             return
         if before.start_ns is not None and after.start_ns is None:
-            self._notices.append(Notice("that is before the selection began: ( sets its beginning anew"))
+            self._notices.append(Notice("before the start of the selection: ( sets a new start"))
         if before.end_ns is not None and after.end_ns is None:
-            self._notices.append(Notice("that is after the selection ended: ) sets its end anew"))
+            self._notices.append(Notice("after the end of the selection: ) sets a new end"))
 
     def toggle_loop(self) -> None:
-        """Play the selection over and over, from now on; or no longer."""
+        """Play the selection in a loop, or stop that."""
         if not self._selecting.toggle_loop():
-            self._notices.append(Notice("select something first: ( where it begins, ) where it ends"))
+            self._notices.append(Notice("no selection: ( sets its start, ) its end"))
         elif self._selecting.looping:
             self._playing = True
 
@@ -195,20 +195,20 @@ class ReplayFeed:
 
 
 def selection_notices(selection: Selection | None) -> list[Notice]:
-    """The statistics of all units where there are several: the line below the scrub bar has room for few."""
+    """The statistics of all units where there are several: the line below the scrub bar fits few."""
     if selection is None or len(selection.units) < 2:
         return []
     ranked = sorted(selection.units, key=lambda unit: unit.p50_ms)
-    told = [
-        f"{unit.unit}: n {unit.n}, P50 {milliseconds(unit.p50_ms)}, P90 {milliseconds(unit.p90_ms)}, "
+    rows = [
+        f"{unit.unit}: n {unit.n:,}, P50 {milliseconds(unit.p50_ms)}, P90 {milliseconds(unit.p90_ms)}, "
         f"max {milliseconds(unit.max_ms)} ms, {UNKNOWN if unit.spikes is None else unit.spikes} spikes"
         for unit in ranked
     ]
-    return [Notice("\n".join(told))]
+    return [Notice("\n".join(rows))]
 
 
 class Selecting:
-    """The one selection of a replay; none until an end of it is set."""
+    """The selection of a replay; None until one of its ends is set."""
 
     def __init__(self, player: Player) -> None:
         self._player = player
@@ -226,9 +226,9 @@ class Selecting:
         return Selection(self._start, self._end, self._looping, share, self._units)
 
     def set_end(self, moment_ns: int, direction: int) -> None:
-        """Let it begin (`direction` < 0) or end at a moment; what would end before it begins loses its other end.
+        """Set its start (`direction` < 0) or end; an end before the start removes the other one.
 
-        Where it already begins or ends, there is no selection any more.
+        The same start or end again clears the selection.
         """
         if moment_ns == (self._start if direction < 0 else self._end):
             self._start = self._end = None
@@ -246,29 +246,29 @@ class Selecting:
 
     @property
     def folded_by(self) -> str | None:
-        """The version whose fold the selection's spikes are by, where that is another."""
+        """The version that computed the selection's spikes, where that is another version."""
         return None if self._reader is None else self._reader.folded_by
 
     @property
     def looping(self) -> bool:
-        """Whether the selection is played over and over."""
+        """Whether the selection is played in a loop."""
         return self._looping
 
     def toggle_loop(self) -> bool:
-        """Go round in it, or not any more; False where there is nothing to go round in."""
+        """Start or stop looping; returns False without a complete selection."""
         if self._reader is None:
             return False
         self._looping = not self._looping
         return True
 
-    def turned_back(self, target_ns: int) -> int | None:
-        """Where a replay that would go to `target_ns` goes instead; None where it simply goes there."""
+    def looped_position(self, target_ns: int) -> int | None:
+        """The position that looping goes to instead of `target_ns`; None without looping."""
         if not self._looping or self._start is None or self._end is None or target_ns < self._end:
             return None
         return self._start + (target_ns - self._end) % (self._end - self._start)
 
     def poll(self) -> bool:
-        """Read the next part of what is selected; whether that was the last."""
+        """Read the next part of the selection; returns whether that was the last."""
         if self._reader is None or self._reader.done:
             return False
         self._reader.poll()

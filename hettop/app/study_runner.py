@@ -1,6 +1,6 @@
-"""Runs studies from the live view, one at a time in a process of its own, and turns what it tells into events.
+"""Runs studies from the live view, one at a time in a process of its own, and turns its output into events.
 
-It is told by the lines of `--stream`; inference is paused meanwhile.
+The output are the lines of `--stream`; inference is paused meanwhile.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from hettop.studies.result import StudyResult
 from hettop.text import clean
 from hettop.tui.feed import Notice, StudyOffer
 
-TOLD_EVERY_NS = 10**9
-"""How often what a study has found so far goes into the stream: it is a few thousand bytes each time."""
+COMMIT_EVERY_NS = 10**9
+"""How often a study's partial result is written to the stream: it has a few thousand bytes each time."""
 
 MOST_BYTES = 64 << 20
-"""Of one line, and of what is taken in at one look; a study that tells more is broken."""
+"""Of one line, and of one read; a study that prints more is broken."""
 LOG_LINES = 6
 LOOK_S = 0.05
 END_S = 2.0
-"""How long a study that was told to end may take to say its last words and to end its own children."""
+"""How long a study may take to end after the signal: it prints its result and ends its children."""
 
 
 class StudyRunner:
-    """Starts a study of the model, and tells by events how far it is and what came of it."""
+    """Starts a study of the model, and reports its progress and result as events."""
 
     def __init__(
         self,
@@ -67,17 +67,17 @@ class StudyRunner:
 
     @property
     def document(self) -> Mapping[str, Any] | None:
-        """All that the latest study has told by now, as its command prints it."""
+        """The latest study's document so far, as its command prints it."""
         return None if self._latest is None else self._latest.document
 
     def start(self, kind: Kind, t: int) -> Study:
-        """Begin it at `t` of the session; nothing else may run."""
+        """Start it at `t` of the session; no other study may run."""
         command = [*self._command, *kind.arguments, *model_arguments(self._model), "--stream"]
         self._running = self._latest = _Running(kind, command, self._environment, t, self._guard)
         return self._running.event(t, "running")
 
     def poll(self, t: int) -> Study | None:
-        """What is new since the last look, at most each second until it ends."""
+        """The study's news since the last call, at most once per second until it ends."""
         running = self._running
         if running is None:
             return None
@@ -89,10 +89,10 @@ class StudyRunner:
         except HettopError as error:
             self._running = None
             running.stop()
-            return running.event(t, "failed", _told_failure(error))
+            return running.event(t, "failed", _failure_of(error))
 
     def stop(self, t: int) -> Study | None:
-        """End the one that runs; what was found so far stays."""
+        """End the running study; its result so far is kept."""
         running, self._running = self._running, None
         if running is None:
             return None
@@ -101,15 +101,15 @@ class StudyRunner:
 
 
 class _Running:
-    """One study's process. It tells by a pipe: however long it goes on, there is no file that grows."""
+    """One study's process, whose output is read from a pipe."""
 
     def __init__(
         self, kind: Kind, command: list[str], environment: Mapping[str, str], t: int, guard: ProcessGuard
     ) -> None:
         self._kind, self._since_ns = kind, t
-        self._told_at = t
-        self._told = StreamLine()
-        self._untold = False
+        self._committed_at = t
+        self._line = StreamLine()
+        self._uncommitted = False
         self._found: StudyResult | None = None
         self.document: Mapping[str, Any] | None = None
         self._lines = LineReader()
@@ -120,7 +120,7 @@ class _Running:
         return self._process.ended()
 
     def event(self, t: int, state: str, error: Failure | None = None) -> Study:
-        doing, share = (self._told.doing, self._told.share) if state == "running" else (None, None)
+        doing, share = (self._line.doing, self._line.share) if state == "running" else (None, None)
         return Study(
             t=t,
             name=self._kind.name,
@@ -135,32 +135,32 @@ class _Running:
         )
 
     def progress(self, t: int) -> Study | None:
-        # Read at once, however seldom it is told of: a document may be longer than the pipe, and its writer would wait.
-        self._untold = self._receive() or self._untold
-        if t - self._told_at < TOLD_EVERY_NS or not self._untold:
+        # Read always, even if it is not committed now: a document may be larger than the pipe, and block its writer.
+        self._uncommitted = self._receive() or self._uncommitted
+        if t - self._committed_at < COMMIT_EVERY_NS or not self._uncommitted:
             return None
-        self._told_at, self._untold = t, False
+        self._committed_at, self._uncommitted = t, False
         return self.event(t, "running")
 
     def result(self, t: int) -> Study:
         ended = self._process.end()
         try:
             self._receive()
-            failed = self._told.failed or _failure(ended, self._process.log.lines())
+            failed = self._line.failed or _failure(ended, self._process.log.lines())
             error = None if ended.code == 0 else failed
         except HettopError as fault:
-            error = _told_failure(fault)
+            error = _failure_of(fault)
         finally:
             self._process.close()
         if error is None and self._found is None:
-            error = Failure(kind="study", message="it ended without an answer")
+            error = Failure(kind="study", message="the study ended without a result")
         return self.event(t, "done" if error is None else "failed", error)
 
     def stop(self) -> None:
-        """Ends it; its last words count."""
+        """End it; what it prints until then counts."""
         self._process.signal(signal.SIGTERM)  # it ends its own children; its reaper does if it cannot
         deadline = time.monotonic() + END_S
-        with contextlib.suppress(HettopError):  # what it said before stays, whatever its last words are
+        with contextlib.suppress(HettopError):  # the result so far is kept
             while not self.ended and (left := deadline - time.monotonic()) > 0:
                 self._process.wait(min(left, LOOK_S))
                 self._receive()
@@ -170,40 +170,40 @@ class _Running:
         self._process.close()
 
     def _receive(self) -> bool:
-        """Reads what was told since; whether a line was among it. Raises HettopError (`study`)."""
+        """Read its output; returns whether there was a complete line. Raises HettopError (`study`)."""
         self._process.read_log()
         lines = self._lines.feed(self._process.read())
         if self._lines.unfinished > MOST_BYTES:
-            raise HettopError("study", "it told more than can be taken in")
+            raise HettopError("study", "the study printed too much output")
         for text in lines:
             try:
-                self._told = msgspec.json.decode(text, type=StreamLine)
+                self._line = msgspec.json.decode(text, type=StreamLine)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise HettopError("study", f"it told what cannot be read: {clean(str(error))}") from None
-            if self._told.document is not None:
-                self._found = read_document(self._kind.name, self._told.document)
-                self.document = self._told.document
+                raise HettopError("study", f"invalid output of the study: {clean(str(error))}") from None
+            if self._line.document is not None:
+                self._found = read_document(self._kind.name, self._line.document)
+                self.document = self._line.document
         return bool(lines)
 
 
-def _told_failure(error: HettopError) -> Failure:
+def _failure_of(error: HettopError) -> Failure:
     return Failure(kind=error.kind, message=error.message[:TEXT_LIMIT], hint=error.hint[:TEXT_LIMIT])
 
 
 def _failure(ended: ChildExit, log: list[str]) -> Failure:
-    """Why it failed, where it did not say so itself."""
+    """The failure of a study that did not report one itself."""
     texts = [text for line in log if (text := clean(line, TEXT_LIMIT).strip())]
-    return Failure(kind="study", message=f"it {ended.words} without a word", log=texts[-LOG_LINES:])
+    return Failure(kind="study", message=f"the study {ended.words} without a message", log=texts[-LOG_LINES:])
 
 
 INFERENCE = "inference"
 
 
 class StudyControl:
-    """Runs studies of what `measurement` measures, which pauses meanwhile and goes on when they end if it ran before.
+    """Runs studies of the model of `measurement`, which is paused meanwhile and resumes if it ran before.
 
-    notify: takes what the user is to be told. model: as the user named it, for studies of it; without, there are none.
-    together: how units are to co-execute.
+    notify: receives the messages for the user. model: as the user named it; without one there are no studies.
+    together: the options of co-execution.
     """
 
     def __init__(
@@ -226,23 +226,23 @@ class StudyControl:
         self._runner = None if model is None else StudyRunner(model, measurement.reaper, environment)
 
     def tick(self) -> None:
-        """Look at the study; to be called after each pump of the measurement."""
+        """Poll the study; to be called after each poll of the measurement."""
         if self._runner is not None and (news := self._runner.poll(self._measurement.now_ns)) is not None:
             self._commit_study(news)
             if not self._runner.running:
                 self._after_study()
 
     def stop(self) -> None:
-        """End a study that runs; to be called before the measurement is closed."""
+        """End a running study; to be called before the measurement is closed."""
         if self._runner is not None and (ended := self._runner.stop(self._measurement.now_ns)) is not None:
             self._commit_study(ended)
 
     def make_way(self, what: str = INFERENCE) -> None:
-        """End what cannot go on beside `what`: a study, which would be measured with it, and a baseline."""
+        """End what `what` would disturb: a running study and a baseline."""
         if self._runner is not None and self._runner.running:
             self.stop()
             self._goes_on = False
-            self._notify(Notice(f"the study was ended: {what} would be measured with it", "warning"))
+            self._notify(Notice(f"study ended: {what} would disturb it", "warning"))
             if what != INFERENCE:
                 self._leave_mode()
             self._before = None
@@ -250,16 +250,16 @@ class StudyControl:
             self._pauses.forget_baseline()
 
     def studies(self) -> tuple[StudyOffer, ...]:
-        """Those that can be run now."""
+        """The studies that can be run now."""
         return () if self._runner is None else tuple(StudyOffer(kind.name, kind.words) for kind in self._kinds())
 
     def study(self, name: str) -> None:
-        """Run a study of the model; inference rests meanwhile, and goes on when it ends if it ran before."""
+        """Run a study of the model; inference is paused meanwhile, and resumes after it if it ran before."""
         kind = next((kind for kind in self._kinds() if kind.name == name), None)
         if self._runner is None or kind is None:
-            raise HettopError("usage", f"there is no study called {name} here")
+            raise HettopError("usage", f"unknown study {name!r}")
         if self._measurement.load.parts:
-            raise HettopError("usage", "a study is measured without competing load", "l, then 0 ends the load")
+            raise HettopError("usage", "studies are measured without competing load", "press l, then 0 to end the load")
         self._goes_on = self._goes_on or not self._pauses.paused
         self.stop()
         if kind.together:
@@ -271,12 +271,12 @@ class StudyControl:
         self._measurement.commit(self._runner.start(kind, self._measurement.now_ns))
 
     def end_study(self) -> None:
-        """End the study that runs; what was found so far stays."""
+        """End the running study; its result so far is kept."""
         self.stop()
         self._after_study()
 
     def _co_execute(self, kind: Kind) -> None:
-        """A mode of its own: other processes run these units now, while the session's own rest."""
+        """A mode of its own: other processes run these units now, while the session's own are paused."""
         measurement = self._measurement
         self._pauses.forget_baseline()
         measurement.engine.pause()
@@ -287,7 +287,7 @@ class StudyControl:
         measurement.run_control(COEXEC, units=list(kind.together), mode=COEXEC, paused=True)
 
     def _commit_study(self, news: events.Study) -> None:
-        """With the energy that this session measured meanwhile; an end puts the mode back that was before."""
+        """Commit with the energy that this session measured meanwhile; at its end restore the previous mode."""
         document = None if self._runner is None else self._runner.document
         self._measurement.commit(news if self._spent is None else self._spent.completed(news, document))
         if news.state != "running" and self._before is not None:
@@ -303,25 +303,25 @@ class StudyControl:
         self._goes_on = False
 
     def _leave_mode(self) -> None:
-        """Tell that units do not co-execute any more, where nothing else that is told now says so."""
+        """Record the end of co-execution, where no other event does."""
         if self._before is not None:
             self._before = None
             self._measurement.run_control("pause")
 
     def _kinds(self) -> tuple[Kind, ...]:
         setup = self._measurement.setup
-        if setup.simulated:  # there is no model to look into, but units that run
+        if setup.simulated:  # no real model to study, but units that can co-execute
             return coexecution(setup.available, self._together)
         how = replace(self._together, block_ns=self._measurement.power.shortest_block_ns)
         row = next(iter(self._measurement.control.units), setup.units[0])
-        unit, _variant = events.split_row(row)  # a study is of the model as it was named, not of its variants
+        unit, _variant = events.split_row(row)  # studies use the model as it was named, not its variants
         return kinds(unit, setup.available, how, self._backend)
 
 
 class StudyPower:
-    """Completes what a co-execution tells by the power of the blocks in which all worked.
+    """Adds the energy of the blocks in which all units worked to the result of a co-execution.
 
-    status: what the source said of itself before. origin_ns: of the session, on the machine's monotonic clock.
+    status: the last status of the power source. origin_ns: of the session, on the machine's monotonic clock.
     """
 
     def __init__(self, status: PowerStatus | None, origin_ns: int) -> None:
@@ -333,11 +333,11 @@ class StudyPower:
     def take(self, event: Power | PowerStatus) -> None:
         self._spent.take(event, self._origin_ns)
 
-    def completed(self, told: Study, document: Mapping[str, Any] | None) -> Study:
-        """The same with its energy, or with the reason why there is none."""
-        result = result_of(told)
+    def completed(self, study: Study, document: Mapping[str, Any] | None) -> Study:
+        """The study with its energy, or with the reason why there is none."""
+        result = result_of(study)
         if not isinstance(result, CoexecResult) or document is None:
-            return told
+            return study
         self._spent.block([(int(since), int(until)) for since, until in document["together_ns"]])
         energy = self._spent.energy(result.together_per_s)
-        return msgspec.structs.replace(told, found=with_energy(result, energy).line())
+        return msgspec.structs.replace(study, found=with_energy(result, energy).line())

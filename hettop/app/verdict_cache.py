@@ -1,6 +1,6 @@
-"""The verdict for the screen: judged anew every few seconds while somebody looks, and put into the report's words.
+"""The verdict for the screen: evaluated every few seconds while it is shown, with the report's texts.
 
-Works on what a session on a screen still has: sums of all samples, and the samples themselves of the last minute.
+Based on what a live session keeps: sums of all samples, and the samples of the last minute.
 """
 
 from __future__ import annotations
@@ -22,24 +22,22 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
 
 JUDGED_EVERY_NS = 5 * 10**9
-RECENT = (
-    "intervals are of the samples of the last minute, ranks and figures of all; hettop decide judges by all samples"
-)
+RECENT = "intervals use the samples of the last minute, ranks and figures all samples; hettop decide uses all samples"
 
 
 Work = Callable[[], None]
 
 
 def on_thread(work: Work) -> None:
-    """Do it beside whatever the caller goes on with."""
+    """Run the work on a thread of its own."""
     Thread(target=work, name="hettop-verdict", daemon=True).start()
 
 
 class VerdictCache:
-    """The last verdict on a session, judged anew when it is asked for and old.
+    """The last verdict on a session, evaluated again when it is requested and old.
 
-    `start` has work done, by default on a thread: the first verdict takes half a second, and the caller's thread also
-    draws and records. What is judged is a copy, for the session goes on meanwhile.
+    `start` runs the work, by default on a thread: the first verdict takes half a second, and the caller's thread also
+    draws and records. A copy of the session is evaluated, because the session changes meanwhile.
     """
 
     def __init__(self, start: Callable[[Work], None] = on_thread) -> None:
@@ -52,7 +50,7 @@ class VerdictCache:
     def page(self, session: Session, now_ns: int, *, still: bool) -> VerdictPage | None:
         """The latest verdict; None until there is one.
 
-        still: nothing moves, so a verdict is only of use if it is of this very moment. Raises what judging raised.
+        still: nothing changes, so the verdict must be of exactly this moment. Raises the error of the evaluation.
         """
         if self._fault is not None:
             raise self._fault
@@ -72,13 +70,13 @@ class VerdictCache:
     def _judge(self, session: Session, now_ns: int) -> None:
         try:
             self._page = _page(session, now_ns)
-        except Exception as fault:  # noqa: BLE001 - whoever asks next raises it
+        except Exception as fault:  # noqa: BLE001 - raised at the next request
             self._fault = fault
         self._working = False
 
 
 def question_of(session: Session) -> Question:
-    """What the session's settings ask for: a budget, an energy budget, the rate's period. Nonsense asks nothing."""
+    """The question by the session's settings: budget, energy budget, period of the rate; invalid ones are ignored."""
     from hettop.analysis.budget import parse_budget, parse_energy
     from hettop.analysis.verdict import Question
 
@@ -88,13 +86,13 @@ def question_of(session: Session) -> Question:
     try:
         budget = parse_budget(latency if isinstance(latency, str) else None, rate or None)
         energy_mj = parse_energy(energy) if isinstance(energy, str) else None
-    except HettopError:  # a recording may hold anything there; what this program writes was checked
+    except HettopError:  # a recording by another program may be invalid
         return Question(load=session.load)
     return Question(load=session.load, budget=budget, energy_mj=energy_mj)
 
 
 def recent_of(session: Session) -> InOrder:
-    """The samples of the last minute in order; all of them where the session has not lost any."""
+    """The samples of the last minute in order; all of them where the session still has them."""
     from hettop.analysis.unit_samples import RESPONSE, TURN, WALL
 
     def column(key: ConditionKey, name: str) -> Column | None:

@@ -164,7 +164,7 @@ Keys, by the ids of hettop help keys:
 
   [keys]
   "unit.next" = "u"
-  "room.load" = "L,f5"
+  "screen.load" = "L,f5"
 
 A key that has a meaning already is refused, and the message says which. Settings are about the screen: commands
 that measure without one read none of them, so that a script's result never hangs on somebody's home.

@@ -63,6 +63,20 @@ def user_places() -> Places:
     return find_places(os.environ, home, mac=sys.platform == "darwin")
 
 
+def output_folders() -> list[Path]:
+    """Folders for recordings and pictures: the current one, else the home, else that of temporary files."""
+    folders = [Path(), Path(tempfile.gettempdir())]
+    with contextlib.suppress(RuntimeError):  # a user without a home, as in a container
+        folders.insert(1, find_home())
+    return folders
+
+
+def unused_path(path: Path) -> Path:
+    """`path`, with a number if that file exists already."""
+    names = (path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 100)))
+    return next((name for name in names if not name.exists()), path)
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a file of the user's in one step, so that nobody ever reads half of it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""The event log: which events are worth a line to the person watching, and how it reads.
+"""The event log: which events have a line in it, and the text of that line.
 
-The fold keeps the events (`log_event`); their words are made when they are shown (`log`), with the latest spikes among
-them, which the fold finds.
+The session keeps the events (`log_event`); their text is made when they are shown (`log`), with the latest spikes in
+their places.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ACTIONS = {
 
 
 def log_event(event: AnyEvent) -> LogEvent | None:  # noqa: PLR0911 - a case for each kind of event
-    """What the log keeps of an event: the fields its line is made of, or None if it is worth no line."""
+    """The part of an event that the log keeps for its line, or None if it has no line."""
     match event:
         case events.Samples():
             return None
@@ -50,7 +50,7 @@ def log_event(event: AnyEvent) -> LogEvent | None:  # noqa: PLR0911 - a case for
             return msgspec.structs.replace(event, fix="", refused={}, validated=[])
         case events.Load():
             return msgspec.structs.replace(event, error=_brief(event.error))
-        case events.Study() if event.state != "running":  # its beginning and progress are shown where it is shown
+        case events.Study() if event.state != "running":  # its start and progress are shown on the screen of studies
             return msgspec.structs.replace(event, arguments=[], found=None, error=_brief(event.error))
         case events.Baseline() | events.Control() | events.Advice() | events.Mark() | events.Dropped() | events.End():
             return event
@@ -58,7 +58,7 @@ def log_event(event: AnyEvent) -> LogEvent | None:  # noqa: PLR0911 - a case for
 
 
 def in_words(entry: LogEvent | LogEntry) -> LogEntry:
-    """The line of the log that an event has; one from a keyframe of format [1,0] is in words already."""
+    """The line of an event; one from a keyframe of format [1,0] is text already."""
     if isinstance(entry, LogEntry):
         return entry
     level, text = _words(entry)
@@ -83,9 +83,9 @@ def _words(event: LogEvent) -> tuple[str, str]:  # noqa: PLR0911, PLR0912 - a ca
         case events.PowerStatus():
             return _power_status(event)
         case events.Baseline():
-            return "info", f"idle baseline taken from {event.n} power samples, load {event.load}"
+            return "info", f"idle baseline measured from {event.n} power samples, load {event.load}"
         case events.Control():
-            # The action may come from a file: it is data, and only our own words have a place for the units.
+            # The action may come from a file: only our own texts have a place for the units.
             text = _ACTIONS.get(event.action, event.action.replace("{", "(")).replace("{units}", ", ".join(event.units))
             return "info", text
         case events.Advice():
@@ -103,9 +103,9 @@ def _words(event: LogEvent) -> tuple[str, str]:  # noqa: PLR0911, PLR0912 - a ca
         case LevelDrift():
             return "warning", _drift(event)
         case PowerOverlap():
-            return "warning", f"{event.source} tells of the same time more than once: each moment is counted once"
+            return "warning", f"{event.source} reported overlapping samples: each moment is counted once"
         case WorkerLeft():
-            redone = f"; {event.redone} of its numbers were done by others" if event.redone else ""
+            redone = f"; {event.redone} of its inferences were repeated by others" if event.redone else ""
             return "error", f"{event.unit} left the co-execution: {event.error}{redone}"
 
 
@@ -138,15 +138,15 @@ def _engine(event: events.Engine) -> tuple[str, str]:
 
 def _compiled(event: events.Engine) -> str:
     if event.cached:
-        return "compiled before, "
+        return "already compiled, "
     return "" if event.compile_ns is None else f"compiled in {event.compile_ns / 1e9:.1f} s, "
 
 
 def _plan(event: events.Plan) -> tuple[str, str]:
     if event.error is not None:
-        return "warning", f"{event.unit} has no plan: {event.error.message}"
+        return "warning", f"{event.unit}: no plan: {event.error.message}"
     where = ", ".join(f"{device.ops} on {device.device}" for device in event.devices)
-    return "info", f"{event.unit} plan (a claim): {where or 'no operation has a place'}"
+    return "info", f"{event.unit} plan (not measured): {where or 'no operation assigned'}"
 
 
 def _is_wrong(output: events.OutputDifference) -> bool:
@@ -158,14 +158,14 @@ def _outputs(event: events.Outputs) -> tuple[str, str]:
         return "warning", f"{event.unit} outputs not compared: {event.error.message}"
     broken = sum(output.not_finite for output in event.outputs)
     if broken:
-        return "error", f"{event.unit} outputs: {broken} values are no numbers, unlike {event.reference}'s"
+        return "error", f"{event.unit} outputs: {broken} values not finite, unlike {event.reference}'s"
     name = next((output.name for output in event.outputs if _is_wrong(output)), "")
-    return "warning", f"{event.unit} decides otherwise than {event.reference}: output {name}"
+    return "warning", f"{event.unit} has another top 1 than {event.reference}: output {name}"
 
 
 def _power_status(event: events.PowerStatus) -> tuple[str, str]:
     if event.state == "running" and events.is_capture(event.source):
-        return "warning", "power from a capture: it tells nothing of this run"
+        return "warning", "power from a capture, unrelated to this run"
     if event.state == "running":
         return "info", f"power from {event.source}"
     reason = f": {event.reason}" if event.reason else ""
@@ -176,11 +176,11 @@ def _power_status(event: events.PowerStatus) -> tuple[str, str]:
 
 def _advice(event: events.Advice) -> tuple[str, str]:
     if event.unit is None:
-        return "info", "no other unit is advised any more"
-    told = f"advice under load {event.load}: {event.unit} instead of {event.over}"
+        return "info", "advice withdrawn"
+    advice = f"advice under load {event.load}: {event.unit} instead of {event.over}"
     if event.p90_ns is None or event.over_p90_ns is None:
-        return "info", told
-    return "info", f"{told}: P90 {event.p90_ns / NS_PER_MS:.3g} ms, not {event.over_p90_ns / NS_PER_MS:.3g}"
+        return "info", advice
+    return "info", f"{advice}: P90 {event.p90_ns / NS_PER_MS:.3g} ms instead of {event.over_p90_ns / NS_PER_MS:.3g} ms"
 
 
 def _study(event: events.Study) -> tuple[str, str]:
@@ -207,7 +207,7 @@ def _drift(event: LevelDrift) -> str:
 
 
 def log(session: Session, request: ViewRequest) -> tuple[LogEntry, ...]:
-    """What happened, with the latest spikes in their places, oldest first."""
+    """The event log with the latest spikes in their places, oldest first."""
     spikes = [
         _Spike(end, latency_ns, condition.key.unit)
         for condition in session.conditions.values()
@@ -221,9 +221,9 @@ def log(session: Session, request: ViewRequest) -> tuple[LogEntry, ...]:
         if isinstance(each, _Spike):
             between.setdefault(each.unit, []).append(each)
         else:
-            entries += [*_told_together(between), each]
+            entries += [*_grouped(between), each]
             between = {}
-    return (*entries, *_told_together(between))
+    return (*entries, *_grouped(between))
 
 
 class _Spike(NamedTuple):
@@ -232,12 +232,12 @@ class _Spike(NamedTuple):
     unit: str
 
 
-def _told_together(spikes: dict[str, list[_Spike]]) -> list[LogEntry]:
-    """A line for each unit's spikes between two other events: a restless machine must not push those off the screen."""
+def _grouped(spikes: dict[str, list[_Spike]]) -> list[LogEntry]:
+    """A line for each unit's spikes between two other events: many spikes must not push those off the screen."""
     lines = []
     for unit, found in spikes.items():
         largest = max(spike.latency_ns for spike in found) / NS_PER_MS
-        more = "+" if len(found) >= RECENT else ""  # older ones are forgotten
+        more = "+" if len(found) >= RECENT else ""  # older ones are not kept
         text = f"spike {largest:.2f} ms"
         if len(found) > 1:
             text = f"{len(found)}{more} recent spikes, up to {largest:.2f} ms"

@@ -1,4 +1,4 @@
-"""The screen's application: composes the panels, and draws a frame at a time from what the feed has."""
+"""The screen's application: composes the panels and draws frames from the feed."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from hettop.tui.themes import DEFAULT, load_themes
 from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
-    # Folding needs numpy and msgspec, which nothing on the first screen does: it is painted before they are imported.
+    # The session needs numpy and msgspec, the first screen does not: it is painted before they are imported.
     from hettop.session.session import Session
 
     Look = Callable[[Session, ViewRequest], SessionView]
 
 PUMP_EVERY_S = 0.1
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
-_LONG_NOTICE_S = 10  # a fault in a file, with its line, is written down before it is mended
-_NOTICE_LIMIT = 400  # characters: a toast, not a log
+_LONG_NOTICE_S = 10  # an error in a file, with its line, takes time to note
+_NOTICE_LIMIT = 400  # characters
 
 
 class Shows(Protocol):
-    """A part of the screen that draws pictures."""
+    """A part of the screen that draws frame states."""
 
     def show(self, frame_state: FrameState) -> None: ...
 
@@ -60,17 +60,17 @@ class Shows(Protocol):
 class HettopApp(Measuring, Replaying, Arranging):
     """The screen of a live measurement or of a replay.
 
-    open_feed: begins the session and returns where it comes from; the caller closes that after the app has ended. It is
-        called once there is something on the screen: engines and their libraries take a moment. What it raises ends
-        the app and stands in `fault`.
+    open_feed: starts the session and returns its feed; the caller closes that after the app has ended. It is called
+        after the first paint, because engines and their libraries load slowly. A HettopError that it raises ends the
+        app and is kept in `fault`.
     replaying: whether the feed will be a replay's.
-    theme: a name; None is hettop's dark theme. HettopError (`usage`) when there is none of that name.
-    fps: redraws a second.
+    theme: a name; None is hettop's dark theme. Raises HettopError (`usage`) for an unknown name.
+    fps: redraws per second.
     ascii: draw with ASCII characters only.
     sixteen: the terminal has 16 colours: themes use those that they name, instead of the nearest.
     look: makes the views of a session (tests pass fixed ones; None: the session's own).
     clock: CPU time of this thread in ns, from which the cost of a redraw is reported to the feed.
-    preferences: how the user wants the screen otherwise.
+    preferences: the user's other preferences.
     """
 
     CSS_PATH = "app.tcss"
@@ -124,9 +124,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.theme_names = [theme.name for theme in themes]
         chosen = wanted or (DEFAULT if DEFAULT in self.theme_names else self.theme)
         if chosen not in self.available_themes:
-            raise HettopError(
-                "usage", f"no theme is called {clean(chosen)!r}", f"there are: {', '.join(self.theme_names)}"
-            )
+            raise HettopError("usage", f"unknown theme {clean(chosen)!r}", f"known: {', '.join(self.theme_names)}")
         self.theme = chosen
 
     @property
@@ -154,7 +152,7 @@ class HettopApp(Measuring, Replaying, Arranging):
     def on_mount(self) -> None:
         """Start drawing."""
         self._running_loop = asyncio.get_running_loop()
-        if self._ended_by is not None:  # a signal that came before there was a loop to tell
+        if self._ended_by is not None:  # by a signal that came before the loop
             self._leave()
         for text in (*(fault.message for fault in self._theme_faults), *self.preferences.notices):
             self.notify(clean_lines(text), severity="warning", timeout=_LONG_NOTICE_S, markup=False)
@@ -163,7 +161,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.call_after_refresh(self._begin)
 
     def end(self, signal_number: int) -> None:
-        """Leave because of a signal, in good order: from a signal handler, at any moment since the app was made."""
+        """End because of a signal; may be called from a signal handler at any moment."""
         self._ended_by = signal_number
         if self._running_loop is not None:
             self._running_loop.call_soon_threadsafe(self._leave)
@@ -187,11 +185,11 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.set_interval(PUMP_EVERY_S, self._pump)
         self.refresh_bindings()
         if self.preferences.screen:
-            self.action_room(self.preferences.screen)
+            self.action_screen(self.preferences.screen)
         self.frame()
 
     def on_panel_resized(self) -> None:
-        """A panel has other columns now than the picture it has was made for; where one changes, others often do."""
+        """Redraw with the new number of columns; once for all panels that changed together."""
         if not self._resized:
             self._resized = True
             self.call_later(self._draw_resized)
@@ -201,7 +199,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.draw()
 
     def frame(self) -> None:
-        """Take in what happened, draw it, and report what the drawing before this one cost."""
+        """Process events, draw, and report the cost of the previous drawing."""
         if self.feed is None:
             return
         now = self._clock()
@@ -209,7 +207,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.feed.drew_frame(now - self._since)
         self._since = now
         self._pump()
-        if not self.screen_stack:  # the program is ending, and a last tick came late
+        if not self.screen_stack:  # a last tick while the program ends
             return
         for notice in self.feed.notices():
             severity = _SEVERITIES.get(notice.severity, "information")
@@ -217,18 +215,20 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.draw()
 
     def _pump(self) -> None:
-        """Let the feed take in what happened: more often than it is drawn, because a recording waits for it."""
+        """Let the feed process events: more often than frames are drawn, because a recording waits for it."""
         if self.feed is not None:
             self.feed.pump()
 
     def draw(self) -> None:
-        """Hand every panel its picture; while frozen that is the last one."""
+        """Give every panel the frame state; while frozen the last one."""
         if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
         if not (self.frozen and self.frame_state is not None):
             self.frame_state = self._frame_state(self.feed, self._look)
         elif not self.frame_state.frozen:
             self.frame_state = replace(self.frame_state, frozen=True)
+        if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
+            return
         for part in self._showing if self.page_screen is None else [self.page_screen]:
             part.show(self.frame_state)
 

@@ -1,12 +1,12 @@
-"""What can be chosen on the screen beside themes and keys: time windows and panels, by name.
+"""The time windows and panels that can be chosen on the screen.
 
-Imports nothing of Textual, so that a config file can be checked without a screen.
+Imports nothing of Textual, so that a config file can be validated without a screen.
 """
 
 from __future__ import annotations
 
 WINDOWS_S = (5, 10, 30, 60)
-"""Seconds that the histogram and the timeline look back."""
+"""The lengths of the time window in seconds."""
 
 DEFAULT_WINDOW_S = 30
 

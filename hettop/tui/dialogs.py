@@ -1,8 +1,8 @@
-"""What comes over the screen for a moment: the help, the first look, and the line that asks for a text."""
+"""Dialogs over the screen: the help, the introduction, and prompts at the bottom line."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -20,25 +20,28 @@ from hettop.tui.keys import Key, grouped
 
 _KEY_WIDTH = 11
 LEGEND = (
-    (glyphs.MARK + "50 90 99", "P50, P90 and P99 in the histogram; below, bars change colour there"),
-    (f"{glyphs.GUIDE} {glyphs.ABOVE}", "where P90 and P99 stand; samples beyond the right end"),
-    (f"{glyphs.SHADE} {glyphs.FULL} {glyphs.FENCE}", "P90 and maximum of a slot of time; the fence for spikes"),
-    (glyphs.CLIPPED, "a maximum beyond the top of the scale"),
-    (f"{glyphs.NOTE} {glyphs.LOAD} {glyphs.CONTROL}", "your mark, a change of load, a change of units"),
-    (f"{glyphs.ACTIVE} {glyphs.VIEWED}", "the unit that runs; the one that is looked at"),
-    (glyphs.MEDIAN, "the median in a unit's distribution"),
-    (f"{glyphs.FAILED} !", "failed; doubtful, such as outputs that differ from the reference's"),
-    ("n/a", "not measured: never 0"),
-    ("sum", "CPU+GPU+ANE (estimate), never the whole machine"),
+    (glyphs.MARK + "50 90 99", "P50, P90 and P99 in the histogram"),
+    (f"{glyphs.GUIDE} {glyphs.ABOVE}", "lines at P90 and P99; samples beyond the right end"),
+    (f"{glyphs.SHADE} {glyphs.FULL} {glyphs.FENCE}", "P90 and maximum of a time slot; the spike threshold"),
+    (glyphs.CLIPPED, "a maximum above the scale"),
+    (f"{glyphs.NOTE} {glyphs.LOAD} {glyphs.CONTROL}", "a mark, a change of load, a change of units"),
+    (f"{glyphs.ACTIVE} {glyphs.VIEWED}", "the running unit; the viewed unit"),
+    (glyphs.MEDIAN, "the median of a unit's distribution"),
+    (f"{glyphs.FAILED} !", "failed; warning, such as outputs that differ"),
+    ("n/a", "not measured, which is not 0"),
+    ("sum", "CPU+GPU+ANE (estimate), not the whole machine"),
 )
-"""The glyphs of the panels, and what they say."""
+"""The glyphs of the panels and their meaning."""
 
 
 class HelpScreen(ModalScreen[None]):
-    """Every key and what it does; Escape, `q`, `?` or F1 closes it."""
+    """All keys and what they do; Escape, `q`, `?` or F1 closes it."""
+
+    COVERS: ClassVar[bool] = True
+    """Nothing behind it is visible, nor has to be drawn."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close"),
+        Binding("escape,q,question_mark,f1", "dismiss", "Close the help", id="help.close"),
     ]
 
     def __init__(
@@ -49,7 +52,7 @@ class HelpScreen(ModalScreen[None]):
         own: Sequence[tuple[str, str]] = (),
         ascii: bool = False,  # noqa: A002 - the option's name
     ) -> None:
-        """`explained`: the name of what the user looks at, and a paragraph on it; `own`: its keys and their words."""
+        """`explained`: the name of the current screen or panel, and a paragraph on it; `own`: its own keys."""
         super().__init__()
         self._keys = list(keys)
         self._explained = explained
@@ -85,7 +88,7 @@ class HelpScreen(ModalScreen[None]):
             parts += [(f"  {shown:<{_KEY_WIDTH}}", "bold"), (f"{words}\n", "")]
         parts.append(
             (
-                "\nClick a unit to choose it, twice for all that is known of it. ↑ ↓ scroll, Escape closes this help.",
+                "\nClick a unit to select it, twice for its details; click a heading to sort. ↑ ↓ scroll, Esc closes.",
                 "$foreground 62%",
             )
         )
@@ -94,15 +97,24 @@ class HelpScreen(ModalScreen[None]):
         return Content.assemble(*parts)
 
 
+class _Entry(Input):
+    """A field that lets keys of its screen pass while it is empty."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        return bool(self.value) and super().check_consume_key(key, character)
+
+
 class AskingScreen(ModalScreen[str | None]):
-    """One line at the bottom that asks for something: Enter gives what was typed, Escape nothing."""
+    """A prompt at the bottom line: Enter returns the text, Escape cancels."""
 
     ID: ClassVar[str] = ""
     ASKED: ClassVar[str] = ""
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", id="asking.cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Cancel the prompt", id="asking.cancel")
+    ]
 
     def compose(self) -> ComposeResult:
-        entry = Input(placeholder=f"{self.ASKED}, Escape cancels", id=self.ID, classes="asking", compact=True)
+        entry = _Entry(placeholder=f"{self.ASKED}, Escape cancels", id=self.ID, classes="asking", compact=True)
         entry.cursor_blink = False
         entry.max_length = 200
         yield entry
@@ -112,49 +124,91 @@ class AskingScreen(ModalScreen[str | None]):
 
 
 class MarkScreen(AskingScreen):
-    """Asks for a note; stored by Enter."""
+    """Asks for the text of a mark."""
 
     ID = "mark"
-    ASKED = "a note at this moment: Enter stores it"
+    ASKED = "note at this moment: Enter saves it"
 
 
 class MomentScreen(AskingScreen):
-    """Asks for a moment of a recording."""
+    """Asks for a moment of a recording; `g` in the empty field goes to the start."""
 
     ID = "moment"
-    ASKED = "go to 90s, 1:30, 1:02:03, 50% or +10s: Enter goes there"
+    ASKED = "go to 90s, 1:30, 50% or +10s; g: start; Enter goes there"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("g", "start", "Go to the start, in the empty field", id="moment.start", priority=True),
+    ]
+
+    def action_start(self) -> None:
+        self.dismiss("0s")
+
+
+class FilterScreen(AskingScreen):
+    """Asks for the text that rows must contain; `change` gets it while it is typed, and Escape removes the filter."""
+
+    ID = "filter"
+
+    def __init__(self, listed: str, text: str, change: Callable[[str], None]) -> None:
+        super().__init__()
+        self._listed = listed
+        self._text = text
+        self._change = change
+
+    def on_mount(self) -> None:
+        entry = self.query_one(Input)
+        entry.placeholder = f"filter {self._listed}: Enter keeps it, Escape removes it"
+        entry.value = self._text
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._change(event.value.strip())
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Asks a question at the bottom line; only `y` or Enter confirms."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "dismiss(True)", "Confirm", id="confirm.yes"),
+        Binding("escape,n,q", "dismiss(False)", "Cancel", id="confirm.no"),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        yield Static(f"{self._question} y: yes, Esc: no", classes="asking", markup=False)
 
 
 SMALLEST = (60, 20)
-"""Columns and lines below which it would hide what it explains."""
+"""Columns and lines below which the introduction would hide what it explains."""
 
 CLOSING = frozenset({"escape", "enter", "space", "q"})
-"""Keys by which people close things: they do that alone. Every other key closes it and does what it always does."""
+"""Keys that only close the introduction; every other key closes it and then does what it always does."""
 
 
 def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
-    """The five lines, with the keys as they are bound."""
+    """The five lines of the introduction, with the keys as they are bound."""
     shown = {key.id: key.display for key in keys}
-    next_unit = f"{shown['unit.next']} goes to the next"
-    turns = "" if replaying else f", {shown['interleave']} takes them in turns"
+    next_unit = f"{shown['unit.next']} switches to the next"
+    turns = "" if replaying else f", {shown['interleave']} interleaves or stops it"
     run_control = (
         f"{shown['pause']} plays and pauses, {shown['seek.back']} {shown['seek.forward']} seek, "
         f"{shown['mark.next']} goes to the next mark."
         if replaying
-        else f"{shown['room.load']} sets competing load, {shown['record']} records, "
-        f"{shown['room.verdict']} tells which unit to use."
+        else f"{shown['screen.load']} sets competing load, {shown['record']} records, "
+        f"{shown['screen.verdict']} shows which unit to use."
     )
     return (
-        f"Panel 1: each latency of the last seconds; {glyphs.MARK} marks P50, P90, P99.",
-        f"Panel 2: when the slow ones came. A call above {glyphs.FENCE} is a spike.",
-        f"Panel 3: the compute units; {next_unit}{turns}.",
+        f"Panel 1: latencies of the last seconds; {glyphs.MARK} marks P50, P90 and P99.",
+        f"Panel 2: latency over time. A call above the threshold {glyphs.FENCE} is a spike.",
+        f"Panel 3: compute units; {next_unit}{turns}.",
         run_control,
-        f"n/a was not measured. {shown['help']} explains panel and keys, {shown['quit']} quits.",
+        f"n/a means not measured. {shown['help']} explains panels and keys, {shown['quit']} quits.",
     )
 
 
 class IntroductionScreen(ModalScreen[None]):
-    """The lines in a box over the charts."""
+    """The introduction at the bottom of the screen, shown once."""
 
     def __init__(self, keys: Sequence[Key], *, replaying: bool, ascii: bool = False) -> None:  # noqa: A002
         super().__init__()
@@ -164,9 +218,9 @@ class IntroductionScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         replay = ": a replay of a recording" if self._replaying else ""
-        parts = [(f"Your first look at hettop{replay}\n\n", "bold $primary")]
+        parts = [(f"Welcome to hettop{replay}\n\n", "bold $primary")]
         parts += [(f"{line}\n", "") for line in self._text]
-        parts.append(("\nAny key closes this; it comes once.", "$foreground 62%"))
+        parts.append(("\nAny key closes this; it is shown once.", "$foreground 62%"))
         if self._ascii:
             parts = [(to_ascii(text), style) for text, style in parts]
         yield Static(Content.assemble(*parts), id="introduction", markup=False)
@@ -185,5 +239,5 @@ class IntroductionScreen(ModalScreen[None]):
             self._close()
 
     def _close(self) -> None:
-        if self.is_current:  # keys that come faster than it closes
+        if self.is_current:  # keys may arrive before it has closed
             self.dismiss()

@@ -1,4 +1,4 @@
-"""Textual's driver for terminals, which notices when the terminal is gone, and stops and goes on with the shell."""
+"""Textual's driver for terminals, extended: detects a closed terminal, and supports suspend and resume."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from textual.drivers.linux_driver import LinuxDriver
 
 READ_BYTES = 4096
 LISTEN_S = 0.1
-"""How long the input thread waits for a key before it looks whether it is to end."""
+"""How long the input thread waits for a key before it checks whether to end."""
 
 FAREWELL_S = 2.0
-"""How long the last output may take: a terminal that nobody reads any more takes none, ever."""
+"""How long the last output may take: a closed terminal never accepts it."""
 
 
 class TerminalDriver(LinuxDriver):
-    """Ends the app when the terminal vanished without a SIGHUP, and with it in any case.
+    """Ends the app when the terminal was closed, with or without a SIGHUP.
 
-    Textual would go on to fill the queue of a thread that empties it no more, and then wait for room for ever: deaf to
-    signals, while engines measure on. And it would take any SIGCONT for the end of a suspension, and begin once more:
-    with a second thread for input, which nothing ends.
+    Textual would fill the queue of a writer thread that has ended and then block for ever, without handling signals,
+    while engines continue to measure. And it would treat any SIGCONT as the end of a suspension and start a second
+    input thread, which never ends.
     """
 
     _gone = False
     _drawing = False
     _suspended = False
 
-    # -- the terminal is gone ------------------------------------------------------------------------------------
+    # -- the terminal was closed ----------------------------------------------------------------------------------
 
     def write(self, data: str) -> None:
         if self._output_has_died():
@@ -45,11 +45,11 @@ class TerminalDriver(LinuxDriver):
         if thread is None:
             return
         with contextlib.suppress(Full):
-            thread._queue.put(None, timeout=FAREWELL_S)  # its own `stop` would wait for ever
+            thread._queue.put(None, timeout=FAREWELL_S)  # its own `stop` could block for ever
         thread.join(FAREWELL_S)
 
     def run_input_thread(self) -> None:
-        """Reads keys until the driver stops, or there is no terminal any more."""
+        """Reads keys until the driver stops or the terminal is closed."""
         parser, decode = XTermParser(self._debug), getincrementaldecoder("utf-8")("replace").decode
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -57,7 +57,7 @@ class TerminalDriver(LinuxDriver):
                 if selector.select(LISTEN_S):
                     try:
                         data = os.read(self.fileno, READ_BYTES)
-                    except OSError:  # Linux' word for a terminal that was closed; macOS says that it ended
+                    except OSError:  # a closed terminal on Linux; on macOS the read returns nothing
                         data = b""
                     if not data:
                         self._hang_up()
@@ -74,15 +74,15 @@ class TerminalDriver(LinuxDriver):
     def _hang_up(self) -> None:
         if not self._gone:
             self._gone = True
-            # A number, not a call into our app: the driver knows Textual's App alone.
+            # By a signal, because the driver has no reference to this app, only to Textual's.
             os.kill(os.getpid(), signal.SIGHUP)
 
-    # -- stopping, and going on ----------------------------------------------------------------------------------
+    # -- suspend and resume -------------------------------------------------------------------------------------
 
     def start_application_mode(self) -> None:
         before = self._writer_thread
         super().start_application_mode()  # type: ignore[no-untyped-call]
-        # In the background it does not start: the next SIGCONT is to try again.
+        # In the background it does not start: the next SIGCONT tries again.
         if self._writer_thread is not before:
             self._drawing, self._suspended = True, False
 
@@ -100,7 +100,7 @@ class TerminalDriver(LinuxDriver):
         if self._suspended:
             self.resume_application_mode()
         elif self._drawing:
-            # Stopped by other means, or not at all: others may have written on the terminal meanwhile.
+            # Stopped by other means, or not at all: other programs may have written to the terminal.
             self._loop.call_soon_threadsafe(self._repaint)
 
     def _repaint(self) -> None:

@@ -1,4 +1,4 @@
-"""What each panel and room shows and how to read it, a paragraph each: for the help, wherever it is asked for."""
+"""What each panel and screen shows and how to read it: a paragraph each, for the help."""
 
 from __future__ import annotations
 
@@ -6,66 +6,66 @@ from hettop.report.terminal import glyphs
 
 PANELS: dict[str, str] = {
     "latency": (
-        "Every latency of the last seconds (+ and - change how many) of one unit, counted into columns, fast at "
-        f"the left, slow at the right. {glyphs.MARK} marks P50, P90 and P99: half, nine tenths and 99 of 100 calls "
-        "were faster. A tall narrow hill is a steady model; a second hill is a second mode, such as another clock "
-        f"speed; a long tail is what users feel as a stutter. {glyphs.ABOVE} counts what lies beyond the right end. "
-        "Only steady samples count: not the first call, not the warm-up."
+        "The latencies of one unit in the last seconds (+ and - change how many) as a histogram, fast left, slow "
+        f"right. {glyphs.MARK} marks P50, P90 and P99: 50%, 90% and 99% of the calls were faster. One narrow "
+        "peak is a steady model; a second peak is a second mode, such as another clock speed; a long tail is what "
+        f"users notice as stutter. {glyphs.ABOVE} counts samples beyond the right end. Only steady samples count, "
+        "without the first call and the warm-up."
     ),
     "timeline": (
-        "The same seconds in their order, newest at the right. Each column is a slot of time: the shaded part reaches "
-        f"to its P90, the full part to its slowest call. {glyphs.FENCE} is the fence: a call above it is a spike "
-        "(over median + 10 MAD of the logarithm, and over 1.5 x median). The fence moves while samples come: here, as "
-        "everywhere on the screen, a call is judged by the one in force when it came; what is drawn is today's. Spikes "
-        "at one distance have a clock behind them; a step that stays is heat, load or a clock speed. Marks and load "
-        "changes stand under the axis."
+        "The same seconds over time, newest at the right. Each column is a time slot: the shaded part reaches to its "
+        f"P90, the full part to its slowest call. {glyphs.FENCE} is the spike threshold: a call above it is a spike "
+        "(above median + 10 MAD of the logarithm, and above 1.5 x median). The threshold moves as samples come; each "
+        "call is judged by the one active when it came, and the current one is drawn. Equal distances of spikes "
+        "suggest a timer, a lasting step heat, load or a clock speed. Marks and load changes are below the axis."
     ),
     "units": (
-        "A row for each compute unit: samples, mean, percentiles, slowest call, calls a second, how far its mean lies "
-        f"from the best one, and its whole distribution as a strip on one common scale ({glyphs.MEDIAN} is the "
-        "median). What runs it is known only where the framework or a counter says so. Enter on a row tells all that "
-        "is known of it, errors included. Rows measured at different times are compared fairly only when interleaved."
+        "A row for each compute unit: samples, mean, percentiles, slowest call, inferences per second, the difference "
+        f"of its mean to the best one, and its distribution on a common scale ({glyphs.MEDIAN} is the median). Where "
+        "it ran is shown only if the framework or a counter reports it. Enter on a row shows details and errors. Rows "
+        "measured at different times are comparable only when interleaved."
     ),
     "events": (
-        "What happened, newest at the bottom: loads, switches, changes of competing load, marks, spikes, failures. "
-        "Each line is in the recording too. Read it beside the timeline: a spike just after a line often has its cause "
-        "there, though hettop names a cause only as a candidate."
+        "The event log, newest at the bottom: loading, switches, changes of competing load, marks, spikes, failures. "
+        "Each line is in the recording too. Compare it with the timeline: a spike right after an event often has its "
+        "cause there, but hettop names causes only as candidates."
     ),
     "power": (
-        "Watts of each rail over the same time as the timeline, on one absolute scale whose top is the highest value "
-        "seen. The sum is CPU+GPU+ANE, an estimate by the machine, never the whole machine. Energy an inference is "
-        "gross; net once an idle baseline was taken (b). A rail that nobody reads is n/a, never 0, and the reason "
-        "stands there with what mends it."
+        "Watts of each rail over the same time as the timeline, on one absolute scale up to the highest value. The "
+        "sum is CPU+GPU+ANE, an estimate by the machine, not the whole machine. Energy per inference is gross; net "
+        "after an idle baseline was measured (b). A rail that cannot be read is n/a, never 0, with the reason and the "
+        "fix."
     ),
     "machine": (
-        "What the rest of the machine was doing: load of the cores, memory and swap, battery or mains, and how many "
-        "frames a 60 Hz screen would have missed meanwhile. Latencies measured while memory is short or on a low "
-        "battery tell of that as much as of the model. In a simulated session this panel is still the real machine."
+        "The rest of the machine: load of the cores, memory and swap, battery or mains, and the share of frames that a "
+        "60 Hz screen would have missed. Short memory or a low battery affect latencies as the model does. In a "
+        "simulated session this panel still shows the real machine."
     ),
 }
 """By the panels' names."""
 
 SCREENS: dict[str, str] = {
     "load": (
-        "Competing load that hettop starts itself, at a level that is known: the dials set it, the table shows what "
-        "each load did to each unit. A condition is a unit under a load; each has samples of its own and none is mixed "
-        "with another. All load ends with hettop, however it ends."
+        "Competing load that hettop starts at a known level: the dials set it, the table shows the effect of each load "
+        "on each unit. A condition is a unit under a load; each has its own samples, never mixed with another's. All "
+        "load ends with hettop, however it ends."
     ),
     "studies": (
-        "Questions about the inside of the model, each answered by one of hettop's commands while inference rests: "
-        "time by layer, how near each comes to what the machine can do, what larger batches give. What a study "
-        "measures is printed as that command prints it. One of them, coexec, is a mode of its own: units serve one "
-        "stream together until you end it, and its figures grow round by round."
+        "Questions about the inside of the model, each answered by one of hettop's commands; inference is paused while "
+        "it runs: time per layer, distance to the limits of the machine, effect of larger batches. The result is the "
+        "same as the command prints. One of them, coexec, is a mode of its own: units serve one stream together until "
+        "you end it, and its figures are updated every round."
     ),
     "verdict": (
-        "Which unit to use, by what was measured so far. It says yes only to what is proven: where intervals overlap "
-        "it says how many more samples would decide. `hettop decide RECORDING` prints the same with all its evidence."
+        "Which unit to use, by the measurements so far. Only proven differences decide: where intervals overlap, it "
+        "shows how many more samples are needed. Y copies the verdict, Y again the code. `hettop decide RECORDING` "
+        "prints the same with all its evidence."
     ),
     "spikes": (
-        "Single inferences far above the usual, and what happened on the machine at the same time. Something is named "
-        "as going with spikes only if it is there more often than at all other moments of the same condition, by a "
-        "test that errs in at most one condition of a hundred; then its name stands out in the list. Even so it is a "
-        "candidate: what goes with a spike need not cause it. Time is known in steps of 50 ms."
+        "Single inferences far above the usual latency, and the events on the machine at the same time. An event is "
+        "called correlated only if it occurs at spikes significantly more often than at all other moments of the same "
+        "condition (a wrong result in at most 1 of 100 conditions); its name is highlighted in the list. A correlated "
+        "event is a candidate: it need not be the cause. The time resolution is 50 ms."
     ),
 }
-"""By the rooms' names; a room without one explains itself."""
+"""By the screens' names."""

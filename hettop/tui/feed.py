@@ -1,6 +1,6 @@
-"""What the screen asks of whatever feeds it: the seam at which live measurement and replay look the same.
+"""The interface between the screen and its source of data, the same for live measurement and replay.
 
-The screen knows these protocols alone; `hettop.app` provides both implementations.
+The screen depends on these protocols only; `hettop.app` provides both implementations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordingStatus:
-    """Where the session is being recorded to, or why not. `fault` is what the disk said, shown at once."""
+    """The file that the session is recorded to. `fault` is the error of the disk, if there was one."""
 
     path: str
     size_bytes: int
@@ -29,10 +29,10 @@ class RecordingStatus:
 
 @dataclass(frozen=True, slots=True)
 class ReplayStatus:
-    """Where the replay stands, in nanoseconds of the recording; `marks_ns` are the user's marks, for the scrub bar.
+    """The position of the replay, in nanoseconds of the recording; `marks_ns` are the user's marks.
 
     `changes` are the moments at which units (`control`) or the competing load (`load`) changed. `folded_by` names the
-    version of hettop whose fold the figures go on from, where that is another.
+    version of hettop that computed the keyframe which the figures continue from, where that is another version.
     """
 
     path: str
@@ -48,7 +48,7 @@ class ReplayStatus:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to tell the user now, once: a toast. `severity` is `information`, `warning` or `error`."""
+    """A message to show once. `severity` is `information`, `warning` or `error`."""
 
     text: str
     severity: str = "information"
@@ -56,7 +56,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class AccessRequest:
-    """A command that gives access to power figures, and what is to be said before it asks for a password."""
+    """A command that grants access to power readings, and the text to print before it asks for a password."""
 
     command: tuple[str, ...]
     explanation: str
@@ -64,9 +64,9 @@ class AccessRequest:
 
 @dataclass(frozen=True, slots=True)
 class LoadDial:
-    """One kind of competing load: the level that is set (0: none), of at most `highest`, and its duty cycle.
+    """One kind of competing load: its level (0: none), at most `highest`, and its duty cycle.
 
-    `reason` says why this machine cannot run it; None where it can.
+    `reason`: why this machine cannot run it; None where it can.
     """
 
     what: str
@@ -78,7 +78,7 @@ class LoadDial:
 
 @dataclass(frozen=True, slots=True)
 class StudyOffer:
-    """A study that can be run: its name, and in a few words what it finds out."""
+    """A study that can be run: its name, and its question in a few words."""
 
     name: str
     words: str
@@ -86,14 +86,14 @@ class StudyOffer:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPage:
-    """Which unit to use, by what was measured until `judged_ns`; no blocks where nothing was."""
+    """Which unit to use, by the measurements until `judged_ns`; no blocks where there are none."""
 
     judged_ns: int
     blocks: Sequence[Block] = ()
 
 
 class LiveControls(Protocol):
-    """What a live measurement can be told."""
+    """The controls of a live measurement."""
 
     def switch(self, unit: str) -> None: ...
 
@@ -112,7 +112,7 @@ class LiveControls(Protocol):
     def loads(self) -> tuple[LoadDial, ...]: ...
 
     def change_load(self, what: str, level: int, duty_percent: int) -> None:
-        """Have `level` workers of one kind from now on, 0 for none; the other kinds stay. Raises HettopError."""
+        """Set the number of workers of one kind, 0 for none; the other kinds stay. Raises HettopError."""
         ...
 
     def end_load(self) -> None: ...
@@ -120,7 +120,7 @@ class LiveControls(Protocol):
     def studies(self) -> tuple[StudyOffer, ...]: ...
 
     def study(self, name: str) -> None:
-        """Run a study; inference rests meanwhile. What comes of it is in the session. Raises HettopError."""
+        """Run a study; inference is paused meanwhile. The result is in the session. Raises HettopError."""
         ...
 
     def end_study(self) -> None: ...
@@ -128,14 +128,14 @@ class LiveControls(Protocol):
     def take_baseline(self) -> None: ...
 
     def power_access(self) -> AccessRequest:
-        """What would give access to power figures. Raises HettopError where nothing would, or nobody can be asked."""
+        """The command that grants access to power readings. Raises HettopError where there is none."""
         ...
 
     def retry_power(self) -> None: ...
 
 
 class ReplayControls(Protocol):
-    """What a replay can be told. Positions are nanoseconds of the recording, clamped to it."""
+    """The controls of a replay. Positions are nanoseconds of the recording, clamped to it."""
 
     def toggle_play(self) -> None: ...
 
@@ -150,20 +150,20 @@ class ReplayControls(Protocol):
     def next_spike(self, direction: int) -> None: ...
 
     def select(self, direction: int) -> None:
-        """Let the selection begin (`direction` < 0) or end at this moment; begin again where it begins: none."""
+        """Start (`direction` < 0) or end the selection at this moment; the same end again clears it."""
         ...
 
     def toggle_loop(self) -> None: ...
 
     def overview(self, columns: int) -> tuple[Band | None, ...]:
-        """The whole recording in `columns` stretches, as far as it is known by now."""
+        """The whole recording in `columns` parts, as far as it has been read."""
         ...
 
 
 class Feed(Protocol):
-    """Where the screen gets its session from: drained once per frame, on the screen's own thread.
+    """The source of the session, polled once per frame on the screen's thread.
 
-    `live` is None in a replay and `replay` is None in a live view: the screen offers what is there.
+    `live` is None in a replay and `replay` is None in a live view.
     """
 
     @property
@@ -173,7 +173,7 @@ class Feed(Protocol):
     def replay(self) -> ReplayControls | None: ...
 
     def pump(self) -> None:
-        """Take in what has happened since the last call."""
+        """Process the events since the last call."""
         ...
 
     @property
@@ -187,20 +187,17 @@ class Feed(Protocol):
     def replay_status(self) -> ReplayStatus | None: ...
 
     def verdict(self) -> VerdictPage | None:
-        """Which unit to use by what the session holds, judged every few seconds; tables in `width` cells.
-
-        None until it is judged for the first time, which takes a moment.
-        """
+        """Which unit to use by the session so far, evaluated every few seconds; None until the first result."""
         ...
 
     def study_page(self, study: Study) -> Sequence[Block]:
-        """What a study has found by now, as blocks; empty where this version does not know it."""
+        """The result of a study so far, as blocks; empty for a study that this version cannot show."""
         ...
 
     def notices(self) -> list[Notice]:
-        """What has come up since the last call."""
+        """The messages since the last call."""
         ...
 
     def drew_frame(self, duration_ns: int) -> None:
-        """The screen took this long to draw a frame: a candidate cause of spikes, so it goes into the stream."""
+        """Report the time that a frame took: redraws are a candidate cause of spikes, so the stream has them."""
         ...

@@ -1,4 +1,4 @@
-"""One frame's worth of everything the panels draw: frozen, so that a panel is a function of it."""
+"""Everything that the panels draw in one frame: immutable, so that a panel is a function of it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrameState:
-    """A session's views, where it is recorded to, where its replay stands, and whether the display is frozen.
+    """A session's views, the state of its recording or replay, and whether the display is frozen.
 
-    `fps` is the rate of redraws that was asked for; `loads` are the competing loads that can be set, none in a replay;
-    `verdict`, `offers`, the studies that can be run, and `pages`, of what studies found, are there while their screens
+    `fps` is the configured rate of redraws; `loads` are the competing loads that can be set, none in a replay;
+    `verdict`, `offers` (the studies that can be run) and `pages` (the results of studies) are set while their screens
     are open.
     """
 
@@ -37,7 +37,7 @@ class FrameState:
 
     @property
     def halted(self) -> str | None:
-        """Why numbers stand still, if they do: `FROZEN` hides the rest, for it hides everything that goes on."""
+        """Why numbers do not change, if so: `FROZEN` has precedence, because it hides all changes."""
         header = self.session.header
         if self.frozen:
             return "FROZEN"
@@ -49,6 +49,6 @@ class FrameState:
 
     @property
     def co_executing(self) -> bool:
-        """Whether units serve one stream together just now, and what is measured of each alone rests for that."""
+        """Whether units serve one stream together now, while the measurement of each alone is paused."""
         header = self.session.header
         return header.paused and header.mode == "coexec"

@@ -1,6 +1,6 @@
-"""The user's own keys: checked, refused in words where they cannot be, and shown in help and hints.
+"""The user's own keys: validated against all bindings, and shown in help and hints.
 
-Pure: bindings in, bindings out; the app puts them in force.
+Pure functions: bindings in, bindings out; the app applies them.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _SAME = {
     "ctrl+h": "backspace",
     "ctrl+left_square_bracket": "escape",
 }
-"""What a terminal sends alike: nobody can tell the two apart."""
-_RESERVED = {"ctrl+c": "it interrupts", "ctrl+z": "it suspends", "ctrl+q": "it ends the program at once"}
+"""Keys that a terminal cannot distinguish from others."""
+_RESERVED = {"ctrl+c": "interrupts", "ctrl+z": "suspends", "ctrl+q": "ends the program at once"}
 _PREFIXES = {"ctrl+b": "tmux", "ctrl+a": "screen"}
-"""Keys that a multiplexer keeps for itself, as it comes."""
+"""The default prefix keys of terminal multiplexers."""
 _NAMED = {key.value for key in Keys} | set(KEY_ALIASES)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Bindings that are in force together: no two may have the same key. `name` is for messages."""
+    """Bindings that are active together: no two may have the same key. `name` is for messages."""
 
     name: str
     bindings: tuple[Binding, ...]
@@ -58,7 +58,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """What of the user's wishes is in force, by id, in Textual's names; what is wrong with the others; what to know."""
+    """The valid keys by id, in Textual's names; the errors of the invalid ones by id; and notes on valid ones."""
 
     keys: Mapping[str, str]
     faults: Mapping[str, str]
@@ -66,7 +66,7 @@ class Keymap:
 
 
 def make_keymap(wanted: Mapping[str, str], scopes: Sequence[Scope]) -> Keymap:
-    """Takes every wish that can be taken. One that would give a key two meanings is refused, and the other stays."""
+    """Validates the wanted keys. One that would give a key two meanings is refused; the other keeps it."""
     ids = {binding.id for scope in scopes for binding in scope.bindings if binding.id}
     taken: dict[str, str] = {}
     faults: dict[str, str] = {}
@@ -74,7 +74,7 @@ def make_keymap(wanted: Mapping[str, str], scopes: Sequence[Scope]) -> Keymap:
     for name, text in wanted.items():
         if name not in ids:
             near = difflib.get_close_matches(name, sorted(ids), 1)
-            faults[name] = "no key has this id" + (f"; did you mean {near[0]!r}?" if near else "")
+            faults[name] = "unknown key id" + (f"; did you mean {near[0]!r}?" if near else "")
             continue
         try:
             taken[name] = ",".join(textual_keys(text))
@@ -82,7 +82,7 @@ def make_keymap(wanted: Mapping[str, str], scopes: Sequence[Scope]) -> Keymap:
             faults[name] = str(error)
             continue
         notes += [
-            f"{key} is {program}'s own key: in there it has to be pressed twice"
+            f"{key} is the prefix key of {program}: press it twice there"
             for key in taken[name].split(",")
             if (program := _PREFIXES.get(key))
         ]
@@ -94,7 +94,7 @@ def make_keymap(wanted: Mapping[str, str], scopes: Sequence[Scope]) -> Keymap:
 
 
 def _first_clash(taken: Mapping[str, str], scopes: Sequence[Scope]) -> tuple[str, str] | None:
-    """The last wish that gives a key a second meaning, and why it cannot be."""
+    """The last of the wanted keys that would have a second meaning, and the error."""
     for name in reversed(list(taken)):
         for scope in scopes:
             if name not in {binding.id for binding in scope.bindings}:
@@ -103,40 +103,40 @@ def _first_clash(taken: Mapping[str, str], scopes: Sequence[Scope]) -> tuple[str
                 held = taken.get(other.id or "", other.key).split(",")
                 both = [key for key in taken[name].split(",") if key in held]
                 if other.id != name and both:
-                    return name, f"{shown_key(both[0])} is the key of {other.id}: {other.description}"
+                    return name, f"{shown_key(both[0])} is already the key of {other.id}: {other.description}"
     return None
 
 
 def textual_keys(text: str) -> list[str]:
-    """The keys in `text` by Textual's names: `[` is `left_square_bracket`. Raises ValueError in words."""
+    """The keys in `text` by Textual's names: `[` is `left_square_bracket`. Raises ValueError with a message."""
     if text == ",":
         return ["comma"]
     names = [_textual_key(part.strip() or part) for part in text.split(",")]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise ValueError(f"{shown_key(twice[0])} stands there twice")
+        raise ValueError(f"{shown_key(twice[0])} is listed twice")
     return names
 
 
 def _textual_key(text: str) -> str:
     if not text:
-        raise ValueError("a key is missing; write a character, or a name such as space, f1 or ctrl+x")
+        raise ValueError("a key is missing; use a character, or a name such as space, f1 or ctrl+x")
     if len(text) == 1:
         if not text.isprintable():
-            raise ValueError(f"{clean(text)!r} is no key")
+            raise ValueError(f"invalid key {clean(text)!r}")
         return _character_to_key(text)
     *modifiers, last = text.split("+") if not text.endswith("++") else [*text[:-2].split("+"), "+"]
     modifiers = [modifier.lower() for modifier in modifiers]
     if not set(modifiers) <= set(_MODIFIERS) or not last:
-        raise ValueError(f"{clean(text)!r} is no key; write a character, or a name such as space, f1 or ctrl+x")
+        raise ValueError(f"invalid key {clean(text)!r}; use a character, or a name such as space, f1 or ctrl+x")
     named = _character_to_key(last) if len(last) == 1 else last.lower() if last.lower() in _NAMED else last
     key = "+".join([*modifiers, named])
     if len(last) > 1 and named not in _NAMED and not _is_character_name(named):
-        raise ValueError(f"{clean(text)!r} is no key; write a character, or a name such as space, f1 or ctrl+x")
+        raise ValueError(f"invalid key {clean(text)!r}; use a character, or a name such as space, f1 or ctrl+x")
     if key in _RESERVED:
-        raise ValueError(f"{key} cannot be another key: {_RESERVED[key]}")
+        raise ValueError(f"{key} is reserved: it {_RESERVED[key]}")
     if key in _SAME:
-        raise ValueError(f"a terminal sends the same for {key} as for {_SAME[key]}")
+        raise ValueError(f"terminals send the same for {key} as for {_SAME[key]}")
     return key
 
 
@@ -157,7 +157,7 @@ def shown_key(key: str) -> str:
 
 
 def with_keymap(keys: Iterable[Key], keymap: Mapping[str, str]) -> list[Key]:
-    """`keys` as they are to be shown where these are in force."""
+    """`keys` as they are shown with the user's own keys."""
     return [
         replace(key, keys=keymap[key.id], display=shown_key(keymap[key.id].split(",")[0])) if key.id in keymap else key
         for key in keys

@@ -1,6 +1,6 @@
-"""Every key of the screen: what it is, what it does in words, and when it applies.
+"""Every key of the screen: its id, the action it runs, its description, and where it applies.
 
-The bindings, the help and the line of hints are made from this.
+The bindings, the help, the command palette and the line of hints are made from this table.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
     (
         "Measuring",
         (
-            Key("pause", "space", "space", "pause", "pause inference, or play and pause a replay", "pause"),
-            Key("unit.next", "c", "c", "next_unit", "go to the next compute unit", "unit"),
-            Key("interleave", "i", "i", "interleave", "interleave all units in short blocks", "interleave", "live"),
-            Key("room.load", "l", "l", "room('load')", "competing load: set it, see what it does", "load"),
+            Key("pause", "space", "space", "pause", "pause or resume inference; in a replay: playback", "pause"),
+            Key("unit.next", "c", "c", "next_unit", "switch to the next compute unit", "unit"),
+            Key(
+                "interleave", "i", "i", "interleave", "interleave all units, or stop interleaving", "interleave", "live"
+            ),
+            Key("screen.load", "l", "l", "screen('load')", "competing load: set it and see its effect", "load"),
             Key("record", "r", "r", "record", "start or stop recording to a file", "record", "live"),
-            Key("mark", "m", "m", "mark", "write a note at this moment", "mark", "live"),
-            Key("restart", "R", "R", "restart", "restart the unit that failed or gives no answer", "", "live"),
-            Key("power.access", "p", "p", "power_access", "give access to power figures", "power", "live"),
-            Key("power.baseline", "b", "b", "baseline", "take an idle baseline, for net energy", "idle", "live"),
-            Key("reset", "x", "x", "reset", "forget the samples so far and begin again", "reset", "live"),
+            Key("mark", "m", "m", "mark", "add a note at this moment", "mark", "live"),
+            Key("restart", "R", "R", "restart", "restart a unit that failed or does not answer", "", "live"),
+            Key("power.access", "p", "p", "power_access", "grant access to power readings", "power", "live"),
+            Key("power.baseline", "b", "b", "baseline", "measure an idle baseline, for net energy", "idle", "live"),
+            Key("reset", "x", "x", "reset", "reset the statistics; asks first while recording", "reset", "live"),
         ),
     ),
     (
@@ -52,7 +54,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("seek.forward", "right", "→", "seek(1)", "forward one second", "1 s", "replay"),
             Key("seek.start", "home", "Home", "seek_start", "to the beginning", "", "replay"),
             Key("seek.end", "end", "End", "seek_end", "to the end", "", "replay"),
-            Key("seek.to", "g", "g", "go_to", "go to a moment: 90s, 1:30, 50% or +10s", "go to", "replay"),
+            Key("seek.to", "g", "g", "go_to", "go to 90s, 1:30, 50% or +10s; g again: the start", "go to", "replay"),
             Key("step.back", "left_square_bracket", "[", "step_window(-1)", "back one window", "", "replay"),
             Key("step.forward", "right_square_bracket", "]", "step_window(1)", "forward one window", "step", "replay"),
             Key("mark.next", "n", "n", "next_mark(1)", "to the next mark", "next mark", "replay"),
@@ -64,23 +66,42 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
                 "left_parenthesis",
                 "(",
                 "select(-1)",
-                "select from here; there again: none",
+                "start a selection here; again: clear it",
                 "",
                 "replay",
             ),
             Key(
-                "select.end", "right_parenthesis", ")", "select(1)", "select up to here, with statistics", "", "replay"
+                "select.end",
+                "right_parenthesis",
+                ")",
+                "select(1)",
+                "end the selection here and show its statistics",
+                "",
+                "replay",
             ),
-            Key("select.loop", "o", "o", "toggle_loop", "play the selection over and over", "", "replay"),
-            Key("speed.down", "less_than_sign", "<", "change_speed(-1)", "slower", "slower", "replay"),
-            Key("speed.up", "greater_than_sign", ">", "change_speed(1)", "faster", "faster", "replay"),
+            Key("select.loop", "o", "o", "toggle_loop", "play the selection in a loop", "", "replay"),
+            Key("speed.down", "less_than_sign", "<", "change_speed(-1)", "play slower", "slower", "replay"),
+            Key("speed.up", "greater_than_sign", ">", "change_speed(1)", "play faster", "faster", "replay"),
         ),
     ),
     (
-        "Looking",
+        "Lists",
         (
-            Key("freeze", "f", "f", "freeze", "freeze the display; measuring goes on", "freeze"),
-            Key("zoom", "z", "z", "zoom", "enlarge the panel in focus, and back", "zoom"),
+            Key("scroll.up", "up,k", "↑ k", "scroll_panel(-1)", "up: the previous unit, row or event"),
+            Key("scroll.down", "down,j", "↓ j", "scroll_panel(1)", "down: the next unit, row or event"),
+            Key("list.top", "g", "g", "list_edge(-1)", "to the top of the list", "", "live"),
+            Key("list.bottom", "G", "G", "list_edge(1)", "to the bottom of the list"),
+            Key("details", "enter", "Enter", "details", "show or hide details of the selected unit"),
+            Key("filter", "slash", "/", "filter", "filter events, units or spikes", "filter"),
+            Key("sort", "S", "S", "sort", "sort units or spikes by the next column", "sort"),
+            Key("copy", "Y", "Y", "copy", "copy the selected row, the verdict or its code", "copy"),
+        ),
+    ),
+    (
+        "View",
+        (
+            Key("freeze", "f", "f", "freeze", "freeze the display; measuring continues", "freeze"),
+            Key("zoom", "z", "z", "zoom", "enlarge the focused panel, or restore it", "zoom"),
             Key("panel.next", "tab", "Tab", "app.focus_next", "focus the next panel"),
             Key("panel.previous", "shift+tab", "Shift+Tab", "app.focus_previous", "focus the previous panel"),
             Key("panel.1", "1", "1", "panel(1)", "focus the latency panel"),
@@ -89,18 +110,17 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("panel.4", "4", "4", "panel(4)", "focus the events"),
             Key("panel.5", "5", "5", "panel(5)", "focus power"),
             Key("panel.6", "6", "6", "panel(6)", "focus the machine"),
-            Key("scroll.up", "up", "↑", "scroll_panel(-1)", "previous unit, or earlier events"),
-            Key("scroll.down", "down", "↓", "scroll_panel(1)", "next unit, or later events"),
-            Key("details", "enter", "Enter", "details", "all that is known of the unit under the cursor"),
-            Key("room.verdict", "v", "v", "room('verdict')", "the verdict so far: which unit, and why", "verdict"),
-            Key("room.studies", "y", "y", "room('studies')", "inside the model: layers, roofline, batches", "inside"),
-            Key("leave", "escape", "Esc", "leave", "close details, a zoomed panel or a room"),
-            Key("room.spikes", "s", "s", "room('spikes')", "spikes, and what goes with them", "spikes"),
-            Key("window.longer", "plus,equals_sign", "+", "window(1)", "look at a longer time window", "window"),
-            Key("window.shorter", "minus", "-", "window(-1)", "look at a shorter time window"),
-            Key("panels", "H", "H", "choose_panels", "choose which panels are there"),
+            Key("screen.verdict", "v", "v", "screen('verdict')", "verdict: which unit to use, and why", "verdict"),
+            Key(
+                "screen.studies", "y", "y", "screen('studies')", "inside the model: layers, roofline, batches", "inside"
+            ),
+            Key("screen.spikes", "s", "s", "screen('spikes')", "spikes and correlated events", "spikes"),
+            Key("leave", "escape", "Esc", "leave", "close details, filter, zoomed panel or screen"),
+            Key("window.longer", "plus,equals_sign", "+", "window(1)", "show a longer time window", "window"),
+            Key("window.shorter", "minus", "-", "window(-1)", "show a shorter time window"),
+            Key("panels", "H", "H", "choose_panels", "choose which panels are shown"),
             Key("theme", "t", "t", "next_theme", "next colour theme", "theme"),
-            Key("theme.choose", "T", "T", "choose_theme", "choose a colour theme, seeing each"),
+            Key("theme.choose", "T", "T", "choose_theme", "choose a colour theme, with a preview"),
         ),
     ),
     (
@@ -108,13 +128,15 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
         (
             Key("help", "question_mark,f1", "?", "help", "show or close this help (also F1)", "help"),
             Key("palette", "ctrl+p", "Ctrl+P", "command_palette", "search all commands"),
-            Key("quit", "q", "q", "quit", "quit; a recording is closed properly", "quit"),
+            Key("settings", "f2", "F2", "settings", "change settings and save them to the config file", "settings"),
+            Key("screenshot", "P", "P", "save_screenshot", "save a screenshot as SVG"),
+            Key("quit", "q", "q", "quit", "quit; a recording is completed first", "quit"),
         ),
     ),
 )
 KEYS: tuple[Key, ...] = tuple(key for _, keys in GROUPS for key in keys)
 # The bottom line in the order of importance: the first stay on the narrowest screen.
-HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "room.load", "record", "mark", "freeze", "zoom")
+HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "screen.load", "record", "mark", "freeze", "zoom")
 
 
 def bindings() -> list[Binding]:
@@ -141,5 +163,6 @@ def hinted(keys: list[Key]) -> list[Key]:
 
 def grouped(keys: list[Key]) -> list[tuple[str, list[Key]]]:
     """`keys` under their headings, without headings that have none."""
-    kept = [(name, [key for key in group if key in keys]) for name, group in GROUPS]
+    given = {key.id: key for key in keys}
+    kept = [(name, [given[key.id] for key in group if key.id in given]) for name, group in GROUPS]
     return [(name, group) for name, group in kept if group]

@@ -1,6 +1,6 @@
-"""Two lists that come over the screen for a moment: themes, each shown as the cursor reaches it, and panels.
+"""Two dialogs with a list: themes, each previewed under the cursor, and panels to hide or show.
 
-Neither keeps anything: what was chosen is handed back.
+Neither stores anything: the choice is returned to the caller.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hettop.report.terminal.lines import Line, fit, line
 from hettop.tui.chart import Chart
 from hettop.tui.constants import PANELS
 
-_FRAME = 2
+FRAME = 2  # lines
 _SWATCH = 2  # cells of a colour
 
 
 class ListBox(Chart):
-    """Rows in a frame, the one under the cursor marked and kept in sight."""
+    """Rows in a frame; the row under the cursor is marked and kept visible."""
 
     class Clicked(Message):
         """The user clicked a row."""
@@ -51,7 +51,7 @@ class ListBox(Chart):
         return max(0, min(self._at - height // 2, len(self._rows) - height))
 
     def lines(self, width: int, height: int) -> list[Line]:
-        inside = max(1, height - _FRAME)
+        inside = max(1, height - FRAME)
         top = self._top(inside)
         drawn = [_edge(glyphs.TOP_LEFT, self._title, glyphs.TOP_RIGHT, width)]
         for number, row in list(enumerate(self._rows))[top : top + inside]:
@@ -61,12 +61,12 @@ class ListBox(Chart):
         return [*drawn, _edge(glyphs.BOTTOM_LEFT, self._foot, glyphs.BOTTOM_RIGHT, width)][:height]
 
     def _style(self, ink: str) -> Style:
-        """Beside inks also colours, `#rrggbb on #rrggbb`: a theme that is not in force shows what it has."""
+        """Accepts colours, `#rrggbb on #rrggbb`, beside inks: for the swatches of a theme that is not active."""
         return Style.parse(ink) if ink.startswith("#") else super()._style(ink)
 
     def on_click(self, event: Click) -> None:
         event.stop()
-        inside = max(1, self.size.height - _FRAME)
+        inside = max(1, self.size.height - FRAME)
         row = self._top(inside) + event.y - 1
         if 1 <= event.y <= inside and row < len(self._rows):
             self.post_message(self.Clicked(row))
@@ -79,13 +79,13 @@ def _edge(left: str, words: str, right: str, width: int) -> Line:
 
 
 class ThemeScreen(ModalScreen[str | None]):
-    """Moving the cursor puts a theme in force, Enter keeps it, Escape takes the one from before again."""
+    """Moving the cursor previews a theme, Enter keeps it, Escape restores the previous one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Previous", id="themes.previous"),
-        Binding("down,t", "move(1)", "Next", id="themes.next"),
-        Binding("enter", "keep", "Keep", id="themes.keep"),
-        Binding("escape,q,T", "restore", "Restore", id="themes.restore"),
+        Binding("up,k", "move(-1)", "Previous theme", id="themes.previous"),
+        Binding("down,j,t", "move(1)", "Next theme", id="themes.next"),
+        Binding("enter", "keep", "Keep this theme", id="themes.keep"),
+        Binding("escape,q,T", "restore", "Restore the previous theme", id="themes.restore"),
     ]
 
     def __init__(self, themes: Sequence[Theme], *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
@@ -97,7 +97,7 @@ class ThemeScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         box = ListBox("theme", "Enter keeps, Esc restores", ascii=self._ascii)
-        box.styles.height = len(self._themes) + _FRAME
+        box.styles.height = len(self._themes) + FRAME
         yield box
 
     def on_mount(self) -> None:
@@ -141,17 +141,17 @@ def _theme_row(theme: Theme, *, chosen: bool) -> Line:
 
 
 class PanelScreen(ModalScreen[None]):
-    """Digits, or Enter and space on the cursor, hide a panel and show it again; the last one stays."""
+    """Digits, or Enter and space at the cursor, hide or show a panel; the last panel cannot be hidden."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Previous", id="panels.previous"),
-        Binding("down", "move(1)", "Next", id="panels.next"),
-        Binding("enter,space", "turn", "Hide or show", id="panels.toggle"),
+        Binding("up,k", "move(-1)", "Previous panel", id="panels.previous"),
+        Binding("down,j", "move(1)", "Next panel", id="panels.next"),
+        Binding("enter,space", "turn", "Hide or show the panel", id="panels.toggle"),
         *(
             Binding(str(number), f"turn({number})", f"Hide or show {name}", id=f"panels.{number}")
             for number, name in PANELS.items()
         ),
-        Binding("escape,q,H", "dismiss", "Close", id="panels.close"),
+        Binding("escape,q,H", "dismiss", "Close the list", id="panels.close"),
     ]
 
     def __init__(
@@ -168,8 +168,8 @@ class PanelScreen(ModalScreen[None]):
         self._at = 1
 
     def compose(self) -> ComposeResult:
-        box = ListBox("panels", "1-6 hide and show, Esc closes", ascii=self._ascii)
-        box.styles.height = len(PANELS) + _FRAME
+        box = ListBox("panels", "1-6 hide or show, Esc closes", ascii=self._ascii)
+        box.styles.height = len(PANELS) + FRAME
         yield box
 
     def on_mount(self) -> None:
@@ -191,7 +191,7 @@ class PanelScreen(ModalScreen[None]):
         self._at = number or self._at
         wanted = self._hidden ^ {PANELS[self._at]}
         if len(wanted) == len(PANELS):
-            self.app.notify("one panel stays", markup=False)
+            self.app.notify("the last panel cannot be hidden", markup=False)
             return
         self._hidden = wanted
         self._change(tuple(name for name in PANELS.values() if name in wanted))

@@ -1,36 +1,55 @@
-"""How the user wants the screen: what was set in files, and what was chosen on the screen and is to be kept."""
+"""How the user wants the screen: settings, choices made on the screen, and where both are saved."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from hettop.errors import HettopError
 from hettop.tui.constants import DEFAULT_WINDOW_S
+
+if TYPE_CHECKING:
+    from hettop.tui.settings import SettingChoice
 
 
 def _kept_nowhere(name: str, value: object) -> None:
-    """A screen without a place to keep choices in, as in tests and pictures."""
+    """Keeps no choice, as in tests and pictures."""
+
+
+def _no_settings(themes: tuple[str, ...]) -> tuple[SettingChoice, ...]:  # noqa: ARG001 - the field's signature
+    """Offers no settings, as in tests and pictures."""
+    return ()
+
+
+def _saved_nowhere(content: Any) -> Path:  # noqa: ARG001 - the field's signature
+    """Saves nothing, as in tests and pictures."""
+    raise HettopError("io", "nothing can be saved from this screen")
 
 
 def _known_well() -> bool:
-    """A screen that needs no explanation."""
+    """Shows no introduction."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """All of it. The defaults are those of a screen that nobody has set up.
+    """The preferences; their defaults hold without any settings.
 
-    window_s: seconds to look back, one of `choices.WINDOWS_S`.
-    hidden, zoomed: names of panels, as in `choices.PANELS`; no panel is zoomed where it is empty.
-    keymap: ids of keys, each with Textual's names of those that are to do it instead (comma between alternatives).
-    theme_folder: where the user's own theme files lie.
-    introduce: asked once there is room for it, whether to explain the screen; the answer is remembered, if it is yes.
-    animated: whether anything may glide.
-    notices: what is to be said once the screen stands.
+    window_s: the time window in seconds, one of `constants.WINDOWS_S`.
+    hidden, zoomed: names of panels, as in `constants.PANELS`; no panel is zoomed where it is empty.
+    keymap: Textual's names of the keys to use instead, by id (comma between alternatives).
+    theme_folder: the folder of the user's own theme files.
+    introduce: called once the screen is large enough; returns whether to show the introduction, once per user.
+    animated: whether animations are allowed.
+    notices: messages to show at the start.
     screen: the name of the screen over the panels at the start; empty for none.
     keep: called with the name and value of a choice made on the screen: `theme`, `layout.hidden`, `layout.zoomed`.
+    settings: called with the names of the themes; returns what the dialog of settings offers, nothing where no config
+        file can be written.
+    save_settings: writes settings to the config file. save_picture: writes an SVG. Both return the path, and raise
+        HettopError where they cannot.
     """
 
     window_s: int = DEFAULT_WINDOW_S
@@ -43,3 +62,6 @@ class Preferences:
     notices: tuple[str, ...] = ()
     screen: str = ""
     keep: Callable[[str, object], None] = _kept_nowhere
+    settings: Callable[[tuple[str, ...]], tuple[SettingChoice, ...]] = _no_settings
+    save_settings: Callable[[Mapping[str, Any]], Path] = _saved_nowhere
+    save_picture: Callable[[str], Path] = _saved_nowhere

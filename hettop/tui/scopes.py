@@ -1,32 +1,47 @@
-"""Which keys are in force together: those of the panels, and those of each room and list by itself.
-
-Needs every part of the screen that has keys; nothing is drawn.
-"""
+"""Which keys are active together: those of the panels, live or in a replay, and those of each screen and dialog."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from textual.binding import Binding, BindingsMap
 from textual.screen import Screen
 
-from hettop.tui.dialogs import AskingScreen, HelpScreen
+from hettop.tui.dialogs import AskingScreen, ConfirmScreen, HelpScreen, MomentScreen
 from hettop.tui.keymap import Scope
-from hettop.tui.keys import KEYS
+from hettop.tui.keys import Key, applicable
 from hettop.tui.pickers import PanelScreen, ThemeScreen
 from hettop.tui.screens import SCREENS
 from hettop.tui.screens.page_screen import PageScreen
+from hettop.tui.settings import SettingsScreen
 
-_OVER: tuple[type[Screen[object]], ...] = (HelpScreen, AskingScreen, ThemeScreen, PanelScreen)  # type: ignore[assignment]
+_DIALOGS: tuple[type[Screen[Any]], ...] = (
+    HelpScreen,
+    AskingScreen,
+    ConfirmScreen,
+    ThemeScreen,
+    PanelScreen,
+    SettingsScreen,
+)
 
 
 def scopes() -> list[Scope]:
-    """The panels' keys first. A room's key goes before the panels' one of the same name while the room is there."""
-    panels = Scope("panels", tuple(Binding(key.keys, key.action, key.words, id=key.id) for key in KEYS))
-    rooms = [Scope(f"room {name}", (*_own(PageScreen), *_own(room))) for name, room in SCREENS.items()]
-    return [panels, *rooms, *(Scope(screen.__name__, _own(screen)) for screen in _OVER)]
+    """The panels' keys first. A screen's key has precedence over the same key of the panels while it is open."""
+    return [
+        Scope("live", _bindings(applicable(live=True, replay=False))),
+        Scope("replay", _bindings(applicable(live=False, replay=True))),
+        *(Scope(f"screen {name}", (*_own(PageScreen), *_own(screen))) for name, screen in SCREENS.items()),
+        *(Scope(dialog.__name__, _own(dialog)) for dialog in _DIALOGS),
+        Scope(MomentScreen.__name__, (*_own(AskingScreen), *_own(MomentScreen))),
+    ]
 
 
-def _own(screen: type[Screen[object]] | type[Screen[None]]) -> tuple[Binding, ...]:
-    """What a class itself binds, without what it inherits; alternatives of one binding together."""
+def _bindings(keys: list[Key]) -> tuple[Binding, ...]:
+    return tuple(Binding(key.keys, key.action, key.words, id=key.id) for key in keys)
+
+
+def _own(screen: type[Screen[Any]]) -> tuple[Binding, ...]:
+    """The bindings of a class without those it inherits; alternatives of one binding together."""
     made = BindingsMap(screen.__dict__.get("BINDINGS", ()))
     keys: dict[str, list[Binding]] = {}
     for binding in (each for group in made.key_to_bindings.values() for each in group if each.id):

@@ -1,7 +1,7 @@
-"""Theme files (TOML) as Textual themes, with the file, line and key of a fault; 16-colour terminals by name.
+"""Reads theme files (TOML) as Textual themes, with the file, line and key of an error; 16-colour terminals by name.
 
-A theme file has `name`, `dark`, a table `[colors]` with `primary` and, if wanted, the others of Textual's themes, and
-a table `[sixteen]` with names of colours for terminals that have no more than 16.
+A theme file has `name`, `dark`, a table `[colors]` with `primary` and optionally the other colours of Textual's
+themes, and a table `[sixteen]` with names of colours for terminals with 16 colours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hettop.toml import TomlFile, read_toml
 
 DEFAULT = "hettop-dark"
 WITHOUT_COLOR = "hettop-mono"
-"""The usual one where NO_COLOR is set: its bands differ in brightness, those of others do not once they are grey."""
+"""The default where NO_COLOR is set: its bands differ in brightness."""
 
 COLORS = (
     "primary",
@@ -39,10 +39,10 @@ _KINDS = {str: "text", bool: "true or false", dict: "a table, as in [colors] or 
 
 
 def load_themes(folders: Iterable[Path], *, sixteen: bool = False) -> tuple[list[Theme], list[HettopError]]:
-    """The themes of all `*.toml` in the folders, in the order of file names, and what was wrong with the others.
+    """The themes of all `*.toml` in the folders, in the order of file names, and the errors of invalid files.
 
-    Where two have one name, the later folder's is taken: the user's own after those that come with hettop.
-    sixteen: for a terminal that has 16 colours.
+    Of two with one name the later folder's is used: the user's own have precedence over hettop's.
+    sixteen: for a terminal with 16 colours.
     """
     themes: dict[str, Theme] = {}
     faults: list[HettopError] = []
@@ -98,7 +98,7 @@ def _color(value: object, key: str, file: TomlFile) -> str:
     try:
         Color.parse(value)
     except ColorParseError:
-        raise _fault(file, f"key 'colors.{key}': {clean(value, 40)!r} is no colour", *place) from None
+        raise _fault(file, f"key 'colors.{key}': invalid colour {clean(value, 40)!r}", *place) from None
     return value
 
 
@@ -108,7 +108,7 @@ def _named(value: object, key: str, file: TomlFile) -> str:
     if not isinstance(value, str) or value not in NAMES:
         hint = f"known: {', '.join(NAMES)}"
         raise _fault(
-            file, f"key 'sixteen.{key}': {clean(str(value), 40)!r} is none of the 16 colours", *place, hint=hint
+            file, f"key 'sixteen.{key}': invalid colour {clean(str(value), 40)!r}: not one of the 16", *place, hint=hint
         )
     return value
 
@@ -136,8 +136,7 @@ NAMES: Mapping[str, str] = {
     "bright cyan": "#55ffff",
     "bright white": "#ffffff",
 }
-"""In the order of their numbers, as Rich's `STANDARD_PALETTE` has them: what goes out is that very number, and what it
-looks like is the terminal's own choice."""
+"""In the order of their numbers, as in Rich's `STANDARD_PALETTE`: terminals choose the colour of each number."""
 
 DARK: Mapping[str, str] = {
     "primary": "bright cyan",
@@ -152,7 +151,7 @@ DARK: Mapping[str, str] = {
     "panel": "black",
 }
 LIGHT: Mapping[str, str] = {
-    # Of the 16 only these few are dark enough for paper white on every terminal; `!` and words tell warnings apart.
+    # Only these of the 16 are dark enough for a white background; `!` and text distinguish warnings.
     "primary": "blue",
     "secondary": "blue",
     "accent": "magenta",
@@ -167,7 +166,7 @@ LIGHT: Mapping[str, str] = {
 
 
 def in_sixteen(theme: Theme, named: Mapping[str, str]) -> Theme:
-    """The theme in colours of the 16: those that it names itself by role, and the usual ones for the others."""
+    """The theme in the 16 colours: those that it names by role, and defaults for the other roles."""
     usual = DARK if theme.dark else LIGHT
     colors: dict[str, Any] = {role: NAMES[named.get(role, name)] for role, name in usual.items()}
     return replace(theme, **colors)

@@ -15,7 +15,7 @@ from tests.processes.workers import answering, failing, running
     ("argv", "names", "why"),
     [
         (answering(["CPU", "GPU"]), ("CPU", "GPU"), ""),
-        (answering([]), None, "this system does not tell"),
+        (answering([]), None, "not reported by this system"),
         (failing("load", "no framework"), None, "no framework"),
         (running("print('coremltools says hello')"), None, "the Core ML query answered what makes no sense"),
         (running("import os; os.abort()"), None, "the Core ML query killed by SIGABRT"),

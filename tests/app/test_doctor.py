@@ -125,8 +125,8 @@ def test_loads_are_told_as_they_would_be_refused(tmp_path: Path) -> None:
         (Terminal((120, 40)), "size", True, "120x40"),
         (Terminal((79, 40)), "size", False, "79x40"),
         (Terminal((80, 23)), "size", False, "80x23"),
-        (Terminal((0, 0)), "size", False, "this terminal does not tell its size"),
-        (Terminal(None), "size", None, "the output is no terminal: commands print, the live view needs one"),
+        (Terminal((0, 0)), "size", False, "the terminal does not report its size"),
+        (Terminal(None), "size", None, "output is not a terminal; the live view requires one"),
         (Terminal(environment={"TERM": "xterm-256color"}), "TERM", True, "xterm-256color"),
         (Terminal(environment={"TERM": "dumb"}), "TERM", False, "dumb"),
         (Terminal(environment={}), "TERM", False, "not set"),
@@ -136,9 +136,9 @@ def test_loads_are_told_as_they_would_be_refused(tmp_path: Path) -> None:
         (Terminal(environment={"TERM": "xterm-256color", "NO_COLOR": "1"}), "colours", None, "none: NO_COLOR is set"),
         (Terminal(environment={"TERM": "xterm-256color", "NO_COLOR": ""}), "colours", None, "256"),
         (Terminal(encoding="UTF-8"), "characters", True, "UTF-8"),
-        (Terminal(encoding="ascii"), "characters", False, "ascii lacks those that charts are of"),
-        (Terminal(environment={"TMUX": "/tmp/tmux-0/default,1,0"}), "tmux", None, "this is a window of tmux"),
-        (Terminal(), "tmux", None, "not installed; only hettop's own end-to-end tests need it"),
+        (Terminal(encoding="ascii"), "characters", False, "ascii lacks the characters of charts"),
+        (Terminal(environment={"TMUX": "/tmp/tmux-0/default,1,0"}), "tmux", None, "running in tmux"),
+        (Terminal(), "tmux", None, "not installed; only required by hettop's end-to-end tests"),
     ],
 )
 def test_the_terminal_is_told_by_its_environment(
@@ -275,7 +275,7 @@ def test_a_mac_has_a_line_for_each_accelerators_rail_with_the_command_that_check
         "1,590 mW by macmon on 2026-01-31, with mobilenetv2 on CPU_AND_NE",
     )
     assert power["GPU rail"] == Finding(
-        "GPU rail", None, "not validated on this system: a zero of it is no evidence", "hettop doctor --control"
+        "GPU rail", None, "not validated on this system: a reading of 0 is not evidence", "hettop doctor --control"
     )
     elsewhere = by_name(looked(tmp_path, rails=rails, system="linux"), "power")
     assert not [name for name in elsewhere if "rail" in name], "there is no such rail"

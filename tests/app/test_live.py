@@ -206,7 +206,7 @@ def test_redraws_end_up_in_the_stream(tmp_path: Path) -> None:
         (
             Closed("r.jsonl", 100, 5, 0, 7, None),
             "warning",
-            "recorded 5 samples to r.jsonl; 7 samples are missing from it, and no line in it tells of 7 of them",
+            "recorded 5 samples to r.jsonl; 7 samples are missing, 7 of them without a line that reports it",
         ),
         (
             Closed("r.jsonl", 100, 5, 0, 0, "No space left on device (ENOSPC)"),
@@ -257,7 +257,7 @@ def test_a_simulated_machine_tells_its_power_and_a_baseline_rests_inference_and_
     baseline = feed.session.baselines["none"]
     assert baseline.mw["cpu"] == pytest.approx(110, abs=8)
     assert baseline.mw["ane"] == 0
-    assert [notice.text for notice in feed.notices()] == ["idle baseline taken"]
+    assert [notice.text for notice in feed.notices()] == ["idle baseline measured"]
 
 
 def test_a_baseline_needs_power(tmp_path: Path) -> None:
@@ -266,7 +266,9 @@ def test_a_baseline_needs_power(tmp_path: Path) -> None:
     try:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         feed.take_baseline()
-        assert [notice.text for notice in feed.notices()] == ["no baseline without power: not asked for (--power none)"]
+        assert [notice.text for notice in feed.notices()] == [
+            "no idle baseline without power readings: not asked for (--power none)"
+        ]
         assert feed.session.control is None, "nothing was paused"
     finally:
         feed.close()
@@ -336,7 +338,7 @@ def test_whatever_would_be_measured_with_a_study_ends_it_and_says_so(studying: L
     }
     does[meanwhile]()
     assert [study.state for study in studying.session.studies.all] == ["ended"]
-    assert any("the study was ended" in notice.text for notice in studying.notices())
+    assert any("study ended" in notice.text for notice in studying.notices())
 
 
 def test_no_study_begins_under_competing_load(studying: LiveFeed) -> None:
@@ -372,7 +374,7 @@ def test_an_unknown_source_of_power_is_refused_and_leaves_no_file(tmp_path: Path
 
 
 def test_a_simulated_machine_has_no_access_to_give(feed: LiveFeed) -> None:
-    with pytest.raises(HettopError, match="asking for access would change nothing here"):
+    with pytest.raises(HettopError, match="access to power readings cannot be granted here"):
         feed.power_access()
 
 

@@ -59,24 +59,24 @@ def of_ane(session: Session, absent: Mapping[str, str] | None = None) -> Checked
             0.0,
             0.0,
             False,
-            "reads 0 mW under load: no evidence (Core ML planned 98% of the model for it)",
+            "reads 0 mW under load: not validated (Core ML planned 98% of the model for it)",
         ),
         (
             300.0,
             295.0,
             False,
-            "does not follow the load (300 mW on CPU_AND_NE, 295 mW on CPU_ONLY): close what else uses it, and "
+            "does not follow the load (300 mW on CPU_AND_NE, 295 mW on CPU_ONLY): close other programs that use it and "
             "run this again",
         ),
         (
             0.0,
             295.0,
             False,
-            "does not follow the load (0 mW on CPU_AND_NE, 295 mW on CPU_ONLY): close what else uses it, and "
+            "does not follow the load (0 mW on CPU_AND_NE, 295 mW on CPU_ONLY): close other programs that use it and "
             "run this again",
         ),
-        (None, 0.0, None, "not tried: no power sample of it was measured while CPU_AND_NE ran"),
-        (640.0, None, None, "not tried: no power sample of it was measured while CPU_ONLY ran"),
+        (None, 0.0, None, "not tested: no power sample of it while CPU_AND_NE ran"),
+        (640.0, None, None, "not tested: no power sample of it while CPU_ONLY ran"),
     ],
 )
 def test_a_rail_is_validated_where_it_rises_with_its_unit(
@@ -102,10 +102,10 @@ def test_each_rail_has_a_unit_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ([], "reads 0 mW under load: no evidence (Core ML has no plan of it)"),
+        ([], "reads 0 mW under load: not validated (no plan by Core ML)"),
         (
             [plan("CPU_AND_NE", error="macOS 14.4 is needed")],
-            "reads 0 mW under load: no evidence (Core ML has no plan of it)",
+            "reads 0 mW under load: not validated (no plan by Core ML)",
         ),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_model_that_the_plan_keeps_off_the_unit_tries_nothing() -> None:
     found = of_ane(controlled(ane(0.0, 0.0), plan("CPU_AND_NE", fallback=1.0)))
     assert (found.validated, found.words) == (
         None,
-        "not tried: Core ML planned nothing of the model for the Neural Engine",
+        "not tested: Core ML planned nothing of the model for the Neural Engine",
     )
     assert of_ane(controlled(ane(640.0, 0.0), plan("CPU_AND_NE", fallback=1.0))).validated, "a plan is but a claim"
 
@@ -128,21 +128,20 @@ def test_a_unit_that_failed_is_named_with_its_reason(unit: str) -> None:
         t=30 * S, unit=unit, state="failed", error=events.Failure(kind="crashed", message="it was killed")
     )
     found = of_ane(controlled(ane(640.0, 0.0), failed))
-    assert (found.validated, found.words) == (None, f"not tried: {unit} failed: it was killed")
+    assert (found.validated, found.words) == (None, f"not tested: {unit} failed: it was killed")
 
 
 def test_a_unit_that_this_machine_lacks_is_not_tried() -> None:
     session = controlled({"CPU_ONLY": {"ane": 0.0}})
     found = of_ane(session, {"CPU_AND_NE": "an Intel Mac has no Neural Engine"})
-    assert (found.validated, found.words) == (None, "not tried: an Intel Mac has no Neural Engine")
+    assert (found.validated, found.words) == (None, "not tested: an Intel Mac has no Neural Engine")
 
 
 def test_readings_of_a_source_that_shows_a_working_cpu_at_zero_are_none() -> None:
     found = of_ane(controlled(ane(0.0, 0.0), flags=("suspect-zero",)))
     assert (found.validated, found.words) == (
         None,
-        "not tried: no power sample of it was measured while CPU_AND_NE ran: the source reads 0 W for a CPU or GPU "
-        "that works",
+        "not tested: no power sample of it while CPU_AND_NE ran: the source reads 0 W for a busy CPU or GPU",
     )
 
 
@@ -200,7 +199,7 @@ def test_it_runs_on_each_accelerators_unit_and_then_on_the_cpu() -> None:
 
 def test_off_a_mac_it_says_why_it_cannot_run() -> None:
     needs = dict.fromkeys(("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"), "Core ML needs macOS")
-    with pytest.raises(HettopError, match="runs a model by Core ML: Core ML needs macOS") as caught:
+    with pytest.raises(HettopError, match="requires Core ML: Core ML needs macOS") as caught:
         prepare_control(pc(Path("/nowhere")).machine, make=having(**needs))
     assert caught.value.kind == "unsupported-unit"
 
@@ -208,7 +207,7 @@ def test_off_a_mac_it_says_why_it_cannot_run() -> None:
 def test_without_a_source_of_power_it_says_why_and_what_to_do() -> None:
     bench = mac(sudo="password")
     bench.missing.add("macmon")
-    with pytest.raises(HettopError, match=r"needs power readings: .*powermetrics") as caught:
+    with pytest.raises(HettopError, match=r"requires power readings: .*powermetrics") as caught:
         prepare_control(bench.machine, make=having())
     assert caught.value.kind == "usage"
     assert caught.value.hint
@@ -218,4 +217,4 @@ def test_without_a_source_of_power_it_says_why_and_what_to_do() -> None:
 def test_what_two_sources_read_is_not_compared(seen: float) -> None:
     other = events.Power(t=15 * S, source="powermetrics", elapsed_ns=S, mw={"cpu": 900.0, "ane": 0.0})
     found = of_ane(controlled(ane(seen, 0.0), other))
-    assert (found.validated, found.words) == (None, "not tried: the source of power changed meanwhile")
+    assert (found.validated, found.words) == (None, "not tested: the power source changed meanwhile")

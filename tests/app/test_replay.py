@@ -267,12 +267,12 @@ class TestSelection:
         assert feed.notices() == []
         feed.seek(12 * S)
         feed.select(-1)
-        assert [notice.text for notice in feed.notices()] == ["that is after the selection ended: ) sets its end anew"]
+        assert [notice.text for notice in feed.notices()] == ["after the end of the selection: ) sets a new end"]
         feed.seek(2 * S)
         feed.select(1)
         assert selection(feed) == Selection(None, 2 * S)
         told = [notice.text for notice in feed.notices()]
-        assert told == ["that is before the selection began: ( sets its beginning anew"]
+        assert told == ["before the start of the selection: ( sets a new start"]
 
     def test_its_statistics_are_those_of_the_samples_in_it(self, feed: ReplayFeed) -> None:
         selected(feed, 4, 10)
@@ -311,7 +311,7 @@ class TestSelection:
         feed.toggle_loop()
         feed.select(-1)
         feed.toggle_loop()
-        assert [notice.text.split(":")[0] for notice in feed.notices()] == ["select something first"] * 2
+        assert [notice.text.split(":")[0] for notice in feed.notices()] == ["no selection"] * 2
 
     def test_several_units_are_told_all_of_them(self, tmp_path: Path, clock: FakeClock) -> None:
         record(tmp_path / "a.jsonl", story(2, 30.0))
@@ -478,9 +478,9 @@ async def test_figures_of_another_fold_are_marked_on_the_screen(
     app = HettopApp(lambda: feed, replaying=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        assert ("folded by hettop 9.1" in screen_text(app)) is not refold
+        assert ("computed by hettop 9.1" in screen_text(app)) is not refold
     feed.seek(0)
     status = feed.replay_status()
     assert status is not None
-    assert status.folded_by is None, "the start is folded by this version"
+    assert status.folded_by is None, "the start is computed by this version"
     feed.close()

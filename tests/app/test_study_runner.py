@@ -102,8 +102,8 @@ def test_what_it_found_comes_with_its_end(studies: StudyRunner, guard: ListedGua
     ("does", "message"),
     [
         ("fail", "no such unit"),
-        ("crash", "it exited with status 2 without a word"),
-        ("rubbish", "it told what cannot be read"),
+        ("crash", "the study exited with status 2 without a message"),
+        ("rubbish", "invalid output of the study"),
         ("other", "layers told what cannot be read"),
     ],
 )
@@ -124,7 +124,7 @@ def test_one_that_says_nothing_has_no_answer(studies: StudyRunner) -> None:
     told = ended(studies, 1)
     assert told.state == "failed"
     assert told.error is not None
-    assert told.error.message == "it ended without an answer"
+    assert told.error.message == "the study ended without a result"
 
 
 def test_how_far_it_is_is_told_at_most_each_second(studies: StudyRunner) -> None:

@@ -145,8 +145,8 @@ def test_a_rail_that_reads_zero_while_its_unit_works_is_no_evidence_and_is_forgo
         assert row.evidence == "plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"
     assert " ".join(capsys.readouterr().out.split()) == (
         "power rails, by zeus, while linear.mlpackage ran "
-        "✗ ANE rail: reads 0 mW under load: no evidence (Core ML planned 100% of the model for it) "
-        "· GPU rail: not tried: no power sample of it was measured while CPU_AND_GPU ran "
+        "✗ ANE rail: reads 0 mW under load: not validated (Core ML planned 100% of the model for it) "
+        "· GPU rail: not tested: no power sample of it while CPU_AND_GPU ran "
         "✓ works ✗ is broken or denied · is so, or is not there no rail is remembered as validated"
     )
     assert rails.all() == ()
@@ -159,7 +159,9 @@ def test_a_unit_that_fails_leaves_its_rail_untried_and_where_all_do_it_has_faile
     with begun(package, WORKING, ValidatedRails()) as (headless, setup):
         assert measure_and_keep(headless, setup, OPTIONS, rails, as_json=True) == 3
     words = [each["explanation"] for each in json.loads(capsys.readouterr().out)["rails"]]
-    assert [each.startswith(f"not tried: {unit} failed: ") for each, unit in zip(words, setup.units, strict=False)] == [
+    assert [
+        each.startswith(f"not tested: {unit} failed: ") for each, unit in zip(words, setup.units, strict=False)
+    ] == [
         True,
         True,
     ]

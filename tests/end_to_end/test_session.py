@@ -62,9 +62,9 @@ def _records(terminal: Terminal, folder: Path) -> Path:
     terminal.until("REC", "recording to")
     (recording,) = folder.glob("hettop-*.jsonl")
     terminal.press("m")
-    terminal.until("Enter stores it")
+    terminal.until("Enter saves it")
     terminal.press("h", "e", "r", "e", "Enter")
-    terminal.until("mark: here", without=["Enter stores it"])
+    terminal.until("mark: here", without=["Enter saves it"])
     # The second window after the mark comes most of a second later: a replay can stand at the one and not at the other.
     wait_for(lambda: _windows_after_the_mark(recording) >= 2, "samples are recorded")
     terminal.press("r")
@@ -88,7 +88,7 @@ def _starts_a_load_and_resets(terminal: Terminal) -> None:
     terminal.press("l")
     terminal.until("competing load", "cpu", "memory", "needs macOS")
     terminal.press("Right")
-    terminal.until("load now cpu:1", "in force: cpu:1")
+    terminal.until("load now cpu:1", "active: cpu:1")
     terminal.press("Escape")
     terminal.until("under cpu:1")
     _runs(terminal, "CPU_ONLY")
@@ -99,9 +99,9 @@ def _starts_a_load_and_resets(terminal: Terminal) -> None:
 
 def _helps(terminal: Terminal) -> None:
     terminal.press("?")
-    terminal.until("restart the unit that failed or gives no answer")
+    terminal.until("restart a unit that failed or does not answer")
     terminal.press("Escape")
-    terminal.until("LIVE", "P90", without=["restart the unit that failed or"])
+    terminal.until("LIVE", "P90", without=["restart a unit that failed or"])
 
 
 def _plays(terminal: Terminal, duration_ns: int) -> None:

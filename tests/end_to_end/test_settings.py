@@ -21,9 +21,9 @@ def test_the_first_look_comes_once_and_choices_are_there_again(tmp_path: Path) -
     for folder in folders:
         folder.mkdir()
     with Terminal(folders[0], arguments, environment=user) as terminal:
-        terminal.until("Your first look at hettop", "3 units")
+        terminal.until("Welcome to hettop", "3 units")
         terminal.press("Escape")
-        terminal.until("1 latency", "2 timeline", without=["Your first look"])
+        terminal.until("1 latency", "2 timeline", without=["Welcome to"])
         terminal.press("H", "2")
         terminal.until("[ ] 2 timeline", without=["─ 2 timeline"])
         terminal.press("Escape")
@@ -37,7 +37,7 @@ def test_the_first_look_comes_once_and_choices_are_there_again(tmp_path: Path) -
     with Terminal(folders[1], ["config"], environment=user) as terminal:
         terminal.until('["timeline"]', "chosen on the screen", "LEFT:0")
     with Terminal(folders[2], arguments, environment=user) as terminal:
-        terminal.until("1 latency", "3 units", "REPLAY", without=["2 timeline", "Your first look"])
+        terminal.until("1 latency", "3 units", "REPLAY", without=["2 timeline", "Welcome to"])
         terminal.press("q")
         terminal.assert_left(0)
 
@@ -50,10 +50,10 @@ def test_other_keys_and_what_is_wrong_with_some(tmp_path: Path) -> None:
     (tmp_path / "state" / "hettop").mkdir(parents=True)
     (tmp_path / "state" / "hettop" / "state.json").write_text('{"introduced": true}')
     with Terminal(tmp_path, ["replay", RECORDING], environment=user) as terminal:
-        terminal.until("Q quit", "h help", "config.toml, line 5: zoom: i is the key", "interleave")
+        terminal.until("Q quit", "h help", "config.toml, line 5: zoom: i is already the key", "interleave")
         terminal.press("h")
-        terminal.until("pause inference, or play and pause a replay")
+        terminal.until("pause or resume inference; in a replay: playback")
         terminal.press("h")
-        terminal.until("1 latency", without=["pause inference"])
+        terminal.until("1 latency", without=["pause or resume inference"])
         terminal.press("q", "Q")
         terminal.assert_left(0)

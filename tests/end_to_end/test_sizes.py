@@ -36,7 +36,7 @@ def test_no_size_is_too_small_and_resizing_is_followed(tmp_path: Path) -> None:
         terminal.press("?")
         # By a word of its own: while it redraws after a resize, "SIM" is off the screen for a moment, too, and Escape
         # and q would then arrive in one read, as Alt+q.
-        terminal.until("Every", without=["SIM"])
+        terminal.until("The latencies", without=["SIM"])
         terminal.press("Escape")
         terminal.until("SIM")
         terminal.press("q")

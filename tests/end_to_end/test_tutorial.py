@@ -21,9 +21,9 @@ def test_the_walk_names_these_keys() -> None:
 
 def test_the_walk_goes_as_it_is_told(tmp_path: Path) -> None:
     with Terminal(tmp_path, ["--demo"], environment=of_this_user(tmp_path)) as terminal:
-        terminal.until("Your first look at hettop", "SIMULATED")
+        terminal.until("Welcome to hettop", "SIMULATED")
         terminal.press("Escape")
-        terminal.until("P90", "3 units", without=["Your first look"])
+        terminal.until("P90", "3 units", without=["Welcome to"])
         terminal.press("c")
         terminal.until_so(
             lambda shown: len(re.findall(r"▶ (?:CPU_|ALL)", shown)) == 1, "one unit runs, where four took turns"
@@ -31,18 +31,18 @@ def test_the_walk_goes_as_it_is_told(tmp_path: Path) -> None:
         terminal.press("i")
         terminal.until_so(lambda shown: len(re.findall(r"▶ (?:CPU_|ALL)", shown)) == 4, "all units take turns")
         terminal.press("l")
-        terminal.until("competing load", "in force: none")
+        terminal.until("competing load", "active: none")
         terminal.press("Right")
-        terminal.until("in force: cpu:1")
+        terminal.until("active: cpu:1")
         terminal.press("Escape")
         terminal.until("1 latency", "under cpu:1")
         terminal.press("?")
-        terminal.until("Every latency of the last seconds")
+        terminal.until("The latencies of one unit")
         terminal.press("Escape")
-        terminal.until("1 latency", without=["Every latency"])
+        terminal.until("1 latency", without=["The latencies"])
         terminal.press("v")
-        terminal.until("verdict", "judged at")
+        terminal.until("verdict", "verdict · at")
         terminal.press("q")
-        terminal.until("1 latency", without=["judged at"])
+        terminal.until("1 latency", without=["verdict · at"])
         terminal.press("q")
         terminal.assert_left(0)

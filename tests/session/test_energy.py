@@ -71,8 +71,8 @@ class TestOverlap:
         assert found.energy_coverage == pytest.approx(0.05, rel=2e-3)
         assert found.energy_mj_per_inference is None
         assert session.energy.overlapping == 39
-        assert [entry.text for entry in map(in_words, session.log) if "more than once" in entry.text] == [
-            "test tells of the same time more than once: each moment is counted once"
+        assert [entry.text for entry in map(in_words, session.log) if "overlapping" in entry.text] == [
+            "test reported overlapping samples: each moment is counted once"
         ]
         assert session.energy.total["cpu"].covered_ns == 500 * MS
 

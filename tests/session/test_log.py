@@ -30,11 +30,11 @@ def test_advice_says_what_instead_of_what_under_which_load_and_by_how_much() -> 
     assert entry is not None
     assert (entry.kind, entry.text) == (
         "advice",
-        "advice under load cpu:2: ALL instead of CPU_ONLY: P90 2.13 ms, not 4.25",
+        "advice under load cpu:2: ALL instead of CPU_ONLY: P90 2.13 ms instead of 4.25 ms",
     )
     taken_back = describe(events.Advice(t=8, load="cpu:2"))
     assert taken_back is not None
-    assert taken_back.text == "no other unit is advised any more"
+    assert taken_back.text == "advice withdrawn"
 
 
 def test_what_compiling_took_is_told_before_the_load() -> None:
@@ -46,13 +46,13 @@ def test_what_compiling_took_is_told_before_the_load() -> None:
 
     assert told() == "ALL loaded in 90 ms, first call 2.0 ms"
     assert told(compile_ns=4_100_000_000, cached=False) == "ALL compiled in 4.1 s, loaded in 90 ms, first call 2.0 ms"
-    assert told(cached=True) == "ALL compiled before, loaded in 90 ms, first call 2.0 ms"
+    assert told(cached=True) == "ALL already compiled, loaded in 90 ms, first call 2.0 ms"
 
 
 def test_a_capture_is_not_told_as_a_source_of_power() -> None:
     entry = describe(events.PowerStatus(t=0, source="file", state="running"))
     assert entry is not None
-    assert (entry.level, entry.text) == ("warning", "power from a capture: it tells nothing of this run")
+    assert (entry.level, entry.text) == ("warning", "power from a capture, unrelated to this run")
 
 
 def test_a_keyframe_holds_what_happened_and_not_the_words_for_it() -> None:

@@ -92,14 +92,14 @@ TIMELINE = TimelineView(
     window_ns=30 * SECOND,
     slot_ns=SECOND // 2,
     slots=SLOTS,
-    fence_ms=4.0,
+    threshold_ms=4.0,
     spikes=2,
     marks=((30, "mark"), (44, "load")),
 )
 
 
 def row(unit: str, mean_ms: float | None = None, *, state: str = "paused", **changes: object) -> UnitRow:
-    """A unit's row with plausible numbers around its mean; None: nothing measured yet."""
+    """A unit's row with plausible numbers around its mean; None: no samples yet."""
     known = mean_ms is not None
     mean = mean_ms or 0.0
     built = UnitRow(
@@ -220,7 +220,7 @@ DOUBTFUL = replace(
                 details=(
                     "compiled in 41.2 s, loaded in 412 ms, first call 9.8 ms",
                     "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran",
-                    "outputs against CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%",
+                    "outputs compared with CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%",
                 ),
             ),
             *UNITS.rows[1:],

@@ -12,7 +12,7 @@ from hettop.tui.constants import PANELS
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.panels.panel import Panel
 from hettop.tui.preferences import Preferences
-from tests.tui.fakes import REPLAY, FakeFeed
+from tests.tui.fakes import LIVE, REPLAY, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
 
@@ -136,7 +136,7 @@ async def test_the_last_panel_stays() -> None:
     async with running(FakeFeed(), preferences=Preferences(hidden=tuple(PANELS.values())[1:])) as (app, pilot):
         await pilot.press("H", "1")
         await settled(pilot)
-        assert "one panel stays" in screen_text(app)
+        assert "the last panel cannot be hidden" in screen_text(app)
         await pilot.press("escape")
         await settled(pilot)
         assert titles(screen_text(app)) == ["latency"]
@@ -183,12 +183,12 @@ async def test_the_first_look_is_explained_and_a_key_closes_it_and_does_what_it_
     preferences = Preferences(introduce=asked)
     async with running(feed, preferences=preferences) as (app, pilot):
         text = screen_text(app)
-        assert "Your first look at hettop" in text
+        assert "Welcome to hettop" in text
         assert "3 units" in text, "what it explains is to be seen"
         assert "SIMULATED" in text
         await pilot.press("i")
         await settled(pilot)
-        assert "Your first look" not in screen_text(app)
+        assert "Welcome to" not in screen_text(app)
     assert feed.told.calls == [("interleave",)]
     assert asked.times == 1
 
@@ -208,10 +208,10 @@ async def test_the_explanation_names_the_keys_as_they_are_bound() -> None:
     preferences = Preferences(introduce=lambda: True, keymap={"unit.next": "u", "help": "h"})
     async with running(FakeFeed(), preferences=preferences, ascii=True) as (app, _):
         text = screen_text(app)
-        assert "u goes to the next" in text
-        assert "h explains panel and keys" in text
+        assert "u switches to the next" in text
+        assert "h explains panels and keys" in text
     async with running(FakeFeed(replay=REPLAY), preferences=preferences) as (app, _):
-        assert "first look at hettop: a replay" in screen_text(app)
+        assert "Welcome to hettop: a replay" in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [(59, 24), (80, 19), (40, 8)])
@@ -233,25 +233,25 @@ async def test_the_help_begins_with_the_panel_in_focus(number: int, name: str) -
         assert all(words[:40] not in shown for other, words in ABOUT_PANELS.items() if other != name)
 
 
-async def test_the_help_of_a_room_begins_with_the_room() -> None:
+async def test_the_help_of_a_screen_begins_with_the_screen() -> None:
     async with running(FakeFeed(), size=(120, 60)) as (app, pilot):
         await pilot.press("l", "question_mark")
         await settled(pilot)
         text = screen_text(app)
-        assert "Competing load that hettop starts itself" in text
+        assert "Competing load that hettop starts at a known level" in text
 
 
 @pytest.mark.parametrize(
-    ("room", "keys"),
+    ("screen", "keys"),
     [
         ("l", {"↑↓": "kind", "←→": "level", "d": "duty cycle", "0": "no load", "PgUp PgDn": "a page up or down"}),
-        ("v", {"i": "all units in turn", "l": "load", "↑↓": "scroll"}),
+        ("v", {"Y": "copy", "i": "interleave units", "l": "load", "↑↓": "scroll"}),
         ("s", {"Esc": "back", "↑↓": "scroll"}),
     ],
 )
-async def test_the_help_of_a_room_has_its_own_keys_before_the_general_ones(room: str, keys: dict[str, str]) -> None:
+async def test_the_help_of_a_screen_has_its_own_keys_before_the_general_ones(screen: str, keys: dict[str, str]) -> None:
     async with running(FakeFeed(), size=(120, 60)) as (app, pilot):
-        await pilot.press(room, "question_mark")
+        await pilot.press(screen, "question_mark")
         await settled(pilot)
         rows = [" ".join(row.split("█", 1)[-1].split("  ▐")[0].split()) for row in screen_text(app).splitlines()]
         text = "\n".join(rows)
@@ -260,7 +260,7 @@ async def test_the_help_of_a_room_has_its_own_keys_before_the_general_ones(room:
         assert text.index("Keys here") > 0
 
 
-async def test_the_help_of_a_panel_has_no_keys_of_a_room() -> None:
+async def test_the_help_of_a_panel_has_no_keys_of_a_screen() -> None:
     async with running(FakeFeed(), size=(120, 60)) as (app, pilot):
         await pilot.press("question_mark")
         await settled(pilot)
@@ -271,14 +271,16 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
     feed = FakeFeed()
     preferences = Preferences(keymap={"interleave": "u"})
     async with running(feed, preferences=preferences) as (app, pilot):
-        offered = {command.help for command in app.get_system_commands(app.screen)}
-        assert offered == {key.id for key in app.keys} - {"palette"}
+        offered = [command.title for command in app.get_system_commands(app.screen)]
+        named = {f"{key.words[:1].upper()}{key.words[1:]}  {key.display}" for key in app.keys if key.id != "palette"}
+        units = {f"Measure on {row.unit}" for row in LIVE.units.rows}
+        assert set(offered) == named | units | {f"Theme {name}" for name in app.theme_names}
         await pilot.press("ctrl+p")
         await settled(pilot)
         await pilot.press(*"interleaveall")
         await settled(pilot)
         for _ in range(100):
-            if "interleave all units in short blocks  u" in screen_text(app):
+            if "Interleave all units, or stop interleaving  u" in screen_text(app):
                 break
             await asyncio.sleep(0.02)
         await pilot.press("enter")
@@ -287,7 +289,7 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
 
 
 async def test_what_was_wrong_in_files_is_said_on_the_screen() -> None:
-    preferences = Preferences(notices=("config.toml, line 3: there is no setting 'x'",))
+    preferences = Preferences(notices=("config.toml, line 3: unknown setting 'x'",))
     async with running(FakeFeed(), preferences=preferences) as (app, _):
         assert "config.toml, line 3" in screen_text(app)
 

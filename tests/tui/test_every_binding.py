@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,12 +11,14 @@ from textual.binding import BindingsMap
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.tui.app import HettopApp
-from hettop.tui.keys import KEYS
+from hettop.tui.keys import applicable
 from hettop.tui.preferences import Preferences
 from hettop.tui.scopes import scopes
-from tests.tui.fakes import FAILED, REPLAY, FakeFeed
-from tests.tui.screens import painted, running, settled
+from hettop.tui.settings import SettingChoice
+from tests.tui.fakes import FAILED, RECORDING, REPLAY, FakeFeed
+from tests.tui.screens import painted, running, screen_text, settled
 
 SIZE = (80, 24)
 UNUSED = "f9"
@@ -36,6 +38,14 @@ def replay() -> FakeFeed:
     return FakeFeed(replay=REPLAY)
 
 
+def recorded() -> FakeFeed:
+    return FakeFeed(recording=RECORDING)
+
+
+PREFERENCES = Preferences(settings=lambda _: (SettingChoice("window", "seconds", 30, (10, 30, 60)),) * 2)
+"""Two settings, so that the cursor can move."""
+
+
 @dataclass(frozen=True, slots=True)
 class Before:
     """Where a key is pressed: on which feed, and after which other keys."""
@@ -45,15 +55,19 @@ class Before:
 
 
 IN_SCOPE = {
-    "panels": Before(),
-    "room load": Before(keys=("l",)),
-    "room verdict": Before(keys=("v",)),
-    "room spikes": Before(keys=("s",)),
-    "room studies": Before(keys=("y",)),
+    "live": Before(),
+    "replay": Before(replay),
+    "screen load": Before(keys=("l",)),
+    "screen verdict": Before(keys=("v",)),
+    "screen spikes": Before(keys=("s",)),
+    "screen studies": Before(keys=("y",)),
     "HelpScreen": Before(keys=("question_mark",)),
     "AskingScreen": Before(keys=("m",)),
     "ThemeScreen": Before(keys=("T",)),
     "PanelScreen": Before(keys=("H",)),
+    "SettingsScreen": Before(keys=("f2",)),
+    "ConfirmScreen": Before(recorded, ("x",)),
+    "MomentScreen": Before(replay, ("g",)),
 }
 """How to get to each place that has keys of its own; one that is new has to be added."""
 
@@ -67,10 +81,12 @@ FIRST = {
     "details": Before(keys=("3",)),
     "leave": Before(keys=("z",)),
     "window.longer": Before(keys=("minus",)),
+    "list.top": Before(keys=("3", "down")),
+    "list.bottom": Before(keys=("3",)),
 }
 """Keys that do something only after others."""
 
-PAGED = {"room.page_up": ["pagedown"], "room.page_down": [], "room.top": ["pagedown"], "room.bottom": []}
+PAGED = {"screen.page_up": ["pagedown"], "screen.page_down": [], "screen.top": ["pagedown"], "screen.bottom": []}
 """Keys that move the whole content of a room, and those before them."""
 
 
@@ -87,9 +103,9 @@ class Case:
         if self.id in PAGED:
             # Rooms have more or less to show; what pages does in the one that has more than any screen.
             return Before(keys=("v", *PAGED[self.id]))
-        needs = {key.id: key.needs for key in KEYS}.get(self.id, "")
-        there = Before(replay) if needs == "replay" else IN_SCOPE[self.scope]
-        return FIRST.get(self.id, there) if self.scope == "panels" else there
+        there = IN_SCOPE[self.scope]
+        first = FIRST.get(self.id) if self.scope in ("live", "replay") else None
+        return there if first is None else Before(first.feed if self.scope == "live" else replay, first.keys)
 
 
 def cases() -> Iterator[Case]:
@@ -99,7 +115,7 @@ def cases() -> Iterator[Case]:
                 yield Case(scope.name, binding.id or "", key)
 
 
-CASES = list(dict.fromkeys(case for case in cases() if case.id not in PAGED or case.scope == "room verdict"))
+CASES = list(dict.fromkeys(case for case in cases() if case.id not in PAGED or case.scope == "screen verdict"))
 
 
 def seen(app: HettopApp, feed: FakeFeed) -> tuple[object, ...]:
@@ -125,7 +141,7 @@ def drawn(app: HettopApp) -> list[tuple[str, str]]:
 async def pressed(case: Case, key: str) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """What was seen before and after the key."""
     feed = case.before.feed()
-    async with running(feed, size=SIZE) as (app, pilot):
+    async with running(feed, size=SIZE, preferences=PREFERENCES) as (app, pilot):
         await after(pilot, *case.before.keys)
         before = seen(app, feed)
         await after(pilot, key)
@@ -144,20 +160,24 @@ async def test_a_key_does_something(case: Case) -> None:
     assert then != before
 
 
-@pytest.mark.parametrize("feed", [live, replay])
-@pytest.mark.parametrize("scope", IN_SCOPE)
+@pytest.mark.parametrize(
+    ("scope", "feed"),
+    [
+        (scope, feed)
+        for scope, before in IN_SCOPE.items()
+        for feed in ([live, replay] if before.feed is live and scope not in ("live", "replay") else [before.feed])
+    ],
+)
 async def test_every_key_of_a_place_can_be_another_there(scope: str, feed: Callable[[], FakeFeed]) -> None:
     ids = list(dict.fromkeys(case.id for case in cases() if case.scope == scope))
     others = dict(zip(ids, OTHER_KEYS, strict=False))
     assert len(others) == len(ids)
     before = ("g",) if (scope, feed) == ("AskingScreen", replay) else IN_SCOPE[scope].keys
-    async with running(feed(), size=SIZE, preferences=Preferences(keymap=others)) as (app, pilot):
+    preferences = replace(PREFERENCES, keymap=others)
+    async with running(feed(), size=SIZE, preferences=preferences) as (app, pilot):
         await after(pilot, *before)
         bound = {key: active.binding.id for key, active in app.screen.active_bindings.items()}
-    hidden = {key.id for key in KEYS if key.needs and key.needs != feed.__name__}
-    assert {other: bound.get(other) for name, other in others.items() if name not in hidden} == {
-        other: name for name, other in others.items() if name not in hidden
-    }
+    assert {other: bound.get(other) for other in others.values()} == {other: name for name, other in others.items()}
 
 
 @pytest.mark.parametrize("scope", IN_SCOPE)
@@ -165,6 +185,23 @@ async def test_a_key_that_nothing_is_bound_to_does_nothing(scope: str) -> None:
     """What proves that the tests above can fail."""
     before, then = await pressed(Case(scope, "", ""), UNUSED)
     assert then == before
+
+
+@pytest.mark.parametrize("feed", [live, replay])
+async def test_every_key_is_in_the_help_by_its_words_also_in_ascii(feed: Callable[[], FakeFeed]) -> None:
+    keys = applicable(live=feed is live, replay=feed is replay)
+    async with running(feed(), size=(120, 110), ascii=True) as (app, pilot):
+        await after(pilot, "question_mark")
+        text = screen_text(app)
+    assert text.isascii()
+    assert [key.id for key in keys if to_ascii(f"{key.display:<11}{key.words}") not in text] == []
+
+
+@pytest.mark.parametrize("key", ["j", "k", "G", "slash", "S", "Y", "P", "f2", "x", "s", "H", "T"])
+async def test_in_ascii_every_new_key_draws_plain_characters(key: str) -> None:
+    async with running(recorded(), size=SIZE, ascii=True, preferences=PREFERENCES) as (app, pilot):
+        await after(pilot, "3", key)
+        assert screen_text(app).isascii()
 
 
 def test_every_class_with_keys_is_in_a_scope() -> None:

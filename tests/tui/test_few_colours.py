@@ -166,7 +166,7 @@ def test_a_theme_of_ones_own_may_name_its_sixteen_and_has_usual_ones_otherwise(t
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("primary = 'azure'", "line 5: key 'sixteen.primary': 'azure' is none of the 16 colours"),
+        ("primary = 'azure'", "line 5: key 'sixteen.primary': invalid colour 'azure': not one of the 16"),
         ("primary = 3", "key 'sixteen.primary'"),
         ("purple = 'red'", "line 5: unknown key 'sixteen.purple'"),
     ],

@@ -32,7 +32,7 @@ def test_a_machine_that_tells_little_is_n_a() -> None:
 
 
 def test_before_anything_was_told_it_is_looking() -> None:
-    assert shown(None) == ["looking …"]
+    assert shown(None) == ["no reading yet"]
 
 
 def test_zero_is_said_where_it_was_measured() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hettop.errors import HettopError
-from hettop.tui.keys import KEYS, applicable, bindings, grouped, hinted
+from hettop.tui.keys import applicable, bindings, grouped, hinted
 from tests.tui.fakes import FAILED, LIVE, REPLAY, SECOND, UNITS, FakeFeed, row
 from tests.tui.screens import running, screen_text, settled
 
@@ -153,7 +153,7 @@ async def test_a_control_that_fails_becomes_a_toast() -> None:
 @pytest.mark.parametrize("key", ["question_mark", "f1"])
 async def test_help_lists_every_key_that_applies_and_escape_closes_it(key: str) -> None:
     feed = FakeFeed()
-    async with running(feed, size=(120, 60)) as (app, pilot):
+    async with running(feed, size=(120, 90)) as (app, pilot):
         await pilot.press(key)
         await settled(pilot)
         text = screen_text(app)
@@ -253,8 +253,10 @@ def test_every_binding_has_an_id_of_its_own() -> None:
 
 
 def test_no_key_has_two_meanings() -> None:
-    pressed = [key for binding in KEYS for key in binding.keys.split(",")]
-    assert len(set(pressed)) == len(pressed)
+    for live in (True, False):
+        keys = applicable(live=live, replay=not live)
+        pressed = [key for binding in keys for key in binding.keys.split(",")]
+        assert len(set(pressed)) == len(pressed)
 
 
 def test_hints_begin_with_the_way_out_and_leave_out_what_does_not_apply() -> None:

@@ -1,4 +1,4 @@
-"""The room of competing load: dials that tell the measurement, and the table of conditions."""
+"""The screen of competing load: dials that control the measurement, and the table of conditions."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_a_kind_that_cannot_run_here_says_why_and_tells_nothing() -> None:
     async with running(feed) as (app, pilot):
         await pilot.press("l", "down", "down", "right")
         await settled(pilot)
-        assert "no gpu load here: Core ML needs macOS" in " ".join(screen_text(app).split())
+        assert "gpu load is not available here: Core ML needs macOS" in " ".join(screen_text(app).split())
     assert feed.told.calls == []
 
 

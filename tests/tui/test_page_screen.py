@@ -131,10 +131,10 @@ async def test_a_rooms_key_enters_it_and_leaves_it_again() -> None:
     SCREENS["numbers"] = Numbers
     try:
         async with running(FakeFeed()) as (app, pilot):
-            app.action_room("numbers")
+            app.action_screen("numbers")
             await settled(pilot)
             assert app.page_screen is not None
-            app.action_room("numbers")
+            app.action_screen("numbers")
             await settled(pilot)
             assert app.page_screen is None
     finally:
@@ -181,8 +181,7 @@ async def test_a_click_puts_the_cursor_on_a_spike_and_a_second_one_goes_there() 
         await click_on(app, pilot, "01:18.00")
         assert "▷ 01:18.00" in screen_text(app)
         assert feed.told.calls == []
-        await click_on(app, pilot, "when")
-        await click_on(app, pilot, "goes with spikes?")
+        await click_on(app, pilot, "correlated events")
         assert feed.told.calls == []
         await click_on(app, pilot, "01:18.00")
     assert feed.told.calls[-1] == ("seek", 79 * SECOND)  # as by Enter: a second behind it

@@ -166,9 +166,9 @@ class TestFrame:
 
 
 class TestTimeline:
-    def test_the_title_tells_glyphs_fence_and_spikes(self) -> None:
+    def test_the_title_tells_glyphs_threshold_and_spikes(self) -> None:
         assert (
-            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · fence ┄ 4.00 ms"
+            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · threshold ┄ 4.00 ms"
             in drawn(TimelinePanel, frame_state(), 90, 8)[0]
         )
 
@@ -220,7 +220,7 @@ class TestUnits:
         roomy = "\n".join(units_text(session, 76, 14))
         assert f"CPU_AND_GPU, CPU_AND_NE: {here}" in roomy
         assert "ALL: needs Core ML" in roomy
-        assert "CPU_AND_GPU, CPU_AND_NE, ALL: not here" in units_text(session, 76, 6)[-1]
+        assert "CPU_AND_GPU, CPU_AND_NE, ALL: not available here" in units_text(session, 76, 6)[-1]
 
     def test_the_active_row_is_in_sight_on_the_smallest_panel(self) -> None:
         rows = tuple(row(f"CPU_ONLY@{n}", 5.0 + n, active=n == 7) for n in range(8))

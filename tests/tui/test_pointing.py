@@ -168,7 +168,7 @@ def shown_events(app: HettopApp) -> Sequence[str]:
 
 async def test_a_replay_without_power_looks_for_no_source() -> None:
     async with running(FakeFeed(EMPTY, replay=REPLAY)) as (app, _):
-        assert "n/a (no power was recorded" in screen_text(app)
+        assert "n/a (no power in the recording" in screen_text(app)
         assert "looking for a source" not in screen_text(app)
 
 

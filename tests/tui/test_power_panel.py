@@ -24,7 +24,7 @@ def test_rails_their_sum_energy_and_clusters_stand_below_each_other() -> None:
     text = shown(POWER, 40)
     assert [line.split()[0] for line in text] == ["CPU", "GPU", "ANE", "sum", "17.8", "E", "P", "GPU"]
     assert text[0].startswith("CPU    1.31 ")
-    assert text[4] == "17.8 mJ an inference, net 16.9"
+    assert text[4] == "17.8 mJ per inference, net 16.9"
     assert text[6].startswith("P       62% 3.30 GHz")
 
 
@@ -40,7 +40,7 @@ def test_no_power_is_a_reason_and_what_mends_it_and_never_a_number() -> None:
         "n/a (powermetrics: macOS tells power to root only, press p)",
         "sudo -v, in this very terminal",
     ]
-    assert shown(replace(NO_POWER, state=None), 40) == ["looking for a source …"]
+    assert shown(replace(NO_POWER, state=None), 40) == ["looking for a power source …"]
 
 
 def test_rails_of_a_source_that_has_ended_say_so() -> None:
@@ -82,9 +82,9 @@ def test_a_rail_without_a_fresh_sample_is_n_a_and_keeps_its_mean() -> None:
 
 def test_net_energy_is_said_with_a_baseline_alone_and_else_how_to_get_it() -> None:
     without = replace(POWER, net_mj=None, baseline_w=None)
-    assert shown(POWER, 70)[5] == "17.8 mJ an inference, net 16.9"
-    assert shown(without, 70)[5] == "17.8 mJ an inference (b: idle baseline, for net)"
-    assert shown(without, 40)[4] == "17.8 mJ an inference"
+    assert shown(POWER, 70)[5] == "17.8 mJ per inference, net 16.9"
+    assert shown(without, 70)[5] == "17.8 mJ per inference (b: idle baseline, for net)"
+    assert shown(without, 40)[4] == "17.8 mJ per inference"
     assert not any("mJ" in text for text in shown(replace(without, energy_mj=None), 70))
 
 
@@ -138,7 +138,7 @@ async def test_a_zoomed_panel_asks_for_as_many_slots_as_it_draws() -> None:
 
 async def test_the_real_machine_is_told_from_the_simulated_one() -> None:
     async with running(FakeFeed(POWERED)) as (app, _):
-        assert "machine · the real one" in screen_text(app)
+        assert "machine · real" in screen_text(app)
     real = replace(POWERED, header=replace(POWERED.header, simulated=False))
     async with running(FakeFeed(real)) as (app, _):
         assert "the real one" not in screen_text(app)
@@ -148,6 +148,6 @@ def test_a_capture_has_a_badge_in_panel_and_header_and_says_what_it_is() -> None
     captured = replace(POWERED, power=replace(POWER, capture=True, energy_mj=None, net_mj=None))
     assert (" CAPTURE ", "simulated") in PowerPanel().title(frame_state(captured))
     assert (" POWER: CAPTURE ", "simulated") in header_line(frame_state(captured), 40)
-    assert shown(captured.power, 50)[0] == "a capture: not of this machine now, so no energy"
+    assert shown(captured.power, 50)[0] == "from a capture: no energy per inference"
     assert " CAPTURE " not in text_of(PowerPanel().title(frame_state(POWERED)))
     assert "CAPTURE" not in text_of(header_line(frame_state(POWERED), 160))

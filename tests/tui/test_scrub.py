@@ -164,7 +164,7 @@ async def test_what_is_no_moment_is_answered_and_goes_nowhere() -> None:
         await settled(pilot)
         await pilot.press("x", "enter")
         await settled(pilot)
-        assert "is no moment" in screen_text(app)
+        assert "invalid moment" in screen_text(app)
         await pilot.press("g")
         await settled(pilot)
         await pilot.press("5", "escape")

@@ -123,7 +123,7 @@ def test_no_color(name: str, snap_compare: Callable[..., bool], monkeypatch: pyt
     assert same_picture(snap_compare, name)
 
 
-@pytest.mark.parametrize("name", ["help", "room-load", "room-verdict", "live-failed", "themes"])
+@pytest.mark.parametrize("name", ["help", "screen-load", "screen-verdict", "live-failed", "themes"])
 def test_the_colours_of_other_screens(name: str, snap_compare: Callable[..., bool]) -> None:
     assert same_picture(snap_compare, name)
 

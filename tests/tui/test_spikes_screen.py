@@ -1,4 +1,4 @@
-"""The room of spikes: walked through, pointed from, and readable on small screens."""
+"""The screen of spikes: walked through, pointed from, and readable on small screens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPIKES = SpikesView(
     thermal=None,
     n=61,
     evidence=40,
-    fence_ms=4.0,
+    threshold_ms=4.0,
     causes=(
         cause("screen redraw", 0.9, 0.12, 3e-9, more=True),
         cause("page fault", 0.5, 0.48, 0.4),
@@ -41,7 +41,7 @@ SPIKES = SpikesView(
 VIEW = replace(LIVE, spikes=SPIKES)
 
 
-async def test_s_enters_the_room_and_asks_for_the_list() -> None:
+async def test_s_opens_the_screen_and_asks_for_the_list() -> None:
     feed = FakeFeed(VIEW)
     async with running(feed, size=(120, 40)) as (app, pilot):
         assert not feed.requests[-1].spikes
@@ -49,12 +49,12 @@ async def test_s_enters_the_room_and_asks_for_the_list() -> None:
         await settled(pilot)
         assert feed.requests[-1].spikes
         text = screen_text(app)
-    assert "spikes of all units · of CPU_AND_NE: 61 so far · fence 4.00 ms" in text
+    assert "spikes of all units · of CPU_AND_NE: 61 so far · spike threshold 4.00 ms" in text
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text
-    assert "▸ more often than chance" in text
+    assert "▸ correlated" in text
     assert "40 of 61 spikes count" in text
-    assert "Did not occur: load change." in text
+    assert "Did not occur: load change." in " ".join(text.replace("│", " ").split())
     assert "Not watched: power sample taken." in text
 
 
@@ -128,7 +128,7 @@ async def test_the_list_scrolls_and_the_table_stays(size: tuple[int, int]) -> No
         text = screen_text(app)
     assert "▷ 00:41.00" in text
     if size[1] >= 16:
-        assert "goes with spikes?" in text
+        assert "correlated events" in text
 
 
 def test_units_are_named_only_where_there_are_several() -> None:
@@ -146,7 +146,8 @@ def test_a_table_that_is_too_long_keeps_the_likeliest_and_names_the_rest() -> No
     assert len(lines) == 8
     assert lines[1].startswith("screen redraw")
     assert lines[3].startswith("cause 1 ")
-    assert lines[4].startswith("and no more than chance, or too few: cause 2, cause 3,")
+    assert lines[4].startswith("cause 2 ")
+    assert lines[5].startswith("not significant, or too few spikes: cause 3, cause 4,")
 
 
 def test_what_a_file_calls_a_unit_cannot_move_the_cursor() -> None:

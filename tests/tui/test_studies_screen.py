@@ -58,7 +58,7 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
 
 async def test_under_competing_load_the_room_says_why_nothing_can_be_run() -> None:
     loaded = replace(LIVE, header=replace(LIVE.header, load="cpu:1"))
-    for view, says, hint in ((loaded, "a study is measured without", False), (LIVE, "Enter measures it", True)):
+    for view, says, hint in ((loaded, "Studies are measured without", False), (LIVE, "Enter measures it", True)):
         async with running(FakeFeed(view), size=(100, 30)) as (app, pilot):
             await pilot.press("y")
             await settled(pilot)
@@ -129,7 +129,7 @@ async def test_an_answer_of_the_run_before_says_so() -> None:
         await settled(pilot)
         text = screen_text(app)
         assert "ended by the user" in text
-        assert "found by the run before" in text
+        assert "from the previous run" in text
         assert "conv1" in text
 
 
@@ -146,7 +146,7 @@ async def test_a_replay_without_studies_says_so() -> None:
     async with running(feed_of(replay=True), size=(100, 30)) as (app, pilot):
         await pilot.press("y", "enter")
         await settled(pilot)
-        assert "No study is in this recording" in screen_text(app)
+        assert "No study in the recording up to this moment" in screen_text(app)
 
 
 async def test_a_study_that_nobody_here_knows_is_named_and_not_drawn() -> None:
@@ -157,7 +157,7 @@ async def test_a_study_that_nobody_here_knows_is_named_and_not_drawn() -> None:
         text = screen_text(app)
         assert "[bold]x[/]" in text
         assert "\x1b" not in text
-        assert "cannot draw" in text
+        assert "cannot show the result" in text
 
 
 async def test_a_click_on_a_tab_or_on_a_question_turns_to_it() -> None:

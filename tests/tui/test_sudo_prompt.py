@@ -69,7 +69,7 @@ async def test_access_that_was_not_given_is_said_and_nothing_is_tried() -> None:
     left, text = await after_p(feed)
     assert left == 1
     assert feed.told.calls == [("power_access",)]
-    assert "no access to power figures was given" in text
+    assert "access to power readings was not granted" in text
 
 
 async def test_where_access_would_change_nothing_the_screen_stays_and_says_so() -> None:
@@ -93,5 +93,5 @@ async def test_a_terminal_that_cannot_be_left_is_told_what_to_do_instead() -> No
         await pilot.press("p")  # Textual's test driver cannot be suspended
         await settled(pilot)
         assert feed.told.calls == [("power_access",)]
-        assert "this terminal cannot be left for a moment" in screen_text(app)
+        assert "this terminal cannot be suspended" in screen_text(app)
         assert "run sudo -v" in screen_text(app)

@@ -1,4 +1,4 @@
-"""The room of the verdict: what is shown of a page, and that it is asked for while the room is open alone."""
+"""The screen of the verdict: what is shown of a page, and that it is requested only while the screen is open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.tui.fakes import SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
 
-async def test_the_verdict_is_asked_for_while_its_room_is_open_alone() -> None:
+async def test_the_verdict_is_asked_for_only_while_its_screen_is_open() -> None:
     feed = FakeFeed()
     async with running(feed, size=(100, 40)) as (app, pilot):
         await pilot.press("l")
@@ -16,7 +16,7 @@ async def test_the_verdict_is_asked_for_while_its_room_is_open_alone() -> None:
         await pilot.press("v")
         await settled(pilot)
         text = screen_text(app)
-        assert "verdict · judged at 01:20.0" in text
+        assert "verdict · at 01:20.0" in text
         assert "real time    CPU_AND_NE  lowest mean, 2.20 ms" in text
         assert "! 1 sample decides that CPU_ONLY comes before ALL" in text
         assert "competing load" not in text
@@ -33,4 +33,4 @@ async def test_without_samples_it_says_what_to_do() -> None:
     async with running(feed) as (app, pilot):
         await pilot.press("v")
         await settled(pilot)
-        assert "i runs all units in turn" in screen_text(app)
+        assert "i interleaves all units" in screen_text(app)

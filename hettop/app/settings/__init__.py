@@ -1,1 +1,1 @@
-"""The user's settings: where they lie, what they may say, and what is in force."""
+"""The user's settings: their schema, their effective values, and how they are saved."""

@@ -1,7 +1,7 @@
-"""What is in force, and where each value came from: default, file, the screen, environment, option, in this order.
+"""The effective settings and the source of each value: default, file, screen, environment, option, in this order.
 
-What is wrong is told and left out, so that a slip in a file never stops a measurement. Measurements without a screen do
-not come here: what a script measures must not hang on a file in somebody's home.
+Invalid values are reported and ignored, so that an error in a file never stops a measurement. Commands without a screen
+do not read settings: their results must not depend on a file in the home folder.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ DEFAULT, FILE, SCREEN, ENVIRONMENT, OPTION = "default", "file", "screen", "envir
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value in force: `source` is one of the five above, `where` says it closer (`config.toml, line 3`)."""
+    """An effective value: `source` is one of the five above, `where` the exact place (`config.toml, line 3`)."""
 
     value: Any
     source: str = DEFAULT
@@ -39,15 +40,15 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that is in force. `keys` are as they were written, by id; `faults` are what was wrong, in words.
+    """The effective settings. `keys` as written, by id; `faults`: the errors as text.
 
-    by_file: what would be in force had nothing been chosen on the screen: what a choice is kept against.
+    by_file: the values without choices made on the screen. A choice is stored together with the value it replaces.
     """
 
     values: Mapping[str, Value]
     keys: Mapping[str, Value] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
-    by_file: Mapping[str, Any] = field(default_factory=dict)
+    by_file: dict[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name].value
@@ -59,7 +60,7 @@ def resolve_settings(
     ui_state: UiState | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Everything together. `options`: values of the command line by setting, None where it does not say."""
+    """Merge all sources. `options`: values of the command line by setting, None where it has none."""
     faults: list[str] = []
     values = {setting.name: Value(setting.default) for setting in SETTINGS}
     keys: dict[str, Value] = {}
@@ -85,7 +86,7 @@ def _from_file(file: TomlFile, faults: list[str]) -> dict[str, Value]:
         name = ".".join(keys)
         setting = BY_NAME.get(name)
         if setting is None:
-            faults.append(f"{file.place(*keys)}: there is no setting {clean(name)!r}{_nearest(name)}")
+            faults.append(f"{file.place(*keys)}: unknown setting {clean(name)!r}{_nearest(name)}")
         elif (checked := _checked(setting, value, f"{file.place(*keys)}: {name}", faults)) is not None:
             found[name] = Value(checked, FILE, file.place(*keys))
     return found
@@ -129,7 +130,7 @@ def _keys_of(file: TomlFile, faults: list[str]) -> dict[str, Value]:
 
 
 def _leaves(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every value that is no table, with the keys that lead to it; an empty table that has no meaning is one too."""
+    """Every value that is not a table, with its keys; an unknown empty table counts as a value."""
     for key, value in table.items():
         keys = (*above, key)
         known_table = any(name.startswith(f"{'.'.join(keys)}.") for name in BY_NAME)
@@ -145,7 +146,7 @@ def _nearest(name: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as it would stand in the file."""
+    """A value as written in the file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -164,18 +165,18 @@ _LARGEST_BYTES = 20_000
 
 @dataclass(slots=True)
 class UiState:
-    """The file at `path`, as it was read; damaged or absent it is as if nothing had been chosen."""
+    """The choices made on the screen, as read from `path`; none where the file is missing or damaged."""
 
     path: Path
     content: dict[str, Any] = field(default_factory=dict)
 
     @property
     def introduced(self) -> bool:
-        """Whether the screen was explained already."""
+        """Whether the introduction has been shown."""
         return self.content.get(_INTRODUCED) is True
 
     def choice(self, name: str, by_file: Any) -> Any:
-        """What was chosen on the screen over what the file says; None without one, or if the file was edited since."""
+        """The choice made on the screen; None without one, or if the value in the config file changed since."""
         found = self.content.get(name)
         if name not in REMEMBERED or not isinstance(found, dict) or found.get("over") != _plain(by_file):
             return None
@@ -185,22 +186,22 @@ class UiState:
             return None
 
     def keep(self, name: str, value: Any, by_file: Any) -> bool:
-        """Remember this choice; whether it could be written."""
+        """Store a choice; returns whether it could be written."""
         if name not in REMEMBERED:
             return False
         return self._with(name, {"chosen": _plain(value), "over": _plain(by_file)})
 
     def introduce(self) -> bool:
-        """Remember that the screen is being explained; whether it could be written."""
+        """Store that the introduction is being shown; returns whether it could be written."""
         return self._with(_INTRODUCED, True)
 
     def forget(self) -> None:
-        """Remove the file: every choice is as in the config file again, and the screen is explained once more."""
+        """Remove the file: the values of the config file apply again, and the introduction is shown again."""
         self.content = {}
         self.path.unlink(missing_ok=True)
 
     def _with(self, name: str, value: Any) -> bool:
-        # Another hettop may have written meanwhile: only what is chosen here is changed.
+        # Another hettop may have written meanwhile: change only this value.
         self.content = {**read_ui_state(self.path).content, name: value}
         with contextlib.suppress(OSError):
             write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
@@ -209,9 +210,9 @@ class UiState:
 
 
 def read_ui_state(path: Path) -> UiState:
-    """What is kept at `path`."""
+    """Read the choices at `path`."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        if not path.is_file():  # opening a pipe would wait for whoever may write to it
+        if not path.is_file():  # opening a pipe would block
             return UiState(path)
         with path.open("rb") as file:
             content = json.loads(file.read(_LARGEST_BYTES))
@@ -230,7 +231,7 @@ NO_COLOUR = "NO_COLOR"
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """`ui_state` is None where nothing can be kept, for want of a home."""
+    """The settings with their files. `ui_state` is None for a user without a home."""
 
     places: Places
     ui_state: UiState | None
@@ -238,16 +239,16 @@ class UserSettings:
 
     @property
     def power(self) -> str | None:
-        """The source of power; None for the best there is."""
+        """The power source; None for the best available."""
         return None if self.settings["power"] == BEST else str(self.settings["power"])
 
     def keep(self, name: str, value: object) -> None:
-        """Remember a choice made on the screen. Where it cannot be written, it holds until the screen is left."""
+        """Store a choice made on the screen; one that cannot be written holds until the screen is closed."""
         if self.ui_state is not None and self.settings["layout.keep"]:
             self.ui_state.keep(name, value, self.settings.by_file[name])
 
     def introduce(self) -> bool:
-        """Whether the screen is to be explained: once, and never where it cannot be remembered that it was."""
+        """Whether to show the introduction: once, and never where that cannot be stored."""
         return self.ui_state is not None and not self.ui_state.introduced and self.ui_state.introduce()
 
 
@@ -256,7 +257,7 @@ def load_settings(
     environment: Mapping[str, str] = os.environ,
     places: Places | None = None,
 ) -> UserSettings:
-    """What is in force. Raises nothing: what is wrong stands in `settings.faults`."""
+    """The effective settings. Raises nothing: errors are in `settings.faults`."""
     places = places or user_places()
     ui_state = None if places.state is None else read_ui_state(places.state)
     file, fault = _config(places.config, named=CONFIG_VARIABLE in environment)
@@ -265,7 +266,7 @@ def load_settings(
 
 
 def _config(path: Path | None, *, named: bool) -> tuple[TomlFile | None, tuple[str, ...]]:
-    """The file, and what was wrong with it; that there is none is wrong only if the user named it."""
+    """The file and its errors; a missing file is an error only if the user named it."""
     if path is None:
         return None, ()
     try:
@@ -275,7 +276,8 @@ def _config(path: Path | None, *, named: bool) -> tuple[TomlFile | None, tuple[s
 
 
 def preferences(user: UserSettings) -> Preferences:
-    """All that the screen is told beside theme, redraws and characters; reads which keys there are."""
+    """The preferences of the screen, without theme, redraws and characters."""
+    from hettop.app.settings.save import save_picture, save_settings, setting_choices
     from hettop.tui.preferences import Preferences
 
     settings = user.settings
@@ -291,11 +293,14 @@ def preferences(user: UserSettings) -> Preferences:
         animated=settings["animation"],
         notices=(*settings.faults, *wrong_keys),
         keep=user.keep,
+        settings=partial(setting_choices, user),
+        save_settings=partial(save_settings, user),
+        save_picture=save_picture,
     )
 
 
 def screen_keymap(keys: Mapping[str, Value]) -> Keymap:
-    """The user's keys that can be in force, and why others cannot."""
+    """The user's valid keys, and the errors of the others."""
     from hettop.tui.keymap import make_keymap
     from hettop.tui.scopes import scopes
 
@@ -305,14 +310,14 @@ def screen_keymap(keys: Mapping[str, Value]) -> Keymap:
 def with_theme(
     user: UserSettings, has_theme: Callable[[str], bool], environment: Mapping[str, str] = os.environ
 ) -> tuple[UserSettings, tuple[str, ...]]:
-    """The same with the theme that the screen takes, and what is to be said where there is none of the wanted name.
+    """The settings with the theme that the screen uses, and an error where the wanted one is unknown.
 
-    Where nobody has named one, it is the usual one, or under NO_COLOR the one without hues.
+    Without a wanted theme it is the default one, or under NO_COLOR the one without hues.
     """
     value = user.settings.values["theme"]
     faults: tuple[str, ...] = ()
     if not has_theme(value.value):
-        faults = (f"{value.where}: no theme is called {value.value!r}; the usual one is in force",)
+        faults = (f"{value.where}: unknown theme {value.value!r}; using the default",)
         value = USUAL_THEME
     if value == USUAL_THEME and environment.get(NO_COLOUR):
         from hettop.tui.themes import WITHOUT_COLOR

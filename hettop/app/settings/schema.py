@@ -1,7 +1,7 @@
-"""Every setting there is: what it is called, what it takes, what it is where nobody has set it, and what it is for.
+"""The schema of settings: name, valid values, default and description of each.
 
-The config file, its example, the environment variables and the help are made of this table; themes and keys are checked
-by the screen that has them. All of them are about the screen: commands that measure without one read no settings.
+The config file, its example, the environment variables and the help are made from this table; themes and keys are
+validated by the screen. All settings are about the screen: commands without one read none.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hettop.compute_units import CORE_ML_UNITS
 from hettop.sources.power.names import FILE, NONE, SOURCES
 from hettop.tui.constants import DEFAULT_WINDOW_S, PANELS, WINDOWS_S
 
 FEWEST_FPS, MOST_FPS = 0.5, 30.0
 BEST = "best"
+_BOTH = (True, False)
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -22,11 +24,12 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 class Setting:
     """One setting.
 
-    name: with dots between tables. default: its value where nobody has set it.
-    takes: what may stand there, in words that follow "must be".
-    check: gives the value as the program has it; raises ValueError where it is none.
-    from_text: makes of an environment variable's text what would stand in the file.
-    option: the command line's, empty where there is none.
+    name: with dots between tables. default: its value where it is not set.
+    takes: the valid values, as text that follows "must be".
+    check: converts and validates a value; raises ValueError for an invalid one.
+    from_text: converts the text of an environment variable to the value in the file.
+    option: the option of the command line, empty where there is none.
+    choices: the values that the dialog of settings steps through; themes and panels are added there.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Setting:
     check: Callable[[Any], Any]
     from_text: Callable[[str], Any] = str
     option: str = ""
+    choices: tuple[Any, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -45,7 +49,7 @@ class Setting:
 
 def _bool(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError  # noqa: TRY004 - one kind of error for what is no value
+        raise ValueError  # noqa: TRY004 - one kind of error for invalid values
     return value
 
 
@@ -91,7 +95,7 @@ def _panels(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) and name in names for name in value):
         raise ValueError
     if len(set(value)) == len(names):
-        raise ValueError  # a screen of nothing
+        raise ValueError  # an empty screen
     return tuple(name for name in names if name in value)
 
 
@@ -105,7 +109,6 @@ def _panel_or_none(value: Any) -> str:
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
-    from hettop.compute_units import CORE_ML_UNITS
     from hettop.sources.engine.backend import split_unit
 
     unit = _text(value)
@@ -121,44 +124,63 @@ SETTINGS: tuple[Setting, ...] = (
         "fps",
         4.0,
         f"a number from {FEWEST_FPS:g} to {MOST_FPS:g}",
-        "redraws a second; more cost more of the machine that is measured",
+        "redraws per second; more redraws disturb the measurement more",
         _fps,
         _number,
         option="--fps",
+        choices=(1.0, 2.0, 4.0, 8.0, 15.0, 30.0),
     ),
     Setting(
         "window",
         DEFAULT_WINDOW_S,
         f"one of {', '.join(map(str, WINDOWS_S))}",
-        "seconds that the histogram and the timeline look back at first",
+        "time window of histogram and timeline at the start, in seconds",
         _window,
         _number,
+        choices=WINDOWS_S,
     ),
-    Setting("ascii", False, "true or false", "draw with plain ASCII characters", _bool, _bool_of, option="--ascii"),
     Setting(
-        "animation", True, "true or false", "let lists and messages glide; false where motion disturbs", _bool, _bool_of
+        "ascii",
+        False,
+        "true or false",
+        "draw with plain ASCII characters",
+        _bool,
+        _bool_of,
+        option="--ascii",
+        choices=_BOTH,
+    ),
+    Setting(
+        "animation",
+        True,
+        "true or false",
+        "animate lists and messages",
+        _bool,
+        _bool_of,
+        choices=_BOTH,
     ),
     Setting(
         "power",
         BEST,
         f"one of {', '.join(SOURCES)}, {NONE}, {BEST}, or {FILE}PATH",
-        "source of power of the live view",
+        "power source of the live view",
         _power,
         option="--power",
+        choices=(BEST, *SOURCES, NONE),
     ),
     Setting(
         "unit",
         "",
-        "a unit such as CPU_AND_NE, or empty for the first that there is",
-        "the unit that the live view begins with",
+        "a unit such as CPU_AND_NE, or empty for the first available",
+        "the unit that the live view starts with",
         _unit_or_none,
         option="--unit",
+        choices=("", *CORE_ML_UNITS),
     ),
     Setting(
         "layout.hidden",
         (),
-        f"a list of some of {_PANEL_NAMES}, not of all",
-        "panels to leave out; H chooses them on the screen",
+        f"a list of some of {_PANEL_NAMES}, not all",
+        "hidden panels; H chooses them on the screen",
         _panels,
         lambda text: [name.strip() for name in text.split(",") if name.strip()],
     ),
@@ -166,16 +188,18 @@ SETTINGS: tuple[Setting, ...] = (
         "layout.zoomed",
         "",
         f"one of {_PANEL_NAMES}, or empty",
-        "the panel that has the screen to itself",
+        "the panel that is zoomed at the start",
         _panel_or_none,
+        choices=("", *PANELS.values()),
     ),
     Setting(
         "layout.keep",
         True,
         "true or false",
-        "remember theme, hidden and zoomed panels as they are chosen on the screen",
+        "keep themes and panels that are chosen on the screen for the next start",
         _bool,
         _bool_of,
+        choices=_BOTH,
     ),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}

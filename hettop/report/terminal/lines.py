@@ -37,6 +37,10 @@ INKS = (
 """Every ink a span may carry."""
 
 
+_LONGEST_WORD = 16
+"""Characters of a word that is left out as a whole where it does not fit."""
+
+
 def line(*spans: Span) -> Line:
     """A line of the spans that have text."""
     return tuple(span for span in spans if span[0])
@@ -53,7 +57,7 @@ def width_of(spans: Line) -> int:
 
 
 def fit(spans: Line, width: int, fill: str = "text") -> Line:
-    """The line cut or padded to exactly `width` cells; a cut is shown by an ellipsis."""
+    """The line cut or padded to exactly `width` cells; a cut is before a word where possible, and has an ellipsis."""
     room = width - width_of(spans)
     if room >= 0:
         return (*spans, (" " * room, fill)) if room else spans
@@ -62,11 +66,21 @@ def fit(spans: Line, width: int, fill: str = "text") -> Line:
     for text, ink in spans:
         cells = cell_len(text)
         if cells > left:
-            kept.append((set_cell_size(text, max(0, left)) + "…", ink))
+            head = _whole_words(text, max(0, left))
+            kept += [(head + "…", ink), *([(" " * (left - cell_len(head)), fill)] if cell_len(head) < left else [])]
             break
         kept.append((text, ink))
         left -= cells
     return tuple(kept) if width > 0 else ()
+
+
+def _whole_words(text: str, width: int) -> str:
+    """At most `width` cells of `text`, without the last word if that would be cut and is not too long."""
+    head = set_cell_size(text, width)
+    if not text[len(head) : len(head) + 1].isalnum() or not head[-1:].isalnum():
+        return head
+    start = head.rfind(" ") + 1
+    return head[:start].rstrip() if start and len(head) - start <= _LONGEST_WORD and head[:start].strip() else head
 
 
 def runs(characters: Sequence[str], inks: Sequence[str]) -> Line:

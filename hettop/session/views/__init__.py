@@ -1,1 +1,1 @@
-"""Frozen views of a session at a moment: what panels and pages are given."""
+"""Immutable views of a session at a moment, for panels and pages."""

@@ -1,7 +1,7 @@
-"""The latency view and the timeline view: the trailing window as a distribution, and cut into slots of time.
+"""The latency view and the timeline view: the time window as a distribution, and in time slots.
 
-Pure, and made anew for every redraw: they ask numpy for no more than they need. Slots are aligned to the session clock,
-so a bar keeps its height while it wanders to the left.
+Pure functions, called for every redraw. Slots are aligned to the session clock, so that a bar keeps its height while it
+moves to the left.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hettop.units import NS_PER_MS
 
 
 def latency(session: Session, unit: str | None, request: ViewRequest) -> LatencyView:
-    """The trailing window's distribution of one unit, binned into the columns at hand."""
+    """The distribution of one unit in the time window, in columns."""
     window_ns = min(request.window_ns, LONGEST_WINDOW_NS)
     known = current_condition(session, unit) if unit else None
     if known is None:
@@ -52,9 +52,9 @@ def latency(session: Session, unit: str | None, request: ViewRequest) -> Latency
 
 
 def _columns(latencies: Column, low: float, high: float, columns: int) -> tuple[int, ...]:
-    """How many latencies fall into each of equal columns between `low` and `high`, those at `high` into the last one.
+    """The number of latencies in each of equal columns between `low` and `high`; those at `high` are in the last one.
 
-    `np.histogram` does the same, and takes six times as long for what a redraw needs.
+    `np.histogram` does the same in six times the time.
     """
     places = ((latencies - low) * (columns / (high - low))).astype(np.int64)
     places = places[(latencies >= low) & (latencies <= high)]
@@ -62,7 +62,7 @@ def _columns(latencies: Column, low: float, high: float, columns: int) -> tuple[
 
 
 def axis(smallest: float, p01: float, p99: float, largest: float) -> tuple[float, float]:
-    """Ends of a linear axis: all but the far tail, on round numbers so that it does not twitch with every sample."""
+    """Ends of a linear axis: all but the far tail, on round numbers so that it rarely changes."""
     spread = max(p99 - p01, 0.02 * p99, 1.0)
     low = max(smallest, p01 - 0.2 * spread)
     high = min(largest, p99 + spread)
@@ -105,7 +105,7 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
                 most[slot] = end - begin
                 p90, highest = linear_quantiles(latencies[begin:end], (0.9, 1.0))
                 found[slot] = TimelineSlot(p90 / NS_PER_MS, highest / NS_PER_MS, slot in spiked, name)
-    fence = _fence(session, unit) if unit else None
+    threshold = _threshold_ns(session, unit) if unit else None
     marks = tuple(
         (entry.t // slot_ns - first, kind_of(entry))
         for entry in session.log
@@ -115,8 +115,8 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
         window_ns=window_ns,
         slot_ns=slot_ns,
         slots=tuple(found),
-        fence_ms=None if fence is None else fence / NS_PER_MS,
-        spikes=None if fence is None and not spikes else spikes,
+        threshold_ms=None if threshold is None else threshold / NS_PER_MS,
+        spikes=None if threshold is None and not spikes else spikes,
         marks=marks,
         pointed=None if request.pointed_ns is None else _slot_of(request.pointed_ns // slot_ns - first, slots),
     )
@@ -126,6 +126,6 @@ def _slot_of(slot: int, slots: int) -> int | None:
     return slot if 0 <= slot < slots else None
 
 
-def _fence(session: Session, unit: str) -> int | None:
-    fences = [c.fence_ns for key, c in session.conditions.items() if key.unit == unit and key.load == session.load]
-    return fences[-1] if fences else None
+def _threshold_ns(session: Session, unit: str) -> int | None:
+    thresholds = [c.fence_ns for key, c in session.conditions.items() if key.unit == unit and key.load == session.load]
+    return thresholds[-1] if thresholds else None

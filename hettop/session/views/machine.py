@@ -1,6 +1,6 @@
-"""What the screen draws of the machine: power per rail over time, and what the rest of it is doing.
+"""Views of the machine: power per rail over time, and the load of the rest of it.
 
-Pure data and the pure functions that make it from a session; watts here, milliwatts in the stream.
+Pure data and the functions that make it from a session; in watts, while the stream has milliwatts.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.events import Cluster, Gpu, Power
     from hettop.session.session import Session
     from hettop.session.views.structs import ViewRequest
 
 MW_PER_W = 1000.0
 STALE_NS = 3 * 10**9
-"""A sample that ended so long ago, beyond its own window, says nothing of now."""
+"""A sample that ended this long ago, beyond its own window, is not current."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class RailRow:
 
 @dataclass(frozen=True, slots=True)
 class PowerView:
-    """The rails that were ever measured, and the estimate of CPU+GPU+ANE (`rail` says what it is made of).
+    """The rails that were measured, and the estimate of CPU+GPU+ANE (`rail` names its parts).
 
-    top_w: the highest value seen of any of them, to which bars are scaled. state, reason, fix: the source's own words.
-    needs_access: the user could give it the access that it lacks.
+    top_w: the highest value of any of them, to which bars are scaled. state, reason, fix: as the source reports them.
+    needs_access: the user could grant the access that the source lacks.
     energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
-    from a file, and tells nothing of what runs.
+    from a file and unrelated to this run.
     """
 
     rails: tuple[RailRow, ...]
@@ -64,7 +64,7 @@ class PowerView:
 
 @dataclass(frozen=True, slots=True)
 class HostView:
-    """The machine as psutil saw it last: busy share per core (0..1), memory, swap, battery; None or empty if unknown.
+    """The last readings of psutil: busy share per core (0..1), memory, swap, battery; None or empty if unknown.
 
     canary_missed, canary_due: frames of the 60 Hz canary since the session began. clock_loss: the share by which the
     clock is slower than when the same units were first measured under the same load; None while it is not.
@@ -81,7 +81,7 @@ class HostView:
 
 
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
-    """Everything of power at `request.now_ns`, over the same window as the timeline."""
+    """Power at `request.now_ns`, over the same window as the timeline."""
     from hettop.session.rails import RAILS, SUM, estimate_rails
 
     newest = _newest(session, request.now_ns)
@@ -115,18 +115,18 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
 
 
 def host(session: Session) -> HostView | None:
-    """None before anything was told of the machine."""
+    """The machine's last readings; None before the first."""
     from hettop.stats.clock import has_lost
 
-    told = session.host
-    if told is None:
+    readings = session.host
+    if readings is None:
         return None
     return HostView(
-        cores=tuple(percent / 100 for percent in told.cpu_percent),
-        memory=None if told.memory_percent is None else told.memory_percent / 100,
-        swap_mb=told.swap_mb,
-        battery=None if told.battery_percent is None else told.battery_percent / 100,
-        on_battery=told.on_battery,
+        cores=tuple(percent / 100 for percent in readings.cpu_percent),
+        memory=None if readings.memory_percent is None else readings.memory_percent / 100,
+        swap_mb=readings.swap_mb,
+        battery=None if readings.battery_percent is None else readings.battery_percent / 100,
+        on_battery=readings.on_battery,
         canary_missed=session.canary.missed,
         canary_due=session.canary.due,
         clock_loss=session.canary.loss if has_lost(session.canary.loss) else None,
@@ -134,9 +134,9 @@ def host(session: Session) -> HostView | None:
 
 
 def _newest(session: Session, now_ns: int) -> Power | None:
-    """The last sample, unless it is too old to tell of now."""
-    told = session.power
-    return None if told is None or now_ns - told.t > STALE_NS + told.elapsed_ns else told
+    """The last sample, unless it is too old."""
+    sample = session.power
+    return None if sample is None or now_ns - sample.t > STALE_NS + sample.elapsed_ns else sample
 
 
 def _row(rail: str, newest: Power | None, session: Session, history: list[Power | None]) -> RailRow:

@@ -1,6 +1,6 @@
-"""What a replay shows of the whole recording beside the moment it stands at: bands over time, a selection, spikes.
+"""Views of a whole recording for a replay: bands over time, a selection, spikes.
 
-Pure data, which the screen imports before anything heavy is loaded.
+Pure data without heavy imports.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The steady samples of a stretch of time, of the unit that has most of them there; `n` of them."""
+    """The steady samples of a part of the recording, of the unit that has most of them there; `n` of them."""
 
     unit: str
     n: int
@@ -21,7 +21,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class SpikeMoment:
-    """A moment at which spikes were committed: the slowest of them, and of which unit."""
+    """A moment at which spikes were written: the slowest of them, and its unit."""
 
     t: int
     unit: str
@@ -30,10 +30,10 @@ class SpikeMoment:
 
 @dataclass(frozen=True, slots=True)
 class SelectedUnit:
-    """One unit's steady samples that ended within a selection, whatever the load.
+    """One unit's steady samples that ended within a selection, under any load.
 
-    `exact`: the quantiles are numpy's linear on raw samples, else within the histogram's 0.4 %. `spikes` is None
-    where there was no fence yet.
+    `exact`: the quantiles are numpy's linear on raw samples, else within the histogram's 0.4%. `spikes` is None
+    where there was no spike threshold yet.
     """
 
     unit: str
@@ -49,7 +49,7 @@ class SelectedUnit:
 class Selection:
     """A part of a recording between two moments (ns); one that is not set yet is None.
 
-    looping: whether the replay goes round in it. `share` of it has been read, 0..1: until then there are no `units`.
+    looping: whether the replay repeats it. `share`: how much of it has been read, 0..1; until 1 there are no `units`.
     """
 
     start_ns: int | None

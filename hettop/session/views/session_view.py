@@ -1,6 +1,6 @@
-"""Makes the frozen views the screen draws, from a session and a request.
+"""Makes the views that the screen draws from a session and a request.
 
-Pure: the same session and request give the same view, which is why replay and live cannot disagree.
+Pure: the same session and request give the same view, live and in a replay.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hettop.session.views.units import conditions, units
 
 RATE_WINDOW_NS = 2 * 10**9
 STALE_AFTER_NS = 1_500_000_000
-"""File windows gather up to a second, so in a replay the newest samples may be that old and still be the present."""
+"""Recordings are written in windows of up to a second, so in a replay the newest samples may be that old."""
 
 
 def view(session: Session, request: ViewRequest) -> SessionView:
-    """Every panel's view of `session` at `request.now_ns`."""
+    """The views of all panels at `request.now_ns`."""
     unit = viewed_unit(session, request)
     return SessionView(
         header=header(session, request),
@@ -40,7 +40,7 @@ def _spikes(session: Session, unit: str | None, request: ViewRequest) -> SpikesV
 
 
 def viewed_unit(session: Session, request: ViewRequest) -> str | None:
-    """The unit that was asked for, else the first active one, else the first known."""
+    """The requested unit, else the first active one, else the first known."""
     if request.unit is not None:
         return request.unit
     active = session.control.units if session.control else []
@@ -70,7 +70,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
 
 
 def _rate(session: Session, now_ns: int) -> float | None:
-    """Steady samples a second over the last two seconds that have any."""
+    """Steady samples per second over the last two seconds with samples."""
     ends = [condition.trailing.last_end_ns for condition in session.conditions.values()]
     newest = max((end for end in ends if end is not None), default=None)
     if newest is None or newest < now_ns - STALE_AFTER_NS or session.paused:

@@ -1,7 +1,7 @@
-"""What the screen and the report say of spikes: a list of them, and what goes with them more often than chance.
+"""The view of spikes for screen and report: a list of them, and the events correlated with them.
 
-Pure. The counts cover all of a condition; the list covers the last minute and the last few spikes of before, because
-that is what a recording can tell from any moment on.
+Pure. The counts cover all of a condition; the list covers the last minute and a few spikes before it, which a replay
+can rebuild at any moment.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.session.condition import Condition, ConditionKey
     from hettop.session.session import Session
 
@@ -24,9 +24,9 @@ MOST_ROWS = 256
 class CauseRow:
     """One candidate cause under one condition.
 
-    inside: share of the spikes at which it was present; outside: the share that would have it, laid at all other
-    moments of the condition. p: of so many spikes having it by chance, None where it never occurred. verdict: in
-    words; more: whether that is "more often than chance".
+    inside: share of the spikes at which it was present; outside: the share expected at all other moments of the
+    condition. p: the probability of so many by chance, None where it never occurred. verdict: as text; more: whether
+    it is correlated with spikes.
     """
 
     name: str
@@ -40,8 +40,8 @@ class CauseRow:
 
 @dataclass(frozen=True, slots=True)
 class SpikeRow:
-    """One spike. `times_median` is its latency over the condition's median. `causes` are the candidates present at it,
-    those first (`likely` of them) that go with the spikes of its condition more often than chance."""
+    """One spike. `times_median` is its latency over the condition's median. `causes` are the events at the same time,
+    first the `likely` ones that are correlated with the spikes of its condition."""
 
     end_ns: int
     latency_ms: float
@@ -55,10 +55,10 @@ class SpikeRow:
 
 @dataclass(frozen=True, slots=True)
 class SpikesView:
-    """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's condition in force.
+    """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's active condition.
 
-    `evidence` of the condition's `n` spikes are at least a second apart and count. `unwatched` are the candidates of
-    which this session tells nothing.
+    `evidence` of the condition's `n` spikes are at least a second apart and count. `unwatched` are the candidates that
+    this session did not watch.
     """
 
     rows: tuple[SpikeRow, ...]
@@ -67,7 +67,7 @@ class SpikesView:
     thermal: str | None
     n: int
     evidence: int
-    fence_ms: float | None
+    threshold_ms: float | None
     causes: tuple[CauseRow, ...]
     unwatched: tuple[str, ...]
 
@@ -83,7 +83,7 @@ def spikes(session: Session, condition: Condition | None, unit: str | None, now_
         thermal=key.thermal if key else None,
         n=condition.spikes if condition else 0,
         evidence=condition.found.evidence() if condition else 0,
-        fence_ms=condition.fence_ns / NS_PER_MS if condition and condition.fence_ns is not None else None,
+        threshold_ms=condition.fence_ns / NS_PER_MS if condition and condition.fence_ns is not None else None,
         causes=cause_rows(session, condition) if condition else (),
         unwatched=unwatched(session, key) if key else (),
     )
@@ -111,7 +111,7 @@ def cause_rows(session: Session, condition: Condition) -> tuple[CauseRow, ...]:
 
 
 def unwatched(session: Session, key: ConditionKey) -> tuple[str, ...]:
-    """The candidates of which nothing was told."""
+    """The candidates that were not watched."""
     from hettop.session.causes import CAUSES, IDLE
 
     watched = {IDLE, *(cause for marks in session.causes.of(key.unit) for cause in marks.watched)}

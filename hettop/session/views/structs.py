@@ -1,7 +1,4 @@
-"""What the screen draws: frozen views of a session at a moment, one per panel.
-
-Pure data, made by `session_view`; panels are functions of these and hold no numbers of their own.
-"""
+"""Views of a session at a moment, one for each panel: immutable data, made by `session_view`."""
 
 from __future__ import annotations
 
@@ -12,20 +9,15 @@ from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
 
 if TYPE_CHECKING:
-    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
-    pass
-
-if TYPE_CHECKING:
-    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.events import Failure, LogEntry, Study
 
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in.
+    """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
-    conditions: whether a row for each condition is wanted too; spikes: whether the list of spikes is; studies: whether
-    what studies have found is.
+    conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
     pointed_ns: a moment to mark on the timeline.
     """
 
@@ -44,11 +36,11 @@ class ViewRequest:
 
 @dataclass(frozen=True, slots=True)
 class HeaderView:
-    """The line on top. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data.
+    """The top line. `rate_per_s` is of the last seconds; `simulated` marks every view of simulated data.
 
-    `study` is the name of the study for which inference rests.
-    `advised` is the unit that is proven to do better under this load than what runs.
-    `model_note` says what one should know of the model: that its weights are synthetic, or that it was translated.
+    `study` is the name of the study for which inference is paused.
+    `advised` is the unit that is proven to be better under this load than the active one.
+    `model_note`: for example that the model's weights are synthetic, or that it was converted.
     """
 
     model: str
@@ -71,11 +63,11 @@ class HeaderView:
 
 @dataclass(frozen=True, slots=True)
 class LatencyView:
-    """Histogram of the trailing window of one unit under the load in force.
+    """Histogram of the time window of one unit under the active load.
 
     `counts[i]` is of column i between `low_ms` and `high_ms` (linear).
     Samples above `high_ms` are counted in `above` and drawn as a mark at the right edge. Percentiles are of the
-    window; one that has too few samples behind it is None and `p99_needs` says how many more it takes.
+    window; one with insufficient data is None, and `p99_needs` is the number of further samples that it needs.
     """
 
     unit: str | None
@@ -104,18 +96,18 @@ class TimelineSlot:
 
 @dataclass(frozen=True, slots=True)
 class TimelineView:
-    """The trailing window in slots of `slot_ns`, oldest first; None where no sample ended.
+    """The time window in slots of `slot_ns`, oldest first; None where no sample ended.
 
-    Each sample is judged by the fence that its own condition had when it came, as everywhere where spikes are counted
-    while they come; `fence_ms` is the one that the viewed unit has now, under the load in force. `spikes` is None while
-    there is no fence. `marks` are (slot, kind of event): marks, unit and load changes.
-    `pointed` is the slot of the moment that the user has pointed at, if that is in the window.
+    Each sample is judged by the spike threshold of its own condition at its time; `threshold_ms` is the current one of
+    the viewed unit under the active load. `spikes` is None while there is no threshold. `marks` are (slot, kind of
+    event): marks, unit and load changes. `pointed` is the slot of the moment that the user selected, if it is in the
+    window.
     """
 
     window_ns: int
     slot_ns: int
     slots: tuple[TimelineSlot | None, ...]
-    fence_ms: float | None
+    threshold_ms: float | None
     spikes: int | None
     marks: tuple[tuple[int, str], ...]
     pointed: int | None = None
@@ -123,11 +115,11 @@ class TimelineView:
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """One unit under the load now in force.
+    """One unit under the active load.
 
-    `difference` is the mean over the best mean of the units that one could ship, minus one (0 = best); None for the
-    others. `energy_mj` is per inference; `warning` says that its answers are not those of the reference; `details` are
-    its first load, plan, placement and outputs in words, a line each. `waiting`: its engine loads, or gives no answer.
+    `difference` is the mean over the best mean of the usable units, minus one (0 = best); None for the others.
+    `energy_mj` is per inference; `warning`: its outputs differ from the reference's; `details` are its first load,
+    plan, placement and outputs as text, a line each. `waiting`: its engine loads or does not answer.
     `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
     """
 
@@ -157,7 +149,7 @@ class UnitRow:
 class UnitsView:
     """A row per unit, in the order of first appearance. `absent` maps units that cannot run here to the reason.
 
-    beside: a sentence on each variant of a unit against that unit.
+    beside: a sentence on each variant of a unit compared with that unit.
     """
 
     rows: tuple[UnitRow, ...]
@@ -169,7 +161,7 @@ class UnitsView:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """All the panels' views of one session at one moment. `log` is oldest first."""
+    """The views of all panels at one moment. `log` is oldest first."""
 
     header: HeaderView
     latency: LatencyView
@@ -185,10 +177,10 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRow:
-    """One unit under one load in one thermal state; times in ms, energy in mJ an inference, None where unknown.
+    """One unit under one load in one thermal state; times in ms, energy in mJ per inference, None where unknown.
 
-    current: whether samples of a unit in use go here now. p90_change: relative, against the same unit without load, in
-    the same thermal state where that was measured, else in the first it was measured in.
+    current: whether current samples belong to it. p90_change: relative to the same unit without load, in the same
+    thermal state where that was measured, else in the first one measured.
     """
 
     unit: str

@@ -1,4 +1,4 @@
-"""Units as the screen shows them: a row for each unit under the active load, and a row for each condition."""
+"""The views of units: a row for each unit under the active load, and a row for each condition."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from hettop.stats.histogram import bucket_high, bucket_low
 from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    # The screen imports this module for its first paint, which must not wait for the codec's libraries.
+    # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.session.condition import Condition
     from hettop.session.session import Session
 
 SILENT_NS = 5 * 10**9
 SILENT_FACTOR = 20
-"""Without a sample for this long, and for so many times the longest latency so far, a unit gives no answer: well
-beyond the second that a recording's lines gather."""
+"""A unit does not answer if it has no sample for this long and for this many times its longest latency: well above the
+second that a line of a recording may cover."""
 
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 
 
 def units(session: Session, request: ViewRequest) -> UnitsView:
-    """A row per unit under the load now in force."""
+    """A row per unit under the active load."""
     chosen = {name: current_condition(session, name) for name in session.units}
     measured = [condition for condition in chosen.values() if condition is not None and condition.wall.n]
     usable = [condition for condition in measured if is_usable(session.units[condition.key.unit])]
@@ -95,7 +95,7 @@ def _row(
 
 
 def _state(unit: Unit, silent_s: int | None, now_ns: int) -> str:
-    """The engine's state, in the words a row shows: one that never ran has not stopped; a slow one says how long."""
+    """The engine's state as a row shows it; for a slow state with its duration."""
     if unit.state == "stopped" and unit.load_ns is None:
         return "not loaded"
     if unit.state in SLOW_STATES:
@@ -107,12 +107,12 @@ def _state(unit: Unit, silent_s: int | None, now_ns: int) -> str:
 
 
 def _runs_alone(session: Session) -> bool:
-    """Whether the active unit has no other's turn to wait for."""
+    """Whether the active unit is not interleaved with others."""
     return session.control is not None and session.control.mode != "interleave" and not session.paused
 
 
 def _silent_s(unit: Unit, condition: Condition | None, now_ns: int) -> int | None:
-    """Seconds without a sample of a unit that runs, once they are many times its longest latency; else None."""
+    """Seconds without a sample of a running unit, once they are many times its longest latency; else None."""
     if unit.state != "running" or unit.last_end_ns is None or condition is None or not condition.wall.n:
         return None
     silent_ns = now_ns - max(unit.last_end_ns, unit.since_ns)
@@ -125,7 +125,7 @@ def _ms(nanoseconds: float | None) -> float | None:
 
 
 def _violin_axis(measured: list[Condition]) -> tuple[float, float]:
-    """One axis for all rows, so that they can be compared: from the fastest to the slowest unit's P99."""
+    """A common axis for all rows: from the fastest unit to the slowest unit's P99."""
     lows = [condition.wall.histogram.quantile(0.005) or 0.0 for condition in measured]
     highs = [condition.wall.histogram.quantile(0.99) or 0.0 for condition in measured]
     if not lows:
@@ -138,8 +138,7 @@ def _violin_axis(measured: list[Condition]) -> tuple[float, float]:
 def density(condition: Condition | None, low: float, high: float, columns: int) -> tuple[float, ...]:
     """Share of samples per column between `low` and `high` (ns), scaled so that the fullest is 1.
 
-    Each bucket's count is spread evenly over its width; at its middle alone, columns about as wide as buckets would
-    show a comb.
+    Each bucket's count is spread evenly over its width, which avoids a comb where columns are as wide as buckets.
     """
     if condition is None or columns < 1 or not condition.wall.n:
         return ()
@@ -155,26 +154,26 @@ SAME_TOP1 = 1.0
 REFERENCE = "CPU_ONLY"
 _SECONDS_FROM_MS = 10_000
 CLEAR_DIFFERENCE = 0.05
-"""Of the reference's largest value. FP16 alone moves values by thousandths; beyond this something else is at work."""
+"""Relative to the reference's largest value. FP16 changes values by thousandths; this has another cause."""
 
 
 def warning(outputs: Outputs | None) -> str | None:
-    """In a word or two, why the answers of a unit are not to be trusted; None while nothing speaks against them."""
+    """In a word or two, why the outputs of a unit may be wrong; None if they agree with the reference's."""
     if outputs is None or outputs.error is not None:
         return None
     if any(output.not_finite for output in outputs.outputs):
-        return "outputs are no numbers"
+        return "outputs not finite"
     if not tells_right_from_wrong(outputs.reference):
-        return f"outputs unlike {outputs.reference}'s" if _differ(outputs) else None
+        return f"outputs differ from {outputs.reference}" if _differ(outputs) else None
     if any(output.top1 is not None and output.top1 < SAME_TOP1 for output in outputs.outputs):
         return "top 1 differs"
     return "outputs differ" if are_wrong(outputs) else None
 
 
 def are_wrong(outputs: Outputs | None) -> bool:
-    """Whether the answers are another model's: no numbers, or far off. A near tie that falls differently is none.
+    """Whether the outputs are wrong: not finite, or far from the reference's. A near tie in top 1 is not.
 
-    Against a reference that may be the wrong one itself, nobody is wrong but who answers no numbers.
+    Against a reference that may be wrong itself, only outputs that are not finite are wrong.
     """
     if outputs is None or outputs.error is not None:
         return False
@@ -183,17 +182,17 @@ def are_wrong(outputs: Outputs | None) -> bool:
 
 
 def is_usable(unit: Unit) -> bool:
-    """Whether anybody could ship it: it did not fail, and its answers are not known to be wrong."""
+    """Whether it did not fail and its outputs are not known to be wrong."""
     return unit.error is None and not are_wrong(unit.outputs)
 
 
 def tells_right_from_wrong(reference: str) -> bool:
-    """Whether this unit's answers may be taken for the right ones: the CPU computes in the model's own precision."""
+    """Whether this unit's outputs count as correct: the CPU computes in the model's own precision."""
     return reference.partition("@")[0] == REFERENCE
 
 
 def disagree(outputs: Outputs | None) -> bool:
-    """Whether the answers are far from those of a reference, and nobody knows which of the two is right."""
+    """Whether the outputs are far from those of a reference that may be wrong itself."""
     if outputs is None or outputs.error is not None:
         return False
     return not tells_right_from_wrong(outputs.reference) and _differ(outputs)
@@ -210,7 +209,7 @@ def unit_details(
     baseline_mw: dict[str, float | None],
     frames: Frames | None = None,
 ) -> tuple[str, ...]:
-    """A line for each thing that is known."""
+    """The details of a unit, a line each."""
     shown = evidence_of(unit.plan, condition, energy, baseline_mw)
     lines = (
         _ledger(unit),
@@ -228,10 +227,10 @@ def unit_details(
 
 
 def _ledger(unit: Unit) -> str:
-    """What the first use cost."""
+    """The cost of the first use."""
     parts = []
     if unit.cached is not None:
-        parts.append("compiled before" if unit.cached else f"compiled in {_ms_text(unit.compile_ns)}")
+        parts.append("already compiled" if unit.cached else f"compiled in {_ms_text(unit.compile_ns)}")
     if unit.load_ns is not None:
         parts.append(f"loaded in {_ms_text(unit.load_ns)}")
     if unit.first_ns is not None:
@@ -241,17 +240,16 @@ def _ledger(unit: Unit) -> str:
 
 def _overhead(condition: Condition | None) -> str:
     overhead = binding_overhead_ms(condition) if condition is not None and condition.wall.n else None
-    return "" if overhead is None else f"the binding adds {overhead:.3g} ms to each call of the framework"
+    return "" if overhead is None else f"the Python binding adds {overhead:.3g} ms to each call of the framework"
 
 
 def _plan(plan: Plan | None) -> str:
-    """The claim, with the operation that breaks the accelerator's run first."""
+    """The framework's plan, with the first operation that is not on the accelerator."""
     if plan is None or plan.error is not None or plan.fallback_ratio_count is None:
         return ""
     cost = "" if plan.fallback_ratio_cost is None else f", {plan.fallback_ratio_cost:.0%} of the estimated cost"
-    words = (
-        f"plan (a claim): {plan.fallback_ratio_count:.0%} of {plan.ops} operations{cost} not on the {plan.accelerator}"
-    )
+    share = f"{plan.fallback_ratio_count:.0%} of {plan.ops} operations{cost}"
+    words = f"plan (not measured): {share} not on the {plan.accelerator}"
     if plan.breaks:
         first = plan.breaks[0]
         words += f"; first {first.op} {first.name}" + (f" ({first.why})" if first.why else "")
@@ -259,17 +257,17 @@ def _plan(plan: Plan | None) -> str:
 
 
 def _energy(energy: EnergyFigures | None) -> str:
-    """The estimate, what it is made of, and how far it can be trusted; or why there is none."""
+    """The estimate with its parts and uncertainty, or why there is none."""
     if energy is None or energy.coverage is None:
         return ""
     if energy.mj is None:
-        return f"mJ an inference {UNKNOWN}: {energy.lacking}" if energy.lacking else ""
-    figures = [f"{energy.mj:.3g} mJ an inference"]
+        return f"mJ/inference {UNKNOWN}: {energy.lacking}" if energy.lacking else ""
+    figures = [f"{energy.mj:.3g} mJ/inference"]
     figures.append(f"net {energy.net_mj:.3g}" if energy.net_mj is not None else "")
     figures.append(f"{energy.inferences_per_joule:.3g} inferences per joule" if energy.inferences_per_joule else "")
-    made_of = f"CPU+GPU+ANE (estimate) from {'+'.join(energy.rails)}"
-    sure = "" if energy.uncertainty is None else f", ±{energy.uncertainty:.2%} by the counter's step"
-    return f"{', '.join(filter(None, figures))}; {made_of}, power samples cover {energy.coverage:.0%}{sure}"
+    parts = f"CPU+GPU+ANE (estimate) from {'+'.join(energy.rails)}"
+    uncertainty = "" if energy.uncertainty is None else f", ±{energy.uncertainty:.2%} from the counter's resolution"
+    return f"{', '.join(filter(None, figures))}; {parts}, power samples cover {energy.coverage:.0%}{uncertainty}"
 
 
 def _outputs(outputs: Outputs | None) -> str:
@@ -284,14 +282,14 @@ def _outputs(outputs: Outputs | None) -> str:
     figures.append(f"of {worst.largest:.3g}" if worst.max_abs is not None and worst.largest is not None else "")
     figures.append(f"cosine {worst.cosine:.5f}" if worst.cosine is not None else "")
     figures.append(f"same top 1 in {worst.top1:.0%}" if worst.top1 is not None else "")
-    figures.append(f"{worst.not_finite} values are no numbers" if worst.not_finite else "")
-    told = " ".join(filter(None, figures[:2]))
-    rest = ", ".join(filter(None, [told, *figures[2:]]))
-    return f"outputs against {outputs.reference} on {outputs.inputs} inputs, {worst.name}: {rest}"
+    figures.append(f"{worst.not_finite} values not finite" if worst.not_finite else "")
+    difference = " ".join(filter(None, figures[:2]))
+    rest = ", ".join(filter(None, [difference, *figures[2:]]))
+    return f"outputs compared with {outputs.reference} on {outputs.inputs} inputs, {worst.name}: {rest}"
 
 
 def _canary(frames: Frames | None) -> str:
-    """What the user of this machine saw stutter meanwhile."""
+    """The frames that a 60 Hz screen would have missed."""
     if frames is None or frames.share is None:
         return ""
     return (
@@ -306,7 +304,7 @@ def _worker(unit: Unit) -> str:
 
 
 def _relative(output: OutputDifference) -> float | None:
-    """Of the reference's largest value; beyond all bounds where that is 0 and the answer is not."""
+    """Relative to the reference's largest value; infinite where that is 0 and the difference is not."""
     if output.max_abs is None or output.largest is None:
         return None
     if not output.largest:
@@ -322,13 +320,13 @@ def _ms_text(nanoseconds: int | None) -> str:
 
 
 NO_LOAD = "none"
-"""As `events.NO_LOAD`, which would have the first paint of the screen wait for the codec."""
+"""As `events.NO_LOAD`, whose import would delay the first paint of the screen."""
 
 MOST_ROWS = 64
 
 
 def conditions(session: Session) -> tuple[ConditionRow, ...]:
-    """A row for each condition that has samples, units in the order they came, without load first."""
+    """A row for each condition with samples: units in order of appearance, without load first."""
     measured = [condition for condition in session.conditions.values() if condition.wall.n]
     order = {unit: i for i, unit in enumerate(session.units)}
     measured.sort(key=lambda each: (order.get(each.key.unit, len(order)), each.key.load != NO_LOAD))

@@ -1,6 +1,6 @@
-"""What all actions of the app stand on: the feed and its controls, and how what went wrong is said.
+"""The base of all actions of the app: the feed, its controls, and how errors are shown.
 
-Draws nothing. Actions whose controls the feed does not have are hidden and inactive.
+Actions whose controls the feed does not have are hidden and inactive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NEEDS = {key.action: key.needs for key in KEYS if key.needs}
 
 
 class Controls(App[None]):
-    """An app with a feed. Its state is how the user looks at the session: window, unit, freeze."""
+    """An app with a feed. Its state is how the session is viewed: window, unit, freeze."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Controls(App[None]):
         super().__init__(driver_class=TerminalDriver if "TEXTUAL_DRIVER" not in os.environ else None)
         self.feed: Feed | None = None
         self.ascii_only = ascii
-        self.set_class(ascii, "-ascii")  # for what Textual draws itself
+        self.set_class(ascii, "-ascii")  # for widgets of Textual
         self.frame_state: FrameState | None = None
         self.preferences = preferences or Preferences()
         self.replaying = replaying
@@ -59,9 +59,9 @@ class Controls(App[None]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Tell the user something now; words are words here, never markup."""
-        said = to_ascii(message) if self.ascii_only else message
-        super().notify(said, title=title, severity=severity, timeout=timeout, markup=markup)
+        """Show a message; its text is never read as markup."""
+        shown = to_ascii(message) if self.ascii_only else message
+        super().notify(shown, title=title, severity=severity, timeout=timeout, markup=markup)
 
     @property
     def live(self) -> LiveControls | None:
@@ -79,12 +79,20 @@ class Controls(App[None]):
 
     @property
     def main(self) -> Screen[object]:
-        """The screen with the panels, whatever stands over it."""
+        """The screen with the panels, below all others."""
         return self.screen_stack[0]
 
     def draw(self) -> None:
         """Draw what the feed has now (or, frozen, nothing new)."""
         raise NotImplementedError
+
+    def choose(self, unit: str) -> None:
+        """Measure this unit, or view it in a replay."""
+        raise NotImplementedError
+
+    def key_of(self, name: str) -> str:
+        """The key with this id as it is shown to the user."""
+        return next((key.display for key in self.keys if key.id == name), "")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         written = f"{action}({', '.join(repr(parameter) for parameter in parameters)})" if parameters else action
@@ -92,13 +100,13 @@ class Controls(App[None]):
         return needs is None or getattr(self, needs) is not None
 
     def run_control(self, change: Callable[[LiveControls], None]) -> None:
-        """Use a control of the live measurement; in a replay there is none."""
+        """Use a control of the live measurement; does nothing in a replay."""
         live = self.live
         if live is not None:
             self.send(lambda: change(live))
 
     def send(self, control: Callable[[], None]) -> None:
-        """Use a control and draw what came of it; what it cannot do becomes a toast."""
+        """Use a control and draw the result; an error becomes a message."""
         try:
             control()
         except HettopError as error:
@@ -107,5 +115,5 @@ class Controls(App[None]):
 
 
 def words(error: HettopError) -> str:
-    """An error as one line for a toast."""
+    """An error as one line for a message."""
     return " · ".join(clean(part) for part in (error.message, error.hint) if part)

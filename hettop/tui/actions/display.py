@@ -1,35 +1,42 @@
-"""Keys that change how the screen shows a session: panels, zoom, screens, window, theme, freeze, help."""
+"""The actions that change how a session is shown: panels, lists, screens, window, theme, freeze, help."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 from textual.app import SystemCommand
 from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
+from hettop.errors import HettopError
 from hettop.format import seconds
 from hettop.report.terminal.glyphs import to_ascii
-from hettop.tui.actions.controls import Controls
+from hettop.text import clean
+from hettop.tui.actions.controls import Controls, words
 from hettop.tui.constants import PANELS, WINDOWS_S
-from hettop.tui.dialogs import SMALLEST, HelpScreen, IntroductionScreen
+from hettop.tui.dialogs import SMALLEST, FilterScreen, HelpScreen, IntroductionScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.explanations import SCREENS as ABOUT_SCREENS
+from hettop.tui.keys import grouped
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
+from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.pickers import PanelScreen, ThemeScreen
 from hettop.tui.screens import SCREENS
 from hettop.tui.screens.page_screen import PageScreen
+from hettop.tui.settings import SettingsScreen
 from hettop.units import NS_PER_S
 
 _PAGES = ("PgUp PgDn", "a page up or down")
-"""In every room; its bottom line has no room for them."""
+"""In every screen over the panels; its bottom line is too short for them."""
 
 
 class Looking(Controls):
-    """How the session is looked at. Nothing here changes what is measured."""
+    """How the session is viewed. Nothing here changes what is measured."""
 
     def action_freeze(self) -> None:
         self.frozen = not self.frozen
@@ -42,7 +49,7 @@ class Looking(Controls):
         self.draw()
 
     def action_panel(self, number: int) -> None:
-        """Focus a panel; one that has no room on this screen, or is behind a zoomed one, is zoomed."""
+        """Focus a panel; one that does not fit on this screen, or is behind a zoomed one, is zoomed."""
         panel = self.main.query_one(f"#panel-{number}", Panel)
         if not panel.is_on_screen or self.main.has_class("-zoomed"):
             self._zoom(panel)
@@ -63,12 +70,12 @@ class Looking(Controls):
 
     @property
     def page_screen(self) -> PageScreen | None:
-        """The screen that stands over the panels, if one does."""
-        shown = self.screen_stack[-1:]  # empty once the program is ending
+        """The screen over the panels, if there is one."""
+        shown = self.screen_stack[-1:]  # empty once the program ends
         return shown[0] if shown and isinstance(shown[0], PageScreen) else None
 
-    def action_room(self, name: str) -> None:
-        """Open a screen, or leave it by the same key; one takes the place of another."""
+    def action_screen(self, name: str) -> None:
+        """Open a screen, or close it by the same key; it replaces another one."""
         entered = self.page_screen
         if entered is not None:
             self.pop_screen()
@@ -76,12 +83,16 @@ class Looking(Controls):
             self.push_screen(SCREENS[name](self.run_control, ascii=self.ascii_only))
 
     def action_leave(self) -> None:
-        """Close what stands open: a room, else the details of a panel, else the zoom."""
+        """Close a screen, else the details of the focused panel, else its filter, else the zoom."""
         panel = self.main.focused
         if self.page_screen is not None:
             self.pop_screen()
             self.draw()
-        elif not (isinstance(panel, Panel) and panel.close_details()):
+        elif isinstance(panel, Panel) and panel.close_details():
+            pass
+        elif isinstance(panel, Panel) and panel.filter:
+            panel.set_filter("")
+        else:
             self._zoom(None)
 
     def on_page_screen_entered(self, _: PageScreen.Entered) -> None:
@@ -92,6 +103,59 @@ class Looking(Controls):
             self.page_screen.scroll(direction)
         elif isinstance(panel := self.main.focused, Panel):
             panel.scroll(direction)
+
+    def action_list_edge(self, direction: int) -> None:
+        """To the top (-1) or the bottom (1) of a screen, or of the list in the focused panel."""
+        if self.page_screen is not None:
+            self.page_screen.action_edge(direction)
+        elif isinstance(panel := self.main.focused, Panel):
+            panel.to_edge(direction)
+
+    def action_sort(self) -> None:
+        """Sort the list of a screen, or the table of units, by the next column."""
+        if self.page_screen is None:
+            self.main.query_one(UnitsPanel).sort()
+        elif not self.page_screen.sort():
+            self.notify(f"nothing to sort here: {self.key_of('sort')} sorts units and spikes")
+
+    def action_filter(self) -> None:
+        """Ask for a filter of the list on this screen: of the focused panel's, if it has one."""
+        listed = self._listed()
+        if listed is None:
+            self.notify(f"nothing to filter here: {self.key_of('filter')} filters events, units and spikes")
+            return
+        if isinstance(listed, Panel):
+            listed.focus()
+        self.push_screen(
+            FilterScreen(listed.LISTS, listed.filter, listed.set_filter), lambda text: listed.set_filter(text or "")
+        )
+
+    def _listed(self) -> Panel | PageScreen | None:
+        page = self.page_screen
+        if page is not None:
+            return page if page.LISTS else None
+        focused = self.main.focused
+        shown = [panel for panel in self.main.query(Panel) if panel.LISTS and panel.is_on_screen]
+        return focused if focused in shown and isinstance(focused, Panel) else next(iter(shown), None)
+
+    def action_copy(self) -> None:
+        """Copy what is selected on this screen, by the terminal's own clipboard sequence (OSC 52)."""
+        source = self.page_screen or self.main.focused
+        found = source.clipboard_text() if isinstance(source, Panel | PageScreen) else None
+        if found is None:
+            self.notify("nothing to copy here")
+            return
+        name, text = found
+        self.copy_to_clipboard(text)
+        self.notify(f"copied {name} to the clipboard (OSC 52, if the terminal allows it)")
+
+    def action_save_screenshot(self) -> None:
+        try:
+            path = self.preferences.save_picture(without_downloads(self.export_screenshot(title="hettop")))
+        except HettopError as error:
+            self.notify(words(error), severity="error")
+        else:
+            self.notify(f"screenshot saved: {clean(str(path))}")
 
     def action_details(self) -> None:
         if self.page_screen is not None:
@@ -121,21 +185,21 @@ class Looking(Controls):
         self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
 
     def action_help(self) -> None:
-        own = [] if self.page_screen is None else [*self.page_screen.told_keys, _PAGES]
+        own = [] if self.page_screen is None else [*self.page_screen.active_keys, _PAGES]
         self.push_screen(HelpScreen(self.keys, explained=self._explained(), own=own, ascii=self.ascii_only))
 
     def _explained(self) -> tuple[str, str] | None:
-        """What the help begins with: the room, or the panel in focus, and a paragraph on it."""
+        """What the help begins with: the name of the screen or the focused panel, and a paragraph on it."""
         if self.page_screen is not None:
-            name, words = self.page_screen.NAME, ABOUT_SCREENS.get(self.page_screen.NAME)
+            name, about = self.page_screen.NAME, ABOUT_SCREENS.get(self.page_screen.NAME)
         elif isinstance(panel := self.main.focused, Panel):
-            name, words = PANELS[panel.NUMBER], ABOUT_PANELS[PANELS[panel.NUMBER]]
+            name, about = PANELS[panel.NUMBER], ABOUT_PANELS[PANELS[panel.NUMBER]]
         else:
             return None
-        return (name, words) if words else None
+        return (name, about) if about else None
 
     def action_help_quit(self) -> None:
-        """Ctrl+C: whoever presses it wants out; the exit code says that it was an interruption."""
+        """Ctrl+C ends the program; the exit code is that of an interruption."""
         self.exit(return_code=130)
 
     async def on_hints_pressed(self, message: Hints.Pressed) -> None:
@@ -143,13 +207,13 @@ class Looking(Controls):
 
 
 class Arranging(Looking):
-    """How the screen is arranged. Nothing here changes what is measured or what is drawn of it."""
+    """How the screen is arranged: panels, themes, settings, and the command palette."""
 
     hidden: tuple[str, ...] = ()
-    """Names of the panels that are left out."""
+    """Names of the panels that are hidden."""
 
     def arrange(self) -> None:
-        """Put the preferences in force, once the panels are there."""
+        """Apply the preferences once the panels exist."""
         self._hide(self.preferences.hidden)
         number = next((number for number, name in PANELS.items() if name == self.preferences.zoomed), None)
         if number is not None:
@@ -165,15 +229,60 @@ class Arranging(Looking):
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):  # type: ignore[arg-type]
-            self.push_screen(CommandPalette(placeholder="search all keys by what they do", id="--command-palette"))
+            self.push_screen(CommandPalette(placeholder="search commands, units and themes", id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002 - Textual's
-        """What the palette offers: everything that a key does here, found by its words or by its id."""
-        for key in self.keys:
-            if key.id != "palette":
-                title = f"{key.words}  {key.display}"
-                shown = to_ascii(title) if self.ascii_only else title
-                yield SystemCommand(shown, key.id, partial(self.run_action, key.action))
+        """What the palette offers: the action of each key, each unit and each theme, by names that people read."""
+        for group, keys in grouped(self.keys):
+            for key in keys:
+                if key.id != "palette":
+                    title = f"{key.words[:1].upper()}{key.words[1:]}  {key.display}"
+                    yield self._command(title, group, partial(self.run_action, key.action))
+        verb = "View" if self.replaying else "Measure on"
+        for row in self.frame_state.session.units.rows if self.frame_state is not None else ():
+            yield self._command(f"{verb} {clean(row.unit)}", "Units", partial(self.choose, row.unit))
+        for name in self.theme_names:
+            yield self._command(f"Theme {clean(name)}", "Themes", partial(self._use_theme, name))
+
+    def _command(self, title: str, group: str, run: Callable[[], Any]) -> SystemCommand:
+        return SystemCommand(to_ascii(title) if self.ascii_only else title, group, run)
+
+    def _use_theme(self, name: str) -> None:
+        self.theme = name
+        self.preferences.keep("theme", name)
+
+    def action_settings(self) -> None:
+        offered = self.preferences.settings(tuple(self.theme_names))
+        if offered:
+            self.push_screen(SettingsScreen(offered, self._apply_setting, ascii=self.ascii_only), self._save_settings)
+        else:
+            self.notify("no settings can be saved here")
+
+    def _save_settings(self, changed: Mapping[str, Any] | None) -> None:
+        if not changed:
+            return
+        try:
+            path = self.preferences.save_settings(changed)
+        except HettopError as error:
+            self.notify(words(error), severity="error")
+        else:
+            self.notify(f"settings saved: {clean(str(path))}")
+
+    def _apply_setting(self, name: str, value: Any) -> None:
+        """Show the effect of a setting; of those that are not here, at the next start."""
+        match name:
+            case "theme":
+                self.theme = value
+            case "window":
+                self.window_s = value
+            case "animation":
+                self.animation_level = "full" if value else "none"
+            case "layout.hidden":
+                self._hide(value)
+            case "layout.zoomed":
+                number = next((number for number, panel in PANELS.items() if panel == value), None)
+                super()._zoom(None if number is None else self.main.query_one(f"#panel-{number}", Panel))
+        self.draw()
 
     def action_choose_theme(self) -> None:
         self.push_screen(ThemeScreen(self.own_themes, ascii=self.ascii_only), self._theme_chosen)
@@ -195,7 +304,7 @@ class Arranging(Looking):
         self.draw()
 
     def _hide(self, hidden: tuple[str, ...]) -> None:
-        """Leave these panels out; a column with none left gives its room to the other."""
+        """Hide these panels; a column without panels leaves its space to the other."""
         self.hidden = hidden
         for number, name in PANELS.items():
             self.main.query_one(f"#panel-{number}", Panel).set_class(name in hidden, "-hidden")
@@ -215,5 +324,10 @@ class Arranging(Looking):
 
     @property
     def zoomed(self) -> str:
-        """The name of the panel that has the screen to itself; empty where none does."""
+        """The name of the zoomed panel; empty where none is."""
         return next((PANELS[panel.NUMBER] for panel in self.main.query(Panel) if panel.has_class("-zoomed")), "")
+
+
+def without_downloads(svg: str) -> str:
+    """The picture with local fonts only: opening it must not load anything from the network."""
+    return re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", svg)

@@ -1,4 +1,4 @@
-"""The keys that steer a measurement: units, load, recording, marks, power."""
+"""The actions that control a measurement: units, load, recording, marks, power."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from textual.app import SuspendNotSupported
 
 from hettop.errors import HettopError
 from hettop.session.views.structs import UnitRow
+from hettop.text import clean
 from hettop.tui.actions.controls import Controls, words
-from hettop.tui.dialogs import MarkScreen
+from hettop.tui.dialogs import ConfirmScreen, MarkScreen
 from hettop.tui.feed import AccessRequest
 from hettop.tui.panels.units import UnitsPanel
 
 
 class Measuring(Controls):
-    """What is done to a live measurement; `action_pause` and `choose` mean the like in a replay."""
+    """The actions of a live measurement; `action_pause` and `choose` have a counterpart in a replay."""
 
     def action_pause(self) -> None:
         if self.live is not None:
@@ -36,7 +37,7 @@ class Measuring(Controls):
         self.choose(names[(at + 1) % len(names)])
 
     def choose(self, unit: str) -> None:
-        """Measure this unit; where nothing is being measured, look at it (again: at the active one)."""
+        """Measure this unit; in a replay, view it (again: view the active one)."""
         if self.live is not None:
             self.send(partial(self.live.switch, unit))
         else:
@@ -44,31 +45,43 @@ class Measuring(Controls):
             self.draw()
 
     def action_interleave(self) -> None:
-        """All units in turns; while they are, back to the one that is looked at."""
+        """Interleave all units; while they are, measure only the viewed one again."""
         if self.live is None:
             return
         view = self.frame_state.session if self.frame_state is not None else None
         if view is not None and view.header.mode == "interleave" and view.latency.unit is not None:
-            self.choose(view.latency.unit)
+            unit = view.latency.unit
+            self.choose(unit)
+            self.notify(f"interleaving stopped: measuring {clean(unit)}; {self.key_of('interleave')} starts it again")
         else:
             self.send(self.live.interleave)
+            self.notify(f"interleaving all units; {self.key_of('interleave')} stops it")
 
     def action_record(self) -> None:
         if self.live is not None:
             self.send(self.live.toggle_recording)
 
     def action_reset(self) -> None:
-        if self.live is not None:
+        """Reset the statistics; asks first while recording, because the recording keeps the reset."""
+        if self.live is None or self.feed is None:
+            return
+        if self.feed.recording_status() is None:
+            self.send(self.live.reset)
+        else:
+            self.push_screen(ConfirmScreen("recording: reset the statistics?"), self._reset)
+
+    def _reset(self, confirmed: bool | None) -> None:
+        if confirmed and self.live is not None:
             self.send(self.live.reset)
 
     def action_restart(self) -> None:
-        """The unit that failed, the active one first; else the active one if it loads or gives no answer."""
+        """Restart a failed unit, the active one first; else the active one if it loads or does not answer."""
         rows = self._rows()
         failed = [row for row in rows if row.error is not None or row.state == "failed"]
         waiting = [row for row in rows if row.active and row.waiting]
         chosen = next((row for row in failed if row.active), next(iter((*failed, *waiting)), None))
         if chosen is None:
-            self.notify("no unit has failed, and none keeps one waiting", markup=False)
+            self.notify("no unit has failed or is waiting for an answer", markup=False)
         elif self.live is not None:
             self.send(partial(self.live.restart, chosen.unit))
 
@@ -77,7 +90,7 @@ class Measuring(Controls):
             self.send(self.live.take_baseline)
 
     def action_power_access(self) -> None:
-        """Ask for the password on the plain terminal, where sudo asks itself; then look for power again."""
+        """Ask for the password on the plain terminal, by sudo itself; then retry the power source."""
         if self.live is None:
             return
         try:
@@ -89,12 +102,12 @@ class Measuring(Controls):
             with self.suspend():
                 granted = run_on_terminal(asking)
         except SuspendNotSupported:
-            self.notify("this terminal cannot be left for a moment; run sudo -v before hettop", markup=False)
+            self.notify("this terminal cannot be suspended; run sudo -v before hettop", markup=False)
             return
         if granted:
             self.send(self.live.retry_power)
         else:
-            self.notify("no access to power figures was given", severity="warning", markup=False)
+            self.notify("access to power readings was not granted", severity="warning", markup=False)
 
     def action_mark(self) -> None:
         self.push_screen(MarkScreen(), self._mark)
@@ -111,14 +124,14 @@ class Measuring(Controls):
 
 
 def run_on_terminal(asking: AccessRequest, out: TextIO | None = None) -> bool:
-    """Prints the explanation, runs the command, and tells whether it ended well. Ctrl-C is a no."""
-    told = out or sys.stdout
-    told.write(f"\n{asking.explanation}\n")
-    told.flush()
+    """Prints the explanation and runs the command; returns whether it succeeded. Ctrl-C counts as failure."""
+    stream = out or sys.stdout
+    stream.write(f"\n{asking.explanation}\n")
+    stream.flush()
     try:
         return subprocess.run(asking.command, check=False).returncode == 0
     except KeyboardInterrupt:
         return False
     except OSError as error:
-        told.write(f"{asking.command[0]}: {error.strerror}\n")
+        stream.write(f"{asking.command[0]}: {error.strerror}\n")
         return False

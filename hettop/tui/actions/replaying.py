@@ -1,4 +1,4 @@
-"""The keys that steer a replay: where in the recording it stands, and how fast it plays."""
+"""The actions that control a replay: its position in the recording and its speed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hettop.units import NS_PER_S
 
 
 class Replaying(Controls):
-    """What is done to a replay."""
+    """The actions of a replay."""
 
     def action_seek(self, direction: int) -> None:
         if (status := self.replay_status) is not None:
@@ -54,7 +54,7 @@ class Replaying(Controls):
             self.send(partial(self.replay.next_mark, direction))
 
     def on_spikes_screen_pointed(self, message: SpikesScreen.Pointed) -> None:
-        """Show a spike where it happened: go there in a replay, else mark it on the timeline if that reaches so far."""
+        """Show a spike where it happened: seek there in a replay, else mark it on the timeline if that reaches it."""
         self.pointed_ns = message.end_ns
         if isinstance(self.screen, SpikesScreen):
             self.pop_screen()
@@ -64,17 +64,17 @@ class Replaying(Controls):
             return
         if status.playing and self.replay is not None:
             self.send(self.replay.toggle_play)
-        # What was measured stands in the recording up to a second later.
+        # Samples are written to the recording up to a second later.
         self._seek(message.end_ns + NS_PER_S)
 
     def _show_pointed(self, moment_ns: int) -> None:
-        """Lengthen the window until the moment is in it."""
+        """Lengthen the window until it contains the moment."""
         age_ns = 0 if self.feed is None else self.feed.now_ns - moment_ns
         longer = [seconds for seconds in WINDOWS_S if seconds * NS_PER_S > age_ns and seconds >= self.window_s]
         if longer:
             self.window_s = longer[0]
         else:
-            self.notify(f"that spike is {age_ns // NS_PER_S} s ago, before the longest window", markup=False)
+            self.notify(f"that spike was {age_ns // NS_PER_S} s ago, before the longest time window", markup=False)
         self.draw()
 
     def action_next_spike(self, direction: int) -> None:
@@ -105,24 +105,24 @@ _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,12})?)", re.ASC
 def moment_of(text: str, position_ns: int, duration_ns: int) -> int:
     """Nanoseconds of the recording: `90s`, `2m`, `1:30`, `1:02:03.5`, plain seconds, or `50%` of the whole.
 
-    With a sign in front it counts from `position_ns`: `+10s`. No further than the ends of the recording. Raises
-    HettopError (`usage`) for anything else.
+    With a sign it counts from `position_ns`: `+10s`. Clamped to the recording. Raises HettopError (`usage`) for
+    anything else.
     """
-    said = text.strip().lower()
-    sign = said[:1] if said[:1] in ("+", "-") else ""
-    length = _length(said.removeprefix(sign).strip(), duration_ns)
+    entered = text.strip().lower()
+    sign = entered[:1] if entered[:1] in ("+", "-") else ""
+    length = _length(entered.removeprefix(sign).strip(), duration_ns)
     if length is None:
-        raise HettopError("usage", f"{clean(text, 40)!r} is no moment", "write 90s, 1:30, 1:02:03, 50% or +10s")
+        raise HettopError("usage", f"invalid moment {clean(text, 40)!r}", "enter 90s, 1:30, 1:02:03, 50% or +10s")
     moment = position_ns + length * (1 if sign == "+" else -1) if sign else length
     return max(0, min(moment, duration_ns))
 
 
-def _length(said: str, duration_ns: int) -> int | None:
-    clock = _CLOCK.fullmatch(said)
+def _length(text: str, duration_ns: int) -> int | None:
+    clock = _CLOCK.fullmatch(text)
     if clock is not None:
         hours, minutes, seconds = clock.groups()
         return round((int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)) * NS_PER_S)
-    found = _LENGTH.fullmatch(said)
+    found = _LENGTH.fullmatch(text)
     if found is None:
         return None
     value, unit = float(found[1]), found[2] or ""

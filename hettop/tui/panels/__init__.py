@@ -1,1 +1,1 @@
-"""Panels: each draws one part of a picture and knows nothing of where it came from."""
+"""The panels: each draws one part of a frame state."""

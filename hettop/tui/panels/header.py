@@ -1,4 +1,4 @@
-"""The line on top: what is measured, on what, and in which state everything is."""
+"""The top line: the model, the units, and the state of measurement, replay and recording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hettop.tui.frame_state import FrameState
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A part of the header. On a narrow screen those of the highest `rank` go first; rank 0 stays."""
+    """A part of the header. On a narrow screen parts of the highest `rank` are left out first; rank 0 stays."""
 
     rank: int
     spans: Line
@@ -25,7 +25,7 @@ class Item:
 
 
 class Header(Chart):
-    """One line of items, as many as fit; in reverse while anything stands still."""
+    """One line of items, as many as fit; in reverse while the numbers do not change."""
 
     def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="header", ascii=ascii)
@@ -98,13 +98,13 @@ def _items(frame_state: FrameState, *, short: bool) -> list[Item]:
 
 
 def _watts(view: PowerView) -> Line:
-    """Watts now, for screens that have no room for the panel."""
+    """Watts now, for screens without the power panel."""
     named = [(row.rail.upper(), UNKNOWN if row.now_w is None else f"{row.now_w:.1f}") for row in view.rails[:3]]
     return line(*(span for name, now in named for span in ((name, "muted"), (f"{now} ", "text"))), ("W", "muted"))
 
 
 def _state(frame_state: FrameState) -> Line:
-    """What stands still or is not live: a replay of a moment at which something rested is told as both."""
+    """Whether this is live, a replay, paused or frozen; a replay of a pause is shown as both."""
     replayed = [(" REPLAY", "banner")] if frame_state.replay is not None else []
     if frame_state.co_executing and not frame_state.frozen:
         names = " + ".join(clean(unit_name(unit, short=True)) for unit in frame_state.session.header.units)
@@ -123,7 +123,7 @@ def _replay_state(replay: ReplayStatus) -> Line:
 
 
 def _units(view: HeaderView) -> Line:
-    """Units that take turns have a stroke between them: a plus would look like hardware at work together."""
+    """Interleaved units are separated by a slash: a plus would look like units that run at the same time."""
     names = " / ".join(clean(unit_name(unit, short=len(view.units) > 1)) for unit in view.units)
     return line((f"{glyphs.OF} ", "muted"), (names, "active"))
 
@@ -139,10 +139,10 @@ def _advised(unit: str) -> Line:
 
 
 def _folded_by(replay: ReplayStatus | None) -> Item | None:
-    """Figures that this version might not have got from the same lines are marked, however narrow the screen."""
+    """A mark on figures that another version computed, and this one might compute differently."""
     if replay is None or replay.folded_by is None:
         return None
-    return Item(0, line((f"folded by {clean(replay.folded_by, 30)}", "warning")))
+    return Item(0, line((f"computed by {clean(replay.folded_by, 30)}", "warning")))
 
 
 def _recording(status: RecordingStatus | None) -> Item | None:

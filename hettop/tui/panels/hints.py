@@ -1,4 +1,4 @@
-"""The line at the bottom: the keys that do something now, as many as fit; a click on one presses it."""
+"""The bottom line: the keys that do something now, as many as fit; a click on one presses it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from textual.events import Click
 from textual.message import Message
 
+from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit
 from hettop.tui.chart import Chart
 from hettop.tui.keys import Key
 
+Hint = tuple[str, str]
+"""A key as it is shown, and what it does in a word."""
+
 
 class Hints(Chart):
-    """Key hints."""
+    """The hints of the panels."""
 
     ALLOW_SELECT = False
 
@@ -31,24 +35,34 @@ class Hints(Chart):
     def lines(self, width: int, height: int) -> list[Line]:
         if not height:
             return []
-        spans: list[Span] = []
-        for _, _, shown in self._placed(width):
-            spans += [(" ", "text"), (shown.display, "active"), (f" {shown.hint} ", "muted")]
-        return [fit(tuple(spans), width)]
+        return [hint_line(self._hints, width)]
 
-    def _placed(self, width: int) -> list[tuple[int, int, Key]]:
-        """First cell, end and key of each hint that fits, in the order of their importance."""
-        placed = []
-        x = 0
-        for key in self._keys:
-            end = x + len(key.display) + len(key.hint) + 3
-            if end > width:
-                break
-            placed.append((x, end, key))
-            x = end
-        return placed
+    @property
+    def _hints(self) -> list[Hint]:
+        return [(key.display, key.hint) for key in self._keys]
 
     def on_click(self, event: Click) -> None:
-        for start, end, key in self._placed(self.size.width):
+        for key, (start, end, _) in zip(self._keys, placed_hints(self._hints, self.size.width), strict=False):
             if start <= event.x < end:
                 self.post_message(self.Pressed(key.action))
+
+
+def hint_line(hints: Sequence[Hint], width: int) -> Line:
+    """` q quit │ ? help │ space pause`: as many whole hints as fit."""
+    spans: list[Span] = []
+    for _, _, (key, word) in placed_hints(hints, width):
+        spans += [(glyphs.SIDE, "edge")] if spans else []
+        spans += [(" ", "text"), (key, "active"), (f" {word} ", "muted")]
+    return fit(tuple(spans), width)
+
+
+def placed_hints(hints: Sequence[Hint], width: int) -> list[tuple[int, int, Hint]]:
+    """First cell, end and text of each hint that fits, in the order of their importance."""
+    placed: list[tuple[int, int, Hint]] = []
+    for key, word in hints:
+        start = placed[-1][1] + 1 if placed else 0
+        end = start + len(key) + len(word) + 3
+        if end > width:
+            break
+        placed.append((start, end, (key, word)))
+    return placed

@@ -1,4 +1,4 @@
-"""Panel 6: what the rest of the machine was doing: cores, memory, swap, battery, and frames that came too late."""
+"""Panel 6: the rest of the machine: cores, memory, swap, battery, and missed frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class HostPanel(AutoHeightPanel):
     NUMBER = 6
 
     def title(self, frame_state: FrameState) -> Line:
-        real = " · the real one" if frame_state.session.header.simulated else ""
+        real = " · real" if frame_state.session.header.simulated else ""
         return line(("machine", "title"), (real, "warning"))
 
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:
@@ -30,7 +30,7 @@ class HostPanel(AutoHeightPanel):
 def draw_host(view: HostView | None, width: int) -> list[Line]:
     """The panel's lines, most important first."""
     if view is None:
-        return [fit(line(("looking …", "muted")), width)]
+        return [fit(line(("no reading yet", "muted")), width)]
     supply, frames, clock = _supply(view), _frames(view), _clock(view)
     rest = [(*supply, ("  ", "text"), *frames)] if supply and frames else [supply or frames]
     if width_of(rest[0]) > width:
@@ -62,14 +62,14 @@ def _supply(view: HostView) -> Line:
 
 
 def _clock(view: HostView) -> Line:
-    """A loss of the clock that the system does not tell of, by the canary's fixed work."""
+    """A loss of clock speed that the system does not report, by the canary's fixed work."""
     if view.clock_loss is None:
         return ()
     return line((f"clock {percent(view.clock_loss)} slower than at the start", "warning"))
 
 
 def _frames(view: HostView) -> Line:
-    """What the canary of 60 Hz missed: how the machine feels to whoever uses it meanwhile."""
+    """The frames that the 60 Hz canary missed: how responsive the machine is meanwhile."""
     if not view.canary_due:
         return ()
     late = view.canary_missed or 0

@@ -1,4 +1,4 @@
-"""Panel 1: the latency distribution of one unit over the trailing window, drawn as a histogram."""
+"""Panel 1: the latency distribution of one unit over the time window, as a histogram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LatencyPanel(Panel):
 
     @property
     def columns(self) -> int:
-        """How many histogram columns there is room for."""
+        """How many histogram columns fit."""
         return plot_columns(inner_size(self.size.width, self.size.height)[0])
 
     def title(self, frame_state: FrameState) -> Line:
@@ -39,8 +39,8 @@ class LatencyPanel(Panel):
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         study = frame_state.session.header.study
         if study is not None and frame_state.session.header.paused and not frame_state.session.latency.n:
-            told = f"Inference rests while the study {clean(study, 20)} runs: y shows it."
-            return [line((text, "muted")) for text in wrapped(told, width)]
+            note = f"Inference is paused while the study {clean(study, 20)} runs: y shows it."
+            return [line((text, "muted")) for text in wrapped(note, width)]
         return draw_histogram(frame_state.session.latency, width, height)
 
 
@@ -52,7 +52,7 @@ _LEVELS = len(glyphs.EIGHTHS) - 1
 
 
 def plot_columns(width: int) -> int:
-    """How many columns a histogram of this width can show: what to ask the view for."""
+    """How many columns a histogram of this width can show, to request from the view."""
     return max(1, width - _gutter(width))
 
 
@@ -74,7 +74,7 @@ def draw_histogram(view: LatencyView, width: int, height: int) -> list[Line]:
 
 
 def numbers_line(view: LatencyView, width: int) -> Line:
-    """`P50 2.13   P90 2.31   P99 3.62   max 6.54   n 4 210`, in as many words as fit."""
+    """`P50 2.13   P90 2.31   P99 3.62   max 6.54   n 4,210`, as much as fits."""
     for sizes in ((3, True, True), (2, True, True), (2, False, True), (1, False, False), (1, False, None)):
         drawn = _numbers(view, *sizes)
         if width_of(drawn) <= width:
@@ -83,7 +83,7 @@ def numbers_line(view: LatencyView, width: int) -> Line:
 
 
 def _numbers(view: LatencyView, blanks: int, needs: bool, rest: bool | None) -> Line:
-    """`rest`: True for max and n too, False for max alone, None for the percentiles only."""
+    """`rest`: True for max and n too, False for max only, None for the percentiles only."""
     p99 = milliseconds(view.p99_ms)
     if view.p99_ms is None and view.n:
         p99 = f"{UNKNOWN}: needs {count(view.p99_needs)} more samples" if needs and view.p99_needs else UNKNOWN
@@ -113,7 +113,7 @@ def _gutter(width: int) -> int:
 
 
 def _rebinned(counts: tuple[int, ...], columns: int) -> list[int]:
-    """Counts in at most `columns` columns, none lost: what was counted for a wider panel is added up."""
+    """The counts in at most `columns` columns; columns of a wider panel are added up."""
     if len(counts) <= columns:
         return list(counts)
     sums = [0] * columns
@@ -123,7 +123,7 @@ def _rebinned(counts: tuple[int, ...], columns: int) -> list[int]:
 
 
 class _Plot:
-    """One drawing: columns, their bands and the marks above them."""
+    """A drawing of the histogram: columns, their bands and the marks above them."""
 
     def __init__(self, view: LatencyView, width: int) -> None:
         self.width = width
@@ -147,7 +147,7 @@ class _Plot:
         ]
 
     def _column(self, value_ms: float | None) -> int | None:
-        """Where a latency lies; beyond an end it is drawn at that end."""
+        """The column of a latency; beyond an end it is drawn at that end."""
         if value_ms is None or not self.columns or self.high <= self.low or not math.isfinite(value_ms):
             return None
         share = (value_ms - self.low) / (self.high - self.low)
@@ -163,7 +163,7 @@ class _Plot:
         return fit(line((head, "muted"), *body), self.width)
 
     def marks(self) -> Line:
-        """A mark above each percentile's column; its name where the next mark leaves room."""
+        """A mark above each percentile's column, with its name where it fits."""
         characters = [" "] * self.columns
         inks = ["text"] * self.columns
         for i, (column, label, ink) in enumerate(self.marked):
@@ -201,7 +201,7 @@ class _Plot:
         return rows
 
     def _guides(self, characters: list[str], inks: list[str]) -> None:
-        """Dotted lines down from P90 and P99: they tell the bands apart where there is no colour."""
+        """Dotted lines down from P90 and P99, which separate the bands without colour."""
         for column, ink in ((self.p90, "mid"), (self.p99, "high")):
             if column is not None and characters[column] == " ":
                 characters[column], inks[column] = glyphs.GUIDE, ink
@@ -222,7 +222,7 @@ class _Plot:
         return fit(line((head + "".join(characters), "muted")), self.width)
 
     def labels(self) -> Line:
-        """Milliseconds under the ticks, and how many samples lie beyond the right end."""
+        """Milliseconds under the ticks, and the number of samples beyond the right end."""
         room = [" "] * self.width
         beyond = f"{short_count(self.above)} {glyphs.ABOVE}" if self.above else ""
         end = self.gutter + self.columns - len(beyond)

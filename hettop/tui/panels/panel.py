@@ -10,46 +10,67 @@ from textual.geometry import Size
 from textual.message import Message
 
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, Span, fit, line, width_of
+from hettop.report.terminal.lines import Line, Span, fit, line, text_of, width_of
 from hettop.tui.chart import Chart
 from hettop.tui.frame_state import FrameState
 
-_SMALLEST_FRAMED = (24, 4)  # cells, lines: below, a frame takes more room than it gives order
+_SMALLEST_FRAMED = (24, 4)  # cells, lines: a smaller panel has no frame
 
 
 class Panel(Chart, can_focus=True):
-    """A part of the screen with a number key. Give it a picture by `show`; it draws `title` and `body` of it."""
+    """A part of the screen with a number key. `show` gives it a frame state; it draws `title` and `body` of that.
+
+    `LISTS` names what it lists, for panels whose rows can be filtered by the text `filter`.
+    """
 
     NUMBER = 0
+    LISTS = ""
 
     class Resized(Message):
-        """The panel's size, and so the number of its columns, has changed."""
+        """The panel's size, and with it the number of its columns, has changed."""
 
     def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id=f"panel-{self.NUMBER}", ascii=ascii)
         self.frame_state: FrameState | None = None
+        self.filter = ""
 
     def show(self, frame_state: FrameState) -> None:
-        """Draw this picture from now on."""
+        """Draw this frame state from now on."""
         self.frame_state = frame_state
         self.redraw()
 
     def title(self, frame_state: FrameState) -> Line:
-        """What stands in the upper edge, after the number."""
+        """The text in the upper edge, after the number."""
         raise NotImplementedError
 
-    def foot(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - for panels that have something to say there
-        """What stands in the lower edge."""
+    def foot(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - for panels that have something to show there
+        """The text in the lower edge."""
         return ()
 
     def scroll(self, direction: int) -> None:
-        """Show what lies above (-1) or below (1), for panels that may have more than fits."""
+        """Move up (-1) or down (1), for panels that list more than fits."""
+
+    def to_edge(self, direction: int) -> None:
+        """Move to the top (-1) or the bottom (1), for panels that list more than fits."""
+
+    def set_filter(self, text: str) -> None:
+        """Show only the rows that match, for panels that list something."""
+
+    def sort(self) -> None:
+        """Sort by the next column, for panels with a table."""
+
+    def clipboard_text(self) -> tuple[str, str] | None:
+        """What `Y` copies: its name and the text; by default all lines of the panel. None where there is nothing."""
+        if self.frame_state is None:
+            return None
+        rows = self.body(self.frame_state, *inner_size(self.size.width, self.size.height))
+        return f"panel {self.NUMBER}", "\n".join(text_of(row).rstrip() for row in rows).strip("\n")
 
     def toggle_details(self) -> None:
-        """Open or close what there is to tell beyond the panel's lines, for panels that have such."""
+        """Open or close further details, for panels that have them."""
 
     def close_details(self) -> bool:
-        """Close them; whether any were open."""
+        """Close the details; returns whether any were open."""
         return False
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
@@ -83,7 +104,7 @@ class Panel(Chart, can_focus=True):
 def framed(
     heading: Line, content: list[Line], foot: Line, frame_state: FrameState, size: tuple[int, int], *, focus: bool
 ) -> list[Line]:
-    """`content` in a frame of `size` cells and lines; without one where there is no room for it."""
+    """`content` in a frame of `size` cells and lines; without a frame where it does not fit."""
     width, height = size
     inside = inner_size(width, height)
     if inside == size:
@@ -99,7 +120,7 @@ def framed(
 
 
 def inner_size(width: int, height: int) -> tuple[int, int]:
-    """What a panel of this size has for its content: all of it where it is too small for a frame."""
+    """The cells and lines that a panel of this size has for its content: all where it is too small for a frame."""
     if width < _SMALLEST_FRAMED[0] or height < _SMALLEST_FRAMED[1]:
         return width, height
     return width - 4, height - 2
@@ -122,7 +143,7 @@ class AutoHeightPanel(Panel):
     """Asks for a new layout when the number of its rows changes."""
 
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:
-        """All there is to say, most important first."""
+        """All lines, most important first."""
         raise NotImplementedError
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Panel 5: watts per rail, over the time axis of the timeline, and what an inference costs; or why there is none."""
+"""Panel 5: watts per rail over the time window and energy per inference; or why there are none."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hettop.tui.panels.panel import AutoHeightPanel, inner_size
 _NAME = 5
 _NUMBER = 6
 _SMALLEST_SPARK = 8
-_ROOMY = 90  # from here on, what the sum is stands beside it
-_WIDE = 52  # from here on, mean and peak have columns of their own
+_ROOMY = 90  # from this width on with the meaning of the sum
+_WIDE = 52  # from this width on with columns for mean and peak
 _LEVELS = len(glyphs.EIGHTHS) - 1
 CAPTURE = " CAPTURE "
 _NAMES = {"package": "PKG", "sum": "sum"}
@@ -30,7 +30,7 @@ class PowerPanel(AutoHeightPanel):
 
     @property
     def columns(self) -> int:
-        """How many slots there is room for beside the numbers."""
+        """How many slots fit beside the numbers."""
         return max(1, _spark_columns(inner_size(self.size.width, self.size.height)[0]))
 
     def title(self, frame_state: FrameState) -> Line:
@@ -51,7 +51,7 @@ class PowerPanel(AutoHeightPanel):
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:
         view = frame_state.session.power
         if frame_state.replay is not None and view.state is None and not view.rails:
-            return [fit(line((f"{UNKNOWN} (no power was recorded up to here)", "muted")), width)]
+            return [fit(line((f"{UNKNOWN} (no power in the recording up to this moment)", "muted")), width)]
         # A replay cannot be given access to anything.
         return draw_power(view if frame_state.replay is None else replace(view, needs_access=False), width)
 
@@ -64,7 +64,7 @@ def draw_power(view: PowerView, width: int) -> list[Line]:
     if rows and width >= _WIDE:
         rows.insert(0, _heading(width))
     if view.capture and rows:
-        rows.insert(0, fit(line(("a capture: not of this machine now, so no energy", "warning")), width))
+        rows.insert(0, fit(line(("from a capture: no energy per inference", "warning")), width))
     if view.energy_mj is not None:
         rows.append(_energy(view, width))
     if not rows or view.state not in ("running", None):
@@ -94,14 +94,14 @@ def _spark_columns(width: int) -> int:
 
 
 def _spark(slots: tuple[float | None, ...], top_w: float | None, columns: int) -> str:
-    """One cell a slot, scaled to the panel's one scale; a blank where nothing was measured."""
+    """One cell per slot, on the panel's common scale; a blank where nothing was measured."""
     scale = nice_ceiling(top_w or 1.0)
     values = resampled(tuple(-1.0 if value_w is None else value_w for value_w in slots), columns)
     return "".join(" " if value_w < 0 else glyphs.EIGHTHS[_level(value_w / scale)] for value_w in values)
 
 
 def _level(share: float) -> int:
-    """At least the lowest bar for whatever was drawn: 0 W is a bar, too, and not a gap."""
+    """At least the lowest bar: 0 W is a bar, too, and not a gap."""
     return min(_LEVELS, max(1, round(share * _LEVELS)))
 
 
@@ -109,15 +109,15 @@ def _energy(view: PowerView, width: int) -> Line:
     net = f", net {significant(view.net_mj)}" if view.net_mj is not None else ""
     hint = "" if view.net_mj is not None or width < _WIDE else " (b: idle baseline, for net)"
     meaning = " · sum: CPU+GPU+ANE (estimate)" if width >= _ROOMY else ""
-    figure = line((f"{significant(view.energy_mj)} mJ", "strong"), (f" an inference{net}", "text"))
+    figure = line((f"{significant(view.energy_mj)} mJ", "strong"), (f" per inference{net}", "text"))
     return fit(line(*figure, (hint, "muted"), (meaning, "muted")), width)
 
 
 def _trouble(view: PowerView, width: int) -> list[Line]:
-    """Why there is none, and what mends it."""
+    """Why there is none, and the fix."""
     if view.state in (None, "starting"):
-        return [fit(line(("looking for a source …", "muted")), width)]
-    # What a source that runs says of itself is a note, and no reason for having told nothing.
+        return [fit(line(("looking for a power source …", "muted")), width)]
+    # The reason of a running source is a note, not the cause of missing samples.
     why = "no usable sample yet" if view.state == "running" else view.reason or view.state
     key = ", press p" if view.needs_access and view.state != "running" else ""
     words = f"{UNKNOWN} ({why}{key})"

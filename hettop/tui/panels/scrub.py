@@ -1,6 +1,6 @@
-"""The scrub bar of a replay: position, marks and changes, the whole recording at a glance, and what is selected.
+"""The scrub bar of a replay: position, marks and changes, an overview of the recording, and the selection.
 
-A click or a drag goes to the moment under it.
+A click or a drag seeks to the moment under it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _CHANGES = {"control": glyphs.CONTROL, "load": glyphs.LOAD}
 
 
 class ScrubBar(Chart):
-    """One line across the screen; where there is room, three above it that show the whole recording.
+    """One line across the screen; on tall screens three above it with an overview of the recording.
 
-    A selection has a line of its own below.
+    A selection has its own line below.
     """
 
     ALLOW_SELECT = False  # a drag moves through time
 
     @dataclass
     class Sought(Message):
-        """The user pointed at a moment of the recording."""
+        """The user clicked a moment of the recording."""
 
         position_ns: int
 
@@ -48,7 +48,7 @@ class ScrubBar(Chart):
 
     @property
     def columns(self) -> int:
-        """How many columns of an overview there is room for; 0 where there is room for one line only."""
+        """How many columns of the overview fit; 0 where only one line fits."""
         if self.status is None or self.size.height <= OVERVIEW_LINES:
             return 0
         return max(0, track_width(self.status, self.size.width))
@@ -90,7 +90,7 @@ def scrub_lines(status: ReplayStatus, bands: tuple[Band | None, ...], width: int
 
 
 def scrub_line(status: ReplayStatus, width: int) -> Line:
-    """` ▶ 00:27.5 ━━▸━╸──◆──── 01:00.0  1x `: where the replay stands, in `width` cells."""
+    """` ▶ 00:27.5 ━━▸━╸──◆──── 01:00.0  1x `: the position of the replay, in `width` cells."""
     head, tail = _ends(status)
     track = track_width(status, width)
     if track < 1:
@@ -101,7 +101,7 @@ def scrub_line(status: ReplayStatus, width: int) -> Line:
     characters[:here] = glyphs.TRACK_DONE * here
     inks[:here] = ["low"] * here
     for moment, kind in status.changes:
-        if moment > 0:  # what was in force at the beginning has changed nothing
+        if moment > 0:  # the state at the beginning is not a change
             column = _column(moment, status.duration_ns, track)
             characters[column], inks[column] = _CHANGES.get(kind, glyphs.CONTROL), "muted"
     for moment in status.marks_ns:
@@ -138,7 +138,7 @@ def moment_at(status: ReplayStatus, x: int, width: int) -> int | None:
 
 
 def track_width(status: ReplayStatus, width: int) -> int:
-    """The cells between what is said before and after the track; may be below 1."""
+    """The cells between the texts before and after the track; may be below 1."""
     head, tail = _ends(status)
     return width - width_of((*head, *tail))
 
@@ -155,12 +155,12 @@ def _column(moment_ns: int, duration_ns: int, track: int) -> int:
 
 
 _LEVELS = len(glyphs.EIGHTHS) - 1
-# One spike of 100 times the usual would flatten all others to the ground: higher ones are cut, and shown to be.
+# One spike of 100 times the usual latency would flatten the rest: higher ones are cut and marked.
 _CLIP = 6.0
 
 
 def draw_bands(bands: Sequence[Band | None], head: int, track: int, tail: int) -> list[Line]:
-    """Three lines of `head` + `track` + `tail` cells; a stretch of which nothing is known stays empty."""
+    """Three lines of `head` + `track` + `tail` cells; a part that has not been read is empty."""
     shown = [*bands, *[None] * track][:track]
     return [
         _row("max", [None if band is None else band.max_ms for band in shown], "high", head, tail),
@@ -188,18 +188,18 @@ _WIDE = 110  # cells; below, units have short names
 
 
 def selection_line(selection: Selection, width: int) -> Line:
-    """`( 00:10.0 – 00:20.0 ) loop  CPU_AND_NE n 4 210 P50 2.19 P90 2.37 max 6.54 2 spikes`: as many units as fit.
+    """`( 00:10.0 – 00:20.0 ) loop  CPU_AND_NE n 4,210 P50 2.19 P90 2.37 max 6.54 2 spikes`: as many units as fit.
 
-    The first is there whatever the width, and those that are not are counted.
+    The first is always shown, and those that do not fit are counted.
     """
     short = width < _WIDE
     shown = _heading(selection, short=short)
     left = len(selection.units)
     for unit in selection.units:
-        told = (*shown, *_unit(unit, short=short))
-        if left < len(selection.units) and width_of((*told, *_more(left - 1))) > width:
+        longer = (*shown, *_unit(unit, short=short))
+        if left < len(selection.units) and width_of((*longer, *_more(left - 1))) > width:
             break
-        shown, left = told, left - 1
+        shown, left = longer, left - 1
     return fit((*shown, *_more(left)), width)
 
 
@@ -228,7 +228,7 @@ def _heading(selection: Selection, *, short: bool) -> Line:
 
 
 def _unit(unit: SelectedUnit, *, short: bool) -> Line:
-    # Beyond so many samples quantiles come from the histogram: near, and said to be.
+    # From many samples on, quantiles come from the histogram and are approximate.
     near = "" if unit.exact else "~"
     spikes = "spikes n/a" if unit.spikes is None else f"{count(unit.spikes)} spike{'' if unit.spikes == 1 else 's'}"
     return line(

@@ -1,4 +1,4 @@
-"""Panel 2: what happened when: P90 and maximum per slot of the trailing window, spikes, marks."""
+"""Panel 2: latency over time: P90 and maximum per slot of the time window, spikes, marks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TimelinePanel(Panel):
 
     @property
     def columns(self) -> int:
-        """How many slots there is room for."""
+        """How many slots fit."""
         return slot_columns(inner_size(self.size.width, self.size.height)[0])
 
     def title(self, frame_state: FrameState) -> Line:
@@ -31,9 +31,9 @@ class TimelinePanel(Panel):
         spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
         if view.spikes is None:
             spikes = "too few samples for spikes"
-        fence = (
-            (f" · fence {glyphs.FENCE} {milliseconds(view.fence_ms)} ms", "muted")
-            if view.fence_ms is not None
+        threshold = (
+            (f" · threshold {glyphs.FENCE} {milliseconds(view.threshold_ms)} ms", "muted")
+            if view.threshold_ms is not None
             else ("", "muted")
         )
         return line(
@@ -43,7 +43,7 @@ class TimelinePanel(Panel):
             (f" · {glyphs.FULL} max ", "muted"),
             (glyphs.SHADE, "low"),
             (f" P90 per {seconds(view.slot_ns)}", "muted"),
-            fence,
+            threshold,
         )
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
@@ -60,12 +60,12 @@ _MARK_GLYPHS = {
 _LABEL_EVERY = 2  # lines
 _LEVELS = len(glyphs.EIGHTHS) - 1
 _TICK_EVERY = 12  # columns
-# One spike of 100 times the usual would flatten everything else to the axis: higher ones are cut, and shown to be.
+# One spike of 100 times the usual latency would flatten the rest: higher ones are cut and marked.
 _CLIP = 6.0
 
 
 def slot_columns(width: int) -> int:
-    """How many slots a timeline of this width can show: what to ask the view for."""
+    """How many slots a timeline of this width can show, to request from the view."""
     return plot_columns(width)
 
 
@@ -73,7 +73,7 @@ def draw_timeline(view: TimelineView, width: int, height: int) -> list[Line]:
     """The timeline as exactly `height` lines of `width` cells."""
     if height < 1 or width < 1:
         return []
-    # A view made for another width: the newest slots are those that matter.
+    # For a view that was made for another width: the newest slots.
     slots = view.slots[-slot_columns(width) :]
     gutter = width - slot_columns(width)
     known = [slot for slot in slots if slot is not None]
@@ -83,27 +83,27 @@ def draw_timeline(view: TimelineView, width: int, height: int) -> list[Line]:
         rows[height // 2] = fit(line((" " * max(0, (width - len(words)) // 2), "text"), (words, "muted")), width)
         return rows
     foot = 0 if height < 3 else 1 if height < 5 else 2
-    top = _ceiling(known, view.fence_ms)
+    top = _ceiling(known, view.threshold_ms)
     first = len(view.slots) - len(slots)
     pointed = None if view.pointed is None else view.pointed - first
-    rows = _plot(slots, view.fence_ms, top, height - foot, gutter=gutter, pointed=pointed)
+    rows = _plot(slots, view.threshold_ms, top, height - foot, gutter=gutter, pointed=pointed)
     ages = [(len(view.slots) - first - i) * view.slot_ns for i in range(len(slots))]
     marks = [(slot - first, kind) for slot, kind in view.marks]
     rows += _foot(ages, marks if pointed is None else [*marks, (pointed, "pointed")], gutter)[:foot]
     return [fit(row, width) for row in rows]
 
 
-def _ceiling(known: list[TimelineSlot], fence_ms: float | None) -> float:
-    """A round top of the scale: above all samples, unless a few tower over the usual P90."""
+def _ceiling(known: list[TimelineSlot], threshold_ms: float | None) -> float:
+    """A round top of the scale: above all samples, except a few far above the usual P90."""
     usual = median(slot.p90_ms for slot in known)
     highest = max(slot.max_ms for slot in known)
-    top = max(min(highest, _CLIP * usual), min(fence_ms or 0.0, _CLIP * usual))
+    top = max(min(highest, _CLIP * usual), min(threshold_ms or 0.0, _CLIP * usual))
     return nice_ceiling(top)
 
 
 def _plot(
     slots: tuple[TimelineSlot | None, ...],
-    fence_ms: float | None,
+    threshold_ms: float | None,
     top: float,
     height: int,
     *,
@@ -111,7 +111,7 @@ def _plot(
     pointed: int | None,
 ) -> list[Line]:
     scale = height * _LEVELS / top
-    fence_row = None if fence_ms is None or fence_ms > top else row_of(fence_ms, top, height)
+    threshold_row = None if threshold_ms is None or threshold_ms > top else row_of(threshold_ms, top, height)
     levels = [
         (0, 0, False) if slot is None else (math.ceil(slot.p90_ms * scale), math.ceil(slot.max_ms * scale), slot.spike)
         for slot in slots
@@ -120,25 +120,25 @@ def _plot(
     rows: list[Line] = []
     for row in range(height):
         base = (height - 1 - row) * _LEVELS
-        cells = [_cell(level, base, row == 0, row == fence_row) for level in levels]
+        cells = [_cell(level, base, row == 0, row == threshold_row) for level in levels]
         if pointed is not None and 0 <= pointed < len(cells) and cells[pointed][0] in (" ", glyphs.FENCE):
             cells[pointed] = (glyphs.GUIDE, "accent")
-        head = _head(labels.get(row), fence_ms if row == fence_row else None) if gutter else ""
+        head = _head(labels.get(row), threshold_ms if row == threshold_row else None) if gutter else ""
         rows.append(line((head, "muted"), *runs([c for c, _ in cells], [t for _, t in cells])))
     return rows
 
 
-def _head(label: str | None, fence_ms: float | None) -> str:
-    """A line's label and the axis. A line is a range that ends at its label: a fence within it is named instead."""
+def _head(label: str | None, threshold_ms: float | None) -> str:
+    """A line's label and the axis. A line is a range that ends at its label; a threshold within it is named instead."""
     if label is None:
         return f"{'':>{GUTTER - 2}} {glyphs.AXIS_UP}"
-    if fence_ms is None or float(label) == fence_ms:
+    if threshold_ms is None or float(label) == threshold_ms:
         return f"{label:>{GUTTER - 2}} {glyphs.AXIS_TICK}"
-    own = milliseconds(fence_ms)
-    return f"{own if len(own) <= GUTTER - 2 else f'{fence_ms:.2g}':>{GUTTER - 2}} {glyphs.AXIS_UP}"
+    own = milliseconds(threshold_ms)
+    return f"{own if len(own) <= GUTTER - 2 else f'{threshold_ms:.2g}':>{GUTTER - 2}} {glyphs.AXIS_UP}"
 
 
-def _cell(level: tuple[int, int, bool], base: int, uppermost: bool, fence: bool) -> tuple[str, str]:
+def _cell(level: tuple[int, int, bool], base: int, uppermost: bool, threshold: bool) -> tuple[str, str]:
     """One cell of a slot: P90 shaded, above it up to the maximum solid; spikes in the colour of spikes."""
     p90, highest, spike = level
     ink = "high" if spike else "mid"
@@ -149,7 +149,7 @@ def _cell(level: tuple[int, int, bool], base: int, uppermost: bool, fence: bool)
         return glyphs.SHADE, "low"
     if highest > base:
         return glyphs.EIGHTHS[min(highest - base, _LEVELS)], ink
-    return (glyphs.FENCE, "muted") if fence else (" ", "text")
+    return (glyphs.FENCE, "muted") if threshold else (" ", "text")
 
 
 def _foot(ages_ns: list[int], marks: list[tuple[int, str]], gutter: int) -> list[Line]:

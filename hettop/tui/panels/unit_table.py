@@ -1,13 +1,13 @@
-"""Draws the table of units: a row each with statistics and its density, and what is known of it in words.
+"""Draws the table of units: for each a row with statistics and distribution, and its details as text.
 
-Pure: a `UnitsView` and a size in, lines out.
+Pure functions: a `UnitsView` and a size in, lines out.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from hettop.report.terminal.lines import Line, Span, fit, line, runs, text_of, w
 from hettop.session.views.structs import UnitRow, UnitsView
 from hettop.stats.axes import resampled
 from hettop.text import clean
+from hettop.tui.listing import Order, SortKey, matches, ordered
 
 _MARKER = 2
 _NAME = 12
@@ -26,20 +27,26 @@ _SMALLEST_VIOLIN = 12
 _COMFORTABLE_VIOLIN = 24
 _DETAIL_INDENT = 4
 _LONGEST_DETAIL = 400  # characters
-_NOTHING = "nothing more is known of it yet"
-_INDENT = 30  # of the violin on a line of its own: leaves the state and placement their room
-_DIFFERS = "differs"  # in the place of a comparison that a unit with wrong answers has no part in
+_NOTHING = "no details yet"
+_INDENT = 35  # of the violin on its own line: leaves space for state and placement
+_DIFFERS = "differs"  # instead of a comparison, for a unit with wrong outputs
 _PER_JOULE = 1000.0  # mJ
+_SUFFIXES = dict.fromkeys(("mean", "P90", "min", "max", "std"), " ms")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the table. Those of the lowest `rank` go first when room is short."""
+    """A column of the table. Columns of the lowest `rank` are left out first where the width is short.
+
+    value: what rows are sorted by; largest_first: how they are sorted at first.
+    """
 
     title: str
     width: int
     rank: int
     text: Callable[[UnitRow], str]
+    value: Callable[[UnitRow], float | None]
+    largest_first: bool = False
 
 
 def _difference(row: UnitRow) -> str:
@@ -50,26 +57,56 @@ def _difference(row: UnitRow) -> str:
     return "best" if row.difference == 0 else percent(row.difference, signed=True)
 
 
+def _per_joule(row: UnitRow) -> float | None:
+    return _PER_JOULE / row.energy_mj if row.energy_mj else None
+
+
 ENERGY = "mJ/inf"
 PER_JOULE = "inf/J"
 COLUMNS = (
-    Column("n", 7, 7, lambda row: short_count(row.n)),
-    Column("mean", 7, 9, lambda row: milliseconds(row.mean_ms)),
-    Column("P90", 7, 10, lambda row: milliseconds(row.p90_ms)),
-    Column("min", 7, 3, lambda row: milliseconds(row.min_ms)),
-    Column("max", 7, 6, lambda row: milliseconds(row.max_ms)),
-    Column("std", 7, 4, lambda row: milliseconds(row.std_ms)),
-    Column("inf/s", 7, 5, lambda row: significant(row.throughput_per_s)),
-    Column("Δ best", 8, 8, _difference),
-    Column(ENERGY, 8, 6, lambda row: significant(row.energy_mj)),
-    Column(PER_JOULE, 7, 1, lambda row: significant(_PER_JOULE / row.energy_mj if row.energy_mj else None)),
-    Column("spikes", 7, 2, lambda row: short_count(row.spikes)),
+    Column("n", 7, 7, lambda row: short_count(row.n), lambda row: row.n, largest_first=True),
+    Column("mean", 7, 9, lambda row: milliseconds(row.mean_ms), lambda row: row.mean_ms),
+    Column("P90", 7, 10, lambda row: milliseconds(row.p90_ms), lambda row: row.p90_ms),
+    Column("min", 7, 3, lambda row: milliseconds(row.min_ms), lambda row: row.min_ms),
+    Column("max", 7, 6, lambda row: milliseconds(row.max_ms), lambda row: row.max_ms),
+    Column("std", 7, 4, lambda row: milliseconds(row.std_ms), lambda row: row.std_ms),
+    Column(
+        "inf/s",
+        7,
+        5,
+        lambda row: significant(row.throughput_per_s),
+        lambda row: row.throughput_per_s,
+        largest_first=True,
+    ),
+    Column("Δ best", 8, 8, _difference, lambda row: None if row.warning else row.difference),
+    Column(ENERGY, 8, 6, lambda row: significant(row.energy_mj), lambda row: row.energy_mj),
+    Column(PER_JOULE, 7, 1, lambda row: significant(_per_joule(row)), _per_joule, largest_first=True),
+    Column("spikes", 7, 2, lambda row: short_count(row.spikes), lambda row: row.spikes, largest_first=True),
 )
+
+
+def sort_keys(columns: tuple[Column, ...]) -> list[SortKey[UnitRow]]:
+    """What the table can be sorted by: the units' names, and each column that is shown."""
+    shown = [SortKey(column.title, column.value, column.largest_first) for column in columns]
+    return [SortKey("unit", lambda row: row.unit.lower()), *shown]
+
+
+def arranged_rows(view: UnitsView, order: Order | None, wanted: str) -> UnitsView:
+    """The view with the rows that match a filter, in this order."""
+    kept = [row for row in view.rows if matches(wanted, row.unit, row.state, row.placed or "", *row.details)]
+    return replace(view, rows=tuple(ordered(kept, order, sort_keys(COLUMNS))))
+
+
+def row_text(row: UnitRow) -> str:
+    """A row's figures with their names, for the clipboard: `CPU_AND_NE: n 4,210, mean 2.20 ms, …`."""
+    figures = [f"{column.title} {column.text(row)}{_SUFFIXES.get(column.title, '')}" for column in COLUMNS if row.n]
+    known = [figure for figure in figures if not figure.endswith(UNKNOWN) and UNKNOWN + " " not in figure]
+    return clean(f"{row.unit}: {', '.join(known) or row.state}", _LONGEST_DETAIL)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What fits: which columns, how long the names, where the violin goes and how wide it is (0: nowhere)."""
+    """Which columns fit, how long the names are, and where the violin is drawn and how wide (0: not at all)."""
 
     columns: tuple[Column, ...]
     name: int
@@ -80,8 +117,8 @@ class Arrangement:
 def arrange(width: int, height: int, rows: int, *, energy: bool = False) -> Arrangement:
     """The best arrangement for a table of this size: as many columns as fit, then the violin.
 
-    The violin has a line of its own where there is height for it, else it stands behind the columns, if need be in
-    the place of the less important ones. `energy`: whether there is any to show.
+    The violin has its own line where the height allows it, else it is drawn behind the columns, if necessary instead
+    of the less important ones. `energy`: whether any was measured.
     """
     wanted = tuple(column for column in COLUMNS if energy or column.title not in (ENERGY, PER_JOULE))
     name = _NAME if width >= _NARROW else _SHORT_NAME
@@ -94,6 +131,18 @@ def arrange(width: int, height: int, rows: int, *, energy: bool = False) -> Arra
     columns = _fitting(wanted, room - violin - 2 * bool(violin))
     left = room - sum(c.width for c in columns) - 2
     return Arrangement(columns, name, left if violin else 0, own_line=False)
+
+
+def column_at(arrangement: Arrangement, cell: int) -> str | None:
+    """The title of the column whose heading is drawn at this cell; None beside them."""
+    end = _MARKER + arrangement.name
+    if cell < end:
+        return "unit"
+    for column in arrangement.columns:
+        end += column.width
+        if cell < end:
+            return column.title
+    return None
 
 
 def _fitting(wanted: tuple[Column, ...], room: int) -> tuple[Column, ...]:
@@ -109,15 +158,16 @@ def _fitting(wanted: tuple[Column, ...], room: int) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Pointing:
-    """Which unit is looked at, on which the cursor stands, and whose details are open."""
+    """Which unit is viewed, which one is under the cursor, whose details are open, and how the rows are sorted."""
 
     viewed: str | None = None
     cursor: str | None = None
     opened: str | None = None
+    order: Order | None = None
 
 
 class Drawn(NamedTuple):
-    """The table's lines, beside each the unit it belongs to, and how many lines found no room."""
+    """The table's lines, the unit that each belongs to, and how many lines did not fit."""
 
     lines: list[Line]
     units: list[str | None]
@@ -125,7 +175,7 @@ class Drawn(NamedTuple):
 
 
 def draw_units(view: UnitsView, width: int, height: int, pointing: Pointing = Pointing()) -> Drawn:
-    """The table as exactly `height` lines of `width` cells; the unit pointed at, else the active one, is in sight."""
+    """The table as exactly `height` lines of `width` cells; the row of the cursor, else the active one, is shown."""
     table = _Table(view, arrange(width, height, len(view.rows), energy=has_energy(view)), width, pointing)
     rows: list[tuple[Line, str | None]] = [(table.heading(), None)] if height > 1 else []
     pointed = pointing.cursor or next((row.unit for row in view.rows if row.active), None)
@@ -143,7 +193,7 @@ def draw_units(view: UnitsView, width: int, height: int, pointing: Pointing = Po
 
 
 def _near(rows: tuple[UnitRow, ...], unit: str | None, height: int) -> tuple[UnitRow, ...]:
-    """The rows of which any can be in sight with this one; all where each has a line at least."""
+    """The rows that can be visible together with this one; all where each has at least a line."""
     if len(rows) <= height:
         return rows
     at = next((i for i, row in enumerate(rows) if row.unit == unit), 0)
@@ -151,7 +201,7 @@ def _near(rows: tuple[UnitRow, ...], unit: str | None, height: int) -> tuple[Uni
 
 
 def _in_sight(rows: list[tuple[Line, str | None]], height: int, unit: str | None) -> list[tuple[Line, str | None]]:
-    """At most `height` rows; the heading stays, and of this unit's rows as many as possible from the first one on."""
+    """At most `height` rows: the heading, and as many of this unit's rows as possible from its first."""
     if len(rows) <= height:
         return rows
     head = rows[:1] if height > 1 else []
@@ -166,21 +216,21 @@ def has_energy(view: UnitsView) -> bool:
 
 
 def details_of(row: UnitRow, width: int, *, opened: bool = False) -> list[Span]:
-    """Everything that is known of a unit in words, in as many lines as that takes.
+    """All details of a unit as text lines.
 
-    Where they were opened, with the whole error of a unit that failed and its last words.
+    Where they were opened, with the whole error of a unit that failed and the last lines of its log.
     """
     room = max(1, width - _DETAIL_INDENT)
-    told = [
+    details = [
         (text, "warning" if row.warning and detail.startswith("outputs") else "muted")
         for detail in row.details
         for text in wrapped(clean(detail, _LONGEST_DETAIL), room)
     ]
     if opened and row.error is not None:
-        if len(_why(row)) > room - _NAME:  # else the row itself says it
-            told += [(text, "error") for text in wrapped(_why(row), room)]
-        told += [(clean(text), "muted") for text in row.error.log]
-    return told or ([(_NOTHING, "muted")] if opened else [])
+        if len(_why(row)) > room - _NAME:  # else the row itself shows it
+            details += [(text, "error") for text in wrapped(_why(row), room)]
+        details += [(clean(text), "muted") for text in row.error.log]
+    return details or ([(_NOTHING, "muted")] if opened else [])
 
 
 def _why(row: UnitRow) -> str:
@@ -200,20 +250,24 @@ class _Table:
 
     @cached_property
     def details_room(self) -> float:
-        """Lines beyond one a row that it takes to tell every unit's details; never enough while there are none."""
+        """Lines needed for every unit's details, beyond one per row; infinite while there are none."""
         lines = sum(len(details_of(row, self.width)) for row in self.view.rows)
         return lines + len(self.view.rows) * self.plan.own_line + 1 if lines else math.inf
 
     def heading(self) -> Line:
-        titles = "".join(f"{c.title:>{c.width}}" for c in self.plan.columns)
-        spans = line((f"{'':{_MARKER}}{'unit':{self.plan.name}}{titles}", "muted"))
+        titles = "".join(f"{self._titled(c.title):>{c.width}}" for c in self.plan.columns)
+        spans = line((f"{'':{_MARKER}}{self._titled('unit'):{self.plan.name}}{titles}", "muted"))
         if self.plan.violin and not self.plan.own_line:
             axis = violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
             spans = (*spans, ("  ", "text"), *axis)
         return fit(spans, self.width)
 
+    def _titled(self, title: str) -> str:
+        order = self.pointing.order
+        return title + order.arrow if order is not None and order.column == title else title
+
     def row(self, row: UnitRow, spare: int) -> list[Line]:
-        """The row's numbers, then violin, error and details where there is room (`spare` lines) or they were opened."""
+        """The row's numbers, then violin, error and details where `spare` lines allow it or they were opened."""
         opened = row.unit == self.pointing.opened
         rows = self._head(row, spare)
         if opened or spare >= self.details_room:
@@ -233,11 +287,11 @@ class _Table:
         return [*rows, self._violin_line(row)] if self.plan.own_line else rows
 
     def _details(self, row: UnitRow) -> list[Line]:
-        told = details_of(row, self.width, opened=row.unit == self.pointing.opened)
-        return [fit(line((" " * _DETAIL_INDENT, "text"), span), self.width) for span in told]
+        details = details_of(row, self.width, opened=row.unit == self.pointing.opened)
+        return [fit(line((" " * _DETAIL_INDENT, "text"), span), self.width) for span in details]
 
     def _failure(self, row: UnitRow, spare: int) -> list[Line]:
-        """The error in place of numbers, on two lines where there is room for it."""
+        """The error in place of numbers, on two lines where they fit."""
         name = self._name(row)
         margin = width_of(name) + 2
         words = wrapped(_why(row), self.width - margin) if spare > 0 else [_why(row)]
@@ -247,7 +301,7 @@ class _Table:
         return [fit((*head, (text, "error")), self.width) for head, text in zip(heads, words, strict=False)]
 
     def _name(self, row: UnitRow) -> Line:
-        """What the unit is doing, a warning about it, and its name; the cursor is drawn over the name and behind it."""
+        """The unit's state, a warning about it, and its name; the cursor is drawn over the name and behind it."""
         chosen = row.unit == self.pointing.cursor
         ink = "badge" if chosen else "active" if row.active else "text"
         name = clean(unit_name(row.unit, short=self.plan.name < max(_NAME, len(row.unit) + 1)))
@@ -289,8 +343,8 @@ class _Table:
 
     def _violin_line(self, row: UnitRow) -> Line:
         placed = f" on {clean(row.placed, 24)}" if row.placed else ""
-        told = (clean(row.warning), "warning") if row.warning else (f"{clean(row.state)}{placed}", "muted")
-        words = fit(line((" " * _MARKER, "text"), told), _INDENT - 1)
+        state = (clean(row.warning), "warning") if row.warning else (f"{clean(row.state)}{placed}", "muted")
+        words = fit(line((" " * _MARKER, "text"), state), _INDENT - 1)
         return fit((*words, (" ", "text"), *self._strip(row)), self.width)
 
     def violin_foot(self) -> Line:
@@ -298,18 +352,18 @@ class _Table:
         return fit(line((" " * _INDENT, "text"), *axis), self.width)
 
     def beside(self, room: int) -> list[Line]:
-        """How units and their variants differ, as far as there is room."""
+        """How units and their variants differ, in at most `room` lines."""
         return [
             fit(line((clean(text, _LONGEST_DETAIL), "strong")), self.width) for text in self.view.beside[: max(0, room)]
         ]
 
     def absent(self, room: int) -> list[Line]:
-        """Units this machine cannot run, a line for each reason; in one line where there is no room for all."""
+        """Units that this machine cannot run, a line for each reason; in one line where they do not fit."""
         found = reasons(self.view)
         if not found or room < 1:
             return []
         if len(found) > room:
-            found = {"not here": [name for names in found.values() for name in names]}
+            found = {"not available here": [name for names in found.values() for name in names]}
         short = self.plan.name < _NAME
         return [
             fit(
@@ -321,7 +375,7 @@ class _Table:
 
 
 def reasons(view: UnitsView) -> dict[str, list[str]]:
-    """Why units cannot run here, and which: most often one reason for all of them."""
+    """The units that cannot run here by reason, as most often one reason holds for all of them."""
     found: dict[str, list[str]] = {}
     for unit, why in view.absent:
         found.setdefault(clean(why), []).append(clean(unit))

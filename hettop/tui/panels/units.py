@@ -1,4 +1,4 @@
-"""Panel 3: a row per unit; a click on a row chooses the unit, a second one (or Enter) tells what is known of it."""
+"""Panel 3: a row per unit; a click on a row selects the unit, a second one (or Enter) shows its details."""
 
 from __future__ import annotations
 
@@ -10,10 +10,24 @@ from textual.message import Message
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, line
+from hettop.session.views.structs import UnitsView
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
+from hettop.tui.listing import Order, filter_note, next_order, toggled_order
 from hettop.tui.panels.panel import Panel, inner_size
-from hettop.tui.panels.unit_table import Pointing, arrange, details_of, draw_units, has_energy, reasons
+from hettop.tui.panels.unit_table import (
+    Arrangement,
+    Pointing,
+    arrange,
+    arranged_rows,
+    column_at,
+    details_of,
+    draw_units,
+    has_energy,
+    reasons,
+    row_text,
+    sort_keys,
+)
 
 _ROOMY_SCREEN = 34  # lines from which on a row may take two
 
@@ -22,6 +36,7 @@ class UnitsPanel(Panel):
     """The table of units."""
 
     NUMBER = 3
+    LISTS = "units"
 
     @dataclass
     class Chosen(Message):
@@ -35,12 +50,17 @@ class UnitsPanel(Panel):
         self._hidden = 0
         self._cursor: str | None = None
         self._opened: str | None = None
+        self._order: Order | None = None
 
     @property
     def violin_columns(self) -> int:
         """How wide the violin strips are."""
+        return max(1, self._arrangement.violin)
+
+    @property
+    def _arrangement(self) -> Arrangement:
         width, height = inner_size(self.size.width, self.size.height)
-        return max(1, arrange(width, height, self._count, energy=self._energy).violin)
+        return arrange(width, height, self._count, energy=self._energy)
 
     @property
     def _energy(self) -> bool:
@@ -48,7 +68,11 @@ class UnitsPanel(Panel):
 
     @property
     def _count(self) -> int:
-        return len(self.frame_state.session.units.rows) if self.frame_state else 0
+        return len(self._shown(self.frame_state).rows) if self.frame_state else 0
+
+    def _shown(self, frame_state: FrameState) -> UnitsView:
+        """The rows that match the filter, in the order that was chosen."""
+        return arranged_rows(frame_state.session.units, self._order, self.filter)
 
     def show(self, frame_state: FrameState) -> None:
         width, _ = inner_size(self.size.width, self.size.height)
@@ -59,7 +83,7 @@ class UnitsPanel(Panel):
 
     def _wanted_rows(self, frame_state: FrameState | None, width: int) -> tuple[int, int, int]:
         """Rows, reasons for absent units, and lines of opened details, in a table of this width."""
-        view = frame_state.session.units if frame_state else None
+        view = self._shown(frame_state) if frame_state else None
         if view is None:
             return 0, 0, 0
         opened = next((row for row in view.rows if row.unit == self._opened), None)
@@ -76,7 +100,10 @@ class UnitsPanel(Panel):
         return max(4, lines + absent + opened + 3)
 
     def title(self, frame_state: FrameState) -> Line:
-        return line(("units", "title"), (f" · since the start{self._condition(frame_state)}", "muted"))
+        note = filter_note(self.filter, len(self._shown(frame_state).rows), len(frame_state.session.units.rows))
+        return line(
+            ("units", "title"), (f" · since the start{self._condition(frame_state)}", "muted"), (clean(note), "warning")
+        )
 
     @staticmethod
     def _condition(frame_state: FrameState) -> str:
@@ -89,28 +116,50 @@ class UnitsPanel(Panel):
         return line((more, "muted"))
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
-        pointing = Pointing(frame_state.session.latency.unit, self._pointed_at(frame_state) or None, self._opened)
-        drawn, self._at, self._hidden = draw_units(frame_state.session.units, width, height, pointing)
+        pointing = Pointing(
+            frame_state.session.latency.unit, self._pointed_at(frame_state) or None, self._opened, self._order
+        )
+        drawn, self._at, self._hidden = draw_units(self._shown(frame_state), width, height, pointing)
         return drawn
 
     def _pointed_at(self, frame_state: FrameState) -> str:
-        """The unit under the cursor, which is there while the panel has the focus; at first the one looked at."""
-        names = [row.unit for row in frame_state.session.units.rows]
+        """The unit under the cursor, which is shown while the panel has the focus; at first the viewed unit."""
+        names = [row.unit for row in self._shown(frame_state).rows]
         if not self.has_focus or not names:
             return ""
-        looked_at = frame_state.session.latency.unit
-        return next((name for name in (self._cursor, looked_at) if name in names), names[0]) or ""
+        viewed = frame_state.session.latency.unit
+        return next((name for name in (self._cursor, viewed) if name in names), names[0]) or ""
 
     def scroll(self, direction: int) -> None:
         """Move the cursor to the next or previous unit."""
         if self.frame_state is None or not (current := self._pointed_at(self.frame_state)):
             return
-        names = [row.unit for row in self.frame_state.session.units.rows]
+        names = [row.unit for row in self._shown(self.frame_state).rows]
         self._cursor = names[min(max(names.index(current) + direction, 0), len(names) - 1)]
         self.redraw()
 
+    def to_edge(self, direction: int) -> None:
+        self.scroll(direction * self._count)
+
+    def set_filter(self, text: str) -> None:
+        self.filter = text
+        self.refresh(layout=True)
+        self.redraw()
+
+    def sort(self) -> None:
+        self._order = next_order(self._order, sort_keys(self._arrangement.columns))
+        self.redraw()
+
+    def clipboard_text(self) -> tuple[str, str] | None:
+        if self.frame_state is None:
+            return None
+        rows = {row.unit: row for row in self._shown(self.frame_state).rows}
+        active = next((unit for unit, row in rows.items() if row.active), next(iter(rows), ""))
+        chosen = rows.get(self._pointed_at(self.frame_state) or active)
+        return None if chosen is None else (f"the row of {clean(chosen.unit)}", row_text(chosen))
+
     def toggle_details(self) -> None:
-        """Open what is known of the unit under the cursor, or close it."""
+        """Open or close the details of the unit under the cursor."""
         if self.frame_state is not None:
             self._toggle(self._pointed_at(self.frame_state))
 
@@ -126,9 +175,15 @@ class UnitsPanel(Panel):
         self.redraw()
 
     def on_click(self, event: Click) -> None:
-        """One click chooses a unit, the second one at the same place opens its details."""
+        """A click selects a unit, a second one at the same place opens its details; on a heading it sorts."""
         framed = inner_size(self.size.width, self.size.height) != (self.size.width, self.size.height)
-        y = event.y - 1 if framed else event.y
+        x, y = (event.x - 2, event.y - 1) if framed else (event.x, event.y)
+        if not y and len(self._at) > 1:
+            title = column_at(self._arrangement, x)
+            keys = {key.title: key for key in sort_keys(self._arrangement.columns)}
+            self._order = self._order if title is None else toggled_order(self._order, keys[title])
+            self.redraw()
+            return
         if not (0 <= y < len(self._at)) or (unit := self._at[y]) is None:
             return
         self._cursor = unit

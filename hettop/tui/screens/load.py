@@ -1,4 +1,4 @@
-"""The room of competing load: dials that set it, and below them what each load does to each unit."""
+"""The screen of competing load: dials that set it, and below them the effect of each load on each unit."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from hettop.tui.screens.page_screen import PageScreen, RunControl
 DUTIES = (100, 75, 50, 25, 10)
 _BAR = 12
 _WORDS = {
-    "cpu": "workers that compute and never wait",
-    "memory": "workers that stream more than the last-level cache",
-    "gpu": "models of the same kind on CPU_AND_GPU",
-    "ane": "models of the same kind on CPU_AND_NE",
+    "cpu": "compute-bound workers",
+    "memory": "bandwidth-bound workers",
+    "gpu": "models on CPU_AND_GPU",
+    "ane": "models on CPU_AND_NE",
 }
-# From a change of 2 % on it is worth a look, from 10 % on a colour that warns: below, runs of one machine differ.
+# A change below 2% is within the difference between runs; from 10% on it has the colour of an error.
 NOTABLE, ALARMING = 0.02, 0.10
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the table of conditions; those of the highest `rank` go first where there is no room."""
+    """A column of the table of conditions; the highest `rank` is left out first where the width is short."""
 
     name: str
     cells: int
@@ -46,19 +46,19 @@ _COLUMNS = (
     Column("P99", 8, 2, lambda row: milliseconds(row.p99_ms)),
     Column("max", 8, 1, lambda row: milliseconds(row.max_ms)),
     Column("inf/s", 8, 4, lambda row: significant(row.throughput_per_s)),
-    Column("mJ", 8, 6, lambda row: significant(row.energy_mj)),
+    Column("mJ/inf", 8, 6, lambda row: significant(row.energy_mj)),
 )
 
 
 class LoadScreen(PageScreen):
-    """↑ ↓ choose a kind, ← → set how much of it, `d` how much of the time, `0` ends all load."""
+    """↑ ↓ select a kind of load, ← → set its level, `d` sets its duty cycle, `0` ends all load."""
 
     NAME = "load"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "level(-1)", "Less", id="load.less"),
-        Binding("right", "level(1)", "More", id="load.more"),
-        Binding("d", "duty", "Duty cycle", id="load.duty"),
-        Binding("0", "end", "No load", id="load.end"),
+        Binding("left", "level(-1)", "Lower the level", id="load.less"),
+        Binding("right", "level(1)", "Raise the level", id="load.more"),
+        Binding("d", "duty", "Change the duty cycle", id="load.duty"),
+        Binding("0", "end", "End all load", id="load.end"),
     ]
 
     def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
@@ -67,7 +67,7 @@ class LoadScreen(PageScreen):
 
     def heading(self, frame_state: FrameState) -> Line:
         load = clean(frame_state.session.header.load)
-        return line(("competing load", "title"), (" · in force: ", "muted"), (load, "accent"))
+        return line(("competing load", "title"), (" · active: ", "muted"), (load, "accent"))
 
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
         if not frame_state.loads:
@@ -79,11 +79,11 @@ class LoadScreen(PageScreen):
         for i, dial in enumerate(frame_state.loads):
             rows.append(dial_line(dial, width, chosen=i == self._at))
         if frame_state.loads:
-            rows += [(), *_said(frame_state, width), ()]
+            rows += [(), *_status(frame_state, width), ()]
         return [*rows, *condition_lines(frame_state.session.conditions, width)]
 
     def scroll(self, direction: int) -> None:
-        """Moves the cursor among the dials; beyond the last one, the table is scrolled, and back before it moves."""
+        """Moves the cursor among the dials; below the last one it scrolls the table."""
         wanted = self._at + direction
         if 0 <= wanted < self._dials and not (direction < 0 and self.is_scrolled):
             self._at = wanted
@@ -95,7 +95,7 @@ class LoadScreen(PageScreen):
         self._at = 0 if direction < 0 else max(0, self._dials - 1)
         super().action_edge(direction)
 
-    def point(self, row: int) -> None:
+    def point(self, row: int, column: int) -> None:  # noqa: ARG002 - whole rows
         if self.frame_state is not None and row < len(self.frame_state.loads):
             self._at = row
             self.redraw()
@@ -106,7 +106,7 @@ class LoadScreen(PageScreen):
             self._ask(dial, level, dial.duty_percent)
 
     def action_duty(self) -> None:
-        """The next lower duty cycle, and round again."""
+        """The next lower duty cycle; after the lowest the highest."""
         if (dial := self._dial) is not None and dial.level:
             lower = [duty for duty in DUTIES if duty < dial.duty_percent]
             self._ask(dial, dial.level, lower[0] if lower else DUTIES[0])
@@ -127,13 +127,15 @@ class LoadScreen(PageScreen):
 
     def _ask(self, dial: LoadDial, level: int, duty_percent: int) -> None:
         if dial.reason is not None:
-            self.app.notify(f"no {dial.what} load here: {clean(dial.reason)}", severity="warning", markup=False)
+            self.app.notify(
+                f"{dial.what} load is not available here: {clean(dial.reason)}", severity="warning", markup=False
+            )
         elif (level, duty_percent) != (dial.level, dial.duty_percent):
             self.run_control(lambda live: live.change_load(dial.what, level, duty_percent))
 
 
 def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
-    """One kind of load: `▷ cpu   ◀ 2 ▶ of 2   100 % of the time   workers that compute …`."""
+    """One kind of load: `▷ cpu   2 of 2  ████  100% of the time   workers that compute …`."""
     cursor: Span = (f"{glyphs.VIEWED} " if chosen else "  ", "active")
     name: Span = (f"{dial.what:<8}", "active" if chosen else "strong")
     if dial.reason is not None:
@@ -147,25 +149,25 @@ def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
             (f" of {dial.highest:<4}", "muted"),
             (glyphs.FULL * filled, "accent"),
             (glyphs.AXIS * (_BAR - filled) + "  ", "edge"),
-            (f"{dial.duty_percent:>3} % of the time  " if dial.level else " " * 19, "text"),
+            (f"{dial.duty_percent:>3}% of the time  " if dial.level else " " * 18, "text"),
             (_WORDS.get(dial.what, ""), "muted"),
         ),
         width,
     )
 
 
-def _said(frame_state: FrameState, width: int) -> list[Line]:
-    """The last thing that happened to the load: that it is on its way, confirmed or has failed."""
-    said = [entry for entry in frame_state.session.log if entry.kind == "load"]
-    if not said:
-        text = "Samples count for a load from the moment when all of its workers are at work."
+def _status(frame_state: FrameState, width: int) -> list[Line]:
+    """The last event of the load: starting, confirmed or failed."""
+    entries = [entry for entry in frame_state.session.log if entry.kind == "load"]
+    if not entries:
+        text = "Samples count for a load once all of its workers are running."
         return [fit(line((part, "muted")), width) for part in wrapped(text, width)]
-    ink = {"error": "error", "warning": "warning"}.get(said[-1].level, "text")
-    return [fit(line((part, ink)), width) for part in wrapped(clean(said[-1].text), width)]
+    ink = {"error": "error", "warning": "warning"}.get(entries[-1].level, "text")
+    return [fit(line((part, ink)), width) for part in wrapped(clean(entries[-1].text), width)]
 
 
 def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
-    """The contention matrix: a line for each unit and load, with what the load changes in P90."""
+    """The contention matrix: a line for each unit and load, with the change of P90 by the load."""
     if not rows:
         return [fit(line(("nothing measured yet", "muted")), width)]
     short = width < 100
@@ -191,8 +193,8 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
         )
         lines.append(fit(spans, width))
     notes = (
-        "Times in ms; changes against the same unit without load, of what was measured so far and without intervals: "
-        "hettop decide --load and hettop compare prove."
+        "Times in ms. P90 change: against the same unit without load, so far and without an interval; "
+        "hettop decide --load and hettop compare test it."
     )
     return [*lines, (), *(fit(line((part, "muted")), width) for part in wrapped(notes, width))]
 
@@ -205,7 +207,7 @@ def _columns(room: int) -> list[Column]:
 
 
 def _change(row: ConditionRow) -> Span:
-    """With an arrow, so that it does not hang on colour alone."""
+    """The change with an arrow, so that it does not depend on colour alone."""
     change = row.p90_change
     if change is None:
         return (f"{'' if row.load == 'none' else UNKNOWN:>12}", "muted")

@@ -1,6 +1,6 @@
-"""The room of spikes: a list to walk through, newest first, and below it what goes with them more often than chance.
+"""The screen of spikes: a list, newest first, and below it the events that correlate with spikes.
 
-Pure functions of the picture draw both; Enter points at the spike under the cursor.
+Pure functions of the frame state draw both; Enter shows the spike under the cursor where it happened.
 """
 
 from __future__ import annotations
@@ -15,29 +15,39 @@ from hettop.report.terminal.lines import Line, Span, fit, line, runs, wrapped
 from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
+from hettop.tui.listing import Order, SortKey, filter_note, matches, next_order, ordered, toggled_order
 from hettop.tui.screens.page_screen import PageScreen, RunControl
 
 _WIDE = 100
 _LEAST_LISTED = 8
-"""Lines that the list keeps where the table wants more than there is."""
+"""Lines of the list at least, where the table would take more."""
 
 _SIZE_BAR = 10
 _SHARE_BAR = 20
 _DECADES = 2.0
-"""Of the bar that shows a spike's size: full at a hundred times the median."""
+"""Of the bar of a spike's size: full at a hundred times the median."""
 
 _WORDS = 27
 _UNIT, _SHORT_UNIT = 14, 7
+_WHEN, _MS, _TIMES, _SIZE = "when", "ms", "x median", 12
+SORT_KEYS: tuple[SortKey[SpikeRow], ...] = (
+    SortKey(_WHEN, lambda row: row.end_ns),
+    SortKey(_MS, lambda row: row.latency_ms, largest_first=True),
+    SortKey(_TIMES, lambda row: row.times_median, largest_first=True),
+    SortKey("unit", lambda row: row.unit.lower()),
+)
+"""Without one the newest spike comes first."""
 _SMALLEST_P = 1e-4
 
 
 class SpikesScreen(PageScreen):
-    """↑ ↓ walk through the list, Enter goes to that moment (in a replay) or marks it on the timeline."""
+    """↑ ↓ select a spike, Enter goes to that moment (in a replay) or marks it on the timeline."""
 
     NAME = "spikes"
+    LISTS = "spikes"
 
     class Pointed(Message):
-        """The user wants to see this spike where it happened."""
+        """The user asked to see this spike where it happened."""
 
         def __init__(self, end_ns: int) -> None:
             super().__init__()
@@ -45,9 +55,10 @@ class SpikesScreen(PageScreen):
 
     def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(run_control, ascii=ascii)
-        self._at_ns: int | None = None  # the spike under the cursor; None: the newest, whichever that is
+        self._at_ns: int | None = None  # the spike under the cursor; None: the first of the list
         self._first = 0
         self._listed = 0  # lines of the list, its heading included
+        self._order: Order | None = None
 
     def heading(self, frame_state: FrameState) -> Line:
         view = frame_state.session.spikes
@@ -59,47 +70,87 @@ class SpikesScreen(PageScreen):
             (f" · of {clean(view.unit or UNKNOWN, 24)}{under}:", "muted"),
             (f" {count(view.n)}", "high" if view.n else "muted"),
             (" so far", "muted"),
-            ("" if view.fence_ms is None else f" · fence {milliseconds(view.fence_ms)} ms", "muted"),
+            ("" if view.threshold_ms is None else f" · spike threshold {milliseconds(view.threshold_ms)} ms", "muted"),
+            (clean(filter_note(self.filter, len(self._rows), len(view.rows))), "warning"),
         )
 
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
         view = frame_state.session.spikes
         if view is None or not view.rows:
             return []
-        return [("Enter", "go there" if frame_state.replay is not None else "show on the timeline"), ("c", "unit")]
+        there = "go there" if frame_state.replay is not None else "show on the timeline"
+        return [("Enter", there), ("c", "unit"), ("/", "filter"), ("S", "sort"), ("Y", "copy")]
 
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
-        """Just as many lines as there is room for: the list scrolls by itself, the table stays."""
+        """Exactly as many lines as fit: the list scrolls by itself, the table stays."""
         view = frame_state.session.spikes
         if view is None:
             return []
         table = cause_lines(view, width, height - _LEAST_LISTED - 1)
         listed = min(height, max(_LEAST_LISTED, height - len(table) - 1))
         self._listed = listed
-        rows = spike_lines(view.rows, self._cursor(view), self._window(view, listed - 1), width)
+        if not self._rows and view.rows:
+            rows = [fit(line(("no spike matches the filter", "muted")), width)]
+        else:
+            rows = spike_lines(self._rows, self._cursor(), self._window(listed - 1), width, self._order)
         shown = [*rows, *[fit((), width)] * (listed - len(rows)), fit((), width), *table]
         return shown[:height]
 
-    def scroll(self, direction: int) -> None:
+    @property
+    def _rows(self) -> tuple[SpikeRow, ...]:
+        """The spikes that match the filter, in the order that was chosen."""
         view = self.frame_state.session.spikes if self.frame_state is not None else None
-        if view is None or not view.rows:
-            return
-        at = self._cursor(view) + direction
-        if at < 0:
-            self._at_ns = None
-        elif at < len(view.rows):
-            self._at_ns = view.rows[at].end_ns
+        if view is None or not (self.filter or self._order):
+            return () if view is None else view.rows
+        kept = [row for row in view.rows if matches(self.filter, row.unit, row.load, *row.causes)]
+        return tuple(ordered(kept, self._order, SORT_KEYS))
+
+    def set_filter(self, text: str) -> None:
+        self.filter = text
         self.redraw()
 
-    def point(self, row: int) -> None:
-        """A click puts the cursor on a spike, a second one goes there."""
-        view = self.frame_state.session.spikes if self.frame_state is not None else None
-        at = self._first + row - 1  # the first line is the heading
-        if view is None or not row or at >= min(len(view.rows), self._first + self._listed - 1):
+    def sort(self) -> bool:
+        self._sort_by(next_order(self._order, SORT_KEYS))
+        return True
+
+    def _sort_by(self, order: Order | None) -> None:
+        """In another order the cursor begins at the top."""
+        self._order, self._at_ns, self._first = order, None, 0
+        self.redraw()
+
+    def clipboard_text(self) -> tuple[str, str] | None:
+        """The spike under the cursor."""
+        if not self._rows:
+            return None
+        row = self._rows[self._cursor()]
+        times = "" if row.times_median is None else f", {significant(row.times_median)}x median"
+        present = ", ".join(row.causes) or "no watched event"
+        spike = f"{clock(row.end_ns, 2)} {row.unit} spike {milliseconds(row.latency_ms)} ms{times}, load {row.load}"
+        return "the spike", clean(f"{spike}: {present}", 400)
+
+    def scroll(self, direction: int) -> None:
+        if not self._rows:
             return
-        if at == self._cursor(view):
+        at = self._cursor() + direction
+        if at < 0:
+            self._at_ns = None
+        elif at < len(self._rows):
+            self._at_ns = self._rows[at].end_ns
+        self.redraw()
+
+    def point(self, row: int, column: int) -> None:
+        """A click selects a spike, a second one shows it; on a heading it sorts."""
+        at = self._first + row - 1  # the first line is the heading
+        if not row and self._rows:
+            title = heading_at(self._rows, column, self.columns)
+            key = next((key for key in SORT_KEYS if key.title == title), None)
+            self._sort_by(self._order if key is None else toggled_order(self._order, key))
+            return
+        if not row or at >= min(len(self._rows), self._first + self._listed - 1):
+            return
+        if at == self._cursor():
             self.choose()
-        self._at_ns = view.rows[at].end_ns
+        self._at_ns = self._rows[at].end_ns
         self.redraw()
 
     def action_page(self, direction: int) -> None:
@@ -107,41 +158,63 @@ class SpikesScreen(PageScreen):
             self.scroll(direction)
 
     def action_edge(self, direction: int) -> None:
-        """To the newest, which the cursor then follows, or to the oldest."""
-        view = self.frame_state.session.spikes if self.frame_state is not None else None
-        if view is not None and view.rows:
-            self._at_ns = None if direction < 0 else view.rows[-1].end_ns
+        """To the first spike, where the cursor then stays, or to the last."""
+        if self._rows:
+            self._at_ns = None if direction < 0 else self._rows[-1].end_ns
             self.redraw()
 
     def choose(self) -> None:
-        view = self.frame_state.session.spikes if self.frame_state is not None else None
-        if view is not None and view.rows:
-            self.post_message(self.Pointed(view.rows[self._cursor(view)].end_ns))
+        if self._rows:
+            self.post_message(self.Pointed(self._rows[self._cursor()].end_ns))
 
-    def _cursor(self, view: SpikesView) -> int:
-        """Where the cursor is now: on the same spike as before, however many have come since."""
+    def _cursor(self) -> int:
+        """The row of the cursor: it stays on its spike while others are added."""
         if self._at_ns is None:
             return 0
-        return next((i for i, row in enumerate(view.rows) if row.end_ns <= self._at_ns), max(0, len(view.rows) - 1))
+        same = next((i for i, row in enumerate(self._rows) if row.end_ns == self._at_ns), None)
+        if same is not None or self._order is not None:
+            return same or 0
+        # The spike is not in the list any more: the next older one.
+        older = (i for i, row in enumerate(self._rows) if row.end_ns <= (self._at_ns or 0))
+        return next(older, max(0, len(self._rows) - 1))
 
-    def _window(self, view: SpikesView, height: int) -> range:
-        """The part of the list in sight, which follows the cursor."""
-        at = self._cursor(view)
-        first = max(0, min(self._first, len(view.rows) - height))
+    def _window(self, height: int) -> range:
+        """The visible part of the list, which follows the cursor."""
+        at = self._cursor()
+        first = max(0, min(self._first, len(self._rows) - height))
         self._first = min(max(first, at - height + 1), at)
-        return range(self._first, min(self._first + height, len(view.rows)))
+        return range(self._first, min(self._first + height, len(self._rows)))
 
 
-def spike_lines(rows: tuple[SpikeRow, ...], cursor: int, shown: range, width: int) -> list[Line]:
+def heading_at(rows: tuple[SpikeRow, ...], cell: int, width: int) -> str | None:
+    """The title of the column whose heading is drawn at this cell; None beside them."""
+    ends = ((_WHEN, 12), (_MS, 20), (_TIMES, 30), ("", 32 + (_SIZE if width >= _WIDE else 0)))
+    unit = ends[-1][1] + _unit_cells(rows, width)
+    return next((title or None for title, end in (*ends, ("unit", unit)) if cell < end), None)
+
+
+def _unit_cells(rows: tuple[SpikeRow, ...], width: int) -> int:
+    """The width of the column of units: 0 where all spikes are of one, which the title of the screen names."""
+    if len({(row.unit, row.load) for row in rows}) == 1:
+        return 0
+    return _UNIT if width >= _WIDE else _SHORT_UNIT
+
+
+def spike_lines(
+    rows: tuple[SpikeRow, ...], cursor: int, shown: range, width: int, order: Order | None = None
+) -> list[Line]:
     """The list, with its heading."""
     if not rows:
-        words = "no spike in the last minute: nothing was above the fence, or there are too few samples for one yet"
+        words = "no spike in the last minute: no call was above the spike threshold, or there are too few samples"
         return [fit(line((part, "muted")), width) for part in wrapped(words, width)]
     wide = width >= _WIDE
     size = f"{'':<{_SIZE_BAR + 2}}" if wide else ""
-    one = len({(row.unit, row.load) for row in rows}) == 1  # then the heading of the room says it
-    name = 0 if one else _UNIT if wide else _SHORT_UNIT
-    heading = f"  {'when':<10}{'ms':>8}{'x median':>10}  {size}{'' if one else 'unit':<{name}}{'present at it'}"
+    name = _unit_cells(rows, width)
+    when, ms, times, unit = (
+        title + order.arrow if order is not None and order.column == title else title
+        for title in (_WHEN, _MS, _TIMES, "unit")
+    )
+    heading = f"  {when:<10}{ms:>8}{times:>10}  {size}{unit if name else '':<{name}}{'events at the same time'}"
     found = [fit(line((heading, "muted")), width)]
     found += [_spike_line(rows[i], width, name, chosen=i == cursor, wide=wide) for i in shown]
     return found
@@ -173,22 +246,21 @@ def _size_bar(times: float | None) -> Line:
 
 
 def _present(row: SpikeRow) -> tuple[Span, ...]:
-    """What goes with spikes stands out from what merely was there."""
+    """The events at the same time; correlated ones stand out."""
     if not row.causes:
-        return (("nothing that is watched", "muted"),)
+        return (("no watched event", "muted"),)
     likely, others = ", ".join(row.causes[: row.likely]), ", ".join(row.causes[row.likely :])
     return (likely, "accent"), (", " if likely and others else "", "muted"), (others, "muted")
 
 
 def cause_lines(view: SpikesView, width: int, height: int) -> list[Line]:
-    """The table of candidate causes, and below it in words what it rests on, in `height` lines if those are enough for
-    the likeliest ones."""
+    """The table of candidate causes with notes below it, in `height` lines if the likeliest ones fit into those."""
     if not view.causes:
-        return [fit(line(("nothing measured yet", "muted")), width)]
+        return [fit(line(("no samples yet", "muted")), width)]
     wide = width >= _WIDE
     key = f"{glyphs.TRACK_DONE} at spikes {glyphs.MEDIAN} else"
     bar = f"{key:<{_SHARE_BAR + 2}}" if wide else ""
-    heading = f"{'goes with spikes?':<{_WORDS}}{bar}{'at spikes':>9}{'else':>6}{'p':>8}  "
+    heading = f"{'correlated events':<{_WORDS}}{bar}{'at spikes':>9}{'else':>6}{'p':>8}  "
     lines = [fit(line((heading, "muted")), width)]
     occurred = [row for row in view.causes if row.p is not None]
     notes = [fit(line((part, "muted")), width) for part in wrapped(_footnote(view), width)]
@@ -196,7 +268,7 @@ def cause_lines(view: SpikesView, width: int, height: int) -> list[Line]:
     if len(occurred) > room:
         rest = ", ".join(row.words for row in occurred[room - 1 :])
         occurred = occurred[: room - 1]
-        notes = [fit(line((f"and no more than chance, or too few: {rest}", "muted")), width), *notes]
+        notes = [fit(line((f"not significant, or too few spikes: {rest}", "muted")), width), *notes]
     return [*lines, *(_cause_line(row, width, wide=wide) for row in occurred), *notes]
 
 
@@ -211,14 +283,18 @@ def _cause_line(row: CauseRow, width: int, *, wide: bool) -> Line:
             (f"{percent(row.inside):>9}", ink),
             (f"{percent(row.outside):>6}", "muted"),
             (f"{below + p:>8}  ", "muted"),
-            (f"{glyphs.OF} {row.verdict}" if row.more else row.verdict, "accent" if row.more else "muted"),
+            (f"{glyphs.OF} {_verdict(row)}" if row.more else _verdict(row), "accent" if row.more else "muted"),
         ),
         width,
     )
 
 
+def _verdict(row: CauseRow) -> str:
+    return "correlated" if row.more else "too few spikes" if "few" in row.verdict else "not significant"
+
+
 def _share_bar(row: CauseRow) -> Line:
-    """The share of spikes as a bar, what chance would give as a line across it."""
+    """The share of spikes as a bar, with a line at the share expected by chance."""
     filled = round((row.inside or 0.0) * _SHARE_BAR)
     expected = min(_SHARE_BAR - 1, round(row.outside * _SHARE_BAR))
     cells = [glyphs.TRACK_DONE] * filled + [glyphs.TRACK] * (_SHARE_BAR - filled)
@@ -231,7 +307,7 @@ def _footnote(view: SpikesView) -> str:
     never = [row.words for row in view.causes if row.p is None]
     parts = [
         f"{count(view.evidence)} of {count(view.n)} spikes count: those at least a second apart.",
-        "else: share that spikes as long would have at all other moments.",
+        "else: the share expected at all other moments.",
         f"Did not occur: {', '.join(never)}." if never else "",
         f"Not watched: {', '.join(view.unwatched)}." if view.unwatched else "",
     ]

@@ -1,4 +1,4 @@
-"""The room of studies: questions about the inside of the model, each answered by measuring it while inference rests."""
+"""The screen of studies: questions about the inside of the model, each answered by a measurement of its own."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from hettop.tui.screens.page_screen import CHOSEN_TAB, PageScreen, RunControl
 if TYPE_CHECKING:
     from hettop.events import Study
 
-_REST = "Enter measures it. Inference rests meanwhile: each would be measured with the other beside it."
-_LOADED = "Competing load is on, and a study is measured without: Esc, then l and 0 end it."
-_REPLAY = "No study is in this recording. Studies run the model, and a replay has none: open the model itself."
-_SIMULATED = "The simulated machine has no model to look into: open a model itself."
-_EARLIER = "What stands below was found by the run before."
-_UNKNOWN = "This version cannot draw what it found."
+_REST = "Enter measures it. Inference is paused while this runs, because each would disturb the other."
+_LOADED = "Competing load is active. Studies are measured without load: Esc, then l and 0 end it."
+_REPLAY = "No study in the recording up to this moment. To run one, open the model itself: hettop MODEL, then y."
+_SIMULATED = "No studies on the simulated machine, which runs no real model: open one with hettop MODEL."
+_EARLIER = "The result below is from the previous run."
+_UNKNOWN = "This version cannot show the result of this study."
 _BAR = 16
+_COPIED = 100  # cells of a line
 _MARKS = {"running": glyphs.RECORD, "done": glyphs.DONE, "failed": glyphs.FAILED, "ended": glyphs.ENDED}
 _INKS = {"running": "accent", "done": "good", "failed": "error", "ended": "muted"}
 
 
 class StudiesScreen(PageScreen):
-    """← → choose a study, Enter runs it or ends the one that runs, ↑ ↓ move its answer."""
+    """← → select a study, Enter runs it or ends the running one, ↑ ↓ scroll its result."""
 
     NAME: ClassVar[str] = "studies"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,10 +40,10 @@ class StudiesScreen(PageScreen):
     def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(run_control, ascii=ascii)
         self.chosen: str | None = None
-        self._questions: dict[int, str] = {}  # by the rows that they stand in
+        self._questions: dict[int, str] = {}  # by row
 
     def heading(self, frame_state: FrameState) -> Line:
-        """A tab for each study, with a mark of what became of it."""
+        """A tab for each study, with a mark of its state."""
         names, chosen = _names(frame_state), self._chosen(frame_state)
         if not names:
             return line(("inside the model", "title"))
@@ -76,8 +77,8 @@ class StudiesScreen(PageScreen):
         words = next((offer.words for offer in frame_state.offers if offer.name == chosen), "")
         head = _status(study, words, frame_state.session.header.elapsed_ns, width)
         if study is None or study.found is None:
-            told = _paragraph(_LOADED, width, "warning") if _is_loaded(frame_state) else _paragraph(_REST, width)
-            rest = [*told, ()] if frame_state.offers and _running(frame_state) is None else []
+            note = _paragraph(_LOADED, width, "warning") if _is_loaded(frame_state) else _paragraph(_REST, width)
+            rest = [*note, ()] if frame_state.offers and _running(frame_state) is None else []
             above = [*head, *rest]
             self._questions = {len(above) + i: offer.name for i, offer in enumerate(frame_state.offers)}
             return [*above, *_questions(frame_state, chosen, width)]
@@ -92,6 +93,17 @@ class StudiesScreen(PageScreen):
             return _paragraph(_UNKNOWN, width)
         return [fit(each, width) for each in block_lines(page, width, height)]
 
+    def clipboard_text(self) -> tuple[str, str] | None:
+        """The result of the selected study, as its command prints it; the whole screen before there is one."""
+        from hettop.report.terminal.blocks import block_text
+
+        frame_state = self.frame_state
+        name = self._chosen(frame_state) if frame_state is not None else None
+        page = frame_state.pages.get(name) if frame_state is not None and name is not None else None
+        return (
+            super().clipboard_text() if not page else (f"the study {clean(name or '', 20)}", block_text(page, _COPIED))
+        )
+
     def choose(self) -> None:
         frame_state = self.frame_state
         if frame_state is None or not frame_state.offers:
@@ -103,13 +115,13 @@ class StudiesScreen(PageScreen):
         if name in [offer.name for offer in frame_state.offers]:
             self.run_control(lambda live: live.study(name))
 
-    def point(self, row: int) -> None:
-        """Of the questions, the one that was clicked."""
+    def point(self, row: int, column: int) -> None:  # noqa: ARG002 - whole rows
+        """Turn to the question that was clicked."""
         if row in self._questions:
             self._turn_to(self._questions[row])
 
     def point_heading(self, column: int) -> None:
-        """The tab that was clicked."""
+        """Turn to the tab that was clicked."""
         if self.frame_state is None:
             return
         studies = {study.name: study for study in self.frame_state.session.studies}
@@ -124,7 +136,7 @@ class StudiesScreen(PageScreen):
         self.to_top()
 
     def action_turn(self, direction: int) -> None:
-        """The study beside the one that is shown."""
+        """Turn to the previous (-1) or next (1) study."""
         names = _names(self.frame_state) if self.frame_state is not None else []
         if self.frame_state is None or not names:
             return
@@ -132,7 +144,7 @@ class StudiesScreen(PageScreen):
         self._turn_to(names[(at + direction) % len(names)])
 
     def _chosen(self, frame_state: FrameState) -> str | None:
-        """Until another is chosen, the first, or the one that runs: it stays when that ends."""
+        """The study that was selected, else the running one, which stays selected, else the first."""
         names, running = _names(frame_state), _running(frame_state)
         if self.chosen not in names and running is not None:
             self.chosen = running.name
@@ -140,7 +152,7 @@ class StudiesScreen(PageScreen):
 
 
 def _names(frame_state: FrameState) -> list[str]:
-    """The studies that can be run, and those that were."""
+    """The studies that can be run, and those that have been."""
     offered = [offer.name for offer in frame_state.offers]
     return [*offered, *(study.name for study in frame_state.session.studies if study.name not in offered)]
 
@@ -150,12 +162,12 @@ def _is_loaded(frame_state: FrameState) -> bool:
 
 
 def _running(frame_state: FrameState) -> Study | None:
-    """The study that runs; in a replay nothing does any more."""
+    """The running study, if there is one."""
     return next((study for study in frame_state.session.studies if study.state == "running"), None)
 
 
 def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
-    """As wide whether it is chosen or not: tabs must not move under the mouse."""
+    """A tab; as wide when it is selected as when it is not, so that tabs do not move under the mouse."""
     mark = "" if study is None else _MARKS.get(study.state, "")
     ink = "muted" if study is None else _INKS.get(study.state, "muted")
     if chosen:
@@ -164,18 +176,18 @@ def _tab(name: str, study: Study | None, *, chosen: bool) -> Line:
 
 
 def _status(study: Study | None, words: str, now_ns: int, width: int) -> list[Line]:
-    """What it is about, and what became of it."""
+    """The question and the state of a study."""
     about = [fit(line((words[:1].upper() + words[1:], "strong")), width)] if words else []
     if study is None:
         return [*about, ()]
     earlier = _paragraph(_EARLIER, width, "warning") if study.earlier and study.found is not None else []
-    return [*about, *_became(study, now_ns, width), *earlier, ()]
+    return [*about, *_state(study, now_ns, width), *earlier, ()]
 
 
-def _became(study: Study, now_ns: int, width: int) -> list[Line]:
+def _state(study: Study, now_ns: int, width: int) -> list[Line]:
     if study.state == "failed" and study.error is not None:
-        told = [f"Failed: {clean(study.error.message)}", *filter(None, [clean(study.error.hint)])]
-        return [row for text in told for row in _paragraph(text, width, "error")]
+        texts = [f"Failed: {clean(study.error.message)}", *filter(None, [clean(study.error.hint)])]
+        return [row for text in texts for row in _paragraph(text, width, "error")]
     if study.state == "running":
         when = f"{clean(study.doing or 'measuring', width)} · {clock(_elapsed(study, now_ns))}"
         return [fit(line((when, "accent")), width)]
@@ -184,7 +196,7 @@ def _became(study: Study, now_ns: int, width: int) -> list[Line]:
 
 
 def _questions(frame_state: FrameState, chosen: str, width: int) -> list[Line]:
-    """What each study finds out."""
+    """The question of each study."""
     widest = max((len(offer.name) for offer in frame_state.offers), default=0)
     rows = []
     for offer in frame_state.offers:
@@ -194,10 +206,10 @@ def _questions(frame_state: FrameState, chosen: str, width: int) -> list[Line]:
 
 
 def _progress(study: Study, now_ns: int) -> Line:
-    """How far it is, and how long it may yet take, if it tells."""
+    """The progress of a running study, and the remaining time where it is known."""
     elapsed = _elapsed(study, now_ns)
     if not study.share:
-        return line((f" {clean(study.name, 20)} runs, {clock(elapsed)} ", "accent"))
+        return line((f" {clean(study.name, 20)} running, {clock(elapsed)} ", "accent"))
     done = round(study.share * _BAR)
     left = round(study.elapsed_ns / study.share * (1 - study.share)) - (elapsed - study.elapsed_ns)
     return line(
@@ -209,7 +221,7 @@ def _progress(study: Study, now_ns: int) -> Line:
 
 
 def _elapsed(study: Study, now_ns: int) -> int:
-    """Of one that runs: until now."""
+    """The time since a running study began."""
     return study.elapsed_ns + max(0, now_ns - study.t)
 
 

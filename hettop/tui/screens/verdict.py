@@ -1,19 +1,22 @@
-"""The room of the verdict: which unit to use by what was measured so far, and what that rests on."""
+"""The screen of the verdict: which unit to use by the measurements so far, with the evidence."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from hettop.format import clock
-from hettop.report.page import Paragraph
-from hettop.report.terminal.blocks import block_lines
+from hettop.report.page import Code, Paragraph
+from hettop.report.terminal.blocks import block_lines, block_text
 from hettop.report.terminal.lines import Line, line
 from hettop.report.terminal.tables import sentences
 from hettop.tui.frame_state import FrameState
-from hettop.tui.screens.page_screen import PageScreen
+from hettop.tui.screens.page_screen import PageScreen, RunControl
 
-_JUDGING = "Judging what was measured so far …"
-_NOTHING = "Nothing was measured under this load yet. i runs all units in turn: then they can be compared fairly."
+_JUDGING = "Evaluating the measurements so far …"
+_NOTHING = "Nothing has been measured under this load yet. i interleaves all units, for a fair comparison."
+
+_COPIED = 100
+"""Cells of a line that is copied."""
 
 
 class VerdictScreen(PageScreen):
@@ -21,16 +24,32 @@ class VerdictScreen(PageScreen):
 
     NAME: ClassVar[str] = "verdict"
 
+    def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(run_control, ascii=ascii)
+        self._copied = False
+
     def heading(self, frame_state: FrameState) -> Line:
         page = frame_state.verdict
-        judged = f" · judged at {clock(page.judged_ns, 1)}" if page is not None else ""
+        judged = f" · at {clock(page.judged_ns, 1)}" if page is not None else ""
         return line(("verdict", "title"), (judged, "muted"))
 
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
-        return [("i", "all units in turn"), ("l", "load")] if frame_state.replay is None else [("l", "loads")]
+        return [("Y", "copy"), *([("i", "interleave units")] if frame_state.replay is None else []), ("l", "load")]
 
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
         page = frame_state.verdict
         if page is None:
             return sentences([_JUDGING], width, "muted")
         return block_lines(page.blocks or [Paragraph(_NOTHING)], width)
+
+    def clipboard_text(self) -> tuple[str, str] | None:
+        """The verdict; the next time, the code that chooses the unit."""
+        page = self.frame_state.verdict if self.frame_state is not None else None
+        if page is None or not page.blocks:
+            return None
+        code = "\n".join(block.text.strip("\n") for block in page.blocks if isinstance(block, Code))
+        self._copied = not self._copied or not code
+        if not self._copied:
+            return "the code", code
+        again = "; Y again copies the code" if code else ""
+        return f"the verdict{again}", block_text([each for each in page.blocks if not isinstance(each, Code)], _COPIED)

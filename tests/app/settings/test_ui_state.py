@@ -93,4 +93,4 @@ def test_faults_of_file_and_keys_reach_the_screen(places: Places) -> None:
     told = screen(places)
     assert dict(told.keymap) == {"unit.next": "u"}
     assert [notice.partition(": ")[0] for notice in told.notices] == ["config.toml, line 1", "config.toml, line 3"]
-    assert "i is the key of interleave" in told.notices[1]
+    assert "i is already the key of interleave" in told.notices[1]

@@ -185,7 +185,7 @@ def test_each_sample_is_judged_by_the_fence_of_its_own_condition() -> None:
     session = running(window([MS] * 64, gap=0, unit="A"), window([5 * MS] * 64, gap=0, unit="B", t0=S), units=("A",))
     timeline = view(session, request(2 * S)).timeline
     assert timeline.spikes == 0
-    assert timeline.fence_ms == pytest.approx(1.5, rel=0.004)
+    assert timeline.threshold_ms == pytest.approx(1.5, rel=0.004)
 
 
 def test_without_a_fence_nobody_knows_the_spikes() -> None:

@@ -25,7 +25,7 @@ def outputs(**differs: object) -> events.Outputs:
         ({"max_abs": 0.01, "largest": 10.0, "top1": 1.0}, None),
         ({"max_abs": 0.6, "largest": 10.0}, "outputs differ"),
         ({"max_abs": 0.01, "largest": 10.0, "top1": 0.9}, "top 1 differs"),
-        ({"not_finite": 3}, "outputs are no numbers"),
+        ({"not_finite": 3}, "outputs not finite"),
         ({}, None),
         ({"max_abs": 0.5, "largest": 0.0}, "outputs differ"),
         ({"max_abs": 0.0, "largest": 0.0}, None),
@@ -37,7 +37,7 @@ def test_answers_that_are_not_the_references_are_warned_of(differs: dict[str, ob
 
 def test_against_a_unit_that_may_be_wrong_itself_nobody_is_called_wrong() -> None:
     told = msgspec.structs.replace(outputs(max_abs=6.0, largest=10.0, top1=0.0), reference="CPU_AND_GPU")
-    assert warning(told) == "outputs unlike CPU_AND_GPU's"
+    assert warning(told) == "outputs differ from CPU_AND_GPU"
     assert not are_wrong(told)
     assert are_wrong(msgspec.structs.replace(told, reference="CPU_ONLY@2"))
 
@@ -65,11 +65,12 @@ def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
     told = unit_details(unit, None, None, {})
     assert told[0] == "compiled in 41.2 s, loaded in 412 ms, first call 9.80 ms"
     assert told[1] == (
-        "plan (a claim): 2% of 100 operations, 10% of the estimated cost not on the Neural Engine; first topk t"
+        "plan (not measured): 2% of 100 operations, 10% of the estimated cost not on the Neural Engine; first topk t"
         " (not supported there)"
     )
     assert told[-2] == (
-        "outputs against CPU_ONLY on 8 inputs, logits: max difference 0.5 of 12, cosine 0.99999, same top 1 in 100%"
+        "outputs compared with CPU_ONLY on 8 inputs, logits: "
+        "max difference 0.5 of 12, cosine 0.99999, same top 1 in 100%"
     )
     assert told[-1] == "peak memory 311 MB"
 
@@ -81,7 +82,7 @@ def test_a_unit_of_which_nothing_is_known_has_no_details() -> None:
 def test_a_compilation_of_an_earlier_start_is_said() -> None:
     unit = new_unit("ALL")
     unit.cached, unit.load_ns = True, 90 * MS
-    assert unit_details(unit, None, None, {}) == ("compiled before, loaded in 90.0 ms",)
+    assert unit_details(unit, None, None, {}) == ("already compiled, loaded in 90.0 ms",)
 
 
 def test_what_the_binding_adds_is_wall_less_native_time() -> None:
@@ -89,7 +90,7 @@ def test_what_the_binding_adds_is_wall_less_native_time() -> None:
     session.fold(window([3 * MS, 5 * MS], native=[2 * MS, 3 * MS]))
     (condition,) = session.conditions.values()
     assert unit_details(new_unit("ALL"), condition, None, {}) == (
-        "the binding adds 1.5 ms to each call of the framework",  # (1 + 2) / 2
+        "the Python binding adds 1.5 ms to each call of the framework",  # (1 + 2) / 2
     )
     session.fold(window([MS], t0=S))  # without its native time: the means are of different samples now
     assert unit_details(new_unit("ALL"), condition, None, {}) == ()
@@ -136,7 +137,7 @@ def test_numbers_that_are_none_are_counted() -> None:
     unit = new_unit("ALL")
     unit.outputs = outputs(not_finite=3)
     assert unit_details(unit, None, None, {}) == (
-        "outputs against CPU_ONLY on 8 inputs, logits: 3 values are no numbers",
+        "outputs compared with CPU_ONLY on 8 inputs, logits: 3 values not finite",
     )
 
 
@@ -155,6 +156,6 @@ def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
         rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
     )
     assert unit_details(new_unit("ALL"), None, figures, {}) == (
-        "12.5 mJ an inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
-        "cover 87%, ±0.10% by the counter's step",
+        "12.5 mJ/inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
+        "cover 87%, ±0.10% from the counter's resolution",
     )
