@@ -55,7 +55,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class QuantileDifference:
-    """`b_ms` - `a_ms`, with its 95 % interval. `slower`, `faster`: the interval excludes 0. `regressed`: see module.
+    """`b_ms` - `a_ms`, with its 95% interval. `slower`, `faster`: the interval excludes 0. `regressed`: see module.
 
     `beyond` is the least relative slowdown that the samples prove, for the decision on the regression.
     """
@@ -135,7 +135,7 @@ def compare(
         if key not in second:
             conditions += [_gone(before, b.session)] if _failed_in(b.session, key) else []
         elif _went_wrong(a.session, b.session, key[0]):
-            why = "its answers are wrong in B, and were not in A"
+            why = "its outputs are wrong in B but not in A"
             conditions.append(Compared(*key, (before.n, second[key].n), failed=True, why=why))
         else:
             conditions.append(_compared(before, second[key], tolerance, rng))
@@ -199,7 +199,7 @@ def _failed_in(session: Session, key: tuple[str, str]) -> bool:
 def _gone(unit: Measured, session: Session) -> Compared:
     """Measured before, failed now: the gravest of regressions."""
     error = session.units[unit.unit].error
-    why = f"it failed in B: {error.message if error else 'no reason told'}"
+    why = f"it failed in B: {error.message if error else 'no reason reported'}"
     return Compared(unit.unit, unit.load, (unit.n, 0), failed=True, why=why)
 
 
@@ -221,10 +221,13 @@ def _too_few(a: Measured, b: Measured) -> str:
     for name, side in (("A", a), ("B", b)):
         n = side.samples_ms.size
         if n < MIN_SAMPLES:
-            return f"{name} has {n} samples to compare, fewer than {MIN_SAMPLES}"
+            return f"insufficient data: {name} has {n} samples, {MIN_SAMPLES} are needed"
         effective = int(n / dependence_time(side.samples_ms, 0.5))
         if effective < LEAST_EFFECTIVE:
-            return f"the {n} samples of {name} are worth {effective} independent ones, fewer than {LEAST_EFFECTIVE}"
+            return (
+                f"insufficient data: {name} has an effective sample size of {effective} ({n} samples), "
+                f"{LEAST_EFFECTIVE} are needed"
+            )
     return ""
 
 
@@ -233,7 +236,7 @@ def quantile_differences(
 ) -> dict[str, QuantileDifference]:
     """Differences from resamples of each side in blocks.
 
-    The decision shares its 2.5 % among the quantiles (Bonferroni), or the more of them are looked at, the more often
+    The decision shares its 2.5% among the quantiles (Bonferroni), or the more of them are looked at, the more often
     one would look slower by chance.
     """
     levels = [LEVELS[name] for name in names]

@@ -47,7 +47,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its 95 % interval.
+    """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its 95% interval.
 
     `proven` when the interval excludes 0; without an interval there were too few samples, or not all of them.
     """

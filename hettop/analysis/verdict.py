@@ -318,7 +318,7 @@ def _mean_over(rows: Sequence[Statistics], values: Sequence[float | None]) -> fl
 class Flip:
     """Under `load` the unit `faster` has the lower mean, by `difference_ms`; under the verdict's load `slower` has.
 
-    `proven` when both differences exclude 0 with 95 % confidence.
+    `proven` when both differences exclude 0 with 95% confidence.
     """
 
     load: str
@@ -362,7 +362,7 @@ class FewSamples:
 
 
 def decided_by_few(units: Sequence[Measured]) -> tuple[FewSamples, ...]:
-    """The pairs whose order by mean flips without max(1, 1 %) of the worse unit's slowest samples, or fewer.
+    """The pairs whose order by mean flips without max(1, 1%) of the worse unit's slowest samples, or fewer.
 
     `samples` is the least number that flips the pair. Units whose samples are not all there are not judged.
     """
@@ -387,7 +387,7 @@ def decided_by_few(units: Sequence[Measured]) -> tuple[FewSamples, ...]:
 
 
 def _means_without_slowest(unit: Measured) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The means without 1, 2, … max(1, 1 %) of the slowest samples; none when no sample would be left."""
+    """The means without 1, 2, … max(1, 1%) of the slowest samples; none when no sample would be left."""
     n = unit.samples_ms.size
     few = min(max(1, int(FEW_SHARE * n)), n - 1)
     slowest = np.sort(unit.samples_ms)[::-1][:few]

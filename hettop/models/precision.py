@@ -20,8 +20,8 @@ CALIBRATION_SETS = 16
 
 _ONNX_NOTES = {
     FP16: "weights and operations in half precision; inputs and outputs stay float32",
-    INT8: f"activations calibrated on {CALIBRATION_SETS} sets of made-up inputs, weights by channel (QDQ); for a model "
-    "that is to be right, calibrate on real ones",
+    INT8: f"activations calibrated on {CALIBRATION_SETS} sets of random inputs, weights by channel (QDQ); "
+    "for accurate results calibrate on real inputs",
     INT8_DYNAMIC: "weights by tensor, activations measured at each call",
 }
 _CORE_ML_NOTES = {

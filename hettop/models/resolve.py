@@ -23,7 +23,7 @@ COMPILED_SUFFIX = ".mlmodelc"
 COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
 """Of these a compiled model has one or both."""
 
-KNOWN_MODELS = f"give an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
+KNOWN_MODELS = f"pass an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
 TRANSLATED = "ML Program translated to ONNX"
 TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
 SYNTHETIC_NOTE = "synthetic weights"
@@ -145,7 +145,7 @@ def _checked_file(name: str) -> Path:
         raise HettopError(
             "format",
             f"{clean(name)} is a compiled model, which has no public format",
-            "name the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
+            "pass the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
         )
     if suffix in CORE_ML_SUFFIXES:
         return _checked_core_ml(path, name, status)
@@ -153,7 +153,7 @@ def _checked_file(name: str) -> Path:
         raise HettopError("format", f"{clean(name)} is a folder, not a model", KNOWN_MODELS)
     _check_regular(status, name)
     if suffix != ".onnx":
-        raise HettopError("format", f"{clean(name)}: unknown kind of model", KNOWN_MODELS)
+        raise HettopError("format", f"unknown model format: {clean(name)}", KNOWN_MODELS)
     return path
 
 
@@ -166,7 +166,9 @@ def _checked_compiled(name: str) -> Path:
     path = Path(name)
     status = _status(path, name)
     if not stat.S_ISDIR(status.st_mode) or not any((path / each).is_file() for each in COMPILED_CONTENT):
-        raise HettopError("format", f"{clean(name)} is no compiled model", "name the folder that Xcode or Core ML made")
+        raise HettopError(
+            "format", f"not a compiled model: {clean(name)}", "pass the folder that Xcode or Core ML created"
+        )
     return path
 
 
@@ -193,6 +195,6 @@ def _status(path: Path, name: str) -> os.stat_result:
     try:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise HettopError("missing", f"no model {clean(name)} here", KNOWN_MODELS) from error
+        raise HettopError("missing", f"model not found: {clean(name)}", KNOWN_MODELS) from error
     except OSError as error:
-        raise HettopError("io", f"{clean(name)} cannot be read: {error.strerror}", "check its permissions") from error
+        raise HettopError("io", f"cannot read {clean(name)}: {error.strerror}", "check its permissions") from error

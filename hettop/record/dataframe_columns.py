@@ -160,7 +160,7 @@ TABLES = ("samples", "power")
 def columns_of(table: str, events: Iterable[AnyEvent], *, simulated: bool) -> dict[str, AnyColumn]:
     """The columns of the table `samples` or `power`. Raises HettopError `usage` for another."""
     if table not in TABLES:
-        raise HettopError("usage", f"there is no table {table!r}", f"there are: {', '.join(TABLES)}")
+        raise HettopError("usage", f"invalid table {table!r}", f"valid tables: {', '.join(TABLES)}")
     columns = _sample_columns(events) if table == "samples" else _power_columns(events)
     length = len(next(iter(columns.values())))
     return {**columns, SAMPLE_COLUMNS[-1]: np.full(length, simulated)}

@@ -57,12 +57,12 @@ class Repaired:
 def repair(path: Path, out: Path, *, force: bool = False) -> Repaired:
     """Write to `out` what of `path` can be used. Raises HettopError (`recording`, `io`, `usage`)."""
     if out.suffix == ".zst":
-        hint = f"name a .jsonl, then: hettop export {clean(out.stem)} --to zst"
-        raise HettopError("usage", "a repaired recording is written as plain lines", hint)
+        hint = f"choose a .jsonl name, then compress: hettop export {clean(out.stem)} --to zst"
+        raise HettopError("usage", "a repaired recording is written uncompressed", hint)
     file, _ = open_recording(path)
     with file:
         if out.exists() and out.samefile(path):
-            raise HettopError("usage", "the damaged file itself is never written to", "name another file with -o")
+            raise HettopError("usage", "the damaged file itself is never overwritten", "choose another file with -o")
         again, _ = open_recording(path)
         with again, NewFile(out, force=force, beginnings=BEGINNINGS) as made:
             return _until_in_order(file, again, made)
@@ -195,9 +195,9 @@ class _Repair:
 
     def _unaccounted(self) -> Iterator[str]:
         if self.damaged:
-            yield f"{self.damaged} damaged lines were left out; how many samples they held is not known"
+            yield f"{self.damaged} damaged lines were removed; the number of samples in them is unknown"
         if self.report.torn_bytes:
-            yield f"the last line was unfinished ({self.report.torn_bytes} bytes)"
+            yield f"the last line was incomplete ({self.report.torn_bytes} bytes)"
 
     def _declare(self, told: int | None, t: int) -> None:
         """Say how many samples are missing, by what a keyframe or the end tells of those that there were."""
@@ -209,7 +209,7 @@ class _Repair:
             self.damaged = 0
             self.done.dropped += missing
             if missing:
-                self._put_new(Dropped(t=t, n=missing, why="in damaged lines, left out by repair"))
+                self._put_new(Dropped(t=t, n=missing, why="in damaged lines removed by repair"))
 
     def _take_keyframe(self, keyframe: Keyframe, line: bytes) -> None:
         crc32 = self._crc32

@@ -122,7 +122,7 @@ class SpikeSearch:
         self._left -= length
         if self._left < 0:
             raise HettopError(
-                "recording", "no spike nearby, and looking further would take too long", "its keyframes are missing"
+                "recording", "no spike nearby; searching further would take too long", "its keyframes are missing"
             )
 
 

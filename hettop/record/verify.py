@@ -127,8 +127,10 @@ class Checks:
         known = [self.session] if self._by_keyframe is None else [self.session, self._by_keyframe]
         if not any(end.samples in (None, one.samples) and end.dropped in (None, one.dropped) for one in known):
             self.wrong_totals += 1
-            held = f"the lines hold {self.session.samples} and {self.session.dropped}"
-            self._report.note(offset, TOTALS, f"the end tells of {end.samples} samples, {end.dropped} dropped; {held}")
+            held = f"the lines contain {self.session.samples} and {self.session.dropped}"
+            self._report.note(
+                offset, TOTALS, f"the end line states {end.samples} samples, {end.dropped} dropped; {held}"
+            )
 
 
 def contradiction(session: Session, keyframe: Keyframe) -> str | None:
@@ -149,7 +151,7 @@ def _contradictions(session: Session, keyframe: Keyframe) -> Iterator[str]:
         ("load", keyframe.load, session.load),
     ):
         if said != held:
-            yield f"says {name}: {said}; by the lines before it: {held}"
+            yield f"states {name}: {said}; the lines before it give {held}"
     for unit in keyframe.units:
         known = session.units.get(unit.unit)
         if known is None or (unit.state, unit.apart) != (known.state, known.apart):

@@ -138,7 +138,7 @@ class Writer:
             samples=self._session.samples,
             dropped=self._session.dropped,
             undeclared=self._losses.samples,
-            fault=self.fault if answered else "the disk does not answer",
+            fault=self.fault if answered else "the disk does not respond",
         )
         return self._closed
 

@@ -200,10 +200,10 @@ def _unpacked(zstandard: Any, file: PlainBytes, shown: str) -> PlainBytes:
             fault = str(error)  # what was unpacked until then is as good as a torn file
         except OSError as error:
             what = f"{shown} cannot be unpacked: {error.strerror or 'the disk failed'}"
-            raise HettopError("recording", what, f"make room, or unpack it yourself: zstd -d {shown}") from None
+            raise HettopError("recording", what, f"free disk space, or unpack it yourself: zstd -d {shown}") from None
         if not done:
-            why = clean(fault) or "it holds nothing"
-            hint = f"see what zstd says of it: zstd -d {shown}"
+            why = clean(fault) or "it is empty"
+            hint = f"check it with zstd: zstd -d {shown}"
             raise HettopError("recording", f"{shown} is compressed (zstd) and cannot be unpacked: {why}", hint)
         unpacked.seek(0)
         return PlainBytes(os.dup(unpacked.fileno()), "rb")

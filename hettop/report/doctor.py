@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from hettop.report.document import head
 from hettop.text import clean
 
 WIDTH = 80
@@ -13,7 +14,7 @@ SHORTEST_LINE = 20  # narrower, sentences fall apart
 
 _MARKS = {True: "✓", False: "✗", None: "·"}
 _ASCII_MARKS = {True: "+", False: "x", None: "."}
-_LEGEND = "{} works   {} is broken or denied   {} is so, or is not there"
+_LEGEND = "{} works   {} broken or denied   {} absent, or for information"
 
 
 class Finding(Protocol):
@@ -54,6 +55,7 @@ def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, 
 def doctor_document(groups: Mapping[str, Sequence[Finding]], *, measures: bool) -> dict[str, Any]:
     """`{"measures", "findings": {group: [{"what", "works", "words", "fix"}]}}`."""
     return {
+        **head("doctor"),
         "measures": measures,
         "findings": {
             name: [{"what": f.what, "works": f.works, "words": f.words, "fix": f.fix} for f in findings]

@@ -13,7 +13,7 @@ from hettop.analysis.ranking import spread, tail
 from hettop.analysis.unit_samples import Measured
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
-from hettop.report.document import session_document
+from hettop.report.document import head, session_document
 from hettop.report.markdown_page import markdown_blocks
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Section, Table, Tone, Toned
 from hettop.report.terminal.blocks import block_text
@@ -88,7 +88,8 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
     whole = session_document(session, skipped)
     question = verdict.question
     return {
-        **{name: whole[name] for name in ("hettop", "simulated", "host", "model", "power")},
+        **head("decide"),
+        **{name: whole[name] for name in ("simulated", "host", "model", "power")},
         "load": verdict.load,
         "by": question.by,
         "ranks": {

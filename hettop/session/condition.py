@@ -372,7 +372,7 @@ class DurationSeries:
         return self._inside(self.histogram.order_statistic(rank)) / NS_PER_MS
 
     def quantile_interval_ms(self, q: float) -> tuple[float | None, float | None]:
-        """95 % interval of a quantile in ms; a side without a finite bound is None."""
+        """95% interval of a quantile in ms; a side without a finite bound is None."""
         if not self.n:
             return None, None
         raw = self.raw()

@@ -281,14 +281,14 @@ def _lacking(coverage: float | None, uncertainty: float | None, unknown: Sequenc
     if coverage is None:
         return "it did not run"
     if not coverage:
-        return "no power sample lies wholly within its running"
+        return "no power sample lies entirely within its running time"
     if coverage < LEAST_COVERAGE:
-        return f"power samples cover {coverage:.0%} of its running, not {LEAST_COVERAGE:.0%}"
+        return f"power samples cover {coverage:.0%} of its running time, {LEAST_COVERAGE:.0%} are needed"
     if uncertainty is not None and uncertainty > 1:
-        return "the step of the source's counter is more than all that it counted"
+        return "the resolution of the energy counter is larger than the energy counted"
     if unknown:
         names = " and ".join(rail.upper() for rail in unknown)
-        return f"the {names} power reading is not validated on this machine: hettop doctor --control"
+        return f"the {names} power reading is not validated on this machine; hint: hettop doctor --control"
     return ""
 
 

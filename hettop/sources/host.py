@@ -32,8 +32,10 @@ BRAND = ("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string")
 MODEL = ("/usr/sbin/sysctl", "-n", "hw.model")
 PROC_TRANSLATED = ("/usr/sbin/sysctl", "-n", "sysctl.proc_translated")
 
-ROSETTA = "Python runs translated by Rosetta, which slows everything but the accelerators: install one for arm64"
-LOW_POWER = "low power mode is on: latencies are longer than they need be"
+ROSETTA = (
+    "Python runs under Rosetta, which slows down everything except the accelerators; hint: install an arm64 Python"
+)
+LOW_POWER = "low power mode is on and increases latencies"
 
 
 def describe_host(system: str = sys.platform, run: Run = command_output) -> events.Host:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 Float64Array = npt.NDArray[np.float64]
 
 GRID_POINTS = 4096
-"""Power of two for the cosine transform; cells are far narrower than any bandwidth that resolves 5 % of the mass."""
+"""Power of two for the cosine transform; cells are far narrower than any bandwidth that resolves 5% of the mass."""
 
 MARGIN = 0.5
 """Grid beyond the extremes, as a share of the range on each side: kernels end before the grid reflects them."""

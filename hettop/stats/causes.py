@@ -23,9 +23,9 @@ _NEGLIGIBLE = 1e-12
 class Verdict(Enum):
     """What the counts of one cause allow to say."""
 
-    MORE = "more often than chance"
-    NO_MORE = "no more than chance"
-    TOO_FEW = "too few spikes to tell"
+    MORE = "significant"
+    NO_MORE = "not significant"
+    TOO_FEW = "insufficient data"
 
 
 @dataclass(frozen=True, slots=True)

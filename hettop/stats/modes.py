@@ -34,7 +34,7 @@ MAX_DIP_P = 0.05
 
 FIRM_SAMPLES = 300
 FIRM_DIP_P = 0.01
-"""Several modes are tentative below the first or above the second: 3 modes of 3 are found in 99 % from 300."""
+"""Several modes are tentative below the first or above the second: 3 modes of 3 are found in 99% from 300."""
 
 MAX_POINTS = 20_000
 """More than this tells a mode test nothing and costs time: evenly spaced order statistics stand for the rest."""

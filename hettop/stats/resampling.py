@@ -197,7 +197,7 @@ def block_bootstrap_difference(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> tuple[float, float, float]:
-    """Difference of the q-quantile, b - a, and its 95 % percentile interval (low, high), in the samples' unit.
+    """Difference of the q-quantile, b - a, and its 95% percentile interval (low, high), in the samples' unit.
 
     `a` and `b` (shapes (n,) and (m,)) are in the order in which they were taken and are resampled independently in
     circular blocks of `block` consecutive samples (Politis and Romano 1992); see `MIN_BLOCKS` for short runs.

@@ -30,7 +30,7 @@ MIN_LATENCY_NS = 1
 def fence(distribution: Histogram | npt.ArrayLike) -> float | None:
     """Spike fence in ns of a histogram or of samples (shape (n,), ns); None below `MIN_SPIKE_SAMPLES`.
 
-    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x), of the slowest state that holds at least 5 % of
+    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x), of the slowest state that holds at least 5% of
     the samples (`slow_state`), but no more than 3 medians of that; of all samples where there is one state.
     """
     if isinstance(distribution, Histogram):
@@ -54,7 +54,7 @@ def fence_of_samples(values: npt.ArrayLike) -> float | None:
 
 
 def fence_of_histogram(hist: Histogram) -> float | None:
-    """See `fence`; each value stands at its bucket's middle, which moves the fence by 8 % at worst."""
+    """See `fence`; each value stands at its bucket's middle, which moves the fence by 8% at worst."""
     if hist.total < MIN_SPIKE_SAMPLES:
         return None
     indices, counts = hist.nonzero()
@@ -90,7 +90,7 @@ SIGMAS = 4.0
 """And so many standard deviations of the counts below it: bins of few samples have gaps by accident."""
 
 WIDTHS = (4, 8, 16, 32)
-"""Buckets joined to a bin, finest first: 2 to 3 %, ... of the value. Modes closer than that do not move a fence, and
+"""Buckets joined to a bin, finest first: 2 to 3%, ... of the value. Modes closer than that do not move a fence, and
 the ticks of a 24 MHz timer are closer from 1.4 us on. Few samples show a wide state in wide bins alone."""
 
 

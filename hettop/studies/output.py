@@ -90,7 +90,7 @@ class StudyOutput:
             sys.stdout.write(to_json(document()) + "\n")
         else:
             width = shutil.get_terminal_size((100, 24)).columns
-            kept = [f"kept in {clean(self._arguments.record)}"] if self._recording is not None else []
+            kept = [f"recorded in {clean(self._arguments.record)}"] if self._recording is not None else []
             blocks = [Paragraph(title, "muted"), *(STUDIES[self._name].page(result) if page is None else page)]
             sys.stdout.write("\n".join([block_text(blocks, width).rstrip("\n"), *kept]) + "\n")
 
@@ -134,7 +134,7 @@ class StudyRecording:
         """Raises HettopError (`io`, `missing`, `usage`) where it cannot be."""
         if path.suffix == pack.SUFFIX:
             raise HettopError(
-                "usage", "a study is a few lines: it is not compressed", f"name {pack.plain_path(path).name}"
+                "usage", "a recording of a study cannot be compressed", f"use {pack.plain_path(path).name}"
             )
         self._name, self._now, self._began = name, now, now()
         self._arguments = [without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
@@ -158,7 +158,7 @@ class StudyRecording:
         self._kept = True
         closed = self._writer.close(f"the study is {state}", t)
         if closed.fault is not None:
-            raise HettopError("io", f"the study could not be kept: {closed.fault}")
+            raise HettopError("io", f"cannot record the study: {closed.fault}")
 
 
 def without_folders(word: str) -> str:

@@ -266,7 +266,7 @@ def test_a_baseline_needs_power(tmp_path: Path) -> None:
     try:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         feed.take_baseline()
-        assert [notice.text for notice in feed.notices()] == ["no baseline without power: not asked for (--power none)"]
+        assert [notice.text for notice in feed.notices()] == ["no baseline without power: disabled (--power none)"]
         assert feed.session.control is None, "nothing was paused"
     finally:
         feed.close()
@@ -383,6 +383,6 @@ def test_where_nothing_would_change_the_sources_reason_is_the_hint() -> None:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         with pytest.raises(HettopError) as caught:
             feed.power_access()
-        assert (caught.value.kind, caught.value.hint) == ("usage", "not asked for (--power none)")
+        assert (caught.value.kind, caught.value.hint) == ("usage", "disabled (--power none)")
     finally:
         feed.close()

@@ -74,7 +74,7 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, shape: tuple[str, 
     ):
         (tmp_path / name).write_bytes(data)
         assert_refused(called("power", "--replay", str(tmp_path / name), *shape), words)
-    assert_refused(called("power", "--replay", str(tmp_path / "nowhere"), *shape), "there is no file nowhere")
+    assert_refused(called("power", "--replay", str(tmp_path / "nowhere"), *shape), "file not found: nowhere")
 
 
 def test_a_capture_has_its_own_times(capture: str) -> None:

@@ -22,7 +22,7 @@ MEASURING = (
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("file:nowhere.plist", "no power from file: there is no file nowhere.plist"),
+        ("file:nowhere.plist", "no power from file: file not found: nowhere.plist"),
         ("zeus", "no power from zeus"),
         ("battery", "'battery' is no source of power"),
     ],
@@ -57,7 +57,7 @@ def test_without_power_bench_says_why_and_what_mends_it() -> None:
 
 
 def test_power_is_not_for_turns_of_points_nor_for_recordings(tmp_path: Path) -> None:
-    assert_refused(called("sweep", *SMALL, "--batch", "1,2", "--power", "rapl"), "--power is for a sweep over loads")
+    assert_refused(called("sweep", *SMALL, "--batch", "1,2", "--power", "rapl"), "--power needs a sweep over loads")
     recording = tmp_path / "r.jsonl"
     assert hettop("bench", *SMALL, "--runs", "20", "--record", str(recording)).returncode == 0
     assert_refused(called("decide", str(recording), "--power", "rapl"), "--power is for measuring")

@@ -67,7 +67,7 @@ def test_repair_writes_a_whole_recording_and_says_what_it_did(torn: Path, tmp_pa
     assert "the unfinished last line had" in done.stdout
     assert "an end was added" in done.stdout
     assert verify(tmp_path / "b.jsonl").ok
-    assert_refused(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl")), "exists already")
+    assert_refused(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl")), "already exists")
     document = one_document(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl"), "--force", "--json").stdout)
     assert document["end_added"] is True
 
@@ -92,7 +92,7 @@ def test_export_writes_beside_the_recording_and_tells_the_names(whole: Path) -> 
     names = [Path(line).name for line in done.stdout.splitlines()]
     assert names == ["everything.csv", "everything.power.csv"]
     assert all((whole.parent / name).exists() for name in names)
-    assert_refused(called("export", str(whole), "--to", "csv"), "exists already")
+    assert_refused(called("export", str(whole), "--to", "csv"), "already exists")
     assert called("export", str(whole), "--to", "csv", "--force").returncode == 0
 
 
@@ -179,4 +179,4 @@ def test_bench_compresses_its_recording_after_the_close(tmp_path: Path) -> None:
     live = json.loads(done.stdout)["conditions"][0]
     again = one_document(called("replay", str(path), "--headless", "--json").stdout)["conditions"][0]
     assert (again["n"], again["p90_ms"]) == (live["n"], live["p90_ms"])
-    assert_refused(hettop("bench", *options, "--record", str(path)), "exists already")
+    assert_refused(hettop("bench", *options, "--record", str(path)), "already exists")

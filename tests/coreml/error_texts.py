@@ -282,7 +282,7 @@ FROM_POWERMETRICS = (
     ErrorText(
         "an unknown sampler",
         "powermetrics: unrecognized sampler: bandwidth",
-        "this macOS lacks a sampler: powermetrics: unrecognized sampler: bandwidth",
+        "this macOS does not have a sampler: powermetrics: unrecognized sampler: bandwidth",
     ),
     ErrorText(
         "a virtual machine",

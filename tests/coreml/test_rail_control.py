@@ -147,7 +147,7 @@ def test_a_rail_that_reads_zero_while_its_unit_works_is_no_evidence_and_is_forgo
         "power rails, by zeus, while linear.mlpackage ran "
         "✗ ANE rail: reads 0 mW under load: no evidence (Core ML planned 100% of the model for it) "
         "· GPU rail: not tried: no power sample of it was measured while CPU_AND_GPU ran "
-        "✓ works ✗ is broken or denied · is so, or is not there no rail is remembered as validated"
+        "✓ works ✗ broken or denied · absent, or for information no rail is remembered as validated"
     )
     assert rails.all() == ()
 

@@ -147,7 +147,7 @@ def test_without_any_plan_that_can_be_read_nothing_is_planned(bench: Bench, tmp_
     bench.behave(die_in_plan="SIGABRT")
     done = planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH)
     assert (done.returncode, done.stdout) == (EXIT_FAILED, "")
-    assert "no plan could be read: the plan reader killed by SIGABRT" in done.stderr
+    assert "cannot read the compute plan: the plan reader killed by SIGABRT" in done.stderr
 
 
 def test_a_load_that_hangs_is_ended_and_told(bench: Bench, tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def a_mac_that_has(
 @pytest.mark.parametrize(
     ("native", "python", "units", "reason"),
     [
-        (None, (3, 14), None, "Core ML is run through coremltools, which has no release for Python 3.14: use 3.13"),
-        (None, (3, 12), None, "Core ML is run through coremltools: pip install coremltools"),
+        (None, (3, 14), None, "Core ML needs coremltools, which has no release for Python 3.14: use 3.13"),
+        (None, (3, 12), None, "Core ML needs coremltools: pip install coremltools"),
         (
             False,
             (3, 12),

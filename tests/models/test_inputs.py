@@ -124,8 +124,8 @@ def test_a_name_that_two_different_axes_bear_means_nothing() -> None:
 @pytest.mark.parametrize("shape", [(1, 3, 4), (1, 3, 4, 7), (1, 1, 3, 4, 6), ()])
 def test_a_shape_that_does_not_fit_is_refused_with_what_the_model_wants(shape: tuple[int, ...]) -> None:
     error = refused(IMAGE, shapes={"image": shape})
-    assert error.message == f"image: --shape has the shape [{','.join(map(str, shape))}]"
-    assert error.hint == "the model wants image float32[1,3,4,6]"
+    assert error.message == f"image: --shape has shape [{','.join(map(str, shape))}]"
+    assert error.hint == "the model expects image float32[1,3,4,6]"
 
 
 def test_a_shape_that_would_fill_the_memory_is_refused() -> None:
@@ -394,5 +394,5 @@ def test_what_is_no_input_is_refused(text: str) -> None:
 def test_a_pipe_as_an_input_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
     port = Port("x", "float32", (1, 3, 4, 4))
-    with pytest.raises(HettopError, match="not a plain file"):
+    with pytest.raises(HettopError, match="not a regular file"):
         make_inputs([port], InputOptions(values={"x": str(tmp_path / name)}))

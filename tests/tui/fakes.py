@@ -152,8 +152,8 @@ NO_POWER = PowerView(
     top_w=None,
     source="none",
     state="unavailable",
-    reason="powermetrics: macOS tells power to root only",
-    fix="sudo -v, in this very terminal",
+    reason="powermetrics: macOS reports power to root only",
+    fix="run sudo -v in this terminal",
     needs_access=True,
     interval_ns=None,
     thermal=None,
@@ -216,11 +216,11 @@ DOUBTFUL = replace(
         rows=(
             replace(
                 UNITS.rows[0],
-                warning="top 1 differs",
+                warning="top-1 differs",
                 details=(
                     "compiled in 41.2 s, loaded in 412 ms, first call 9.8 ms",
-                    "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran",
-                    "outputs against CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%",
+                    "plan: 98 % Neural Engine; ANE drew 1,240 mW while running",
+                    "outputs against CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top-1 in 62%",
                 ),
             ),
             *UNITS.rows[1:],

@@ -199,4 +199,4 @@ def _gaps(layers: Iterable[Layer]) -> list[str]:
         return []
     named = ", ".join(f"{layer.op} {layer.name}" for layer in unknown[:_NAMED])
     more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-    return [f"MACs are unknown: {named}{more} cannot be counted with these input shapes"]
+    return [f"MACs are unknown: cannot count {named}{more} with these input shapes"]

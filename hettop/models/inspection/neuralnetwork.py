@@ -15,7 +15,7 @@ from hettop.text import clean
 Message = Any
 
 FLOAT = "float32"
-PRECISION_NOTE = "the NeuralNetwork format names no type to compute in: activations are counted as float32"
+PRECISION_NOTE = "the NeuralNetwork format has no compute type: activations are counted as float32"
 
 _COMPANIONS = {"batchnorm": ("mean", "variance")}
 _RECURRENT = frozenset({"simpleRecurrent", "gru", "uniDirectionalLSTM", "biDirectionalLSTM"})

@@ -51,7 +51,7 @@ def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None = None) -> 
         totals = add_up(graph)
     except CONTRADICTIONS as error:
         raise HettopError(
-            "format", f"{clean(path.name)}: its graph contradicts itself ({type(error).__name__})", "export it again"
+            "format", f"{clean(path.name)}: its graph is inconsistent ({type(error).__name__})", "export it again"
         ) from error
     return Inspection(
         name=path.name,
@@ -132,6 +132,6 @@ def _inferred(package: Package, function: str | None, shapes: Shapes, notes: lis
     try:
         translation = translate(package, function)
     except HettopError as error:
-        notes.append(f"shapes cannot be inferred: {error.message}")
+        notes.append(f"cannot infer shapes: {error.message}")
         return _typed(shapes)
     return value_types(translation.model, shapes) | _typed(shapes)

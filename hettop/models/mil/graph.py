@@ -51,7 +51,7 @@ class Tensor:
     def sizes(self) -> Shape:
         """The shape of a tensor of the program, or of anything emitted with a shape; ValueError for others."""
         if self.shape is None:
-            raise ValueError(f"{self.name} was made without a shape")
+            raise ValueError(f"{self.name} was created without a shape")
         return self.shape
 
     @property

@@ -124,7 +124,7 @@ def split_unit(unit: str) -> tuple[str, int | None]:
         return name, None
     # One spelling each: a recording knows units by their names, and would take `@01` for another one than `@1`.
     if not _THREADS.fullmatch(threads):
-        raise ValueError(f"{unit}: threads must be a whole number of at least 1, written as in CPU_ONLY@2")
+        raise ValueError(f"invalid unit {unit}: threads must be an integer of at least 1, as in CPU_ONLY@2")
     return name, int(threads)
 
 

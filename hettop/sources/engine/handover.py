@@ -81,7 +81,7 @@ class WorkerHandover:
     def retired(self, report: RetireReport) -> None:
         """The present process said its last words."""
         self.vacant = True
-        why = self.asked or "before the leaks that its framework is known for bite"
+        why = self.asked or "to limit known memory leaks of its framework"
         self.note = f"recycled after {report.predictions:,} predictions: {why}"
         self._steady_ns += report.steady_ns
         self._unfinished = self.unfinished(report.unfinished)

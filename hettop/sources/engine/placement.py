@@ -72,11 +72,11 @@ def is_constant(fact: OpFacts) -> bool:
 
 def _nothing_told(n: int) -> events.Failure:
     if not n:
-        return events.Failure(kind="plan", message="the compiled model tells of no operations")
+        return events.Failure(kind="plan", message="the compiled model lists no operations")
     return events.Failure(
         kind="plan",
-        message=f"the framework tells no device for any of the {n:,} operations",
-        hint="models made for an old system are placed as one: convert with a newer minimum deployment target",
+        message=f"the framework reports no device for any of the {n:,} operations",
+        hint="convert the model with a newer minimum deployment target: older models are placed as a whole",
     )
 
 

@@ -113,7 +113,7 @@ def decode_outputs(body: bytes) -> tuple[OutputSet, ...]:
             place = end
         sets.append(tuple(found))
     if place != len(body):
-        raise ValueError("values that nothing describes")
+        raise ValueError("values without a description")
     return tuple(sets)
 
 
@@ -165,9 +165,9 @@ def _dtype(text: str) -> np.dtype[Any]:
     try:
         dtype = np.dtype(text)
     except TypeError as error:
-        raise ValueError(f"no type of numbers: {text!r}") from error
+        raise ValueError(f"invalid number type {text!r}") from error
     if dtype.kind not in KINDS or not 1 <= dtype.itemsize <= WIDEST_BYTES:
-        raise ValueError(f"no type of numbers: {text!r}")
+        raise ValueError(f"invalid number type {text!r}")
     return dtype
 
 

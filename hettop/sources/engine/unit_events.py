@@ -154,9 +154,9 @@ class SampleEvents:
         _check("lateness", frame.late, 0, events.LATENESS_LIMIT_NS)
         _check("start", frame.start, self._origin_ns, self._origin_ns + events.LARGEST_EXACT - events.LATENCY_LIMIT_NS)
         if (frame.start[1:] < frame.start[:-1]).any():
-            raise BrokenStreamError("a sample that starts before the one ahead of it")
+            raise BrokenStreamError("a sample that starts before the previous one")
         if int(frame.start[-1] + frame.latency[-1]) > self._now() + MOST_AHEAD_NS:
-            raise BrokenStreamError("a sample that ends after it arrived")
+            raise BrokenStreamError("a sample that ends after its arrival")
         windows = list(
             to_events(
                 frame,

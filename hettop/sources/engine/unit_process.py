@@ -136,7 +136,7 @@ class UnitProcess:
         try:
             self.child = spawn(self.unit, limits, self._handover.recycled)
         except OSError as error:
-            self._fail("crashed", f"no engine process could be started: {error}", "", [])
+            self._fail("crashed", f"cannot start an engine process: {error}", "", [])
         else:
             note, peak_mb = self._handover.note, self._handover.peak_memory_mb(None)
             self._enter(
@@ -196,7 +196,7 @@ class UnitProcess:
                     self._receive_frame(frame)
         except BrokenStreamError as error:
             if child is self.child:
-                self._fail("crashed", f"the engine process sent what makes no sense: {error}", "", child.log())
+                self._fail("crashed", f"the engine process sent an invalid message: {error}", "", child.log())
                 self.abandon()
 
     def receive_log(self, child: Child, data: bytes) -> None:

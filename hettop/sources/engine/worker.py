@@ -64,7 +64,7 @@ def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str
     left_open = [port for port in ports if port.name not in given and not all(isinstance(a, int) for a in port.shape)]
     if not left_open:
         return ""
-    return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
+    return f"dynamic axes fixed (set them with --shape): {', '.join(fed(port, feed) for port in left_open)}"
 
 
 def _read_commands(lines: BinaryIO, state: WorkerState) -> None:

@@ -258,12 +258,12 @@ class MacmonSource:
         self._stopped = False
         path = self._machine.find(PROGRAM)
         if path is None:
-            raise PowerLostError("macmon has gone", "brew install macmon")
+            raise PowerLostError("macmon was removed", "brew install macmon")
         argv = (path, "pipe", "-i", str(max(SHORTEST_NS, interval_ns) // NS_PER_MS))
         try:
             self._child = ChildOutput(argv, self._machine, farewell_s=FAREWELL_S)
         except OSError as error:
-            raise PowerLostError(f"macmon cannot be started: {error.strerror}", "brew reinstall macmon") from None
+            raise PowerLostError(f"cannot start macmon: {error.strerror}", "brew reinstall macmon") from None
         parser, n = MacmonParser(), 0
         with closing(self._child.chunks()) as chunks:
             for chunk in chunks:
@@ -274,7 +274,7 @@ class MacmonSource:
                     n += 1
                     yield self._marked(sample)
                 if sum(parser.lost.values()) > MOST_LOST:
-                    raise PowerLostError("macmon prints what cannot be read", "brew upgrade macmon")
+                    raise PowerLostError("invalid output from macmon", "brew upgrade macmon")
         if not self._stopped:
             raise _lost(self._child, n)
 

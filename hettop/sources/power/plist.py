@@ -235,7 +235,7 @@ def read_document(data: bytes) -> Value:
     try:
         reader.attached_to(expat.ParserCreate()).Parse(small.decode("utf-8", "replace"), True)
     except expat.ExpatError as error:
-        raise ValueError(f"no sound XML: {error}") from None
+        raise ValueError(f"invalid XML: {error}") from None
     return reader.root
 
 

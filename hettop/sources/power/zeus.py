@@ -42,7 +42,7 @@ class ZeusSource:
 
     @property
     def note(self) -> str:
-        return "its CPU energy is wrong on an Ultra, so left out" if self._is_ultra else ""
+        return "its CPU energy is wrong on Ultra chips and left out" if self._is_ultra else ""
 
     def granted_ns(self, asked_ns: int) -> int | None:
         return max(SHORTEST_NS, asked_ns)

@@ -26,7 +26,7 @@ MOST_DEPTH = 1_000_000
 def _depth(text: str) -> int:
     found = positive(text)
     if found > MOST_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST_DEPTH} numbers")
+        raise argparse.ArgumentTypeError(f"invalid reorder depth {text!r}: the maximum is {MOST_DEPTH}")
     return found
 
 
@@ -57,7 +57,8 @@ printed)."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Let several units serve one stream of inputs, results in order, and tell what that gains over the best alone.",
+        "Run several units concurrently on one stream of inputs, results in order, and measure the "
+        "speedup over the best unit alone.",
         _EXAMPLES,
         _NOTES,
     )

@@ -13,7 +13,7 @@ from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of, unit_
 from hettop.units import NS_PER_MS, NS_PER_S
 
 LATENCY_NEEDS = 64
-"""Samples that a P90 needs for its 95 % interval to exist on both sides (docs/method/statistics.md)."""
+"""Samples that a P90 needs for its 95% interval to exist on both sides (docs/method/statistics.md)."""
 
 
 NOTHING_YET = "nothing was measured yet"
@@ -25,7 +25,7 @@ FEWEST_CALLS = 10
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a unit did not begin, or did not go on."""
+    """Why a unit did not start, or did not go on."""
 
     kind: str
     message: str
@@ -250,7 +250,7 @@ def standing(
 
 
 def _aside(n: int) -> int:
-    """How many values at each end lie outside the 95 % interval of the median, by order statistics.
+    """How many values at each end lie outside the 95% interval of the median, by order statistics.
 
     P(B < k) for B ~ Binomial(n, 1/2) must stay within the tail; of fewer than six none may be left out.
     """

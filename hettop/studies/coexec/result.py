@@ -12,7 +12,7 @@ from hettop.studies.result import ROWS_LIMIT, Signed, StudyResult
 
 
 class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a worker did not begin, or did not go on."""
+    """Why a worker did not start, or did not go on."""
 
     kind: str
     message: str
@@ -104,7 +104,7 @@ class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.convert({**document, "units": units}, cls)
 
     def failures(self) -> dict[str, str]:
-        """Units that did not begin, or did not go on."""
+        """Units that did not start, or did not go on."""
         return {unit.unit: _failure(unit) for unit in self.units if unit.error is not None}
 
 

@@ -153,7 +153,7 @@ class ReorderBuffer:
 
     def __init__(self, depth: int) -> None:
         if depth < 1:
-            raise ValueError("a reorder buffer has room for at least one number")
+            raise ValueError("a reorder buffer needs a depth of at least 1")
         self.depth = depth
         self.next = 0
         self.most_held = 0

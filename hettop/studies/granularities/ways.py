@@ -168,7 +168,11 @@ def compare(
     stages = [Part(measured.parts[first].first, measured.parts[last].last) for first, last in groups]
     course.begin("first calls in every way", WARMING)
     ways = _ways(opened, stages, job.threads, folder, clock)
-    fewer = f"the model has {len(groups)} layers: its pipeline has no more stages" if len(groups) < job.threads else ""
+    fewer = (
+        (f"the model has {len(groups)} layers: its pipeline has as many stages at most")
+        if len(groups) < job.threads
+        else ""
+    )
     notes = tuple(filter(None, [fewer]))
     sizes = tuple(last - first + 1 for first, last in groups)
 
@@ -203,7 +207,7 @@ def in_turns(
             blocks[name].append((work, length))
             if told is not None:
                 done = (number * len(ways) + place + 1) / (count * len(ways))
-                told(f"all ways in turns, round {number + 1} of {count}", done, rows(), block_ns)
+                told(f"interleaving all ways, round {number + 1} of {count}", done, rows(), block_ns)
     return rows(), block_ns
 
 

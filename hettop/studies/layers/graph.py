@@ -26,7 +26,7 @@ def read_layers(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tupl
         return read_graph(model, shapes).layers, outputs
     except CONTRADICTIONS as error:
         raise HettopError(
-            "format", f"{clean(path.name)}: its graph contradicts itself ({type(error).__name__})", "export it again"
+            "format", f"{clean(path.name)}: its graph is inconsistent ({type(error).__name__})", "export it again"
         ) from error
 
 

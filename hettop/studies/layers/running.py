@@ -81,7 +81,7 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
     layers, outputs = read_layers(file, shapes)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
-    fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: more do not fit in a profile"
+    fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: the profile holds no more"
     return LayersResult.of_layers(
         rows,
         unit=job.unit,

@@ -90,7 +90,7 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
     name, threads = split_unit(job.unit)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function, hints=job.hints))
     if loaded.compiled is None:
-        raise HettopError("plan", f"{job.unit}: the framework has no plan of this model", "see hettop doctor")
+        raise HettopError("plan", f"{job.unit}: the framework has no plan for this model", "see hettop doctor")
     feed = backend.make_inputs(loaded.inputs, job.inputs())
     times = []
     for _ in range(job.warmup + job.runs):
@@ -101,7 +101,10 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
     try:
         facts = read_plan(loaded.compiled, job.unit, job.function)
     except ChildLostError as error:
-        told = f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to share that out by"
+        told = (
+            f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to distribute "
+            "the time over layers"
+        )
         raise HettopError("plan", f"{told}: {error.message}", error.hint) from error
     measured = by_facts(job.unit, facts, _work(job, cache), mean_ms, job.runs)
     shapes = [

@@ -22,7 +22,7 @@ PIXELS = 1e6
 """Sizes are fitted by millions of pixels."""
 
 RESAMPLES = 400
-"""A share of resamples is then known to 5 % or better."""
+"""A share of resamples is then known to 5% or better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class PointResult:
 
     @property
     def items_per_s(self) -> float | None:
-        """Items a second: the batch times the calls."""
+        """Items per second: the batch times the calls."""
         rate = self.statistics.throughput_per_s
         return None if rate is None else self.batch * rate
 
@@ -64,7 +64,7 @@ class PointResult:
 class Certainty:
     """Of resamples in blocks: the share with the same knee (or none, too), and with the same fastest point.
 
-    slope: of the line, its 95 % interval.
+    slope: of the line, its 95% interval.
     """
 
     knee: float

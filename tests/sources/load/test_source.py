@@ -136,7 +136,7 @@ def test_a_process_that_the_system_refuses_leaves_no_half_load(changes: ListedCh
 
     guard = ListedGuard()
     load = ProcessLoad(guard, changes, OneProcess(environment()))
-    with pytest.raises(HettopError, match="load cpu:2 cannot be started: Resource temporarily unavailable") as caught:
+    with pytest.raises(HettopError, match="load cpu:2 : Resource temporarily unavailable") as caught:
         load.set(parse_load("cpu:2"))
     assert caught.value.kind == "crashed"
     assert load.parts == ()

@@ -130,11 +130,11 @@ def test_notes_say_what_is_absent_and_what_is_in_doubt() -> None:
     far = [make_sample("powermetrics", 5, {"cpu": 100.0, "gpu": 50.0, "ane": 0.0, "combined": 9150.0})]
     assert any("far from the sum" in note for note in notes_of(far, {}))
     intel = [make_sample("powermetrics", 5, {"package": 8530.0})]
-    assert "an Intel Mac tells the power of its package only" in notes_of(intel, {})
+    assert "an Intel Mac reports package power only" in notes_of(intel, {})
     doubtful = read_plist(stream(plist(truth_of(CHIPS["M1"], mw={"cpu": 0.0, "gpu": 1.0, "ane": 0.0})), plist(Truth())))
     assert [note for note in notes_of(doubtful, {}) if "suspect-zero" in note] == [
-        "1 of 2 samples read 0 W for the CPU, or for a busy GPU (suspect-zero): both draw power while they run, "
-        "so this was not measured; seen on macOS 27, and in very short windows"
+        "1 of 2 samples read 0 W for the CPU, or for a busy GPU (suspect-zero): not a measurement, "
+        "since both draw power while running; seen on macOS 27 and in very short windows"
     ]
     assert notes_of(doubtful, {"torn": 1, "unreadable": 2})[-1] == "dropped from the capture: 1 torn, 2 unreadable"
     assert notes_of(doubtful, {})[0] == "n/a, not in this capture: dram, package"

@@ -62,7 +62,7 @@ def test_a_locales_commas_are_read() -> None:
     ("modes", "state", "words"),
     [
         ({"sudo": "password"}, "expired", "power access expired"),
-        ({"sudo": "forbidden"}, "unavailable", "sudo does not allow you powermetrics"),
+        ({"sudo": "forbidden"}, "unavailable", "sudo does not allow you to run powermetrics"),
         ({"powermetrics": "superuser"}, "unavailable", "powermetrics was not started as root"),
         ({"powermetrics": "sampler"}, "unavailable", "lacks a sampler: unrecognized sampler: gpu_power"),
         ({"powermetrics": "gone"}, "unavailable", "/usr/bin/powermetrics has gone"),
@@ -90,7 +90,7 @@ def test_a_sudo_that_cannot_be_started_has_a_remedy() -> None:
 
     source = PowermetricsSource(replace(mac().machine, spawn=spawn))
     found = source.probe()
-    assert (found.ok, found.reason) == (False, "sudo cannot be started: Permission denied")
+    assert (found.ok, found.reason) == (False, "sudo : Permission denied")
     assert "macmon" in found.fix
     with pytest.raises(PowerLostError) as caught:
         first(source, 1)
@@ -125,8 +125,8 @@ def test_after_its_last_sample_it_only_has_to_be_started_again() -> None:
     [
         ({}, True, ""),
         ({"sudo": "rule"}, True, ""),
-        ({"sudo": "password"}, False, "macOS tells power to root only"),
-        ({"sudo": "forbidden"}, False, "sudo does not allow you powermetrics"),
+        ({"sudo": "password"}, False, "macOS reports power to root only"),
+        ({"sudo": "forbidden"}, False, "sudo does not allow you to run powermetrics"),
     ],
 )
 def test_it_asks_sudo_whether_it_may_without_being_asked(modes: dict[str, str], ok: bool, words: str) -> None:
@@ -154,7 +154,7 @@ def test_a_program_that_disappears_between_probe_and_start_is_told() -> None:
     source = PowermetricsSource(bench.machine)
     assert source.probe().ok
     bench.missing.add("/usr/bin/sudo")
-    with pytest.raises(PowerLostError, match="sudo cannot be started: No such file") as caught:
+    with pytest.raises(PowerLostError, match="sudo : No such file") as caught:
         first(source, 1)
     assert caught.value.state == "unavailable"
 

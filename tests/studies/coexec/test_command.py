@@ -75,7 +75,7 @@ def test_too_short_a_time_gives_no_gain_and_says_so() -> None:
     document = one_document(done.stdout)
     assert (document["gain"], document["of_ideal"]) == (None, None)
     # For how long depends on the calls that a busy machine got done.
-    few = r"10 are needed to compare them: measure for \d+ s or longer"
+    few = r"10 are needed to compare rates: measure for \d+ s or longer"
     assert re.search(few, document["gain_why"]) or document["together_per_s"] is None
 
 

@@ -89,7 +89,7 @@ def test_the_page_tells_gain_ideal_order_and_why_there_is_no_energy() -> None:
     text = page()
     assert "Together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone." in text
     assert "the gain by round is +10% to +30%" in text
-    assert "all in order; P50 10.0 ms, P90 20.0 ms until they left" in text
+    assert "all in order; P50 10.0 ms, P90 20.0 ms until delivered in order" in text
     assert "7 of 64 waited at most; 3 stolen" in text
     assert "energy n/a: no source" in text
     assert "in each other's way" in text
@@ -115,8 +115,8 @@ def test_the_document_says_the_same() -> None:
 def test_energy_is_told_with_the_power_behind_it() -> None:
     """2.4 W at 120 a second are 20 mJ each."""
     energy = Energy(20.0, "", 2_400.0, "rapl")
-    told = "energy 20.0 mJ an inference: 2 400 mW while all work, as rapl tells"
-    assert told in page(energy=energy).replace("\u2009", " ")
+    told = "energy 20.0 mJ/inference: 2 400 mW with all units running, as rapl tells"
+    assert told in page(energy=energy)
     assert document(energy=energy)["mean_mw"] == 2_400.0
 
 
@@ -124,7 +124,7 @@ def test_a_unit_that_died_is_told_with_what_became_of_its_work() -> None:
     dead = replace(NE, error=Fault("crashed", "worker process killed by SIGKILL"), redone=2)
     text = page(replace(RESULT, units=(CPU, dead), redone=2))
     assert text.startswith("CPU_AND_NE died: the other goes on")
-    assert "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that it had were done by the others" in text
+    assert "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others" in text
     assert "in each other's way" not in text  # that they do less has another reason
 
 
@@ -132,7 +132,7 @@ def test_a_unit_that_never_began_is_unknown_and_not_0() -> None:
     lost = UnitResult("CPU_AND_NE", None, 0.0, 0.0, error=Fault("load", "no such\x1b[2J thing", "use another"))
     result = replace(RESULT, units=(CPU, lost))
     text = page(result)
-    assert text.startswith("CPU_AND_NE did not begin: the other goes on")
+    assert text.startswith("CPU_AND_NE did not start: the other goes on")
     assert "CPU_AND_NE: no such" in text
     assert "\x1b" not in text
     told = document(result)
@@ -142,7 +142,7 @@ def test_a_unit_that_never_began_is_unknown_and_not_0() -> None:
 
 def test_few_latencies_and_an_interrupt_are_said() -> None:
     text = page(replace(RESULT, latencies=10, interrupted=True))
-    assert "a P90 needs 64 latencies, these are 10" in text
+    assert "a P90 needs 64 latencies, 10" in text
     assert "interrupted" in text
     assert document(replace(RESULT, latencies=10))["p90_needs"] == 64
 
@@ -152,7 +152,7 @@ def test_of_fewer_than_three_rounds_there_is_no_interval_and_no_conclusion(round
     """Three rounds of three blocks of 250 ms, with 50 ms of rest each, are 2.7 s."""
     text = page(replace(RESULT, rounds=ROUNDS[:rounds]))
     assert "so there is no interval" in text
-    assert "the gain has no interval: that takes 3 rounds; measure for 3 s or longer" in text
+    assert "the gain has no interval (needs 3 rounds): inconclusive; measure for 3 s or longer" in text
     assert "in each other's way" not in text
     assert "no interval" not in page()
 
@@ -174,7 +174,7 @@ def test_more_than_the_sum_of_each_alone_is_not_to_be_trusted() -> None:
 def test_a_gain_of_rounds_of_either_sign_is_not_proven() -> None:
     alone = dict(ROUNDS[0].alone_per_s)
     text = page(replace(RESULT, rounds=(Round(alone, 66.0), *ROUNDS[1:])))
-    assert "the gain is not proven: by round it is from -34% to +30%" in text
+    assert "the gain not proven: per round it ranges from -34% to +30%" in text
     assert "not proven" not in page()
 
 
@@ -214,7 +214,7 @@ def test_too_few_calls_are_told_with_how_long_to_measure() -> None:
     told = found(units=(replace(CPU, alone_calls=12), NE))
     assert (told.gain, told.of_ideal) == (None, None)
     assert told.gain_why == (
-        "rates stand on 4.00 calls a block, and 10 are needed to compare them: measure for 2 s or longer"
+        "insufficient data: 4.00 calls per block, 10 are needed to compare rates: measure for 2 s or longer"
     )
 
 

@@ -12,10 +12,9 @@ from tests.studies.layers.measured import CONV, DEPTHWISE, ROOFS, measured
 def test_notes_state_the_sum_of_the_layers_against_a_whole_call() -> None:
     assert measured().notes == [
         "layers sum to 8.00 ms; a call without the profiler takes 10.0 ms end to end, 80% of it",
-        "times are measured: means of the middle half of 50 calls, calls with the profiler and without it taken in "
-        "turns",
-        "2 operations of the model run inside of others (fused)",
-        "3 operations of the model do not run: the runtime computes or removes them at load",
+        "times are measured: mean of the middle half of 50 calls, calls with and without the profiler interleaved",
+        "2 operations of the model are fused into others",
+        "3 operations of the model do not run: the runtime folds or removes them at load",
         "a note",
     ]
 
@@ -49,8 +48,9 @@ def told(*layers: LayerRow, roofs: Roofs = ROOFS) -> str:
 
 def test_bounds_rest_on_the_ridge_and_the_size_of_the_cache() -> None:
     assert told().splitlines() == [
-        "bound by the ridge of roofs measured here with as many threads: 100 GFLOP/s and 20.0 GB/s meet at 2.50 MACs/B",
-        "2 of 4 layers fit in the last-level cache (1.0 MB) with all that they move: memory need not limit them",
+        "bound: by the ridge of roofs measured here with as many threads: 100 GFLOP/s and 20.0 GB/s "
+        "meet at 2.50 MACs/B",
+        "2 of 4 layers fit in the last-level cache (1.0 MB) with all their data: memory may not limit them",
     ]
 
 

@@ -57,7 +57,7 @@ def test_without_a_plan_or_samples_it_says_which_units_have_one(tmp_path: Path) 
     file = recorded(tmp_path, STOPPED, make_plan("CPU_AND_NE", FACTS), samples("ALL"))
     with pytest.raises(HettopError, match="has no plan of ALL") as refused:
         layers_of_recording(file, "ALL")
-    assert refused.value.hint == "plans are there of CPU_AND_NE"
+    assert refused.value.hint == "it has plans of CPU_AND_NE"
     with pytest.raises(HettopError, match="has no samples of CPU_AND_NE"):
         layers_of_recording(file, "CPU_AND_NE")
 

@@ -89,7 +89,7 @@ def test_rows_of_larger_batches_say_so_and_are_compared_per_item() -> None:
         ["ms/item", "ms", "a", "call", "items/s", "size", "beaten", "by"]
     )
     rows = [" ".join(line.split()) for line in lines if line.startswith(("●", "·"))]
-    assert rows[0].startswith("● A net b4 (4 items a call) CPU_ONLY 2.00 8.00 500")
+    assert rows[0].startswith("● A net b4 (4 items per call) CPU_ONLY 2.00 8.00 500")
     assert rows[1].startswith("· b net b1 CPU_ONLY 3.00 3.00 333")
     assert rows[2].startswith("· c net fp32 ALL 5.00 5.00 14.0 MB")
     text = " ".join(" ".join(lines).split())

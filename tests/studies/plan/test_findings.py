@@ -35,11 +35,11 @@ def test_where_costs_contradict_each_other_that_comes_first_and_no_prediction_is
 
 
 def test_a_plan_of_one_device_says_why() -> None:
-    assert told(ONE_DEVICE)[0] == Sentence("The plan is one device, B: moving costs more than it gains.")
+    assert told(ONE_DEVICE)[0] == Sentence("The plan uses the only device, B: moving costs more than it gains.")
     only = msgspec.structs.replace(ONE_DEVICE, devices=["B"])
-    assert told(only)[0].text == "The plan is one device, B: there is no other."
+    assert told(only)[0].text == "The plan uses the only device, B: there is no other."
     uncut = msgspec.structs.replace(ONE_DEVICE, layers=1)
-    assert told(uncut)[0].text == "The model is one layer: it runs whole on B."
+    assert told(uncut)[0].text == "The model is a single layer and runs on B."
 
 
 def test_the_users_own_plan_may_be_worse() -> None:
@@ -58,7 +58,7 @@ def test_where_no_device_runs_the_whole_model_no_gain_is_made_up() -> None:
 
 
 def test_a_plan_that_did_not_run_says_so() -> None:
-    assert told(NOT_RUN)[1] == Sentence("Not run: the plan as a whole is not measured; --run measures it.")
+    assert told(NOT_RUN)[1] == Sentence("Not run: use --run to measure the plan.")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_plan_that_did_not_run_says_so() -> None:
     [
         (0.1, (0.05, 0.15), "+10% over B alone (+5.0% to +15%, 95%).", GOOD),
         (-0.1, (-0.15, -0.05), "-10% over B alone (-15% to -5.0%, 95%).", BAD),
-        (0.01, (-0.05, 0.15), "+1.0% over B alone (-5.0% to +15%, 95%): no difference is proven.", PLAIN),
+        (0.01, (-0.05, 0.15), "+1.0% over B alone (-5.0% to +15%, 95%): not significant.", PLAIN),
     ],
 )
 def test_a_measured_gain_is_proven_or_not(gain: float, interval: tuple[float, float], words: str, means: str) -> None:
@@ -77,16 +77,15 @@ def test_a_gain_that_the_medians_contradict_is_not_to_be_relied_on() -> None:
     """The plan took 10 ms and B alone 11: by the medians it gains a tenth, whatever pairs of calls say."""
     assert not any("rely on neither" in each.text for each in told(PLAN))
     assert changed(gain=-0.05, gain_ci=(-0.05, -0.05))[2] == Sentence(
-        "The gain is the median over pairs of calls; by the medians of each it is +10%: they contradict each other, so "
-        "rely on neither.",
+        "The gain is the median over pairs of calls; from the two medians it is +10%: the two "
+        "contradict each other, so neither is reliable.",
         BAD,
     )
 
 
 def test_the_prediction_is_held_against_what_it_took() -> None:
     assert told(PLAN)[2].text == (
-        "The plan took 10.0 ms, 11.0 ms were predicted: 10% too high, 2.0% too high once adjusted to the machine's "
-        "speed then and now."
+        "The plan took 10.0 ms, 11.0 ms: 10% too high, 2.0% too high after adjusting for the machine's speed."
     )
 
 
@@ -109,8 +108,8 @@ def test_the_best_device_measured_against_itself_is_no_gain() -> None:
     run = msgspec.structs.replace(RUN, best_single="B", gain=0.022, gain_ci=(0.011, 0.038))
     itself = told(msgspec.structs.replace(ONE_DEVICE, run=run))[1]
     assert itself == Sentence(
-        "It is the best device alone; measured against itself it differs by +2.2% (+1.1% to +3.8%, 95%): that is the "
-        "machine, not a gain."
+        "The plan is the best device alone; measured against itself it differs by +2.2% (+1.1% to "
+        "+3.8%, 95%): measurement noise, not a gain."
     )
     other = told(msgspec.structs.replace(ONE_DEVICE, run=msgspec.structs.replace(run, best_single="A")))[1]
     assert other.text.startswith("Measured gain +2.2% over A alone")

@@ -43,10 +43,10 @@ def test_what_is_left_out_is_told() -> None:
     found = msgspec.structs.replace(ROOFLINE, layers=slow, rest_n=2, rest_ms=0.03)
     assert len(table(found).rows) == 201, "two hundred layers and the model"
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
-    assert "10 more layers lose 8.00 ms together" in notes, "each takes 1 ms where .2 would do"
+    assert "10 more layers lose 8.00 ms in total" in notes, "each takes 1 ms where .2 would do"
     assert "2 smaller layers, 0.0300 ms, are not in the plot" in notes
     pools = next(block for block in blocks(ROOFLINE) if isinstance(block, Items)).texts
-    assert "layers without MACs are not in the plot: 1, 0.0500 ms together" in pools
+    assert "layers without MACs are not in the plot: 1, 0.0500 ms in total" in pools
 
 
 def plot(found: LayersResult) -> Plot:
@@ -103,7 +103,7 @@ def test_the_kernels_that_the_roofs_are_the_best_of_are_told() -> None:
     assert kernels.rows[0] == ("compute", "convolution (GFLOP/s)", "100", "90.0")
     assert [row[0] for row in kernels.rows] == ["compute", "compute", "memory", "memory"]
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
-    assert "roofs: the best kernel of each kind, called in turns 30 times" in notes
+    assert "roofs: the best of several kernels, interleaved, 30 times" in notes
     depthwise = next(row for row in table(found).rows if row[1] == "depthwise")
     assert depthwise[3:] == ["2.00", "1.90", "1.00", "2.00", "40.0", "5.0%", "memory", ""]
 
@@ -122,7 +122,7 @@ def test_layers_above_the_roof_are_explained_by_the_cache_or_not_at_all() -> Non
     fast = replace(DEPTHWISE, ms=0.05)  # 80 GFLOP/s where 40 are attainable, and 2 MB that do not fit
     assert "1 layer is above the roof: no cache explains it." in headline(fast)
     cached = replace(ROOFS, cache_bytes=8_000_000)
-    assert "2 layers are above the roof: what moves fits in the cache." in headline(fast, fast, roofs=cached)
+    assert "2 layers are above the roof: its data fits in the cache." in headline(fast, fast, roofs=cached)
     assert "above the roof" not in headline(CONV)
 
 

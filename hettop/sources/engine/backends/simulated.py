@@ -174,7 +174,7 @@ def _no_such_unit(unit: str, threads: int | None) -> HettopError:
         threaded = threads is not None or split_unit(unit)[1] is not None
     except ValueError:
         threaded = False
-    why = "the simulated M2 has no thread counts" if threaded else "the simulated M2 has no such unit"
+    why = "the simulated M2 has no thread counts" if threaded else "unknown unit of the simulated M2"
     return HettopError("unsupported-unit", f"{unit}: {why}", f"its units: {', '.join(CORE_ML_UNITS)}")
 
 
@@ -264,7 +264,7 @@ class LoadResponse:
 
 @dataclass(frozen=True, slots=True)
 class UnitProfile:
-    """One unit. `heat` is the slowdown (0.05: 5 %) that continuous use ends at; `load_ms` the range of load times."""
+    """One unit. `heat` is the slowdown (0.05: 5%) that continuous use ends at; `load_ms` the range of load times."""
 
     placed: str
     modes: tuple[SimulatedMode, ...]

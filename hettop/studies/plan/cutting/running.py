@@ -67,7 +67,7 @@ def run_plan(
     half = any(value.dtype.name in HALF for value in opened.values.values())
     tolerance = HALF_TOLERANCE if half else TOLERANCE
     difference, same = compare(expected, [answered[name] for name in outputs])
-    course.begin("running the plan in turns with each device alone", TIMING * (1 + len(wholes)))
+    course.begin("running the plan interleaved with each device alone", TIMING * (1 + len(wholes)))
     slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, course=course)
     whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
     best = int(np.argmin(whole))

@@ -69,12 +69,12 @@ def test_without_a_neural_engine_units_that_want_one_can_run_but_only_on_request
     [
         (LINUX, False, "Core ML needs macOS"),
         (LINUX, None, "Core ML needs macOS"),
-        (APPLE, None, "Core ML is run through coremltools: pip install coremltools"),
+        (APPLE, None, "Core ML needs coremltools: pip install coremltools"),
         (APPLE, False, "this coremltools lacks its native part: pip install --force-reinstall coremltools"),
         (
             replace(APPLE, python=(3, 14)),
             None,
-            "Core ML is run through coremltools, which has no release for Python 3.14: use 3.13",
+            "Core ML needs coremltools, which has no release for Python 3.14: use 3.13",
         ),
     ],
 )

@@ -36,7 +36,7 @@ def test_sizes_and_limits_may_be_left_out_together() -> None:
     del plain["size"], plain["limit"]
     assert table_of(plain).limits.tolist() == [math.inf]
     assert refusal(json.dumps({**plain, "limit": {"A": 1}})) == (
-        "size is missing: the MB of each layer, for there are limits"
+        "size is missing: the MB of each layer, required by limit"
     )
 
 
@@ -49,12 +49,12 @@ def test_sizes_and_limits_may_be_left_out_together() -> None:
         ({"L": 3}, "e has 2 entries for 3 layers"),
         ({"D": []}, "D must list 1 to 500 devices"),
         ({"D": "AB"}, "D must list"),
-        ({"D": ["A", "A"]}, "D names a device twice"),
+        ({"D": ["A", "A"]}, "D lists a device twice"),
         ({"D": ["A", ""]}, "D: a device's name"),
         ({"D": ["A", 7]}, "D: a device's name"),
         ({"D": ["A", "\ud800"]}, "D: "),
         ({"D": ["A", "\x1b[31mB"]}, "D: "),
-        ({"D": ["A", "B, A_2"]}, "D: 'B, A_2' has characters that a device's name cannot have (commas among them)"),
+        ({"D": ["A", "B, A_2"]}, "D: 'B, A_2' has characters that are not valid in a device name (such as commas)"),
         ({"D": ["A", "B", "C"]}, "e, layer 1: 2 numbers for 3 devices"),
         ({"e": None}, "e is missing"),
         ({"e": {}}, "e must be a list"),
@@ -69,7 +69,7 @@ def test_sizes_and_limits_may_be_left_out_together() -> None:
         ({"cout": [[1, 2], [3, -(10**400)]]}, "cout, layer 2, B: negative"),
         ({"size": [1]}, "size has 1 entries for 2 layers"),
         ({"size": [1, None]}, "size of layer 2: null"),
-        ({"limit": {"C": 1}}, "limit: there is no device 'C' in D (A, B)"),
+        ({"limit": {"C": 1}}, "limit: unknown device 'C' in D (A, B)"),
         ({"limit": {"A": -1}}, "limit of A: -1 is negative"),
         ({"limit": [1]}, "limit must map"),
         ({"P": [1]}, "P, layer 1: 1 numbers for 2 devices"),
@@ -86,14 +86,14 @@ def test_a_wrong_table_is_refused_with_the_place(changed: dict[str, Any], words:
     ("text", "words"),
     [
         ("", "it is no JSON"),
-        ("[1]", "it holds no JSON object"),
+        ("[1]", "not a JSON object"),
         ('{"L": 1,', "it is no JSON"),
         (b"\xff\xfe\x00", "it is no "),
         ('{"L": NaN}', "NaN is no number"),
         ('{"L": 1, "D": ["A"], "e": [[-Infinity]]}', "-Infinity is no number"),
         ('{"L": 1, "D": ["A"], "e": [[1e999]]}', "e, layer 1, A: larger"),
-        ("[" * 100_000, "it is no JSON that can be read"),
-        ('{"L": ' + "1" * 5000 + "}", "it is no JSON that can be read"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"L": ' + "1" * 5000 + "}", "not valid JSON"),
         ('{"cases": [{}]}', "it holds several cases"),
     ],
 )

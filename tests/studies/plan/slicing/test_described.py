@@ -80,7 +80,7 @@ def test_what_does_not_fit_the_table_is_refused(changed: dict[str, Any], words: 
         ("{", "no JSON"),
         ("[]", "no list"),
         ("{}", "no list"),
-        ("[3]", "device 1 is no JSON object"),
+        ("[3]", "device 1 is not a JSON object"),
         ('[{"name": "N"}]', "like must be a name"),
         ('[{"name": "", "like": "A"}]', "name must be a name"),
         ('[{"name": "N", "like": "A", "times": 0}]', "more than 0"),
