@@ -1,6 +1,6 @@
-"""A budget, and whether units are proven to meet it: a percentile of the latency, or energy an inference.
+"""A budget, and whether units are proven to meet it: a percentile of the latency, or energy per inference.
 
-Pure. `None` means that nobody knows yet: a yes or a no is only said when the evidence excludes the other.
+Pure. `None` is undecided: yes and no need evidence that excludes the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hettop.stats.resampling import quantile_bounds
 DEFAULT_QUANTILE = 0.99
 
 LEAST_EFFECTIVE = 20
-"""Independent samples that a `no` needs: with fewer, nobody can tell how much the samples depend on each other."""
+"""Independent samples that a `no` needs: with fewer, it is unknown how much the samples depend on each other."""
 
 LEAST_COVERAGE = 0.8
 """Share of the samples' time that power readings must cover before an energy budget is judged."""
@@ -29,7 +29,7 @@ ENERGY_MARGIN = 0.05
 """Power sources state no error; a figure this near to its limit, relatively, is on neither side of it."""
 
 FURTHEST = 10_000_000
-"""More samples than this are as good as never: nobody is told to wait for them."""
+"""Above this, the number of missing samples is not reported."""
 
 _TIME = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>s|ms|us|µs|μs)(?:@p(?P<percentile>[0-9]{1,4}(?:\.[0-9]+)?))?")
 _MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3}  # micro sign and Greek mu
@@ -51,7 +51,7 @@ class Judgement:
     """One unit against a budget. `met` None: unproven, for the reason in `why`.
 
     `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
-    `n` are worth. `needs` is how many further samples might settle it, None if that is settled or nobody can tell.
+    `n` are worth. `needs`: further samples that may decide it; None if decided or unknown.
     """
 
     unit: str
@@ -153,7 +153,7 @@ def judge_paced(
 
 
 def judge_energy(energy_mj: float | None, coverage: float | None, limit_mj: float) -> bool | None:
-    """Whether energy an inference is within the limit; None when it is unknown, badly covered, or too near to it."""
+    """Whether energy per inference is within the limit; None when it is unknown, badly covered, or too near to it."""
     if energy_mj is None or coverage is None or coverage < LEAST_COVERAGE:
         return None
     if abs(energy_mj - limit_mj) <= ENERGY_MARGIN * limit_mj:

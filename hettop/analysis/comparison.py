@@ -98,7 +98,7 @@ class Comparison:
     """`only_a`, `only_b`: unit and load measured on one side only. `differences` make the comparison unfair.
 
     simulated: of A, and of B. `circumstances` are what differed notably while it was measured; `untold` are the sides
-    (`a`, `b`) that do not tell how busy the machine was while any of it was measured.
+    (`a`, `b`) that do not report how busy the machine was while any of it was measured.
     """
 
     simulated: tuple[bool, bool]
@@ -128,7 +128,7 @@ class Comparison:
 def compare(
     a: Side, b: Side, rng: np.random.Generator, *, tolerance: float = DEFAULT_TOLERANCE, by: str = WALL
 ) -> Comparison:
-    """Compare all conditions that both sessions have; thermal states are pooled, and told apart in words."""
+    """Compare all conditions that both sessions have; thermal states are pooled, and distinguished in words."""
     first, second = _measured(a, by), _measured(b, by)
     conditions = []
     for key, before in first.items():

@@ -73,7 +73,7 @@ def tail(unit: Measured) -> float:
 
 
 def rank(units: Sequence[Measured], energy_mj: dict[str, float | None]) -> Ranks:
-    """`energy_mj` maps units to mJ an inference, None where that is unknown."""
+    """`energy_mj` maps units to mJ per inference, None where that is unknown."""
     energies = {unit.unit: mj for unit in units if (mj := energy_mj.get(unit.unit)) is not None and mj > 0}
     by_energy = bool(units) and len(energies) == len(units)
     return Ranks(
@@ -126,7 +126,7 @@ def neighbours(ranks: Ranks, resampled: Resampled) -> tuple[Neighbours, ...]:
 
 
 def _worth_enough(unit: Measured) -> bool:
-    """Samples that come in slow waves look like many and tell of few."""
+    """Samples that come in slow waves look like many and hold little information."""
     return unit.samples_ms.size / autocorrelation_time(unit.samples_ms) >= LEAST_EFFECTIVE
 
 

@@ -49,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What else is known of a unit: times in ms, energy in mJ an inference, None where unknown.
+    """What else is known of a unit: times in ms, energy in mJ per inference, None where unknown.
 
     `fallback` is the share of operations that a plan does not give to the wanted accelerator. `difference` is the
     largest output difference, relative to the reference's largest value; `top1` the least agreement on the largest

@@ -99,7 +99,7 @@ class Files:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: Any) -> None:
         while self._files:
-            # Each tells what went wrong with it; those after one that failed are discarded.
+            # Each reports what went wrong with it; those after one that failed are discarded.
             file = self._files.pop(0)
             try:
                 file.__exit__(kind, error, at)

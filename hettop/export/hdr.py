@@ -24,7 +24,7 @@ WHAT = "an HdrHistogram log"
 INTERVAL_NS = 10 * 10**9
 LARGEST_NS = 3_600 * 10**9
 DIGITS = 3
-SUB_BUCKET_BITS = 11  # of HdrHistogram at three digits: values are told apart by their highest 11 bits
+SUB_BUCKET_BITS = 11  # of HdrHistogram at three digits: values are distinguished by their highest 11 bits
 _SEPARATORS = re.compile(r"[\s,\"]")  # what ends a tag
 
 

@@ -17,7 +17,7 @@ MOST_FILES = 10_000
 def content_sha256(path: Path) -> str:
     """Of a file, its content's; of a folder, that of the names and contents of its files, sorted by name.
 
-    Raises HettopError: `io` if something in it cannot be read, `format` if it is no folder of plain files.
+    Raises HettopError: `io` if something in it cannot be read, `format` if it is not a folder of regular files.
     """
     try:
         if not path.is_dir():

@@ -1,4 +1,4 @@
-"""Inputs for a model whose framework takes numpy arrays: made up from a seed, or read as the user asked."""
+"""Inputs for a model whose framework takes numpy arrays: generated from a seed, or read as the user asked."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ SYNTHETIC_NOTE = "synthetic weights"
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """A model that exists, as far as can be told without a framework.
+    """A model that exists, as far as known without a framework.
 
     name: what it is called where it is shown: the file's name, or the default model's with its size and batch.
     path: the file or package; None for the default model, whose file each process finds or builds for its own backend.
@@ -59,7 +59,7 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     translated: whether what will run it runs an ML Program by its translation; the note then says so, and a compiled
     model (`.mlmodelc`), which only Core ML can read, is refused. Raises
     HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
-    is no model or a damaged one, `io` for one that cannot be read.
+    is not a model or a damaged one, `io` for one that cannot be read.
     """
     if not is_default_name(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)

@@ -65,7 +65,7 @@ def check_shape(port: Port, shape: Shape, whose: str) -> None:
 
 
 def accepts(port: Port, shape: Shape) -> bool:
-    """Whether the model takes an input of this shape, as far as its description tells."""
+    """Whether the model takes an input of this shape, as far as its description states."""
     if port.choices and not port.ranges:
         return shape in port.choices or shape == port.usual
     if len(shape) != len(port.shape):

@@ -122,7 +122,7 @@ def batch(windows: list[Samples]) -> Batch:
 
 
 def power_rows(event: Power) -> Iterator[PowerRow]:
-    """Every reading of one power sample; what it does not tell of clusters and GPU has no row."""
+    """Every reading of one power sample; missing clusters and GPU have no row."""
     source, thermal = clean(event.source), None if event.thermal is None else clean(event.thermal)
     flags = ";".join(clean(flag) for flag in event.flags)
     for rail, mw in event.mw.items():

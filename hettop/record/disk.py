@@ -58,7 +58,7 @@ class LineFile:
         try:
             target = Path(os.path.realpath(path))
             replaces = force and _is_plain(path, target)
-            # Hidden and named after this process: what a crash in this moment leaves behind can be told apart.
+            # Hidden and named after this process: what a crash in this moment leaves behind can be distinguished.
             made = target.with_name(f".{target.name}.{os.getpid()}.new") if replaces else target
             self._made, self._target, self._settled = made, target, not replaces
             self.fd = disk.open(os.fspath(made), CREATE_FLAGS, PRIVATE_MODE)

@@ -49,7 +49,7 @@ class Placed(NamedTuple):
 def open_recording(path: Path) -> tuple[RecordingFile, Header]:
     """The opened file, which may be compressed by zstd, and its header.
 
-    Raises HettopError `recording` when it is no recording this hettop reads.
+    Raises HettopError `recording` when it is not a recording that this hettop can read.
     """
     file = _open(path)
     try:
@@ -225,7 +225,7 @@ def _read_header(file: RecordingFile, path: Path) -> Header:
 
 
 def _major(line: bytes) -> int | None:
-    """The major version a header of any version states; None when the line is no header of ours."""
+    """The major version a header of any version states; None when the line is not a header of ours."""
     try:
         found: Any = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

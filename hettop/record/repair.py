@@ -89,7 +89,7 @@ def _until_in_order(file: RecordingFile, again: RecordingFile, made: NewFile) ->
 def _repair_lines(
     file: RecordingFile, again: RecordingFile, repairing: _Repair, mistrusted: Container[int]
 ) -> Iterator[Written]:
-    """Write what can be used of the lines of `file`, and tell of each as it is written."""
+    """Write the usable lines of `file`, and yield each as it is written."""
     done, report = repairing.done, repairing.report
     after = 0
     for placed in read_placed(file, report, mistrusted=mistrusted):
@@ -144,7 +144,7 @@ class _Repair:
         self._out = out
         self._session = Session(raw_limit=0, trailing=False)
         self.damaged = 0
-        """Lines left out since something told how many samples there were."""
+        """Lines left out since the last known number of samples."""
         self._crc32 = 0
         self._last: AnyEvent | None = None
         self._source = 0
@@ -200,7 +200,7 @@ class _Repair:
             yield f"the last line was incomplete ({self.report.torn_bytes} bytes)"
 
     def _declare(self, told: int | None, t: int) -> None:
-        """Say how many samples are missing, by what a keyframe or the end tells of those that there were."""
+        """Declare the missing samples, by the number in a keyframe or the end."""
         if told is None:
             return
         missing = told - self._session.samples - self.done.dropped

@@ -114,7 +114,7 @@ class SpikeSearch:
             if spike is not None and placed.t > after:
                 if direction > 0:
                     return spike
-                # Of several windows committed at one moment the slowest is told.
+                # Of several windows committed at one moment the slowest is reported.
                 found = max(found, spike, key=_rank) if found is not None else spike
         return found
 

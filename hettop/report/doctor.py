@@ -18,7 +18,7 @@ _LEGEND = "{} works   {} broken or denied   {} absent, or for information"
 
 
 class Finding(Protocol):
-    """One thing that was looked at: whether it works (None: it is so, or not there), in words, and what mends it."""
+    """One thing that was looked at: whether it works (None: it is so, or not there), in words, and what fixes it."""
 
     @property
     def what(self) -> str: ...
@@ -34,7 +34,7 @@ class Finding(Protocol):
 
 
 def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, ascii_only: bool = False) -> str:
-    """A heading for each group, a line for each finding, below it what mends or adds it; at the end the marks.
+    """A heading for each group, a line for each finding, below it what fixes or adds it; at the end the marks.
 
     As wide as `width`, but for a command that is longer.
     """

@@ -1,4 +1,4 @@
-"""Notes below a result: power, placement, drift, clock, protocol, tokens a second, and variants beside a row.
+"""Notes below a result: power, placement, drift, clock, protocol, tokens per second, and variants beside a row.
 
 Pure; whatever came from a file is cleaned here.
 """
@@ -25,7 +25,7 @@ CORE_ML = "coreml"
 
 
 def power_line(session: Session) -> list[str]:
-    """Why there is no power of this run, and what mends that, or that power was told of twice; else nothing."""
+    """Why there is no power of this run, and what fixes that, or that power was reported twice; else nothing."""
     line = power_summary(session).line
     return [*([] if line is None else [clean(line, 400)]), *_overlap_notes(session)]
 
@@ -55,7 +55,7 @@ def power_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
 
 
 def _overlap_notes(session: Session) -> list[str]:
-    """How many power samples told of time that others had told of."""
+    """How many power samples overlap others."""
     n = session.energy.overlapping
     return [f"{n:,} power samples overlap others: each moment is counted once"] if n else []
 
@@ -285,7 +285,7 @@ def _sentences(per_call: TokensPerCall, rows: Sequence[Statistics]) -> Iterator[
 
 
 def _row(rows: Sequence[Statistics], name: str, situation: Situation) -> Statistics | None:
-    """The row's statistics there; those of a row that was measured nowhere tell why."""
+    """The row's statistics there; those of an unmeasured row have the reason."""
     own = [row for row in rows if row.unit == name]
     found = (row for row in own if (row.load, row.thermal) == situation or not row.n)
     return next(found, None)

@@ -1,4 +1,4 @@
-"""Spikes in words: which there were, and what went with them more often than chance, for report and headless table.
+"""Spikes in words: which there were, and what went with them significantly often, for report and headless table.
 
 Pure; numbers come from the fold.
 """
@@ -73,7 +73,7 @@ def _told(session: Session, condition: Condition) -> str:
 
 
 def _counted(n: int) -> str:
-    """By the fence in force when they came: what was present at them was looked for then."""
+    """Spikes above the threshold that was active when they came."""
     return "1 spike detected live" if n == 1 else f"{count(n)} spikes detected live"
 
 

@@ -1,4 +1,4 @@
-"""What a recording tells, as sections of a page: provenance, latency, course, power, method.
+"""A recording as sections of a page:  provenance, latency, course, power, method.
 
 Pure; numbers come from the fold and the course, and what is not known is `n/a`.
 """

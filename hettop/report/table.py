@@ -199,7 +199,7 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
 
 
 def spike_notes(rows: Sequence[Statistics]) -> list[str]:
-    """Where the fence of all samples finds other spikes than those in force as they came, which the screen counts."""
+    """Conditions whose spike count differs from the live count on the screen."""
     told = ", ".join(
         f"{_name(row)} {row.spikes.as_they_came}"
         for row in rows

@@ -149,7 +149,7 @@ def _as_condition(load: str | None) -> str | None:
 
 def _actual(row: Statistics, stat: str) -> float | None:
     if stat == "spikes":
-        # Without a fence there is nothing to count by: unknown, not none.
+        # Without a spike threshold there is nothing to count by: unknown, not none.
         return row.spikes.n if row.spikes else None
     if stat == "misses":
         return row.deadline_misses.n if row.deadline_misses else None

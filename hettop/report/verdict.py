@@ -61,7 +61,7 @@ def verdict_markdown(verdict: Verdict, session: Session) -> str:
 
 
 def verdict_section(verdict: Verdict, session: Session) -> Section:
-    """The same in a report, which tells the provenance elsewhere."""
+    """The same for a report, which has the provenance in another section."""
     return Section(TITLE, list(verdict_blocks(verdict, session)))
 
 

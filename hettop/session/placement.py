@@ -72,9 +72,9 @@ class _Rail:
 
     @property
     def works(self) -> bool | None:
-        """Whether a call takes what a device at work takes in its time; None where that cannot be told.
+        """Whether a call takes what a device at work takes in its time; None where that is unknown.
 
-        Because the counters are too coarse, or because nobody knows that this one counts. The idle baseline is a
+        Because the counters are too coarse, or because it is unknown that this one counts. The idle baseline is a
         reading, too, and as uncertain.
         """
         found = self.call_mj

@@ -1,4 +1,4 @@
-"""What came of power in a session: where it is from, why there is none, what mends that, and how much of it there is.
+"""What came of power in a session: where it is from, why there is none, what fixes that, and how much of it there is.
 
 Pure; the same words for table, report, verdict and JSON.
 """
@@ -30,7 +30,7 @@ class PowerSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str | None:
-        """Why there is none, and what mends that, in a line; None where there is power."""
+        """Why there is none, and what fixes that, in a line; None where there is power."""
         if self.reason is None:
             return None
         fix = f"; {self.fix}" if self.fix else ""

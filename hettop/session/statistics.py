@@ -27,9 +27,9 @@ from hettop.units import NS_PER_MS
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples lie above the fence of the whole distribution, and where it stands; both unknown without one.
+    """Samples above the spike threshold of the whole distribution, and the threshold; both None without one.
 
-    as_they_came: how many were above the fence in force when they came, as the screen counts and lists them.
+    as_they_came: how many were above the active spike threshold when they came, as the screen counts and lists them.
     """
 
     n: int | None
@@ -341,7 +341,7 @@ def _shares(found: Modes, wall: DurationSeries) -> list[ModeShare]:
 
 
 def _spikes(condition: Condition) -> Spikes:
-    """Samples above the fence of the whole series; while there are too few for a fence nobody knows."""
+    """Samples above the spike threshold of the whole series; None while there are too few samples."""
     series = condition.wall
     raw = series.raw()
     limit = fence(series.histogram if raw is None else raw)

@@ -34,7 +34,7 @@ _BISECTIONS = 12
 def smooth(values: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Grid (shape (GRID_POINTS,), unit of the values) and density on it (1 / unit), from values, shape (n,).
 
-    ValueError when all values are equal: their density is no function.
+    ValueError when all values are equal: their density is not a function.
     """
     low, high = float(values.min()), float(values.max())
     if not low < high:

@@ -27,7 +27,7 @@ MIDDLE = BLOCK // 2 - 1
 """The place of its median, the lower middle one, among the sorted."""
 
 REFERENCE = 512
-"""Samples that say what the level was: enough to tell states apart, soon enough that a warm-up is not missed."""
+"""Samples that say what the level was: enough to report states apart, soon enough that a warm-up is not missed."""
 
 SLACK = 0.03
 """Relative change that is nobody's business, as a logarithm."""

@@ -37,7 +37,7 @@ FIRM_DIP_P = 0.01
 """Several modes are tentative below the first or above the second: 3 modes of 3 are found in 99% from 300."""
 
 MAX_POINTS = 20_000
-"""More than this tells a mode test nothing and costs time: evenly spaced order statistics stand for the rest."""
+"""More than this does not improve a mode test and costs time:  evenly spaced order statistics stand for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _modes_of_sorted(values: Float64Array) -> Modes:
 
 
 def _without_spikes(values: Float64Array) -> Float64Array:
-    """What lies under the fence, unless as much as a mode lies above it: that is a slow state, not spikes."""
+    """What lies under the spike threshold, unless as much as a mode lies above it: that is a slow state, not spikes."""
     fence = fence_of_samples(values)
     if fence is None:
         return values

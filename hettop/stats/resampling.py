@@ -132,10 +132,10 @@ def quantile_bounds(samples: npt.ArrayLike, q: float, confidence: float = CONFID
 
 
 def dependence_time(samples: Float64Array, q: float) -> float:
-    """Samples (1 or more) that together tell as much of the q-quantile as one independent sample.
+    """Samples (1 or more) that carry as much information on the q-quantile as one independent sample.
 
     The larger of two autocorrelation times: of the ranks (slow waves, sticky modes) and of being above the q-quantile
-    (tails that come in bursts). The larger, because a few samples in a tail cannot tell how they come.
+    (tails that come in bursts). The larger, because a few samples in a tail cannot show how they are clustered.
     """
     above = (samples > quantile(samples, q)).astype(np.float64)
     return max(autocorrelation_time(_ranks(samples)), autocorrelation_time(above))

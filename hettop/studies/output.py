@@ -95,7 +95,7 @@ class StudyOutput:
             sys.stdout.write("\n".join([block_text(blocks, width).rstrip("\n"), *kept]) + "\n")
 
     def failed(self, message: str) -> None:
-        """Tell why there is nothing, where no exception says it."""
+        """Print why there is no result, where no exception does."""
         self.progress.failed(HettopError("study", message))
         sys.stderr.write(f"hettop: {clean(message, 400)}\n")
 

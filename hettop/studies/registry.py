@@ -37,7 +37,7 @@ class LiveOffer:
 class StudyKind:
     """A study: the name in commands and recordings, the title above its page, and what its command does, in short.
 
-    summary: empty where it is no command, but an option of another study's. live: None: not offered, or, as
+    summary: empty where it is not a command, but an option of another study's. live: None: not offered, or, as
     co-execution, steered by the live view itself.
     """
 
@@ -56,7 +56,7 @@ class StudyKind:
         return kind
 
     def result(self, found: Mapping[str, Any]) -> StudyResult | None:
-        """What a line of a recording holds; None where it is no result of this study."""
+        """What a line of a recording holds; None where it is not a result of this study."""
         try:
             return self.type().from_line(found)
         except ValueError:  # msgspec's are ValueErrors
@@ -128,7 +128,7 @@ STUDIES = {
 
 
 def read_document(name: str, document: Mapping[str, Any]) -> StudyResult:
-    """What the command of the study called `name` printed. Raises HettopError (`study`) where it is no such thing."""
+    """The result that the command of study `name` printed. Raises HettopError (`study`) if it is invalid."""
     if name not in STUDIES:
         raise HettopError("study", f"unknown study {name}", f"known studies: {', '.join(STUDIES)}")
     try:

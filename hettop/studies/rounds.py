@@ -87,7 +87,7 @@ def print_recordings(trials: Sequence[Trial]) -> None:
 
 
 def exit_code(rows: Sequence[Statistics], interrupted: bool, output: StudyOutput) -> int:
-    """0 if something was measured; else the reasons are told, each once."""
+    """0 if something was measured; else the reasons are reported, each once."""
     if interrupted:
         return EXIT_INTERRUPTED
     if any(row.n for row in rows):

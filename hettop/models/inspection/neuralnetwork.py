@@ -82,7 +82,7 @@ def _weight_messages(message: Message) -> Iterator[tuple[str, Message]]:
     for field, value in message.ListFields():
         if field.message_type is None:
             continue
-        # protobuf tells repeated fields by their container
+        # protobuf reports repeated fields by their container
         for each in value if hasattr(value, "add") else [value]:
             if field.message_type.name == "WeightParams":
                 yield field.name, each

@@ -1,4 +1,4 @@
-"""Opens ONNX files for inspection, and tells their ports; weights that lie in files beside them are not read."""
+"""Opens ONNX files for inspection, and reports their ports; weights that lie in files beside them are not read."""
 
 from __future__ import annotations
 

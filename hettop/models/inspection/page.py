@@ -1,4 +1,4 @@
-"""What `hettop inspect` tells of a model, as a page for people.
+"""The page that `hettop inspect` prints for a model.
 
 Pure text, no colours; every number is the JSON document's, and what is unknown reads `n/a`.
 """

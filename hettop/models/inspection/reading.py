@@ -124,7 +124,7 @@ def _typed(shapes: Shapes) -> dict[str, Tensor]:
 def _inferred(package: Package, function: str | None, shapes: Shapes, notes: list[str]) -> dict[str, Tensor]:
     """Types of the program's values for these input shapes, as ONNX infers them from the translation.
 
-    A program declares free axes without names, so that its own types do not tell which of them go together.
+    A program declares free axes without names, so its types do not show which of them are equal.
     """
     from hettop.models.inspection.onnx_graph import value_types
     from hettop.models.mil.translate import translate

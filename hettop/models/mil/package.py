@@ -27,7 +27,7 @@ DEPLOYMENT_TARGETS = {
 }  # fmt: skip
 
 _MANIFEST = "Manifest.json"
-_MANIFEST_LIMIT = 1 << 20  # a manifest has a handful of entries; a megabyte of it is no manifest
+_MANIFEST_LIMIT = 1 << 20  # a manifest has a handful of entries; larger ones are refused
 _MESSAGE_LIMIT = (1 << 31) - 1  # protobuf cannot read a larger message
 _NEURAL_NETWORKS = {"neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor"}
 _PIPELINES = {"pipeline", "pipelineClassifier", "pipelineRegressor"}
@@ -87,7 +87,7 @@ class Package:
     def program(self, name: str | None = None) -> Message:
         """The MIL Function message of `name`, or of the default function.
 
-        Raises HettopError("format") for a model that is no ML Program, ("input") for an unknown name.
+        Raises HettopError("format") for a model that is not an ML Program, ("input") for an unknown name.
         """
         if self.kind != "mlprogram":
             raise no_program(self)

@@ -70,8 +70,8 @@ class Translation:
 def translate(package: Package, function: str | None = None) -> Translation:
     """Translate `function`, or the default one.
 
-    Raises HettopError: `format` for a model that is no ML Program, is updatable or is damaged; `input` for an unknown
-    function; `unsupported-op` naming the first operation without a translation and its place.
+    Raises HettopError: `format` for a model that is not an ML Program, is updatable or is damaged; `input` for an
+    unknown function; `unsupported-op` naming the first operation without a translation and its place.
     """
     if package.updatable:
         raise HettopError(

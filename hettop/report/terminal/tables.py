@@ -18,7 +18,7 @@ SERIES = (
     (glyphs.CLIPPED, "low"),
     (glyphs.SQUARE, "strong"),
 )
-"""Glyph and ink of one series and the next: either alone tells them apart."""
+"""Glyph and ink of one series and the next: either alone distinguishes them."""
 
 _SENTENCE = 12  # cells that words at the end of a row get at least
 

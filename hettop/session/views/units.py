@@ -36,7 +36,7 @@ SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 
 
 def units(session: Session, request: ViewRequest) -> UnitsView:
-    """A row per unit under the load now in force."""
+    """A row per unit under the active load."""
     chosen = {name: current_condition(session, name) for name in session.units}
     measured = [condition for condition in chosen.values() if condition is not None and condition.wall.n]
     usable = [condition for condition in measured if is_usable(session.units[condition.key.unit])]
@@ -193,7 +193,7 @@ def tells_right_from_wrong(reference: str) -> bool:
 
 
 def disagree(outputs: Outputs | None) -> bool:
-    """Whether the answers are far from those of a reference, and nobody knows which of the two is right."""
+    """Whether the answers are far from those of a reference, and it is unknown which of the two is right."""
     if outputs is None or outputs.error is not None:
         return False
     return not tells_right_from_wrong(outputs.reference) and _differ(outputs)

@@ -92,7 +92,7 @@ class Backend(Protocol):
     def native_ns(self) -> int | None: ...
 
     def told_load(self, condition: str) -> None:
-        """The competing load in force, as the condition string; only a simulation has any use for it."""
+        """The active competing load, as the condition string; only a simulation has any use for it."""
         ...
 
 

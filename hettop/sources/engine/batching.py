@@ -14,7 +14,7 @@ from hettop.models.shapes import Shape, accepts, choose_shapes
 from hettop.text import clean
 
 CHANNELS = (1, 3, 4)
-"""Of images; an axis of another length is no channel."""
+"""Of images; an axis of another length is not a channel."""
 
 EXPORT_BATCH = "export the model with a dynamic first axis"
 EXPORT_SIZE = "export the model with dynamic height and width"
@@ -22,7 +22,7 @@ EXPORT_SIZE = "export the model with dynamic height and width"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What is asked for: `batch` items a call, images of `height` by `width`; None: as the model has it."""
+    """What is asked for: `batch` items per call, images of `height` by `width`; None: as the model has it."""
 
     batch: int | None = None
     height: int | None = None
@@ -74,9 +74,9 @@ def _images(ports: Sequence[Port], chosen: Mapping[str, Shape]) -> list[Port]:
 
 
 def _channel_axis(port: Port, shape: Shape) -> int | None:
-    """1 for (n, channels, height, width), 3 for (n, height, width, channels); None for what is no image.
+    """1 for (n, channels, height, width), 3 for (n, height, width, channels); None for what is not an image.
 
-    An axis that the model fixes tells more than a length that was put in for a free one.
+    An axis that the model fixes reports more than a length that was put in for a free one.
     """
     if len(shape) != 4 or len(port.shape) != 4:
         return None

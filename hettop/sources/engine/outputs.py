@@ -21,7 +21,7 @@ REFERENCE = "CPU_ONLY"
 """The unit that computes in full precision, or nearest to it."""
 
 LARGEST_TOLD = 1e12
-"""The largest number a line of the stream may carry here; a difference beyond it is no less wrong."""
+"""The largest number a line of the stream may carry here; larger differences are cut to it."""
 
 Values = npt.NDArray[np.float64]
 

@@ -16,7 +16,7 @@ VALUES_LIMIT = 262_144
 """Values of all sets of inputs together: 2 MB at most, whatever the model returns."""
 
 ROWS_LIMIT = 4096
-"""Rows of scores whose largest entry is told; more rows agree or disagree like these."""
+"""Rows of scores whose largest entry is compared."""
 
 UNDECIDED = -1
 """Stands for the place of the largest entry in a row that has no single finite one."""
@@ -51,7 +51,7 @@ OutputSet = tuple[PublishedOutput, ...]
 
 
 def thin(outputs: Mapping[str, Any], most: int) -> OutputSet:
-    """What can be compared of `outputs`, at most `most` values in all; what is no array of numbers is left out.
+    """What can be compared of `outputs`, at most `most` values in all; what is not an array of numbers is left out.
 
     Small outputs stay whole, large ones share the room that is left.
     """

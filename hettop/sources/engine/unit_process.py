@@ -244,7 +244,7 @@ class UnitProcess:
             case ReadyReport():
                 self._take_ready(frame)
             case ErrorReport():
-                self._reported = frame  # told once its log is complete
+                self._reported = frame  # reported once its log is complete
             case LostReport(n=n):
                 self._samples.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
@@ -299,7 +299,7 @@ class UnitProcess:
     # -- its end ------------------------------------------------------------------------------------------------
 
     def _bury(self, child: Child) -> None:
-        retired = self._handover.vacant  # its log tells nothing that is wanted
+        retired = self._handover.vacant  # its log is not needed
         if not (child.log_ended or retired or self._watchdog.log_is_over):
             return
         ended = child.collect(0)

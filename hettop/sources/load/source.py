@@ -28,7 +28,7 @@ LONGEST_STEP_NS = 10**9
 
 
 class Changed(Protocol):
-    """Called whenever the load in force changes: samples are labelled by it."""
+    """Called whenever the active load changes: samples are labelled by it."""
 
     def __call__(self, condition: str, *, confirmed: bool) -> None: ...
 
@@ -175,7 +175,7 @@ class ProcessLoad:
 
 
 class SimulatedLoad:
-    """The simulated machine's load: nothing runs, the simulation is told."""
+    """The simulated machine's load: nothing runs, the simulation gets the load."""
 
     def __init__(self, changed: Changed) -> None:
         self._changed = changed

@@ -1,4 +1,4 @@
-"""Chooses the source of power: the best that works here, or the one that was asked for; tells why not the others.
+"""Chooses the source of power: the best that works here, or the one that was asked for; reports why not the others.
 
 Starts none.
 """
@@ -21,7 +21,7 @@ from hettop.text import clean
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The source, or None and why: a state of events.POWER_STATES, the reason and what mends it.
+    """The source, or None and why: a state of events.POWER_STATES, the reason and what fixes it.
 
     refused: the sources that were passed over, by name, with the reason. needs_access: one of them would be chosen if
         the user gave access.

@@ -46,7 +46,7 @@ class PowerWatchdog:
 
 
 class PowerFeed:
-    """Samples of the best source as events; tells in PowerStatus which one it is, and why there is none."""
+    """Samples of the best source as events; reports in PowerStatus which one it is, and why there is none."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class PowerFeed:
         """
         earliest = self._drained_at
         self._look_for_silence(t)
-        if self._again:  # in case the source had not begun when it was told to end
+        if self._again:  # in case the source had not begun when it was asked to end
             self._end_reading()
         return self._outbox.take(earliest, t)
 
@@ -349,7 +349,7 @@ class WindowClock:
         self._end: int | None = None
 
     def place(self, heard_ns: int, elapsed_ns: int | None, longest_ns: int) -> tuple[int, int]:
-        """End and length. A source that tells no length: since the end before, but no more than `longest_ns`."""
+        """End and length. A source that reports no length: since the end before, but no more than `longest_ns`."""
         before = self._end
         if elapsed_ns is None:
             end = heard_ns

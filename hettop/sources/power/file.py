@@ -1,6 +1,6 @@
 """The source that plays a captured file: what powermetrics or macmon printed, at once or as fast as it was made.
 
-What kind of capture it is, its first bytes tell; what is none is refused in words. Time is passed in.
+The first bytes decide the kind of capture; anything else is refused with a reason. Time is passed in.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class FormatCounter:
 
 
 def refusal(name: str, head: bytes) -> HettopError:
-    """Why the file `name`, which begins with `head`, is no capture."""
+    """Why the file `name`, which begins with `head`, is not a capture."""
     shown = clean(name, 80)
     if not head.strip(BLANKS):
         return HettopError("format", f"empty capture: {shown}", _HINT)

@@ -25,7 +25,7 @@ UW_PER_MW = 1000
 SHORTEST_NS = 50 * 10**6
 # Drivers whose one power reading is by their documentation the processor's, though it has no label.
 SOCKET_DRIVERS = frozenset({"fam15h_power"})
-# A label of the whole machine, of what feeds it, or of a limit is no rail.
+# A label of the whole machine, of what feeds it, or of a limit is not a rail.
 _NO_RAIL = re.compile(r"system|total|input|adapter|batter|limit|cap|psu|\bac\b|\bdc\b", re.IGNORECASE)
 _RAILS = (
     (re.compile(r"package|socket|\bpkg\b|RAPL_P_Package", re.IGNORECASE), "package"),

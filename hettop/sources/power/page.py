@@ -160,7 +160,7 @@ _TIME = 8
 
 @dataclass(slots=True)
 class Totals:
-    """Of one rail: energy in mW ns, the time it was told for, and the highest power in mW."""
+    """Of one rail: energy in mW ns, the time it was reported for, and the highest power in mW."""
 
     energy: float = 0.0
     elapsed_ns: int = 0
@@ -175,7 +175,7 @@ class Totals:
 
     @property
     def mean(self) -> float | None:
-        """Over time; None if it was never told."""
+        """Over time; None if it was never reported."""
         return self.energy / self.elapsed_ns if self.elapsed_ns else None
 
 

@@ -159,7 +159,7 @@ class PowermetricsSource:
 
 
 class LiveReading:
-    """What came so far; tells by raising PowerLostError that nothing usable will come."""
+    """Samples so far. Raises PowerLostError if nothing usable will come."""
 
     def __init__(self) -> None:
         self.n = 0

@@ -31,7 +31,7 @@ FIX = "sudo chmod a+r /sys/class/powercap/intel-rapl*/energy_uj (until the next 
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One counter and the rail it belongs to; it counts to `range_uj` and begins again, None if that is not told."""
+    """A counter and its rail; it wraps at `range_uj`, None if that is not reported."""
 
     rail: str
     counter: Path
@@ -42,7 +42,7 @@ class RaplSource:
     """Package, cores, graphics and memory of a PC; several sockets are summed."""
 
     name = "rapl"
-    resolution_mj: float | None = None  # the kernel prints µJ, counts in the processor's unit and does not tell it
+    resolution_mj: float | None = None  # the kernel prints µJ, counts in the processor's unit and does not report it
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -109,7 +109,7 @@ def _zone_paths(folder: Path) -> list[Path]:
 
 
 def _rail(name: str) -> str | None:
-    """`psys`, the whole platform as its board defines it, is no rail."""
+    """`psys`, the whole platform as its board defines it, is not a rail."""
     return _RAIL_NAMES.get(name) or next((rail for mark, rail in _RAILS if mark.match(name)), None)
 
 
@@ -139,7 +139,7 @@ def _sample(zones: list[Zone], before: Mapping[Zone, int], after: Mapping[Zone, 
 
 
 def energy_uj(zone: Zone, before: int | None, after: int | None) -> int | None:
-    """What was used between two readings, over the counter's wrap; None where it cannot be told."""
+    """What was used between two readings, over the counter's wrap; None where it is unknown."""
     if before is None or after is None:
         return None
     if after >= before:

@@ -1,4 +1,4 @@
-"""The workers' processes as the dispatch sees them: started, told, listened to, and collected when they die."""
+"""The workers' processes as the dispatch sees them: started, sent to, read from, and collected when they die."""
 
 from __future__ import annotations
 

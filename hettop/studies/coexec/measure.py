@@ -204,7 +204,7 @@ class TogetherPower:
                 self._settle()
 
     def take(self, event: PowerEvent, origin_ns: int = 0) -> None:
-        """What a source told; its times count from `origin_ns`."""
+        """What a source reported; its times count from `origin_ns`."""
         self._captured = self._captured or is_capture(event.source)
         if isinstance(event, PowerStatus):
             self._why = event.reason or self._why

@@ -88,7 +88,7 @@ def verdict(found: CoexecResult) -> str:
         if not left
         else (f"{'the other unit continues' if left == 1 else f'the other {left} units continue'}{rate}")
     )
-    # What is told of all together is of those who worked in the first block of all.
+    # Totals are of the units that worked in the first block of all.
     words = "Until then together" if any(worker.share for worker in dead) else "Together"
     return f"{_fallen(dead)}: {who}. {_together(found, words)}"
 
@@ -138,7 +138,7 @@ def each_alone(found: CoexecResult) -> str:
 
 
 def is_worth_it(found: CoexecResult) -> bool | None:
-    """Whether together is better than the best unit alone; None where nobody knows, or it is not proven."""
+    """Whether together is better than the best unit alone; None where it is unknown, or it is not proven."""
     stands = standing_of(found)
     if found.gain is None or not stands.concludes:
         return None
@@ -188,6 +188,6 @@ def of_alone(unit: WorkerRates) -> float | None:
 
 
 def further_notes(found: CoexecResult) -> list[str]:
-    """Without those on deaths, which are told apart."""
+    """Without those on deaths, which are separate."""
     names = [unit.unit for unit in died(found)]
     return [note for note in found.notes if not any(note.startswith(f"{name} di") for name in names)]

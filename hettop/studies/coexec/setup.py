@@ -145,7 +145,7 @@ DISPATCH = module_command("hettop.studies.coexec.dispatch")
 READ_BYTES = 1 << 16
 
 PARTIAL_S = 5.0
-"""How long a dispatch that was told to end may take to say what it has."""
+"""How long a dispatch that was asked to end may take to say what it has."""
 
 
 class EndAskedError(KeyboardInterrupt):
@@ -214,7 +214,7 @@ def _look_for_the_end(ending: Collection[int]) -> None:
 
 
 def _await_last_words(dispatch: Call[Result]) -> None:
-    """What a dispatch that is told to end has by then, or why it has nothing."""
+    """What a dispatch that is asked to end has by then, or why it has nothing."""
     dispatch.process.hang_up()
     deadline = time.monotonic() + PARTIAL_S
     while not dispatch.poll() and (left := deadline - time.monotonic()) > 0:

@@ -67,7 +67,7 @@ class Start:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the events of one start have told by now."""
+    """The events of one start so far."""
 
     loading_at: int | None = None
     engine: dict[str, int | bool] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Compares granularities: threads and competing loads in turns, speed-ups, and which way is proven to be best.
 
-Pure; made of what the measuring process tells of each load.
+Pure; made of the measuring process's messages for each load.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def granularities_result(threads: int, found: Sequence[UnderLoad], *, interrupte
 
 
 def fastest(compared: Compared) -> Granularity | None:
-    """With the lowest median latency; None where rounds do not tell it from the second."""
+    """With the lowest median latency; None where rounds do not separate it from the second."""
     return _proven(_by_latency(compared))
 
 
 def busiest(compared: Compared) -> Granularity | None:
-    """With the highest rate; None where rounds do not tell it from the second."""
+    """With the highest rate; None where rounds do not separate it from the second."""
     return _proven(_by_rate(compared))
 
 

@@ -226,7 +226,7 @@ def _nobody(text: str, share: float, compared: Compared | None = None) -> None:
 
 
 def within_block(spans: Sequence[Span], until: int) -> tuple[float, int, Sequence[Span]]:
-    """Calls of a block, the time that they took in ns, and those that tell a latency.
+    """Calls of a block, the time that they took in ns, and those that have a latency.
 
     From the end of the first call, which may have found all caches cold, until the block ends. Where no call begins in
     time after the first (the machine stalled), it is all there is.

@@ -18,7 +18,7 @@ from hettop.studies.layers.result import LayerRow, LayersResult
 from hettop.text import clean
 
 OTHERS = "(others)"
-"""The type of operation of those that a recording tells together."""
+"""The type of operations that a recording has as a group."""
 
 
 def by_facts(

@@ -20,8 +20,8 @@ FILE = Path(__file__).with_name("published_roofs.toml")
 class PublishedRoof:
     """What a source says that a device of a chip can do; None where it says nothing.
 
-    precision: the type of number the peak is of, empty where the source does not say. doubt: why it is no roof to judge
-    by; such a figure is told and not used.
+    precision: the type of number the peak is of, empty where the source does not say. doubt: why it is not used as a
+    roof; it is only shown.
     """
 
     device: str

@@ -158,7 +158,7 @@ def _onnx_file(job: LayersJob, cache: ModelCache) -> Path:
 
 
 REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze"}
-"""They multiply nothing; what else a runtime adds that the model does not name, nobody knows."""
+"""They multiply nothing; other operations that a runtime adds are unknown."""
 
 
 def join(

@@ -80,7 +80,7 @@ def _of_studies(studies: Studies) -> Document:
         if isinstance(result, VariantsResult):
             variants += map(_variant, result.variants)
         elif isinstance(result, SweepResult):
-            # Under loads they are conditions of the session itself, and told as such.
+            # Under loads they are conditions of the session itself, and reported as such.
             points += [_point(point) for point in result.points if point.load is None]
     return {"variants": variants, "points": points}
 
@@ -115,7 +115,7 @@ def _choices(document: Document, file: str, latency: str) -> Iterator[Choice]:
     for name, statistics, row in rows:
         values = _values(statistics, row, latency)
         if not values:
-            continue  # what was not measured is no choice
+            continue  # what was not measured is not a choice
         unit = _text(statistics.get("unit"))
         if DIFFERENCE.name not in values and (row.get("reference") is True or unit in references):
             values[DIFFERENCE.name] = 0.0  # from itself
@@ -146,7 +146,7 @@ def _values(statistics: Document, row: Document, latency: str) -> dict[str, floa
 
 
 def _items(row: Document) -> int:
-    """How many items per call has: a point's batch; rows that tell of none count as one."""
+    """Items per call: a point's batch, 1 where it is unknown."""
     batch = row.get("batch")
     return batch if isinstance(batch, int) and not isinstance(batch, bool) and batch > 0 else 1
 

@@ -40,7 +40,7 @@ def pareto_blocks(found: Sequence[Standing], objectives: Sequence[Objective], no
 
 
 def _names_of_files(found: Sequence[Standing]) -> dict[str, str]:
-    """How a row names its file where there are several: as it is, or where that is long by a number told below."""
+    """How a row names its file where there are several: as it is, or if that is long, by a number listed below."""
     files = list(dict.fromkeys(each.choice.file for each in found))
     if len(files) < 2:
         return {}
@@ -168,7 +168,7 @@ def _label(choice: Choice) -> str:
 
 
 def _beside(choice: Choice, name: str) -> str:
-    """What is told though it is no objective; empty where unknown."""
+    """Shown though not an objective; empty where unknown."""
     if name == CALL:
         latency = choice.values.get(LATENCY.name)
         return "" if latency is None else significant(latency * choice.items)

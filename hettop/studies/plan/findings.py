@@ -89,7 +89,7 @@ def _is_best_single(found: PlanResult) -> bool:
 
 
 def _against_itself(run: PlanRun) -> Sentence:
-    """One and the same, measured twice: what differs is no gain."""
+    """One and the same, measured twice: what differs is not a gain."""
     text = f"The plan is the best device alone; measured against itself it differs by {percent(run.gain, signed=True)}"
     interval = ""
     if run.gain_ci is not None:
@@ -109,7 +109,7 @@ def _gained(run: PlanRun) -> Sentence:
 
 
 def _contradicted(run: PlanRun) -> Iterator[Sentence]:
-    """Two ways to tell the same gain that differ even in its sign."""
+    """Two ways to report the same gain that differ even in its sign."""
     alone = None if run.best_single is None else run.alone_ms.get(run.best_single)
     if run.gain is None or alone is None or run.measured_ms <= 0:
         return

@@ -81,7 +81,7 @@ def _slices(found: PlanResult) -> Table:
 
 
 def _slice(number: int, part: PlanSlice, cost_unit: str) -> tuple[str, ...]:
-    """A cost in ms is what was predicted, and is told once."""
+    """A cost in ms is what was predicted, and is reported once."""
     return (
         count(number),
         count(part.first) if part.first == part.last else f"{count(part.first)}–{count(part.last)}",
@@ -141,7 +141,7 @@ def _whole(by_device: Mapping[str, float | None], device: str) -> str:
 
 
 def _line(cost: MovingCost) -> tuple[str, ...]:
-    if not cost.tried:  # its line is no measurement
+    if not cost.tried:  # its line is not a measurement
         return UNKNOWN, UNKNOWN, UNKNOWN, "0"
     r2 = UNKNOWN if cost.r2 is None else f"{cost.r2:.3f}"
     return significant(cost.ms_per_mb), significant(cost.offset_ms), r2, count(len(cost.tried))

@@ -79,10 +79,10 @@ class Curve:
     fit: mean time of a call in ms by batch, or by megapixels, up to `saturated`: the first point after the highest rate
         that is clearly below it, None if there is none; from there on time grows faster than the line.
     knee: of the rate in items a second, along batches only: with the size an item grows, and a rate of items has no
-        knee to tell of.
+        knee to describe.
     fastest: most items a second. quickest: least mean time of a call. within: most items a second among those proven
         to meet the budget, None without one.
-    certainty: None with too few samples to tell.
+    certainty: None with too few samples to report.
     """
 
     unit: str
@@ -112,7 +112,7 @@ def judged(point: PointResult, budget: Budget | None) -> Judgement | None:
 def curves(points: Sequence[PointResult], rng: np.random.Generator | None) -> list[Curve]:
     """Unit by unit: along the batches of each size, and along the sizes of each batch, where there are two or more.
 
-    `rng` draws the resamples that tell how certain each curve is; None: that is not asked, and costs nothing.
+    `rng` draws the resamples that report how certain each curve is; None: that is not asked, and costs nothing.
     """
     found = []
     for unit in dict.fromkeys(point.unit for point in points):

@@ -51,7 +51,7 @@ MOST_SERIES = 6
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """The points of one unit along one axis, by x: batches, or pixels a side. `name` tells it from the others."""
+    """The points of one unit along one axis, by x: batches, or pixels a side. `name` reports it from the others."""
 
     name: str
     points: list[tuple[float, SweepPoint]]
@@ -168,7 +168,7 @@ def _of_budget(found: SweepResult, point: SweepPoint) -> str:
 
 
 def left_out(found: SweepResult) -> list[str]:
-    """What is not drawn, or not told, in words."""
+    """What is not drawn, or not reported, in words."""
     many = any(len(_groups(found, axis)) > MOST_SERIES for axis in AXES)
     undrawn = "plots show the first and last groups; the tables have all"
     rest = f"{count(found.rest_n)} more points are only in --json"

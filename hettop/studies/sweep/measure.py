@@ -31,7 +31,7 @@ from hettop.studies.sweep.result import BATCH, Fit, SweepBudget, SweepCurve, Swe
 from hettop.text import clean
 
 WORST = 0.1
-"""A line that is off by more than this share of a call's time tells little of it, whatever its R²."""
+"""A line that is off by more than this share of a call's time reports little of it, whatever its R²."""
 
 
 def points_result(
@@ -39,7 +39,7 @@ def points_result(
 ) -> SweepResult:
     """Points over batches and sizes.
 
-    certain: whether to tell how certain knees, lines and best points are, which takes long to work out.
+    certain: whether to report how certain knees, lines and best points are, which takes long to work out.
     """
     found = curves(points, np.random.default_rng(SEED) if certain else None)
     return SweepResult(
@@ -171,7 +171,7 @@ def _of_budget(points: Sequence[PointResult], budget: Budget | None) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`batch` items a call; `height` and `width` of an image, None where nothing is known of one."""
+    """`batch` items per call; `height` and `width` of an image, None where nothing is known of one."""
 
     batch: int
     height: int | None

@@ -85,7 +85,7 @@ def reference_of(variants: Sequence[MeasuredVariant], unit: str) -> MeasuredVari
 
 
 def speed(reference: MeasuredVariant, variant: MeasuredVariant, rng: np.random.Generator | None) -> Speed | None:
-    """How much faster the variant is, by medians; None with too few samples to tell.
+    """How much faster the variant is, by medians; None with too few samples to report.
 
     `rng` draws the resamples of the interval; None: that is not asked, and costs nothing.
     """

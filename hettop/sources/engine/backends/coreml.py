@@ -1,6 +1,6 @@
 """Runs Core ML models by Core ML itself, on the compute units it is asked for, through coremltools.
 
-A compute unit is a permission: what in the end runs a model, it does not tell.
+A compute unit is a permission: what in the end runs a model, it does not report.
 coremltools is imported when a model is loaded, in the engine process alone.
 """
 
@@ -116,7 +116,7 @@ class CoreMLBackend:
         )
         return Loaded(
             unit,
-            None,  # a permission is no placement
+            None,  # a permission is not a placement
             load_ns,
             ports.inputs,
             ports.outputs,
@@ -218,7 +218,7 @@ class _Ports:
 
 
 def _described(source: Path, function: str | None) -> _Ports:
-    """From the source: a loaded compiled model does not tell."""
+    """From the source: a loaded compiled model does not report."""
     if source.suffix.lower() == COMPILED_SUFFIX:
         from hettop.sources.engine.coreml.metadata import read_metadata
 

@@ -53,7 +53,7 @@ AREA = "onnxruntime"
 
 RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
 TELLS_ASSIGNMENT = "get_provider_graph_assignment_info"
-"""Newer versions of ONNX Runtime tell which provider got which node; older ones only profile a call."""
+"""Newer versions of ONNX Runtime report which provider got which node; older ones only profile a call."""
 
 EXTERNAL_WEIGHTS = b"\x0a\x08location"
 """How ONNX's serialisation begins the entry that names a file of weights."""

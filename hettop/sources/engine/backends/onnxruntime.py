@@ -306,7 +306,7 @@ NOT_A_MODEL = frozenset({"InvalidProtobuf", "InvalidGraph", "InvalidArgument", "
 
 
 def load_error(path: Path, error: Exception) -> HettopError:
-    """The error in the user's words, told apart by the runtime's class of exception and, where it must be, its text."""
+    """The error for the user, by the runtime's exception class and, where necessary, its text."""
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):

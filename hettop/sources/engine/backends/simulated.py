@@ -122,7 +122,7 @@ class M2Latencies:
         return latency
 
     def _current_mode(self) -> SimulatedMode:
-        """The mode in force: after each call one is drawn anew, with odds of 1 to the mean length of a stay."""
+        """The active mode: after each call one is drawn anew, with odds of 1 to the mean length of a stay."""
         if self._rng.random() < 1 / self._mode.stay:
             self._mode = self._profile.modes[int(self._rng.choice(self._odds.size, p=self._odds))]
         return self._mode
@@ -197,7 +197,7 @@ class VirtualClock:
 
     @property
     def moment(self) -> int:
-        """Virtual time as it was last told, without catching up."""
+        """Virtual time as it was last reported, without catching up."""
         return self._moment
 
     def now(self) -> int:

@@ -51,7 +51,7 @@ class Host:
 
     @property
     def is_intel_mac(self) -> bool:
-        """Not an Apple chip whose Python runs translated by Rosetta: the kernel still tells the chip."""
+        """Not an Apple chip whose Python runs translated by Rosetta: the kernel still reports the chip."""
         return self.is_mac and self.processor == "x86_64" and "ARM64" not in self.kernel
 
 

@@ -1,4 +1,4 @@
-"""coremltools as hettop uses it: imported without a word, asked for devices, told to compile and to load.
+"""coremltools as hettop uses it: imported without a word, asked for devices, asked to compile and to load.
 
 The one module that touches coremltools' API. Only for processes that may
 be lost: what it calls holds the GIL throughout, and has been seen to hang, abort and be killed.
@@ -114,7 +114,7 @@ def devices_here() -> tuple[str, ...]:
 
 
 def check_device(unit: str, devices: tuple[str, ...]) -> None:
-    """Raises HettopError: `unsupported-unit`, if Core ML has no such device. A machine that cannot tell may have it.
+    """Raises HettopError: `unsupported-unit`, if Core ML has no such device. Unknown devices may exist.
 
     Loading for a device that is not there has been seen to hang in compilation.
     """

@@ -1,7 +1,7 @@
 """Has an ML Program cut and measured on Core ML's units by processes that may be lost, and makes sense of the answers.
 
 Runs in hettop's own process, which imports no framework: each unit's first load is a process of its own, so that one
-that a framework takes down is told as what the unit cannot hold.
+that a framework takes down is reported as what the unit cannot hold.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ JOINED = frozenset({
     "rsqrt", "scaled_tanh", "sigmoid", "sigmoid_hard", "silu", "softplus", "softsign", "sqrt", "square",
     "squeeze", "sub", "tanh", "thresholded_relu", "transpose",
 })  # fmt: skip
-"""What a framework usually computes in passing, with the operation before: no layer of its own. Core ML does not tell
+"""What a framework usually computes in passing, with the operation before: no layer of its own. Core ML does not report
 what it fuses, and a cut there would cost what no estimate says."""
 
 MOST_TRIED = 3

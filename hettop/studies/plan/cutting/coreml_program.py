@@ -78,7 +78,7 @@ class Program:
     """An opened function of an ML Program. `values` has what can cross a cut, `flow` how it runs."""
 
     def __init__(self, package: Package, function: str | None) -> None:
-        """Raises HettopError: `format` for what is no ML Program or keeps a state, `input` for an open shape or an
+        """Raises HettopError: `format` for what is not an ML Program or keeps a state, `input` for an open shape or an
         unknown function, `unsupported-op` for one that draws numbers."""
         _check(package, function)
         self.package = package

@@ -78,7 +78,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Granularity:
-    """One way to run in parallel: inferences a second, latency of one in ms, and the rate of each round."""
+    """One way to run in parallel: inferences per second, latency of one in ms, and the rate of each round."""
 
     name: str
     per_s: float

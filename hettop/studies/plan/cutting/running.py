@@ -1,6 +1,6 @@
 """Runs a plan: slices one after another on their devices, in turns with the whole model on each device.
 
-For the measuring process; tells how long each took, and whether both answer the same.
+For the measuring process; reports how long each took, and whether both answer the same.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def run_plan(
 def compare(expected: Sequence[Any], found: Sequence[Any]) -> tuple[float | None, bool]:
     """The largest difference of any element in units of the largest (or of 1), and whether they can be compared.
 
-    They cannot if shapes differ, or what is no real number is not the same, or infinities and NaN stand elsewhere.
+    They cannot if shapes differ, or what is not a real number is not the same, or infinities and NaN stand elsewhere.
     """
     worst = 0.0
     for one, other in zip(expected, found, strict=True):

@@ -23,7 +23,7 @@ OBJECTIVES = (LATENCY, ENERGY)
 UNITS = {LATENCY: "ms", ENERGY: "mJ"}
 
 LARGEST_FILE = 64 << 20
-MOST_LAYERS, MOST_DEVICES = 5_000, 500  # planning takes layers² x devices; more than these is no model
+MOST_LAYERS, MOST_DEVICES = 5_000, 500  # planning takes layers² x devices; more than these is not a model
 LARGEST = 1e15
 """Of any number in a file: beyond it, sums of doubles lose the thousandths that others count in."""
 
@@ -38,7 +38,7 @@ class CostTable:
     execution: of the layer itself. entry, exit: of communication where a slice begins, or ends, with this layer.
     sizes: MB of each layer, (layers,). limits: MB that a slice may have on each device, (devices,), infinite where
         there is none.
-    watts: power by layer and device, (layers, devices), None where the file tells none.
+    watts: power by layer and device, (layers, devices), None where the file reports none.
     unit: `ms` or `mJ`, None where the file does not say.
     """
 
@@ -183,7 +183,7 @@ def _devices(fields: Mapping[str, Any]) -> tuple[str, ...]:
     for name in devices:
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
             raise _refused(f"D: a device's name must be a text of 1 to {LONGEST_NAME} characters")
-        if not name.isprintable() or "," in name:  # neither a page nor a plan could be told from another
+        if not name.isprintable() or "," in name:  # neither a page nor a plan could be reported from another
             raise _refused(
                 f"D: {clean(name, 60)!r} has characters that are not valid in a device name (such as commas)"
             )
@@ -300,7 +300,7 @@ def at_highest_frequency(devices: Sequence[str]) -> list[int]:
 
 
 def _split(device: str) -> tuple[str, float | None]:
-    """Name and frequency; None without one, or with a word in its place that is no number."""
+    """Name and frequency; None without one, or with a word in its place that is not a number."""
     name, _, frequency = device.partition(FREQUENCY)
     try:
         value = float(frequency)

@@ -137,7 +137,7 @@ def _device(entry: Any, where: str) -> Described:
 
 
 def _times(entry: Mapping[str, Any], where: str) -> float:
-    """As told, or at a frequency, from times at two: t = gamma / f + epsilon (equation 3), by that at the highest."""
+    """As given, or at a frequency from two times: t = gamma / f + epsilon (equation 3), by that at the highest."""
     if "mhz" not in entry:
         return _number(entry, "times", where, least=0.0) if "times" in entry else 1.0
     if "times" in entry:
@@ -152,7 +152,7 @@ def _times(entry: Mapping[str, Any], where: str) -> float:
 
 
 def _watts(entry: Mapping[str, Any], where: str) -> float | None:
-    """As told, at the highest frequency; with volts at this one: P = V² f / (Vmax² fmax) x Pmax (equation 5)."""
+    """As reported, at the highest frequency; with volts at this one: P = V² f / (Vmax² fmax) x Pmax (equation 5)."""
     if "watts" not in entry:
         return None
     dynamic, static = _number(entry, "watts", where), _number(entry, "static_watts", where, otherwise=0.0)

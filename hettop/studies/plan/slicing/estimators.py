@@ -56,7 +56,7 @@ def execution_cost(total: float, entry: float, leaving: float) -> float:
 class Time:
     """t = scaling / f + fixed (equation 3; the paper's gamma and epsilon), in the time's unit, f in MHz.
 
-    Between the two frequencies it was fitted by, an interpolation; the paper says nothing of others.
+    Between the two frequencies it was fitted by, an interpolation; the paper gives no information about others.
     """
 
     scaling: float

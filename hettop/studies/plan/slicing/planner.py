@@ -17,7 +17,7 @@ ROUNDING = 1 + 1e-9
 """A slice of 33.3, 33.3 and 33.4 MB is not over a limit of 100 MB, whatever their sum in binary is."""
 
 MOST_NAMED = 6
-"""Devices whose reason is told when a layer runs nowhere; the rest are counted."""
+"""Devices whose reason is reported when a layer runs nowhere; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _slices(table: CostTable) -> tuple[Slice, ...] | None:
 
 
 def _traced(came_from: Sequence[int], devices: int) -> Iterator[Slice]:
-    """From the last slice to the first, told in order."""
+    """From the last slice to the first, reported in order."""
     found, last = [], len(came_from) - 1
     while last >= 0:
         first, device = divmod(came_from[last], devices)
