@@ -42,7 +42,11 @@ PHRASES = {
 }
 """Regular expressions by what to write instead."""
 
-ALLOWED: tuple[str, ...] = ()
+ALLOWED: tuple[str, ...] = (
+    "tell: called with",  # the name of a parameter
+    "`tell` is called with",
+    "See `fence`;",  # the name of a function
+)
 """Sentences, or parts of them, in which such a phrase is right."""
 
 

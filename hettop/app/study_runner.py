@@ -179,7 +179,7 @@ class _Running:
             try:
                 self._told = msgspec.json.decode(text, type=StreamLine)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise HettopError("study", f"it told what cannot be read: {clean(str(error))}") from None
+                raise HettopError("study", f"it returned an invalid result: {clean(str(error))}") from None
             if self._told.document is not None:
                 self._found = read_document(self._kind.name, self._told.document)
                 self.document = self._told.document

@@ -259,7 +259,7 @@ def _reason(error: OSError) -> str:
 
 def _remedy(*errors: OSError) -> str:
     if any(error.errno in NO_ROOM for error in errors):
-        return "free disk space ( hettop doctor --clear-cache), or set TMPDIR to a folder on another one"
+        return "free disk space (hettop doctor --clear-cache), or set TMPDIR to a folder on another one"
     return "set XDG_CACHE_HOME or TMPDIR to a writable folder"
 
 

@@ -133,7 +133,7 @@ def _without_quantiles(condition: Compared) -> str:
 
 
 def _reasons(comparison: Comparison) -> Iterator[str]:
-    """Below the table: a sentence in a cell would take the room of the columns beside it."""
+    """Below the table: a sentence in a cell would take space from the columns beside it."""
     for condition in comparison.conditions:
         if not condition.quantiles:
             load = "" if condition.load == NO_LOAD else f" under {clean(condition.load, 30)}"

@@ -202,7 +202,7 @@ def test_a_capture_gives_no_energy_and_says_why(tmp_path: Path) -> None:
         co_executing(feed)
         told = found(feed.session)
         assert told.energy_mj is None
-        assert (told.energy_why or "").startswith("power is from a capture, not of this run")
+        assert (told.energy_why or "").startswith("power is from a capture, not from this run")
 
 
 def test_after_a_pause_it_stays_paused(feed: LiveFeed) -> None:

@@ -104,7 +104,7 @@ def test_simulated_is_said_in_title_heading_and_at_every_figure(tmp_path: Path) 
 
 def test_an_empty_recording_says_that_it_is_empty(tmp_path: Path) -> None:
     page, _ = read(empty(tmp_path))
-    assert "No steady sample was taken" in page
+    assert "No steady samples" in page
 
 
 def test_what_was_skipped_and_dropped_is_said(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ if does == "crash":
     print("Fatal: no memory", file=sys.stderr)
     sys.exit(2)
 if does == "rubbish":
-    print("no JSON")
+    print("not valid JSON")
 if does == "other":
     tell(document={{"layers": 5}})
 if does == "long":
@@ -103,8 +103,8 @@ def test_what_it_found_comes_with_its_end(studies: StudyRunner, guard: ListedGua
     [
         ("fail", "no such unit"),
         ("crash", "it exited with status 2 without a word"),
-        ("rubbish", "it told what cannot be read"),
-        ("other", "layers told what cannot be read"),
+        ("rubbish", "it returned an invalid result"),
+        ("other", "layers returned an invalid result"),
     ],
 )
 def test_one_that_fails_says_why_in_its_own_words(studies: StudyRunner, does: str, message: str) -> None:

@@ -34,7 +34,7 @@ def test_the_example_is_written_once_and_sets_nothing(home: dict[str, str], tmp_
     path = tmp_path / "config/hettop/config.toml"
     assert tomllib.loads(path.read_text()) == {}
     path.write_text("fps = 8\n")
-    assert_refused(config(home, "--init"), "already exists")
+    assert_refused(config(home, "--init"), "is there already")
     assert path.read_text() == "fps = 8\n"
 
 

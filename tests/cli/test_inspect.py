@@ -76,8 +76,8 @@ def test_the_page_says_the_same_in_aligned_lines(model: str, capsys: Capture) ->
         "",
     ]
     for line in (
-        "parameters   2 048   8.2 kB stored",
-        "MACs         14 336  a call",
+        "parameters   2,048   8.2 kB stored",
+        "MACs         14,336  per call",
         "placement    n/a: needs Core ML on a Mac",
     ):
         assert line in page.splitlines()

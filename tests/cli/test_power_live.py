@@ -58,7 +58,7 @@ def test_sources_that_were_passed_over_are_told() -> None:
 def test_another_interval_than_powermetrics_keeps_is_told() -> None:
     done = Done(mac(interval="0.01"), shape="json", interval_ns=100 * MS, duration_ns=SECOND)
     document = one_document(done.stdout)
-    assert "a sample every 500 ms, not 100 ms" in document["notes"]
+    assert "a sample every 500 ms, not the requested 100 ms" in document["notes"]
     assert len(document["samples"]) == 2
 
 
@@ -161,11 +161,11 @@ def test_a_capture_is_played_to_its_end(tmp_path: Path) -> None:
     done = called("power", "--source", f"file:{capture(tmp_path, 3)}", "--json")
     document = one_document(done.stdout)
     assert (done.returncode, document["source"], len(document["samples"])) == (0, "file", 3)
-    assert "nothing of this machine now" in document["notes"][0]
+    assert "not measured on this machine now" in document["notes"][0]
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("file:nowhere", "file not found: nowhere"), ("battery", "'battery' is no source of power")]
+    ("name", "words"), [("file:nowhere", "file not found: nowhere"), ("battery", "invalid power source 'battery'")]
 )
 def test_what_is_no_source_is_exit_2(name: str, words: str) -> None:
     done = called("power", "--source", name)

@@ -24,7 +24,7 @@ MEASURING = (
     [
         ("file:nowhere.plist", "no power from file: file not found: nowhere.plist"),
         ("zeus", "no power from zeus"),
-        ("battery", "'battery' is no source of power"),
+        ("battery", "invalid power source 'battery'"),
     ],
 )
 def test_what_cannot_be_had_is_refused_before_anything_runs(
@@ -43,7 +43,7 @@ def test_a_capture_gives_no_figure_and_is_called_one(command: tuple[str, ...], t
     assert document["power"]["capture"] is True
     assert [row["energy_mj_per_inference"] for row in document["conditions"]] == [None]
     assert [row["thermal"] for row in document["conditions"]] == [None]
-    assert "CAPTURE: power is from a capture, not of this run" in done.stderr
+    assert "CAPTURE: power is from a capture, not from this run" in done.stderr
     if command[0] == "decide":
         assert (done.returncode, document["energy_budget"]["met"]) == (1, {"CPU_ONLY@1": None})
 

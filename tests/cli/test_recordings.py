@@ -57,7 +57,7 @@ def test_verify_prints_one_document(torn: Path) -> None:
 def test_what_is_no_recording_is_refused_in_words(command: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
     assert_refused(called(command[0], "empty.jsonl", *command[1:], cwd=tmp_path), "is empty")
-    assert_refused(called(command[0], "none.jsonl", *command[1:], cwd=tmp_path), "no file")
+    assert_refused(called(command[0], "none.jsonl", *command[1:], cwd=tmp_path), "file not found")
     assert [path.name for path in tmp_path.iterdir()] == ["empty.jsonl"]
 
 
@@ -74,7 +74,7 @@ def test_repair_writes_a_whole_recording_and_says_what_it_did(torn: Path, tmp_pa
 
 def test_repair_needs_a_name_and_never_takes_the_file_itself(torn: Path) -> None:
     assert_refused(called("repair", str(torn)), "-o")
-    assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never written to")
+    assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never overwritten")
 
 
 def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_the_names_of_exports() -> None:
 
 def test_export_never_writes_to_the_recording(whole: Path) -> None:
     before = whole.read_bytes()
-    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never written to")
+    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never overwritten")
     assert whole.read_bytes() == before
 
 

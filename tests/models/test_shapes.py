@@ -47,7 +47,7 @@ def test_a_shape_is_taken_within_the_ranges_or_from_the_list(port: Port, shape: 
     if taken:
         assert choose_shapes([port], {"x": shape}, {}) == {"x": shape}
     else:
-        with pytest.raises(HettopError, match=r"x: --shape has shape"):
+        with pytest.raises(HettopError, match=r"x: --shape has the shape"):
             choose_shapes([port], {"x": shape}, {})
 
 

@@ -34,7 +34,7 @@ def test_advice_says_what_instead_of_what_under_which_load_and_by_how_much() -> 
     )
     taken_back = describe(events.Advice(t=8, load="cpu:2"))
     assert taken_back is not None
-    assert taken_back.text == "no other unit is advised any more"
+    assert taken_back.text == "no other unit is advised any longer"
 
 
 def test_what_compiling_took_is_told_before_the_load() -> None:
@@ -52,7 +52,7 @@ def test_what_compiling_took_is_told_before_the_load() -> None:
 def test_a_capture_is_not_told_as_a_source_of_power() -> None:
     entry = describe(events.PowerStatus(t=0, source="file", state="running"))
     assert entry is not None
-    assert (entry.level, entry.text) == ("warning", "power from a capture: it tells nothing of this run")
+    assert (entry.level, entry.text) == ("warning", "power from a capture, not from this run")
 
 
 def test_a_keyframe_holds_what_happened_and_not_the_words_for_it() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in.
+    """What to look at: the moment, the trailing window, the unit (None: the active one), and the space to draw in.
 
     conditions: whether a row for each condition is wanted too; spikes: whether the list of spikes is; studies: whether
     what studies have found is.

@@ -53,7 +53,7 @@ OutputSet = tuple[PublishedOutput, ...]
 def thin(outputs: Mapping[str, Any], most: int) -> OutputSet:
     """What can be compared of `outputs`, at most `most` values in all; what is not an array of numbers is left out.
 
-    Small outputs stay whole, large ones share the room that is left.
+    Small outputs stay whole, large ones share the remaining space.
     """
     arrays = {name: outputs[name] for name in sorted(outputs) if _comparable(outputs[name])}
     room = share_room([array.size for array in arrays.values()], most)

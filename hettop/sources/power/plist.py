@@ -227,8 +227,8 @@ _FREQUENCY = re.compile(rb"<key>freq</key>\s*<integer>([0-9]{1,6})</integer>")
 def read_document(data: bytes) -> Value:
     """The root value of a property list.
 
-    `dvfm_states` becomes `top_mhz`, its highest frequency. Raises ValueError, with a reason in words, for what is no
-    XML property list, nests deeper than DEPTH_LIMIT or declares entities (which can expand without bound).
+    `dvfm_states` becomes `top_mhz`, its highest frequency. Raises ValueError, with a reason, for what is not an XML
+    property list, nests deeper than DEPTH_LIMIT or declares entities (which can expand without bound).
     """
     small = _RESIDENCIES.sub(_highest, _FORBIDDEN.sub(b"", data))
     reader = _Reader()

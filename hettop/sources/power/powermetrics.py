@@ -245,7 +245,7 @@ def access_command(*, on_terminal: bool) -> list[str]:
 def explanation() -> str:
     """What is printed before `access_command` runs."""
     return f"""\
-macOS tells the power of CPU, GPU and Neural Engine to root only. This asks for access:
+macOS reports the power of CPU, GPU and Neural Engine to root only. This asks for access:
 
   {SUDO} -v
 

@@ -39,9 +39,9 @@ def refuse_mixtures(arguments: argparse.Namespace) -> None:
     there = COEXECUTING if arguments.granularities else COMPARING
     wrong = [name for name in there if getattr(arguments, name) is not None]
     if wrong:
-        how = "without" if arguments.granularities else "with"
+        how = "cannot be combined with" if arguments.granularities else "needs"
         name = wrong[0].replace("_", "-")
-        raise HettopError("usage", f"--{name} needs{how} --granularities", "see hettop coexec --help")
+        raise HettopError("usage", f"--{name} {how} --granularities", "see hettop coexec --help")
 
 
 def _coexecute(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def blocks(found: GranularitiesResult) -> Iterator[Block]:
         if known:
             yield Paragraph(_title(load))
             yield Table(HEADING, [_row(row, max(1.0, highest)) for row in known], left=LEFT, drop=DROP)
-    rest = [f"{count(found.rest_n)} more rows are in the document alone"] if found.rest_n else []
+    rest = [f"{count(found.rest_n)} more rows are only in --json"] if found.rest_n else []
     yield Items([*_ways(found), *found.notes, *rest, footnote("granularities")])
 
 

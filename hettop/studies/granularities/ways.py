@@ -169,7 +169,7 @@ def compare(
     course.begin("first calls in every way", WARMING)
     ways = _ways(opened, stages, job.threads, folder, clock)
     fewer = (
-        (f"the model has {len(groups)} layers: its pipeline has as many stages at most")
+        f"the model has {len(groups)} layers: its pipeline is limited to {len(groups)} stages"
         if len(groups) < job.threads
         else ""
     )

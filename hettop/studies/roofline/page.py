@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hettop.format import milliseconds, percent, significant
+from hettop.report.explain import footnote
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.studies.layers.notes import MOST_ROWS, bound_notes
 from hettop.studies.layers.page import (
@@ -134,6 +135,8 @@ def _kernels(roofs: Roofs | None) -> Iterator[Table]:
 
 
 def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
+    """The footnote on the method, and what is not in the table or the plot."""
+    yield footnote("roofline")
     if len(below) > MOST_ROWS:
         lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))
         yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms in total"

@@ -78,9 +78,9 @@ class Curve:
 
     fit: mean time of a call in ms by batch, or by megapixels, up to `saturated`: the first point after the highest rate
         that is clearly below it, None if there is none; from there on time grows faster than the line.
-    knee: of the rate in items a second, along batches only: with the size an item grows, and a rate of items has no
+    knee: of the rate in items per second, along batches only: with the size an item grows, and a rate of items has no
         knee to describe.
-    fastest: most items a second. quickest: least mean time of a call. within: most items a second among those proven
+    fastest: most items per second. quickest: least mean time of a call. within: most items/s of those proven
         to meet the budget, None without one.
     certainty: None with too few samples to report.
     """

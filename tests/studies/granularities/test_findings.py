@@ -10,8 +10,9 @@ from tests.studies.planned import EMPTY_WAYS, WAYS
 
 def test_what_is_best_is_told_for_each_load_under_which_something_was_measured() -> None:
     assert list(granularity_sentences(WAYS)) == [
-        "Without load: for latency one thread alone (10.0 ms), for rate task (160 inferences/s, 1.60x one thread; each "
-        "answer takes 50% longer).",
+        "Without load: best latency: one thread alone (10.0 ms); best throughput: task (160 "
+        "inferences/s, 1.60x one thread; each "
+        "result takes 50% longer).",
         "Load cpu:1: intra-operator has the best latency and throughput: 9.00 ms and 108 "
         "inferences/s, 1.20x one thread.",
     ]
@@ -27,12 +28,12 @@ def test_what_was_not_found_to_be_best_is_not_named() -> None:
 
     no_rate = msgspec.structs.replace(task, highest_rate=False)
     no_latency = msgspec.structs.replace(single, lowest_latency=False)
-    assert told(no_latency, intra, no_rate) == "Without load: which is best not proven: measure longer."
+    assert told(no_latency, intra, no_rate) == "Without load: the best way is not proven: measure longer."
     assert told(single, intra, no_rate) == (
-        "Without load: for latency one thread alone (10.0 ms), for rate not proven (measure longer)."
+        "Without load: best latency: one thread alone (10.0 ms); best throughput: not proven (measure longer)."
     )
     assert told(no_latency, intra, task) == (
-        "Without load: for latency not proven (measure longer), for rate task (160 inferences/s, 1.60x one thread)."
+        "Without load: best latency: not proven (measure longer); best throughput: task (160 inferences/s, 1.60x one thread)."
     )
 
 

@@ -91,9 +91,10 @@ def test_more_rows_than_a_line_holds_are_counted() -> None:
 def test_the_page_has_a_table_for_each_load_and_what_is_best() -> None:
     text = page()
     assert (
-        "Without load: for latency intra-operator (6.50 ms), for rate task (180 inferences/s, 1.80x one thread" in text
+        "Without load: best latency: intra-operator (6.50 ms); best throughput: task (180 "
+        "inferences/s, 1.80x one thread" in text
     )
-    assert "each answer takes 69% longer" in text
+    assert "each result takes 69% longer" in text
     assert "task 11.0 14.0 180 1.80x" in text
     assert "1.70–2.00 500 rate" in text
     assert "task: 2 inputs in parallel, one thread each" in text
@@ -102,7 +103,7 @@ def test_the_page_has_a_table_for_each_load_and_what_is_best() -> None:
 
 
 def test_an_interrupt_is_said() -> None:
-    assert "It was ended before its time" in page(*FOUND[:1], interrupted=True)
+    assert "Ended early" in page(*FOUND[:1], interrupted=True)
     assert document(granularities_result(2, FOUND, interrupted=True))["interrupted"] is True
 
 
@@ -117,7 +118,7 @@ def test_of_fewer_than_three_rounds_no_winner_is_named() -> None:
     why = "insufficient data: a proof of the best way needs 3 rounds; measure longer"
     assert found.notes == [why, "a note"], "once for all loads"
     text = page(UnderLoad("none", FEW))
-    assert "Without load: which is best not proven: measure longer." in text
+    assert "Without load: the best way is not proven: measure longer." in text
     assert why in text
     load = document(found)["loads"][0]
     assert (load["lowest_latency"], load["highest_rate"], load["notes"]) == (None, None, ["a note"])
@@ -129,7 +130,7 @@ def test_where_the_best_two_overlap_by_round_only_what_is_told_apart_is_named() 
         "load cpu:1: task and intra-operator overlap between rounds: highest rate not proven",
         "a note",
     ]
-    assert "for latency intra-operator (6.50 ms), for rate not proven" in page(UnderLoad("none", NEAR))
+    assert "best latency: intra-operator (6.50 ms); best throughput: not proven" in page(UnderLoad("none", NEAR))
     assert busiest(COMPARED) is ROWS[2]
 
 

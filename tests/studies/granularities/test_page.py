@@ -9,7 +9,7 @@ from tests.studies.planned import ONE_WAY, WAYS
 
 def test_it_says_what_is_best_and_what_failed() -> None:
     told = [block for block in blocks(WAYS) if isinstance(block, Paragraph)]
-    assert told[0].text.startswith("Without load: for latency one thread alone")
+    assert told[0].text.startswith("Without load: best latency: one thread alone")
     assert [block.text for block in told if block.warning] == [
         "Load memory:2: not measured: 1 load worker ended unasked"
     ]

@@ -29,12 +29,12 @@ def test_a_roof_that_half_of_its_calls_do_not_half_reach_is_said_to_be_disturbed
     kernels = [Kernel("conv 3x3", 201.0, 49.7), Kernel("GEMM", 90.0, 10.0)]
     notes = measured(roofs=Roofs.of_kernels(kernels, ROOFS.streaming)).notes
     note = (
-        "roof of compute: the best call of conv 3x3 did 201 GFLOP/s, half of its calls less than 49.7: something else "
-        "ran meanwhile"
+        "roof of compute: the best call of conv 3x3 did 201 GFLOP/s, half of its calls less than 49.7: background "
+        "activity interfered"
     )
     assert [each.startswith(note) for each in notes].count(True) == 1
     assert not any("GEMM" in each for each in notes)
-    assert not any("something else ran" in each for each in measured().notes)
+    assert not any("background activity" in each for each in measured().notes)
 
 
 def test_memory_that_was_disturbed_is_told_in_its_own_unit() -> None:
@@ -56,17 +56,19 @@ def test_bounds_rest_on_the_ridge_and_the_size_of_the_cache() -> None:
 
 def test_an_unknown_cache_is_said_to_be_unknown() -> None:
     unknown = told(roofs=replace(ROOFS, cache_bytes=None))
-    assert "does not tell the size of its caches" in unknown
+    assert "sizes are not reported by the system" in unknown
     assert "fit in" not in unknown
 
 
 def test_a_layer_near_the_ridge_is_said_to_be_with_the_intensities_between_which_it_may_lie() -> None:
-    near = replace(DEPTHWISE, name="near", macs=5_200_000)  # 2.6 MACs a byte, and the ridge is at 2.5
+    near = replace(DEPTHWISE, name="near", macs=5_200_000)  # 2.6 MACs per byte, and the ridge is at 2.5
     found = measured(CONV, DEPTHWISE, near)
     assert [(layer.bound, layer.near_ridge) for layer in found.layers] == [
         ("compute", False),
         ("memory", False),
         ("compute", True),
     ]
-    assert "ridge: 1 layer too near it (from 2.25 to 2.78 MACs/B) to say which of the two limits" in told(near, CONV)
+    assert "ridge: 1 layer too close to it (from 2.25 to 2.78 MACs/B) for either limit to be certain" in told(
+        near, CONV
+    )
     assert "too near" not in told()

@@ -70,6 +70,6 @@ def test_estimates_are_labelled_in_every_form() -> None:
     assert [layer["device"] for layer in document["layers"]] == ["CPU", NE]
     assert result_title("net", measured) == "ESTIMATED · net · CPU_AND_NE"
     text = block_text(list(blocks(measured)), 120)
-    assert text.startswith("! ESTIMATED: ")
-    assert "nothing measured any layer" in text
+    assert text.startswith("! ESTIMATED from ")
+    assert "no layer was timed" in text
     assert "fallback" in text

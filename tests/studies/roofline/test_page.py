@@ -55,7 +55,7 @@ def plot(found: LayersResult) -> Plot:
 
 
 def test_layers_stand_where_intensity_and_rate_say() -> None:
-    """expand: 10 MACs a byte and 2 x 10 million FLOP in .5 ms; depthwise 1 and 4; logits .25 and 10."""
+    """expand: 10 MACs per byte and 2 x 10 million FLOP in .5 ms; depthwise 1 and 4; logits .25 and 10."""
     drawn = {each.name: each for each in plot(ROOFLINE).series}
     (expand,) = drawn["bound by compute"].spots
     assert (expand.x, round(expand.y, 6), expand.mark) == (10.0, 40.0, "2")
@@ -70,7 +70,7 @@ def test_both_roofs_meet_at_the_ridge_and_are_named() -> None:
     assert (memory.spots[-1].x, memory.spots[-1].y) == (5.0, 100.0)
     assert compute.spots[0] == Spot(5.0, 100.0)
     labels = {spot.label for each in (memory, compute) for spot in each.spots}
-    assert labels >= {"memory 10.0 GB/s", "compute 100 GFLOP/s", "ridge 5.00 MACs a byte"}
+    assert labels >= {"memory 10.0 GB/s", "compute 100 GFLOP/s", "ridge 5.00 MACs per byte"}
     for each in memory.spots:
         assert each.y == pytest.approx(2 * each.x * 10.0), "two FLOP for each MAC"
 
@@ -83,7 +83,7 @@ def test_without_the_whole_model_it_is_drawn_too() -> None:
 def test_without_roofs_it_says_why(found: LayersResult) -> None:
     told = list(blocks(found))
     assert isinstance(told[0], Paragraph)
-    assert told[0].text.startswith("There are no roofs")
+    assert told[0].text.startswith("No roofs")
     assert not any(isinstance(block, Plot) for block in told)
 
 
@@ -103,7 +103,7 @@ def test_the_kernels_that_the_roofs_are_the_best_of_are_told() -> None:
     assert kernels.rows[0] == ("compute", "convolution (GFLOP/s)", "100", "90.0")
     assert [row[0] for row in kernels.rows] == ["compute", "compute", "memory", "memory"]
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
-    assert "roofs: the best of several kernels, interleaved, 30 times" in notes
+    assert "method: docs/method/layers.md" in notes
     depthwise = next(row for row in table(found).rows if row[1] == "depthwise")
     assert depthwise[3:] == ["2.00", "1.90", "1.00", "2.00", "40.0", "5.0%", "memory", ""]
 

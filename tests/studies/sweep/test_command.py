@@ -39,8 +39,8 @@ def test_a_sweep_gives_statistics_a_matrix_and_the_estimation_error(tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--loads", "none,frobnicate:1"), "is no load"),
-        (("--loads", ""), "is no load"),
+        (("--loads", "none,frobnicate:1"), "invalid load"),
+        (("--loads", ""), "invalid load"),
         (("--loads", "none,gpu:1"), "Core ML"),
         (("--loads", ",".join(f"cpu:{n}" for n in range(1, 70))), "too many"),
         (("--units", "WARP"), "unknown unit"),

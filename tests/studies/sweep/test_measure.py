@@ -39,12 +39,16 @@ def kept(result: SweepResult) -> SweepResult:
     return SweepResult.from_line(json.loads(msgspec.json.encode(result.line())))
 
 
+TEXT = ("notes", "further_notes", "contradiction", "why", "error", "bound_why")
+
+
 def missing_or_changed(before: Any, after: Any, where: str = "") -> list[str]:
-    """Fields of a document that another has not, or has with another value."""
+    """Fields of a document that another has not, or has with another value; sentences may be worded anew."""
     if isinstance(before, dict):
         return [
             each
             for name in before
+            if name not in TEXT
             for each in missing_or_changed(before[name], after.get(name, "missing"), f"{where}.{name}")
         ]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):

@@ -10,12 +10,13 @@ from tests.studies.swept import NO_VARIANTS, UNCOMPARED, VARIANTS
 def test_speed_size_and_difference_then_the_front_then_what_failed() -> None:
     assert list(variants_headline(VARIANTS)) == [
         (
-            "int8 is 2.00 times (not proven: 0.900 to 2.50) as fast as fp32, 25% of the size, off by up to 0.500 "
+            "int8 is 2.00 times (not proven: 0.900 to 2.50) as fast as fp32, 25% of the size, output "
+            "difference up to 0.500 "
             "(top-1 equal in 88%).",
             "main",
         ),
-        ("fp16: 0.800 times (0.700 to 0.900), 50% of the size, off by up to 0.250.", "more"),
-        ("Pareto front of latency and output difference: fp32, int8; beaten: fp16.", "good"),
+        ("fp16: 0.800 times (0.700 to 0.900), 50% of the size, output difference up to 0.250.", "more"),
+        ("Pareto front of latency and output difference: fp32, int8; dominated: fp16.", "good"),
         ("int4 on CPU_ONLY failed: no tool writes it.", "failed"),
     ]
 

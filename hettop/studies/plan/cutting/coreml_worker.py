@@ -92,7 +92,7 @@ class Bench:
 
     def part(self, part: Part, unit: str, fixed: Mapping[str, Any] | None = None) -> Runner:
         """Steps of it as a model of their own. fixed: values of the model's own inputs; of a part that is measured
-        alone, all that it takes is made up."""
+        alone, all its inputs are random."""
         path = self.folder / f"steps-{part.first}-{part.last}.mlpackage"
         if not path.exists():
             self.program.extract(part, path)
