@@ -33,7 +33,8 @@ def test_what_was_not_found_to_be_best_is_not_named() -> None:
         "Without load: best latency: one thread alone (10.0 ms); best throughput: not proven (measure longer)."
     )
     assert told(no_latency, intra, task) == (
-        "Without load: best latency: not proven (measure longer); best throughput: task (160 inferences/s, 1.60x one thread)."
+        "Without load: best latency: not proven (measure longer); best throughput: task (160 "
+        "inferences/s, 1.60x one thread)."
     )
 
 
