@@ -15,16 +15,21 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[1]
 
+STUDIES = ("coexec", "cold", "granularities", "layers", "pareto", "plan", "roofline", "sweep", "variants")
+
 PACKAGES = (
     *("analysis", "export", "models", "record", "report", "session", "sources", "stats", "studies"),
     *("format.py", "text.py"),
 )
 """Below hettop/: packages and modules whose strings and docstrings are checked."""
 
+NOT_YET = ("hettop/session/log.py", "hettop/session/views/", *(f"hettop/studies/{name}/options.py" for name in STUDIES))
+"""Modules in these packages that are not checked yet: they belong to the screen and to the command line."""
+
 PAGES: tuple[str, ...] = ()
 """Pages and folders of pages that are checked, from the top of the repository."""
 
-EXEMPT_PAGES = ("docs/papers/",)
+EXEMPT = ("docs/papers/", *NOT_YET)
 
 PHRASES = {
     "spike threshold, not fence": r"\bfences?\b",
@@ -81,7 +86,7 @@ def phrases_in(text: str) -> list[str]:
 def _files(names: tuple[str, ...], folder: Path, suffix: str) -> list[Path]:
     places = [folder / name for name in names]
     found = [file for place in places for file in (sorted(place.rglob(suffix)) if place.is_dir() else [place])]
-    return [file for file in found if not str(file.relative_to(TOP)).startswith(EXEMPT_PAGES)]
+    return [file for file in found if not str(file.relative_to(TOP)).startswith(EXEMPT)]
 
 
 def _problems(path: Path, texts: Iterator[tuple[int, str]]) -> list[str]:

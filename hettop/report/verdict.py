@@ -27,8 +27,7 @@ PURPOSE = 11
 
 
 def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()) -> Iterator[Block]:
-    """Conditions, advice and warnings, then what they rest on; `notes` on the method stand at the end."""
-    yield Paragraph(words.conditions_line(verdict), "muted")
+    """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method."""
     advice = [
         (Toned(f"{purpose:<{PURPOSE}}  {unit}", TONES.get(purpose, "strong")), why)
         for purpose, unit, why in words.advice(verdict)
@@ -36,6 +35,7 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
     yield Facts(advice) if advice else Paragraph(NOTHING, "warning")
     for text in words.warnings(verdict):
         yield Paragraph(text, "warning")
+    yield Paragraph(words.conditions_line(verdict), "muted")
     if verdict.units or verdict.failed:
         yield Table(words.HEADING, words.table_rows(verdict), words.LEFT, words.DISPENSABLE)
     for budget, answers in words.budgets(verdict):

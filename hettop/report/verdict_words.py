@@ -26,14 +26,14 @@ from hettop.text import clean
 from hettop.version import __version__
 
 HEADING = (
-    "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load", "first",
-    "runs on", "plan (predicted)", "outputs",
+    "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load time",
+    "first call", "runs on", "plan (predicted)", "outputs",
 )  # fmt: skip
 LEFT = ("unit", "budget", "energy", "runs on", "plan (predicted)", "outputs")
 # What a narrow terminal can do without, first to go first.
 DISPENSABLE = (
-    "first",
-    "load",
+    "first call",
+    "load time",
     "P50",
     "outputs",
     "plan (predicted)",

@@ -103,9 +103,9 @@ def _words(event: LogEvent) -> tuple[str, str]:  # noqa: PLR0911, PLR0912 - a ca
         case LevelDrift():
             return "warning", _drift(event)
         case PowerOverlap():
-            return "warning", f"power samples of {event.source} overlap: each moment is counted once"
+            return "warning", f"{event.source} tells of the same time more than once: each moment is counted once"
         case WorkerLeft():
-            redone = f"; {event.redone} of its inputs were completed by others" if event.redone else ""
+            redone = f"; {event.redone} of its numbers were done by others" if event.redone else ""
             return "error", f"{event.unit} left the co-execution: {event.error}{redone}"
 
 
@@ -146,7 +146,7 @@ def _plan(event: events.Plan) -> tuple[str, str]:
     if event.error is not None:
         return "warning", f"{event.unit} has no plan: {event.error.message}"
     where = ", ".join(f"{device.ops} on {device.device}" for device in event.devices)
-    return "info", f"{event.unit} plan (predicted): {where or 'no operation is placed'}"
+    return "info", f"{event.unit} plan (a claim): {where or 'no operation has a place'}"
 
 
 def _is_wrong(output: events.OutputDifference) -> bool:
@@ -158,14 +158,14 @@ def _outputs(event: events.Outputs) -> tuple[str, str]:
         return "warning", f"{event.unit} outputs not compared: {event.error.message}"
     broken = sum(output.not_finite for output in event.outputs)
     if broken:
-        return "error", f"{event.unit} outputs: {broken} values are NaN or infinite, unlike on {event.reference}"
+        return "error", f"{event.unit} outputs: {broken} values are no numbers, unlike {event.reference}'s"
     name = next((output.name for output in event.outputs if _is_wrong(output)), "")
-    return "warning", f"{event.unit} has a different top-1 than {event.reference}: output {name}"
+    return "warning", f"{event.unit} decides otherwise than {event.reference}: output {name}"
 
 
 def _power_status(event: events.PowerStatus) -> tuple[str, str]:
     if event.state == "running" and events.is_capture(event.source):
-        return "warning", "power from a capture, not from this run"
+        return "warning", "power from a capture: it tells nothing of this run"
     if event.state == "running":
         return "info", f"power from {event.source}"
     reason = f": {event.reason}" if event.reason else ""
@@ -176,7 +176,7 @@ def _power_status(event: events.PowerStatus) -> tuple[str, str]:
 
 def _advice(event: events.Advice) -> tuple[str, str]:
     if event.unit is None:
-        return "info", "no other unit is advised any longer"
+        return "info", "no other unit is advised any more"
     told = f"advice under load {event.load}: {event.unit} instead of {event.over}"
     if event.p90_ns is None or event.over_p90_ns is None:
         return "info", told

@@ -49,4 +49,4 @@ def test_frames_missed_are_said_of_how_many_there_were() -> None:
     (cell,) = conditions_document(session)["matrix"]
     assert (cell["canary_missed"], cell["canary_due"]) == (3, 60)
     (row,) = view(session, ViewRequest(now_ns=2 * S, window_ns=10 * S)).units.rows
-    assert "missed frames at 60 Hz under this load: 3 of 60 (5.0%)" in row.details
+    assert "a 60 Hz screen would have missed 3 of 60 frames (5.0%) under this load" in row.details

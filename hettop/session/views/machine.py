@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MW_PER_W = 1000.0
 STALE_NS = 3 * 10**9
-"""A sample that ended so long ago, beyond its own window, is not current."""
+"""A sample that ended so long ago, beyond its own window, says nothing of now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class PowerView:
     top_w: the highest value seen of any of them, to which bars are scaled. state, reason, fix: the source's own words.
     needs_access: the user could give it the access that it lacks.
     energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
-    from a file, and has no information about what runs.
+    from a file, and tells nothing of what runs.
     """
 
     rails: tuple[RailRow, ...]
@@ -115,7 +115,7 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
 
 
 def host(session: Session) -> HostView | None:
-    """None before anything was reported the machine."""
+    """None before anything was told of the machine."""
     from hettop.stats.clock import has_lost
 
     told = session.host
@@ -134,7 +134,7 @@ def host(session: Session) -> HostView | None:
 
 
 def _newest(session: Session, now_ns: int) -> Power | None:
-    """The last sample, unless it is too old to describe now."""
+    """The last sample, unless it is too old to tell of now."""
     told = session.power
     return None if told is None or now_ns - told.t > STALE_NS + told.elapsed_ns else told
 

@@ -32,8 +32,8 @@ class SpikeMoment:
 class SelectedUnit:
     """One unit's steady samples that ended within a selection, whatever the load.
 
-    `exact`: the quantiles are numpy's linear on raw samples, else within the histogram's 0.4%. `spikes` is None
-    where there was no spike threshold yet.
+    `exact`: the quantiles are numpy's linear on raw samples, else within the histogram's 0.4 %. `spikes` is None
+    where there was no fence yet.
     """
 
     unit: str

@@ -1,7 +1,7 @@
-"""What the screen and the report say of spikes: a list of them, and what goes with them significantly often.
+"""What the screen and the report say of spikes: a list of them, and what goes with them more often than chance.
 
 Pure. The counts cover all of a condition; the list covers the last minute and the last few spikes of before, because
-that is what a recording can report from any moment on.
+that is what a recording can tell from any moment on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class CauseRow:
 
     inside: share of the spikes at which it was present; outside: the share that would have it, laid at all other
     moments of the condition. p: of so many spikes having it by chance, None where it never occurred. verdict: in
-    words; more: whether that is "significantly often".
+    words; more: whether that is "more often than chance".
     """
 
     name: str
@@ -41,7 +41,7 @@ class CauseRow:
 @dataclass(frozen=True, slots=True)
 class SpikeRow:
     """One spike. `times_median` is its latency over the condition's median. `causes` are the candidates present at it,
-    those first (`likely` of them) that go with the spikes of its condition significantly often."""
+    those first (`likely` of them) that go with the spikes of its condition more often than chance."""
 
     end_ns: int
     latency_ms: float
@@ -55,10 +55,10 @@ class SpikeRow:
 
 @dataclass(frozen=True, slots=True)
 class SpikesView:
-    """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's active condition.
+    """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's condition in force.
 
     `evidence` of the condition's `n` spikes are at least a second apart and count. `unwatched` are the candidates of
-    which this session is not informative.
+    which this session tells nothing.
     """
 
     rows: tuple[SpikeRow, ...]
@@ -111,7 +111,7 @@ def cause_rows(session: Session, condition: Condition) -> tuple[CauseRow, ...]:
 
 
 def unwatched(session: Session, key: ConditionKey) -> tuple[str, ...]:
-    """The candidates of which nothing was reported."""
+    """The candidates of which nothing was told."""
     from hettop.session.causes import CAUSES, IDLE
 
     watched = {IDLE, *(cause for marks in session.causes.of(key.unit) for cause in marks.watched)}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """What to look at: the moment, the trailing window, the unit (None: the active one), and the space to draw in.
+    """What to look at: the moment, the trailing window, the unit (None: the active one), and the room to draw in.
 
     conditions: whether a row for each condition is wanted too; spikes: whether the list of spikes is; studies: whether
     what studies have found is.
@@ -71,7 +71,7 @@ class HeaderView:
 
 @dataclass(frozen=True, slots=True)
 class LatencyView:
-    """Histogram of the trailing window of one unit under the active load.
+    """Histogram of the trailing window of one unit under the load in force.
 
     `counts[i]` is of column i between `low_ms` and `high_ms` (linear).
     Samples above `high_ms` are counted in `above` and drawn as a mark at the right edge. Percentiles are of the
@@ -106,10 +106,10 @@ class TimelineSlot:
 class TimelineView:
     """The trailing window in slots of `slot_ns`, oldest first; None where no sample ended.
 
-    Each sample is judged by the spike threshold that its own condition had when it came, as everywhere where spikes are
-    counted while they come; `fence_ms` is the one that the viewed unit has now, under the active load. `spikes` is None
-    while there is no spike threshold. `marks` are (slot, kind of event): marks, unit and load changes. `pointed` is the
-    slot of the moment that the user has pointed at, if that is in the window.
+    Each sample is judged by the fence that its own condition had when it came, as everywhere where spikes are counted
+    while they come; `fence_ms` is the one that the viewed unit has now, under the load in force. `spikes` is None while
+    there is no fence. `marks` are (slot, kind of event): marks, unit and load changes.
+    `pointed` is the slot of the moment that the user has pointed at, if that is in the window.
     """
 
     window_ns: int
@@ -123,7 +123,7 @@ class TimelineView:
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """One unit under the active load.
+    """One unit under the load now in force.
 
     `difference` is the mean over the best mean of the units that one could ship, minus one (0 = best); None for the
     others. `energy_mj` is per inference; `warning` says that its answers are not those of the reference; `details` are
@@ -185,7 +185,7 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRow:
-    """One unit under one load in one thermal state; times in ms, energy in mJ per inference, None where unknown.
+    """One unit under one load in one thermal state; times in ms, energy in mJ an inference, None where unknown.
 
     current: whether samples of a unit in use go here now. p90_change: relative, against the same unit without load, in
     the same thermal state where that was measured, else in the first it was measured in.

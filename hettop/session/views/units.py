@@ -36,7 +36,7 @@ SLOW_STATES = ("spawning", "compiling", "loading", "warming")
 
 
 def units(session: Session, request: ViewRequest) -> UnitsView:
-    """A row per unit under the active load."""
+    """A row per unit under the load now in force."""
     chosen = {name: current_condition(session, name) for name in session.units}
     measured = [condition for condition in chosen.values() if condition is not None and condition.wall.n]
     usable = [condition for condition in measured if is_usable(session.units[condition.key.unit])]
@@ -163,11 +163,11 @@ def warning(outputs: Outputs | None) -> str | None:
     if outputs is None or outputs.error is not None:
         return None
     if any(output.not_finite for output in outputs.outputs):
-        return "outputs NaN or infinite"
+        return "outputs are no numbers"
     if not tells_right_from_wrong(outputs.reference):
-        return f"outputs differ from {outputs.reference}" if _differ(outputs) else None
+        return f"outputs unlike {outputs.reference}'s" if _differ(outputs) else None
     if any(output.top1 is not None and output.top1 < SAME_TOP1 for output in outputs.outputs):
-        return "top-1 differs"
+        return "top 1 differs"
     return "outputs differ" if are_wrong(outputs) else None
 
 
@@ -193,7 +193,7 @@ def tells_right_from_wrong(reference: str) -> bool:
 
 
 def disagree(outputs: Outputs | None) -> bool:
-    """Whether the answers are far from those of a reference, and it is unknown which of the two is right."""
+    """Whether the answers are far from those of a reference, and nobody knows which of the two is right."""
     if outputs is None or outputs.error is not None:
         return False
     return not tells_right_from_wrong(outputs.reference) and _differ(outputs)
@@ -250,8 +250,7 @@ def _plan(plan: Plan | None) -> str:
         return ""
     cost = "" if plan.fallback_ratio_cost is None else f", {plan.fallback_ratio_cost:.0%} of the estimated cost"
     words = (
-        f"plan (predicted): {plan.fallback_ratio_count:.0%} of {plan.ops} operations{cost} not on the "
-        f"{plan.accelerator}"
+        f"plan (a claim): {plan.fallback_ratio_count:.0%} of {plan.ops} operations{cost} not on the {plan.accelerator}"
     )
     if plan.breaks:
         first = plan.breaks[0]
@@ -264,8 +263,8 @@ def _energy(energy: EnergyFigures | None) -> str:
     if energy is None or energy.coverage is None:
         return ""
     if energy.mj is None:
-        return f"mJ/inference {UNKNOWN}: {energy.lacking}" if energy.lacking else ""
-    figures = [f"{energy.mj:.3g} mJ/inference"]
+        return f"mJ an inference {UNKNOWN}: {energy.lacking}" if energy.lacking else ""
+    figures = [f"{energy.mj:.3g} mJ an inference"]
     figures.append(f"net {energy.net_mj:.3g}" if energy.net_mj is not None else "")
     figures.append(f"{energy.inferences_per_joule:.3g} inferences per joule" if energy.inferences_per_joule else "")
     made_of = f"CPU+GPU+ANE (estimate) from {'+'.join(energy.rails)}"
@@ -284,8 +283,8 @@ def _outputs(outputs: Outputs | None) -> str:
     figures = [f"max difference {worst.max_abs:.3g}" if worst.max_abs is not None else ""]
     figures.append(f"of {worst.largest:.3g}" if worst.max_abs is not None and worst.largest is not None else "")
     figures.append(f"cosine {worst.cosine:.5f}" if worst.cosine is not None else "")
-    figures.append(f"same top-1 in {worst.top1:.0%}" if worst.top1 is not None else "")
-    figures.append(f"{worst.not_finite} values are NaN or infinite" if worst.not_finite else "")
+    figures.append(f"same top 1 in {worst.top1:.0%}" if worst.top1 is not None else "")
+    figures.append(f"{worst.not_finite} values are no numbers" if worst.not_finite else "")
     told = " ".join(filter(None, figures[:2]))
     rest = ", ".join(filter(None, [told, *figures[2:]]))
     return f"outputs against {outputs.reference} on {outputs.inputs} inputs, {worst.name}: {rest}"
@@ -295,7 +294,9 @@ def _canary(frames: Frames | None) -> str:
     """What the user of this machine saw stutter meanwhile."""
     if frames is None or frames.share is None:
         return ""
-    return f"missed frames at 60 Hz under this load: {frames.missed} of {frames.due} ({frames.share:.1%})"
+    return (
+        f"a 60 Hz screen would have missed {frames.missed} of {frames.due} frames ({frames.share:.1%}) under this load"
+    )
 
 
 def _worker(unit: Unit) -> str:

@@ -26,7 +26,7 @@ MOST_DEPTH = 1_000_000
 def _depth(text: str) -> int:
     found = positive(text)
     if found > MOST_DEPTH:
-        raise argparse.ArgumentTypeError(f"invalid reorder depth {text!r}: the maximum is {MOST_DEPTH}")
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST_DEPTH} numbers")
     return found
 
 
@@ -43,7 +43,7 @@ _NOTES = """\
 A unit is a process that takes the next number of the stream, or steals one that another has not begun; numbers travel,
 inputs do not: each process makes the same ones from the seed. A buffer restores the order. Each unit alone and all
 together are measured in turns, in blocks with rests between them, through the same dispatch. Alone and together are
-inferences per second; the latency is from handing a number out to its leaving in order. A unit that dies has its work
+inferences a second; the latency is from handing a number out to its leaving in order. A unit that dies has its work
 done by the others. A unit that is named twice is two processes: two of its calls in flight, one of them measured alone.
 Energy needs --power, and then blocks of 2 s. --until-ended goes on until Ctrl-C, SIGTERM, or the end of standard input
 where that is a pipe; then it prints what was measured, exit code 0. --stream prints all that is known after each round,
@@ -57,8 +57,7 @@ printed)."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Run several units concurrently on one stream of inputs, results in order, and measure the "
-        "speedup over the best unit alone.",
+        "Let several units serve one stream of inputs, results in order, and tell what that gains over the best alone.",
         _EXAMPLES,
         _NOTES,
     )

@@ -19,8 +19,8 @@ from hettop.measurement.arguments import (
 def add_layer_options(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     parser.add_argument("--unit", default="CPU_ONLY", metavar="U", help="unit to measure (CPU_ONLY)")
-    parser.add_argument("--runs", type=positive, default=50, metavar="N", help="measured calls (50)")
-    parser.add_argument("--warmup", type=not_negative, default=10, metavar="N", help="warm-up calls (10)")
+    parser.add_argument("--runs", type=positive, default=50, metavar="N", help="calls that count (50)")
+    parser.add_argument("--warmup", type=not_negative, default=10, metavar="N", help="calls before, that do not (10)")
     add_result_options(parser)
 
 
@@ -33,16 +33,16 @@ _EXAMPLES = """\
 
 _NOTES = """\
 Times are those of ONNX Runtime's profiler, means of the middle half of the calls. A layer is what the runtime runs: an
-operation of the model with those fused into it, named after the main one. Bytes are weights, inputs and
+operation of the model with those fused into it, called after the one that does the work. Bytes are weights, inputs and
 outputs, each moved once. Bound is compute or memory by the ridge of roofs that are measured here, which takes three
-seconds. See docs/method/layers.md. Units of Core ML have no times by layer: its plan only estimates shares, which
---backend coreml and recordings use, labelled estimated."""
+seconds. See docs/method/layers.md. Units of Core ML have no times by layer: its plan only estimates shares, which is
+what --backend coreml and recordings tell, labelled estimated."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Profile a model layer by layer on ONNX Runtime's CPU engine, or estimate layers from Core ML's plan.",
+        "Measure each layer of a model on ONNX Runtime's CPU engine, or estimate it by Core ML's plan.",
         _EXAMPLES,
         _NOTES,
     )

@@ -43,7 +43,7 @@ plan in turns with the whole model on each device; exit code 1 if the outputs di
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Partition a model into slices and assign each to a device at the lowest total cost (MOSAIC).",
+        "Cut a model's layers into slices and give each a device, so that the whole costs least (MOSAIC).",
         _EXAMPLES,
         _NOTES,
     )
@@ -55,18 +55,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     # Named here and not imported: --help must not wait for numpy.
     parser.add_argument(
-        "--objective", choices=("latency", "energy"), default="latency", help="what to minimize (latency)"
+        "--objective", choices=("latency", "energy"), default="latency", help="what to make least (latency)"
     )
     parser.add_argument(
         "--watts", action="append", default=[], metavar="DEVICE=W", help="power of a device, for the objective energy"
     )
     parser.add_argument(
-        "--limit", action="append", default=[], metavar="DEVICE=MB", help="largest weights and outputs of a slice"
+        "--limit", action="append", default=[], metavar="DEVICE=MB", help="weights and outputs that a slice may have"
     )
-    parser.add_argument("--describe", metavar="FILE", help="more devices as JSON, described relative to a measured one")
+    parser.add_argument(
+        "--describe", metavar="FILE", help="further devices as JSON, by how they differ from a measured one"
+    )
     parser.add_argument("--save-costs", metavar="FILE", help="write the measured table, for --costs")
-    parser.add_argument("--slices", metavar="PLAN", help="evaluate this plan instead of the best, such as A_1, B_9")
-    parser.add_argument("--run", action="store_true", help="run running the plan interleaved with the whole model")
+    parser.add_argument("--slices", metavar="PLAN", help="a plan of your own instead of the best, such as A_1, B_9")
+    parser.add_argument("--run", action="store_true", help="run the plan, in turns with the whole model")
     parser.add_argument("--runs", type=positive, default=50, metavar="N", help="calls that count (50)")
     parser.add_argument("--warmup", type=not_negative, default=10, metavar="N", help="calls before, that do not (10)")
     add_result_options(parser)

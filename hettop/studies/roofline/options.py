@@ -23,13 +23,13 @@ Roofs are the best of matrix products and convolutions, and of streams over arra
 turns through ONNX Runtime with the unit's number of threads. Intensities are theoretical: MACs by the bytes of weights,
 inputs and outputs, each moved once. GFLOP/s count two FLOP for each MAC. A layer is bound by compute if its
 intensity is beyond the ridge, where both roofs meet. With --chip the roofs are those that papers give for a chip, each
-with its source and labelled published, and nothing is measured. See docs/method/layers.md."""
+with its source and labelled published: nothing is measured then. See docs/method/layers.md."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Measure the roofline of this machine and place each layer of a model on it.",
+        "Measure the roofs of this machine and each layer of a model, and tell which roof limits which layer.",
         _EXAMPLES,
         _NOTES,
     )

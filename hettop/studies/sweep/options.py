@@ -44,20 +44,20 @@ everything failed while running, 130 interrupted (what was measured is printed).
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Measure a model across batch sizes, image sizes or competing loads.",
+        "Measure a model over batches, image sizes or competing loads, on some units, and tell what each does.",
         _EXAMPLES,
         _NOTES,
     )
     add_model_options(parser)
     parser.add_argument("--units", default="all", metavar="U,V", help="units to measure, or all (the default)")
-    parser.add_argument("--batch", metavar="1,2,4", help="batch sizes: items per call")
+    parser.add_argument("--batch", metavar="1,2,4", help="batches: items a call")
     parser.add_argument("--size", metavar="224,320", help="sizes of images, in pixels: height and width, or HxW")
-    parser.add_argument(
-        "--budget", metavar="16ms@p90", help="with --batch or --size: find the highest items/s within this latency"
-    )
+    parser.add_argument("--budget", metavar="16ms@p90", help="with --batch or --size: the most items/s within it")
     parser.add_argument("--loads", metavar="L,M", help=f"competing loads, one after another ({DEFAULT_LOADS})")
     parser.add_argument("--rest", type=rest, default=DEFAULT_REST_NS, metavar="2s", help="pause between loads (2s)")
-    parser.add_argument("--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="warm-up calls (10)")
+    parser.add_argument(
+        "--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls that do not count (10)"
+    )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--runs", type=positive, metavar="N", help="steady samples per unit and point or load (100)")
     limit.add_argument("--duration", type=duration_ns, metavar="10s", help="or steady time per unit and point or load")

@@ -25,9 +25,9 @@ _EXAMPLES = """\
   hettop variants Model.mlpackage --precisions int8,palette4 --units CPU_AND_NE --json"""
 
 _NOTES = """\
-ONNX models: fp16, int8 (static, calibrated on random inputs) and int8-dynamic, by ONNX Runtime's own tools. Core ML
+ONNX models: fp16, int8 (static, calibrated on made-up inputs) and int8-dynamic, by ONNX Runtime's own tools. Core ML
 packages: int8 (linear) and palette8, palette6, palette4 (k-means) of the weights, by coremltools. The model as it is
-comes first and is the reference for the others. --record v.jsonl keeps what was found; the samples of each are
+comes first and is what the others are held against. --record v.jsonl keeps what was found; the samples of each are
 recorded beside it, such as v-int8-CPU_ONLY.jsonl. See docs/method/variants.md. Exit codes: 0 measured, 2 wrong use, 3
 everything failed while running, 130 interrupted (what was measured is printed)."""
 
@@ -35,7 +35,7 @@ everything failed while running, 130 interrupted (what was measured is printed).
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(
         parser,
-        "Build and compare precision variants of a model: speed, size and output difference.",
+        "Write a model in other precisions and measure them in turns: speed, size, and how far off the answers are.",
         _EXAMPLES,
         _NOTES,
     )
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precisions", default=DEFAULT_PRECISIONS, metavar="P,Q", help=f"precisions ({DEFAULT_PRECISIONS})"
     )
-    parser.add_argument("--out", metavar="FOLDER", help="copy the variants to this folder (--force overwrites)")
+    parser.add_argument("--out", metavar="FOLDER", help="copy the variants there (--force replaces those there)")
     parser.add_argument(
         "--warmup", type=not_negative, default=DEFAULT_WARMUP, metavar="N", help="calls that do not count (10)"
     )

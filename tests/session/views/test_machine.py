@@ -115,14 +115,14 @@ def test_a_baseline_under_another_load_makes_no_net_energy() -> None:
 
 
 def test_after_seeking_to_a_keyframe_the_source_its_figures_and_baselines_are_still_known() -> None:
-    status = events.PowerStatus(t=S, source="s", state="failed", reason="it stalled", fix="p", interval_ns=S)
+    status = events.PowerStatus(t=S, source="s", state="failed", reason="it stood still", fix="p", interval_ns=S)
     steady = window([10 * MS] * 300, t0=0, gap=0, unit="A")
     session = session_of(steady, *(told(k * S, 3_500.0) for k in (1, 2, 3)), status)
     session.fold(events.Baseline(t=3 * S, source="s", elapsed_ns=S, mw={"cpu": 500.0, "gpu": 500.0}, n=6))
     assert session.header is not None
     again = Session.restored(session.header, session.keyframe(3 * S, 0))
     before, after = power(session, "A", REQUEST), power(again, "A", REQUEST)
-    assert (after.source, after.state, after.reason, after.interval_ns) == ("s", "failed", "it stalled", S)
+    assert (after.source, after.state, after.reason, after.interval_ns) == ("s", "failed", "it stood still", S)
     assert after.net_mj == pytest.approx(30.0)
     assert [(row.now_w, row.mean_w, row.peak_w) for row in after.rails] == [
         (row.now_w, row.mean_w, row.peak_w) for row in before.rails

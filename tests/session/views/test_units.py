@@ -24,8 +24,8 @@ def outputs(**differs: object) -> events.Outputs:
     [
         ({"max_abs": 0.01, "largest": 10.0, "top1": 1.0}, None),
         ({"max_abs": 0.6, "largest": 10.0}, "outputs differ"),
-        ({"max_abs": 0.01, "largest": 10.0, "top1": 0.9}, "top-1 differs"),
-        ({"not_finite": 3}, "outputs NaN or infinite"),
+        ({"max_abs": 0.01, "largest": 10.0, "top1": 0.9}, "top 1 differs"),
+        ({"not_finite": 3}, "outputs are no numbers"),
         ({}, None),
         ({"max_abs": 0.5, "largest": 0.0}, "outputs differ"),
         ({"max_abs": 0.0, "largest": 0.0}, None),
@@ -65,11 +65,11 @@ def test_the_first_load_the_plan_and_the_outputs_have_a_line_each() -> None:
     told = unit_details(unit, None, None, {})
     assert told[0] == "compiled in 41.2 s, loaded in 412 ms, first call 9.80 ms"
     assert told[1] == (
-        "plan (predicted): 2% of 100 operations, 10% of the estimated cost not on the Neural Engine; first topk t"
+        "plan (a claim): 2% of 100 operations, 10% of the estimated cost not on the Neural Engine; first topk t"
         " (not supported there)"
     )
     assert told[-2] == (
-        "outputs against CPU_ONLY on 8 inputs, logits: max difference 0.5 of 12, cosine 0.99999, same top-1 in 100%"
+        "outputs against CPU_ONLY on 8 inputs, logits: max difference 0.5 of 12, cosine 0.99999, same top 1 in 100%"
     )
     assert told[-1] == "peak memory 311 MB"
 
@@ -136,7 +136,7 @@ def test_numbers_that_are_none_are_counted() -> None:
     unit = new_unit("ALL")
     unit.outputs = outputs(not_finite=3)
     assert unit_details(unit, None, None, {}) == (
-        "outputs against CPU_ONLY on 8 inputs, logits: 3 values are NaN or infinite",
+        "outputs against CPU_ONLY on 8 inputs, logits: 3 values are no numbers",
     )
 
 
@@ -155,6 +155,6 @@ def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
         rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
     )
     assert unit_details(new_unit("ALL"), None, figures, {}) == (
-        "12.5 mJ/inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
+        "12.5 mJ an inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
         "cover 87%, ±0.10% by the counter's step",
     )
