@@ -252,7 +252,7 @@ IN_LOGS = (
 )
 """What is printed, and the last line of it that a person is shown."""
 
-NO_PASSWORD, NO_RIGHT, NOT_THE_COMMAND = "expired", "you may not use sudo", "does not allow you powermetrics"
+NO_PASSWORD, NO_RIGHT, NOT_THE_COMMAND = "expired", "you may not use sudo", "does not allow you to run powermetrics"
 
 FROM_SUDO = (
     ErrorText("nobody to ask", "sudo: a password is required", NO_PASSWORD),

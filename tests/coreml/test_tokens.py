@@ -83,7 +83,7 @@ def test_functions_run_on_linux_and_the_page_says_what_their_state_does(function
     assert "first token after a 16-token prompt: " in page
     assert "tokens per call: 16 in prefill, 1 in decode, by axis 1 of tokens" in page
     assert "its state is zero at each call" in page
-    assert "decode does not go on in the state that prefill left" in page
+    assert "decode does not continue from prefill's state" in page
 
 
 def test_core_ml_renews_the_state_of_prefill_and_keeps_that_of_decode(

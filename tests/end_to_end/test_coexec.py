@@ -50,7 +50,7 @@ def test_it_runs_until_it_is_ended_and_then_inference_goes_on(tmp_path: Path) ->
 def test_a_worker_that_is_killed_is_named_and_the_other_goes_on(tmp_path: Path) -> None:
     with Terminal(tmp_path, LIVE) as terminal:
         os.kill(workers(co_executing(terminal))[0], signal.SIGKILL)
-        terminal.until("died: the other goes on", "killed by SIGKILL", "CO-EXECUTING")
+        terminal.until("died: the other unit continues", "killed by SIGKILL", "CO-EXECUTING")
         terminal.press("y")
         terminal.until(" left the", "killed by SIGKILL")
         terminal.press("q")

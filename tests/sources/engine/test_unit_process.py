@@ -142,7 +142,7 @@ def test_samples_that_no_event_can_hold_fail_the_unit_alone(column: str, value: 
     frame = encode_samples("steady", columns["start"], columns["latency"], columns["native"], columns["late"])
     standing.member.receive(standing.children[-1], frame)  # type: ignore[arg-type]
     assert standing.member.failure is not None
-    assert standing.member.failure.message == f"the engine process sent what : {told}"
+    assert standing.member.failure.message == f"the engine process sent an invalid message: {told}"
     assert not [event for event in standing.member.outbox if isinstance(event, events.Samples)]
 
 

@@ -98,7 +98,7 @@ def test_outputs_of_another_shape_are_said_to_be_and_the_others_are_compared(sta
     run_each(session, "CPU_ONLY", "ALL")
     (told,) = outputs(session, "ALL")
     assert told.error is not None
-    assert told.error.message == "output labels has shape [5] here, [3] on CPU_ONLY"
+    assert told.error.message == "output labels has shape [5] here and [3] on CPU_ONLY"
     assert [output.name for output in told.outputs] == ["scores"]
 
 

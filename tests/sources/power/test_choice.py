@@ -90,7 +90,7 @@ def test_a_simulated_machine_has_simulated_power_and_a_real_one_never() -> None:
     for name in ("powermetrics", "file:x"):
         with pytest.raises(HettopError, match="a simulated machine has simulated power"):
             chooser(name, machine, source)
-    with pytest.raises(HettopError, match="belongs to the simulated machine"):
+    with pytest.raises(HettopError, match="is only available for the simulated machine"):
         chooser("simulated", machine)
 
 

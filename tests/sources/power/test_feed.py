@@ -148,7 +148,7 @@ def test_what_nobody_drains_is_dropped_oldest_first_and_counted(source: Scripted
 def test_another_interval_than_was_asked_for_is_told(source: ScriptedSource) -> None:
     fed = Fed(Chooses(source), interval_ns=100 * MS)
     source.will(sample())
-    assert fed.until_state("running").reason == "a sample every 500 ms, not 100 ms"
+    assert fed.until_state("running").reason == "a sample every 500 ms, not the requested 100 ms"
     fed.feed.close()
 
 

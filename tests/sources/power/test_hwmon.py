@@ -74,7 +74,7 @@ def test_sensors_that_go_are_lost(tmp_path: Path) -> None:
     samples = HwmonSource(driven.machine).samples(HALF_S)
     next(samples)
     (tmp_path / HWMON / "power1_average").unlink()
-    with pytest.raises(PowerLostError, match="can be read any more"):
+    with pytest.raises(PowerLostError, match="can no longer be read"):
         next(samples)
 
 

@@ -308,7 +308,7 @@ def test_hints_that_do_not_exist_are_refused_with_those_that_do(bench: Bench, pa
     error = refused(lambda: Running(package, tmp_path, hints={"speed": "high"}), "usage")
     assert "reshapeFrequency" in error.hint
     error = refused(lambda: Running(package, tmp_path, hints={"reshapeFrequency": "often"}), "usage")
-    assert error.hint == "it can be: Frequent, Infrequent"
+    assert error.hint == "valid values: Frequent, Infrequent"
     bench.set(macos=(14, 5))
     error = refused(lambda: Running(package, tmp_path, hints={"reshapeFrequency": "frequent"}), "load")
     assert "macOS >= 15.0" in error.message
@@ -339,10 +339,10 @@ def test_a_system_that_cannot_list_its_devices_is_given_the_benefit_of_the_doubt
 def test_what_the_framework_says_of_a_failed_load_is_told(bench: Bench, package: Path, tmp_path: Path) -> None:
     bench.behave("CPU_AND_NE", raise_in_load="ANE model load has failed")
     error = refused(lambda: Running(package, tmp_path, "CPU_AND_NE"), "load")
-    assert error.message == "linear.mlmodelc : ANE model load has failed"
+    assert error.message == "cannot load linear.mlmodelc: ANE model load has failed"
     bench.set(raise_in_compile="Failed to parse the model specification")
     error = refused(lambda: Running(models.half(tmp_path / "half.mlpackage"), tmp_path), "load")
-    assert error.message == "half.mlpackage : Failed to parse the model specification"
+    assert error.message == "cannot compile half.mlpackage: Failed to parse the model specification"
 
 
 # -- running ------------------------------------------------------------------------------------------------------

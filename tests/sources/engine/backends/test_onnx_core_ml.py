@@ -317,7 +317,7 @@ def test_a_provider_that_fails_is_an_error_and_not_the_cpu(tmp_path: Path) -> No
     with pytest.raises(HettopError) as caught:
         load(tmp_path, ClaimingRuntime(refuses=refusal))
     assert caught.value.kind == "load"
-    assert caught.value.message == "m.onnx : Error in building plan"
+    assert caught.value.message == "cannot load m.onnx: Error in building plan"
 
 
 def test_providers_beside_the_two_are_named() -> None:

@@ -130,7 +130,7 @@ def test_a_flexible_shape_runs_as_proposed_and_within_its_range_only(tmp_path: P
         assert feed["x"].shape == expected
         backend.predict(feed)
     for shape in ((9, 4), (1, 4), (3, 5)):
-        with pytest.raises(HettopError, match="--shape has shape"):
+        with pytest.raises(HettopError, match="--shape has the shape"):
             backend.make_inputs(loaded.inputs, InputOptions(shapes={"x": shape}))
 
 

@@ -105,7 +105,7 @@ def test_an_old_system_says_what_plans_need() -> None:
 def test_a_function_that_is_not_there_is_refused_with_those_that_are(compiled: str) -> None:
     with pytest.raises(HettopError, match="no function 'other'") as caught:
         read_plan(compiled, "ALL", "other")
-    assert caught.value.hint == "it has: main"
+    assert caught.value.hint == "its functions: main"
 
 
 # -- structures that no small model has -------------------------------------------------------------------------------
