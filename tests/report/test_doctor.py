@@ -47,6 +47,8 @@ def test_the_page_is_as_wide_as_it_is_told() -> None:
 
 def test_the_document_has_all_of_it() -> None:
     document = doctor_document({"a": [Found("x", None, "w", "f")]}, measures=True)
+    assert document.pop("schema") == "hettop.doctor/1"
+    assert document.pop("hettop")
     assert document == {
         "measures": True,
         "findings": {"a": [{"what": "x", "works": None, "words": "w", "fix": "f"}]},

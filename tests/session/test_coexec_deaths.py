@@ -12,7 +12,7 @@ from tests.studies.coexecuted import DIED, WELL
 
 S = 10**9
 HEADER = Header(t=0, format="hettop", version=(1, 0), id="x")
-LINE = "CPU_AND_NE left the co-execution: worker process killed by SIGKILL; 2 of its inputs were completed by others"
+LINE = "CPU_AND_NE left the co-execution: worker process killed by SIGKILL; 2 of its numbers were done by others"
 
 
 def told(t: int, elapsed: int, found: CoexecResult | None, state: str = "running") -> Study:

@@ -72,7 +72,7 @@ class TestOverlap:
         assert found.energy_mj_per_inference is None
         assert session.energy.overlapping == 39
         assert [entry.text for entry in map(in_words, session.log) if "more than once" in entry.text] == [
-            "test overlap: each moment is counted once"
+            "test tells of the same time more than once: each moment is counted once"
         ]
         assert session.energy.total["cpu"].covered_ns == 500 * MS
 

@@ -152,8 +152,8 @@ NO_POWER = PowerView(
     top_w=None,
     source="none",
     state="unavailable",
-    reason="powermetrics: macOS reports power to root only",
-    fix="run sudo -v in this terminal",
+    reason="powermetrics: macOS tells power to root only",
+    fix="sudo -v, in this very terminal",
     needs_access=True,
     interval_ns=None,
     thermal=None,
@@ -216,11 +216,11 @@ DOUBTFUL = replace(
         rows=(
             replace(
                 UNITS.rows[0],
-                warning="top-1 differs",
+                warning="top 1 differs",
                 details=(
                     "compiled in 41.2 s, loaded in 412 ms, first call 9.8 ms",
-                    "plan: 98 % Neural Engine; ANE drew 1,240 mW while running",
-                    "outputs against CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top-1 in 62%",
+                    "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran",
+                    "outputs against CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%",
                 ),
             ),
             *UNITS.rows[1:],
@@ -324,7 +324,7 @@ VERDICT = VerdictPage(
             ]
         ),
         Paragraph("1 sample decides that CPU_ONLY comes before ALL", "warning"),
-        Table(("unit", "n", "mean", "P90"), [("CPU_AND_NE", "4 210", "2.20", "2.33")], ("unit",)),
+        Table(("unit", "n", "mean", "P90"), [("CPU_AND_NE", "4,210", "2.20", "2.33")], ("unit",)),
         Items(["latency (mean): CPU_AND_NE < CPU_AND_GPU < CPU_ONLY < ALL"]),
         Paragraph("CPU_AND_GPU: the model could not be compiled", "error"),
         Code("let configuration = MLModelConfiguration()\nconfiguration.computeUnits = .cpuAndNeuralEngine", "swift"),

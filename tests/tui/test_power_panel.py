@@ -24,7 +24,7 @@ def test_rails_their_sum_energy_and_clusters_stand_below_each_other() -> None:
     text = shown(POWER, 40)
     assert [line.split()[0] for line in text] == ["CPU", "GPU", "ANE", "sum", "17.8", "E", "P", "GPU"]
     assert text[0].startswith("CPU    1.31 ")
-    assert text[4] == "17.8 mJ/inference, net 16.9"
+    assert text[4] == "17.8 mJ an inference, net 16.9"
     assert text[6].startswith("P       62% 3.30 GHz")
 
 
@@ -37,8 +37,8 @@ def test_wide_panels_have_mean_and_peak() -> None:
 def test_no_power_is_a_reason_and_what_mends_it_and_never_a_number() -> None:
     text = shown(NO_POWER, 120)
     assert text == [
-        "n/a (powermetrics: macOS reports power to root only, press p)",
-        "run sudo -v in this terminal",
+        "n/a (powermetrics: macOS tells power to root only, press p)",
+        "sudo -v, in this very terminal",
     ]
     assert shown(replace(NO_POWER, state=None), 40) == ["looking for a source …"]
 
@@ -82,9 +82,9 @@ def test_a_rail_without_a_fresh_sample_is_n_a_and_keeps_its_mean() -> None:
 
 def test_net_energy_is_said_with_a_baseline_alone_and_else_how_to_get_it() -> None:
     without = replace(POWER, net_mj=None, baseline_w=None)
-    assert shown(POWER, 70)[5] == "17.8 mJ/inference, net 16.9"
-    assert shown(without, 70)[5] == "17.8 mJ/inference (b: idle baseline, for net)"
-    assert shown(without, 40)[4] == "17.8 mJ/inference"
+    assert shown(POWER, 70)[5] == "17.8 mJ an inference, net 16.9"
+    assert shown(without, 70)[5] == "17.8 mJ an inference (b: idle baseline, for net)"
+    assert shown(without, 40)[4] == "17.8 mJ an inference"
     assert not any("mJ" in text for text in shown(replace(without, energy_mj=None), 70))
 
 
@@ -101,7 +101,7 @@ def test_without_power_there_is_no_scale_to_read() -> None:
 
 
 def test_a_source_that_runs_and_has_told_nothing_usable_says_that() -> None:
-    note = replace(NO_POWER, state="running", reason="a sample every 500 ms, not 100 ms", fix="")
+    note = replace(NO_POWER, state="running", reason="a sample every 500 ms, not 100 ms as asked for", fix="")
     assert shown(note, 80) == ["n/a (no usable sample yet)"]
 
 
@@ -123,7 +123,7 @@ def test_hostile_words_stay_words() -> None:
 
 @pytest.mark.parametrize("width", [0, 1, 4, 12, 20, 33, 80])
 def test_lines_are_never_wider_than_the_panel(width: int) -> None:
-    for view in (POWER, NO_POWER, replace(POWER, state="failed", reason="it stalled")):
+    for view in (POWER, NO_POWER, replace(POWER, state="failed", reason="it stood still")):
         assert all(width_of(row) <= width for row in draw_power(view, width))
 
 

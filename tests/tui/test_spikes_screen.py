@@ -19,7 +19,7 @@ def spike(at_s: float, ms: float, *causes: str, likely: int = 0, unit: str = "CP
 
 
 def cause(words: str, inside: float, outside: float, p: float | None, *, more: bool = False) -> CauseRow:
-    verdict = "significant" if more else "not significant"
+    verdict = "more often than chance" if more else "no more than chance"
     return CauseRow(words.replace(" ", "_"), words, inside, outside, p, verdict, more)
 
 
@@ -52,7 +52,7 @@ async def test_s_enters_the_room_and_asks_for_the_list() -> None:
     assert "spikes of all units · of CPU_AND_NE: 61 so far · fence 4.00 ms" in text
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text
-    assert "▸ significant" in text
+    assert "▸ more often than chance" in text
     assert "40 of 61 spikes count" in text
     assert "Did not occur: load change." in text
     assert "Not watched: power sample taken." in text
@@ -146,7 +146,7 @@ def test_a_table_that_is_too_long_keeps_the_likeliest_and_names_the_rest() -> No
     assert len(lines) == 8
     assert lines[1].startswith("screen redraw")
     assert lines[3].startswith("cause 1 ")
-    assert lines[4].startswith("and not significant, or too few: cause 2, cause 3,")
+    assert lines[4].startswith("and no more than chance, or too few: cause 2, cause 3,")
 
 
 def test_what_a_file_calls_a_unit_cannot_move_the_cursor() -> None:
