@@ -30,7 +30,7 @@ LOOKS_IN_A_ROW = 3
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A unit under the active load: its P90 in ns, and the bounds of that."""
+    """A unit under the active load: its P90 in ns with its interval."""
 
     unit: str
     p90_ns: float

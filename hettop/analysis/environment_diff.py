@@ -20,7 +20,7 @@ NOTABLE_CORES = 0.5
 """Busy cores by which machines differ. Two runs of the same work on an idle machine differ by less than a fifth."""
 
 NOTABLE_SHARE_OF_CORES = 0.05
-"""Of a machine with many cores: what half a core does among sixty-four is nobody's to notice."""
+"""Relative difference for machines with many cores, where half a core of sixty-four does not matter."""
 
 NOTABLE_MEMORY = 25.0
 """Percentage points of memory in use."""

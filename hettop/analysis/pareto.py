@@ -1,6 +1,6 @@
 """The Pareto front: the choices that no other is better than in all objectives.
 
-Pure: numbers and names in, marks out; knows no file and nobody who measured.
+Pure: numbers and names in, marks out.
 """
 
 from __future__ import annotations

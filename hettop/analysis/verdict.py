@@ -27,7 +27,7 @@ from hettop.stats.resampling import quantile_bounds
 MOST_IN_PAIRS = 32
 """Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""
 
-NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody ran
+NONE_MEASURED = "none-measured"  # the error of a unit that did not run
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Verdict:
 
     @property
     def unusable(self) -> tuple[str, ...]:
-        """The units that were measured and that nobody could ship."""
+        """Measured units that cannot be used: they failed, or their outputs are wrong."""
         return tuple(unit.unit for unit in self.units if not self.facts[unit.unit].usable)
 
     @property

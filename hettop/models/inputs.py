@@ -73,7 +73,7 @@ def make_inputs(ports: Sequence[Port], options: InputOptions) -> Feed:
 
 
 def _is_left_out(port: Port, options: InputOptions) -> bool:
-    """A state begins as zeros; an optional input that nobody asked for has the value the model gives it."""
+    """A state begins as zeros; an optional input that is not set has the model's default value."""
     return port.kind == "state" or (port.optional and port.name not in options.shapes)
 
 

@@ -1,4 +1,4 @@
-"""Whether a recording is contains only a study, by its first bytes, without imports."""
+"""Whether a recording contains only a study, by its first bytes, without imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a recording line by line, in bounded memory: a damaged line costs itself and not the rest."""
+"""Reads a recording line by line, in bounded memory: damaged lines are skipped and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repairs a recording into a new file: every committed, valid line is kept as it is, and what is missing is said."""
+"""Repairs a recording into a new file: committed, valid lines are kept, missing samples declared."""
 
 from __future__ import annotations
 

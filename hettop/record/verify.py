@@ -1,4 +1,4 @@
-"""Validates a recording:  what the reader skips, checksums, and keyframes that contradict their lines.
+"""Validates a recording: what the reader skips, checksums, and keyframes that contradict their lines.
 
 Time grows with the file, memory does not.
 """

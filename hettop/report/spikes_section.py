@@ -1,4 +1,4 @@
-"""Spikes in words: which there were, and what went with them significantly often, for report and headless table.
+"""Spikes in words: which there were, and which events are correlated with them, for report and headless table.
 
 Pure; numbers come from the fold.
 """

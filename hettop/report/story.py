@@ -1,4 +1,4 @@
-"""A recording as sections of a page:  provenance, latency, course, power, method.
+"""A recording as sections of a page: provenance, latency, course, power, method.
 
 Pure; numbers come from the fold and the course, and what is not known is `n/a`.
 """
@@ -54,7 +54,7 @@ class RecordingStory:
     course: SessionHistory = field(default_factory=SessionHistory)
     skipped: Mapping[str, int] = field(default_factory=dict)
     verdict: Section | None = None
-    """What to do, if somebody has judged: it comes first."""
+    """The verdict, if there is one: it comes first."""
     studies: Sequence[Section] = ()
     """What studies of the model found."""
 

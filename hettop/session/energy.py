@@ -1,6 +1,6 @@
 """Energy: during which condition each power sample was taken, and what follows per inference, with how far to trust it.
 
-Pure; knows neither sources nor screens. Definitions and their reasons are in docs/method/statistics.md.
+Pure. Definitions and their reasons are in docs/method/statistics.md.
 """
 
 from __future__ import annotations

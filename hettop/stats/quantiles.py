@@ -1,4 +1,4 @@
-"""Quantiles of samples, how far they can be trusted, and how many samples they need."""
+"""Quantiles of samples, their confidence intervals, and how many samples they need."""
 
 from __future__ import annotations
 

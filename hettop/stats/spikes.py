@@ -13,7 +13,7 @@ MAD_MULTIPLE = 10.0
 """MADs (unscaled, of the log latency) above the median: 6.7 standard deviations of a log-normal."""
 
 MEDIAN_MULTIPLE = 1.5
-"""A very steady unit has a tiny MAD; what is within 1.5 x its median is still nobody's spike."""
+"""A very steady unit has a tiny MAD; latencies within 1.5 x its median are not spikes."""
 
 SLOW_STATE_MULTIPLE = 3.0
 """Of the median of a slow state, beyond which all is a spike: where a machine is busy, what is slow spreads over a

@@ -162,5 +162,5 @@ class StudyRecording:
 
 
 def without_folders(word: str) -> str:
-    """Where files lie on a machine is nobody's business who gets the recording."""
+    """The word without folders, which are private to the machine."""
     return clean(PurePath(word).name if os.sep in word else word, TEXT_LIMIT)

@@ -1,6 +1,6 @@
 """A model as its costs see it, whatever format it came in: the weights it holds and the layers one call runs.
 
-Readers of formats make it, `summary` adds it up; it knows no format and no framework.
+Format readers create it, `summary` adds it up.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Graph:
         self._prefix = prefix
 
     def fresh(self) -> str:
-        """A name nobody has."""
+        """An unused name."""
         count = self._counts[self._prefix] = self._counts.get(self._prefix, 0) + 1
         return f"{self._prefix}/{count}"
 

@@ -67,7 +67,7 @@ class Rotation:
         self._slots, self.units, self.round_ns = [], (), 0
 
     def update(self, now: int, units: Mapping[str, int | None]) -> dict[str, list[tuple[int, int]]]:
-        """Messages to units:  all spans of a unit that are not over; no spans: it may run without a break.
+        """Messages to units: all spans of a unit that are not over; no spans: it may run without a break.
 
         `units` are those that can run now, with what their samples usually take; a unit that left needs no word.
         """

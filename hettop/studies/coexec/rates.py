@@ -1,6 +1,6 @@
 """Rates of a co-execution, alone and together: gain, shares, and whether the gain can be relied on.
 
-Pure: knows neither who measured nor who shows it.
+Pure.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Layers by the estimates of a compute plan: shares of a call that was measured as a whole.
 
-Pure: facts or an event in, rows out; knows no framework, and calls nothing measured that was not.
+Pure: facts or an event in, rows out, labelled estimated.
 """
 
 from __future__ import annotations

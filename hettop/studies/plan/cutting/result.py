@@ -1,6 +1,6 @@
 """What was measured of a model that was cut, as data.
 
-Pure: knows neither who measured nor who shows it.
+Pure.
 """
 
 from __future__ import annotations
