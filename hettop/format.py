@@ -1,17 +1,18 @@
-"""The one place that turns numbers into words: milliseconds, counts, rates, durations, sizes, percent.
+"""Formats numbers for people: milliseconds, counts, rates, durations, sizes, percent.
 
-Pure; knows neither where a number comes from nor where it is shown. What is not known reads `n/a`, never 0.
+Thousands have a comma, a percent sign has no space before it, other units have one. Unknown is `n/a`, never 0. JSON and
+CSV hold plain numbers and do not use this module.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
 
 from hettop.units import NS_PER_S
 
 UNKNOWN = "n/a"
-THIN_SPACE = "\u2009"
 
 _LARGEST_PLAIN = 9_999
 _SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -19,7 +20,7 @@ _SHORT_UNITS = {"CPU_ONLY": "CPU", "CPU_AND_GPU": "GPU", "CPU_AND_NE": "NE", "AL
 
 
 def significant(value: float | None) -> str:
-    """Three significant digits without an exponent: `0.0123`, `2.13`, `45.6`, `1 234`; whole from 100 on."""
+    """Three significant digits without an exponent: `0.0123`, `2.13`, `45.6`, `1,234`; whole from 100 on."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
     if value == 0:
@@ -39,12 +40,12 @@ def milliseconds(value_ms: float | None) -> str:
 
 
 def count(number: int | None) -> str:
-    """A whole number with its thousands set apart by thin spaces: `39 914`."""
-    return UNKNOWN if number is None else f"{number:,}".replace(",", THIN_SPACE)
+    """A whole number with commas between thousands: `39,914`."""
+    return UNKNOWN if number is None else f"{number:,}"
 
 
 def short_count(number: int | None) -> str:
-    """A count in at most five characters, for axes and narrow columns: `9 999`, `12.3k`, `456k`, `1.2M`."""
+    """A count in at most five characters, for axes and narrow columns: `9,999`, `12.3k`, `456k`, `1.2M`."""
     if number is None or abs(number) <= _LARGEST_PLAIN:
         return count(number)
     scaled, letter = float(number), ""
@@ -62,7 +63,7 @@ def per_second(rate: float | None) -> str:
 
 
 def percent(share: float | None, *, signed: bool = False) -> str:
-    """A ratio as percent: 0.44 is `44%`, signed `+44%`; one decimal below 10 %."""
+    """A ratio as percent: 0.44 is `44%`, signed `+44%`; one decimal below 10%."""
     if share is None or not math.isfinite(share):
         return UNKNOWN
     value = share * 100
@@ -71,7 +72,7 @@ def percent(share: float | None, *, signed: bool = False) -> str:
 
 
 def clock(nanoseconds: int | None, decimals: int = 0) -> str:
-    """A moment of the session, cut off (never rounded up): `01:23`, `00:27.5`, `1:02:03`."""
+    """A time of the session, truncated (never rounded up): `01:23`, `00:27.5`, `1:02:03`."""
     if nanoseconds is None:
         return UNKNOWN
     sign = "-" if nanoseconds < 0 else ""
@@ -84,17 +85,40 @@ def clock(nanoseconds: int | None, decimals: int = 0) -> str:
 
 
 def watts(value_w: float | None) -> str:
-    """Power in W, without its unit: hundredths below 10 W, tenths above. Fixed, because rails are read as a column."""
+    """Power in W, without its unit: two decimals below 10 W, one above."""
     if value_w is None or not math.isfinite(value_w):
         return UNKNOWN
     return f"{value_w:.2f}" if value_w < 9.995 else f"{value_w:.1f}"
 
 
 def seconds(nanoseconds: int | None) -> str:
-    """A length of time in seconds with its unit: `30 s`, `0.5 s`."""
+    """A duration in seconds with its unit: `30 s`, `0.5 s`."""
     if nanoseconds is None:
         return UNKNOWN
     return f"{float(f'{nanoseconds / NS_PER_S:.2g}'):g} s"
+
+
+_PLAIN_NUMBER = re.compile(r"[-+]?(?P<whole>[\d,]+)(?P<fraction>\.\d+)?")
+
+
+def aligned(cells: Sequence[str], blank: Callable[[str], str] = lambda text: " " * len(text)) -> list[str]:
+    """The cells of a right-aligned column of numbers, padded on the right so that the decimal points are aligned.
+
+    A column with text other than `n/a` and empty cells is returned as it is.
+
+    Args:
+        blank: what takes the place of missing decimals, given the longest fraction's rest; spaces by default.
+    """
+    found = [_PLAIN_NUMBER.fullmatch(cell) for cell in cells]
+    fractions = [(match["fraction"] or "") if match else "" for match in found]
+    plain = all(match or cell in ("", UNKNOWN) for match, cell in zip(found, cells, strict=True))
+    longest = max(fractions, key=len, default="")
+    if not plain or not longest:
+        return list(cells)
+    return [
+        cell + blank(longest[len(fraction) :]) if match else cell
+        for cell, match, fraction in zip(cells, found, fractions, strict=True)
+    ]
 
 
 def size(number_of_bytes: int | None) -> str:
@@ -110,7 +134,7 @@ def size(number_of_bytes: int | None) -> str:
 
 
 def unit_name(unit: str, *, short: bool = False) -> str:
-    """A unit's name; short ones (`CPU`, `GPU`, `NE`, `ALL`) are for narrow screens. `@N` and `~VARIANT` stay."""
+    """A unit's name, or its short form (`CPU`, `GPU`, `NE`, `ALL`) for narrow screens. `@N` and `~VARIANT` stay."""
     if not short:
         return unit
     name = re.split("[@~]", unit, maxsplit=1)[0]

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from hettop import format as fmt
 
-THIN = "\u2009"
-
 
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -29,7 +27,7 @@ THIN = "\u2009"
         (45.64, "45.6"),
         (99.96, "100"),
         (455.2, "455"),
-        (12345.6, f"12{THIN}346"),
+        (12345.6, "12,346"),
         (-2.5, "-2.50"),
     ],
 )
@@ -39,14 +37,14 @@ def test_milliseconds_have_three_significant_digits(value: float | None, text: s
 
 @given(st.floats(min_value=1e-3, max_value=1e6))
 def test_a_shown_latency_is_within_half_a_percent_of_the_measured_one(value: float) -> None:
-    assert float(fmt.milliseconds(value).replace(THIN, "")) == pytest.approx(value, rel=0.0051)
+    assert float(fmt.milliseconds(value).replace(",", "")) == pytest.approx(value, rel=0.0051)
 
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(None, "n/a"), (0, "0"), (999, "999"), (39_914, f"39{THIN}914"), (1_234_567, f"1{THIN}234{THIN}567")],
+    [(None, "n/a"), (0, "0"), (999, "999"), (39_914, "39,914"), (1_234_567, "1,234,567")],
 )
-def test_counts_have_thin_spaces_between_thousands(number: int | None, text: str) -> None:
+def test_counts_have_commas_between_thousands(number: int | None, text: str) -> None:
     assert fmt.count(number) == text
 
 
@@ -54,7 +52,7 @@ def test_counts_have_thin_spaces_between_thousands(number: int | None, text: str
     ("number", "text"),
     [
         (None, "n/a"),
-        (9_999, f"9{THIN}999"),
+        (9_999, "9,999"),
         (12_345, "12.3k"),
         (456_000, "456k"),
         (999_600, "1.0M"),
@@ -163,3 +161,18 @@ def test_sizes_are_decimal(number: int | None, text: str) -> None:
 def test_short_unit_names(unit: str, text: str) -> None:
     assert fmt.unit_name(unit, short=True) == text
     assert fmt.unit_name(unit) == unit
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["2.13", "45.6", "1,234"], ["2.13", "45.6 ", "1,234   "]),
+        (["-0.5", "n/a", ""], ["-0.5", "n/a", ""]),
+        (["2.13", "two"], ["2.13", "two"]),
+        (["1", "2,000"], ["1", "2,000"]),
+        (["1.5", "2"], ["1.5", "2  "]),
+        ([], []),
+    ],
+)
+def test_decimal_points_of_a_column_are_aligned(cells: list[str], expected: list[str]) -> None:
+    assert fmt.aligned(cells) == expected

@@ -1,1 +1,1 @@
-"""What measurements mean: the verdict, the comparison of recordings, the table of conditions. Pure."""
+"""Analyses of measurements: the verdict, the comparison of recordings, the table of conditions. Pure."""

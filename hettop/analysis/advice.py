@@ -1,4 +1,4 @@
-"""Advice while a session runs: another unit, when it is proven to do better under the load that is in force now.
+"""Advice while a session runs: another unit, when it is proven to do better under the active load.
 
 Pure but for its memory of what it advised last, which is what keeps it from changing its mind with every sample.
 """
@@ -30,7 +30,7 @@ LOOKS_IN_A_ROW = 3
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A unit under the load in force: its P90 in ns, and the bounds of that."""
+    """A unit under the active load: its P90 in ns with its interval."""
 
     unit: str
     p90_ns: float
@@ -69,7 +69,7 @@ class Adviser:
         return self._say(t, session, wanted, units) if self._times >= LOOKS_IN_A_ROW else None
 
     def _wanted(self, units: dict[str, Recent], active: list[str]) -> str | None:
-        """The unit to advise by what is known now. What was advised stays until it is no better than what runs."""
+        """The unit to advise now. Advice stays until the advised unit is not better than the active one."""
         running = [units[name] for name in active if name in units]
         held = units.get(self.given) if self.given is not None else None
         best = min(units.values(), key=lambda unit: unit.p90_ns, default=None)
@@ -97,7 +97,7 @@ class Adviser:
 
 
 def _recent(session: Session, name: str) -> Recent | None:
-    """What its newest samples under the load in force say; None with too few of them, or if nobody can use the unit."""
+    """Its level by its newest samples under the active load; None with too few of them, or if the unit is unusable."""
     unit = session.units[name]
     condition = current_condition(session, name)
     if condition is None or unit.error is not None or unit.state == "failed" or are_wrong(unit.outputs):

@@ -1,6 +1,6 @@
-"""A budget, and whether units are proven to meet it: a percentile of the latency, or energy an inference.
+"""A budget, and whether units are proven to meet it: a percentile of the latency, or energy per inference.
 
-Pure. `None` means that nobody knows yet: a yes or a no is only said when the evidence excludes the other.
+Pure. `None` is undecided: yes and no need evidence that excludes the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hettop.stats.resampling import quantile_bounds
 DEFAULT_QUANTILE = 0.99
 
 LEAST_EFFECTIVE = 20
-"""Independent samples that a `no` needs: with fewer, nobody can tell how much the samples depend on each other."""
+"""Independent samples that a `no` needs: with fewer, it is unknown how much the samples depend on each other."""
 
 LEAST_COVERAGE = 0.8
 """Share of the samples' time that power readings must cover before an energy budget is judged."""
@@ -29,7 +29,7 @@ ENERGY_MARGIN = 0.05
 """Power sources state no error; a figure this near to its limit, relatively, is on neither side of it."""
 
 FURTHEST = 10_000_000
-"""More samples than this are as good as never: nobody is told to wait for them."""
+"""Above this, the number of missing samples is not reported."""
 
 _TIME = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>s|ms|us|µs|μs)(?:@p(?P<percentile>[0-9]{1,4}(?:\.[0-9]+)?))?")
 _MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3}  # micro sign and Greek mu
@@ -51,7 +51,7 @@ class Judgement:
     """One unit against a budget. `met` None: unproven, for the reason in `why`.
 
     `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
-    `n` are worth. `needs` is how many further samples might settle it, None if that is settled or nobody can tell.
+    `n` are worth. `needs`: further samples that may decide it; None if decided or unknown.
     """
 
     unit: str
@@ -72,11 +72,11 @@ def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
         return None if rate_hz is None else Budget(1e3 / rate_hz, rate_hz=rate_hz)
     found = _TIME.fullmatch(text.strip())
     if found is None:
-        raise HettopError("usage", f"{text[:60]!r} is no budget", "write 16ms@p99, or 500us@p90")
+        raise HettopError("usage", f"invalid budget {text[:60]!r}", "examples: 16ms@p99, 500us@p90")
     level = DEFAULT_QUANTILE if found["percentile"] is None else _level(found["percentile"])
     limit = float(found["value"]) * _MS[found["suffix"]]
     if not (0 < limit < math.inf and 0 < level <= 0.9999):
-        raise HettopError("usage", f"{text[:60]!r} is no budget", "a time above 0, at a percentile up to p99.99")
+        raise HettopError("usage", f"invalid budget {text[:60]!r}", "use a time above 0 at a percentile up to p99.99")
     return Budget(limit, level, rate_hz)
 
 
@@ -92,7 +92,7 @@ def parse_energy(text: str) -> float:
     found = _ENERGY.fullmatch(text.strip())
     limit = float(found["value"]) * _MJ[found["suffix"]] if found else 0.0
     if not 0 < limit < math.inf:
-        raise HettopError("usage", f"{text[:60]!r} is no energy budget", "write 5mJ: millijoules an inference")
+        raise HettopError("usage", f"invalid energy budget {text[:60]!r}", "example: 5mJ (millijoules per inference)")
     return limit
 
 
@@ -103,7 +103,7 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     (`samples_needed`); no: the lower bound is beyond it.
     """
     if not unit.samples_ms.size:
-        return Judgement(unit.unit, unit.series, None, "its samples are not there to be judged", unit.n, 0)
+        return Judgement(unit.unit, unit.series, None, "its samples were not kept", unit.n, 0)
     bounds = quantile_bounds(unit.samples_ms, budget.quantile, confidence)
     needed = samples_needed(budget.quantile)
     met: bool | None = None
@@ -111,9 +111,9 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     if bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE:
         met = False
     elif not _right_series(unit, budget, paced_at):
-        why = f"it was not measured at {budget.rate_hz:g} inferences a second"
+        why = f"it was not measured at {budget.rate_hz:g} inf/s"
     elif bounds.effective < needed:
-        why = f"{bounds.effective} independent samples of the {needed} that this percentile needs"
+        why = f"effective sample size {bounds.effective}, but this percentile needs {needed}"
     elif bounds.high is not None and bounds.high <= budget.limit_ms:
         met = True
     else:
@@ -148,12 +148,12 @@ def judge_paced(
     """
     judged = judge(response, budget, paced_at=paced_at, confidence=confidence)
     if judged.met is None and judge(service, budget, paced_at=paced_at, confidence=confidence).met is False:
-        return replace(judged, met=False, why="service alone takes longer", needs=None)
+        return replace(judged, met=False, why="the service time alone exceeds the limit", needs=None)
     return judged
 
 
 def judge_energy(energy_mj: float | None, coverage: float | None, limit_mj: float) -> bool | None:
-    """Whether energy an inference is within the limit; None when it is unknown, badly covered, or too near to it."""
+    """Whether energy per inference is within the limit; None when it is unknown, badly covered, or too near to it."""
     if energy_mj is None or coverage is None or coverage < LEAST_COVERAGE:
         return None
     if abs(energy_mj - limit_mj) <= ENERGY_MARGIN * limit_mj:

@@ -55,7 +55,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class QuantileDifference:
-    """`b_ms` - `a_ms`, with its 95 % interval. `slower`, `faster`: the interval excludes 0. `regressed`: see module.
+    """`b_ms` - `a_ms`, with its 95% interval. `slower`, `faster`: the interval excludes 0. `regressed`: see module.
 
     `beyond` is the least relative slowdown that the samples prove, for the decision on the regression.
     """
@@ -98,7 +98,7 @@ class Comparison:
     """`only_a`, `only_b`: unit and load measured on one side only. `differences` make the comparison unfair.
 
     simulated: of A, and of B. `circumstances` are what differed notably while it was measured; `untold` are the sides
-    (`a`, `b`) that do not tell how busy the machine was while any of it was measured.
+    (`a`, `b`) that do not report how busy the machine was while any of it was measured.
     """
 
     simulated: tuple[bool, bool]
@@ -128,14 +128,14 @@ class Comparison:
 def compare(
     a: Side, b: Side, rng: np.random.Generator, *, tolerance: float = DEFAULT_TOLERANCE, by: str = WALL
 ) -> Comparison:
-    """Compare all conditions that both sessions have; thermal states are pooled, and told apart in words."""
+    """Compare all conditions that both sessions have; thermal states are pooled, and distinguished in words."""
     first, second = _measured(a, by), _measured(b, by)
     conditions = []
     for key, before in first.items():
         if key not in second:
             conditions += [_gone(before, b.session)] if _failed_in(b.session, key) else []
         elif _went_wrong(a.session, b.session, key[0]):
-            why = "its answers are wrong in B, and were not in A"
+            why = "its outputs are wrong in B but not in A"
             conditions.append(Compared(*key, (before.n, second[key].n), failed=True, why=why))
         else:
             conditions.append(_compared(before, second[key], tolerance, rng))
@@ -199,7 +199,7 @@ def _failed_in(session: Session, key: tuple[str, str]) -> bool:
 def _gone(unit: Measured, session: Session) -> Compared:
     """Measured before, failed now: the gravest of regressions."""
     error = session.units[unit.unit].error
-    why = f"it failed in B: {error.message if error else 'no reason told'}"
+    why = f"it failed in B: {error.message if error else 'no reason reported'}"
     return Compared(unit.unit, unit.load, (unit.n, 0), failed=True, why=why)
 
 
@@ -221,10 +221,13 @@ def _too_few(a: Measured, b: Measured) -> str:
     for name, side in (("A", a), ("B", b)):
         n = side.samples_ms.size
         if n < MIN_SAMPLES:
-            return f"{name} has {n} samples to compare, fewer than {MIN_SAMPLES}"
+            return f"insufficient data: {name} has {n} samples, {MIN_SAMPLES} are needed"
         effective = int(n / dependence_time(side.samples_ms, 0.5))
         if effective < LEAST_EFFECTIVE:
-            return f"the {n} samples of {name} are worth {effective} independent ones, fewer than {LEAST_EFFECTIVE}"
+            return (
+                f"insufficient data: {name} has an effective sample size of {effective} ({n} samples), "
+                f"{LEAST_EFFECTIVE} are needed"
+            )
     return ""
 
 
@@ -233,7 +236,7 @@ def quantile_differences(
 ) -> dict[str, QuantileDifference]:
     """Differences from resamples of each side in blocks.
 
-    The decision shares its 2.5 % among the quantiles (Bonferroni), or the more of them are looked at, the more often
+    The decision shares its 2.5% among the quantiles (Bonferroni), or the more of them are looked at, the more often
     one would look slower by chance.
     """
     levels = [LEVELS[name] for name in names]

@@ -1,6 +1,6 @@
 """What differs between two recordings beside the model: the machine, its load, how each was measured.
 
-Pure; says what differs and which side was worse off, never by how much that made a model slower: nobody knows.
+Pure. Reports what differs and which side had worse conditions; the effect on latency is unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NOTABLE_CORES = 0.5
 """Busy cores by which machines differ. Two runs of the same work on an idle machine differ by less than a fifth."""
 
 NOTABLE_SHARE_OF_CORES = 0.05
-"""Of a machine with many cores: what half a core does among sixty-four is nobody's to notice."""
+"""Relative difference for machines with many cores, where half a core of sixty-four does not matter."""
 
 NOTABLE_MEMORY = 25.0
 """Percentage points of memory in use."""
@@ -71,7 +71,7 @@ def in_words(difference: Difference, unit: str | None = None, load: str | None =
 def while_it_ran(
     unit: str, load: str, sessions: tuple[Session, Session], meanwhile: tuple[Meanwhile | None, Meanwhile | None]
 ) -> Iterator[Circumstance]:
-    """What differs of the time in which a unit ran under a load. Simulated time tells nothing of the machine."""
+    """What differs while a unit ran under a load. Simulated sessions have no host data."""
     if any(session.simulated for session in sessions):
         return
     a, b = meanwhile
@@ -123,7 +123,7 @@ def _numbers(what: str, sides: tuple[float, float], unit: str, load: str, measur
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`what` is `a` in the first session and `b` in the second; None where a session does not tell."""
+    """`what` is `a` in the first session and `b` in the second; None where a session does not report."""
 
     what: str
     a: str | None
@@ -137,7 +137,7 @@ SETTINGS = ("rate_hz", "warmup", "shapes", "seed")
 def differences(
     a: Session, b: Session, on_battery_a: frozenset[bool], on_battery_b: frozenset[bool]
 ) -> Iterator[Difference]:
-    """Everything known to differ. What only one session tells counts as different: nobody knows."""
+    """Everything known to differ; a value that only one session has counts as different."""
     if a.header is not None and b.header is not None:
         for what, first, second in _told(a.header, b.header):
             if first != second:

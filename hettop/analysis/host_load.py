@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from hettop.events import AnyEvent, Control, HostLoad, Samples
 
 LONGEST_REPORT_NS = 10 * 10**9
-"""A report tells of the time since the one before it; hettop asks every five seconds. Beyond this there was a gap."""
+"""Longest time between two reports (one every five seconds) that is not a gap."""
 
 LEAST_NS = 10**9
-"""Of a unit's time that reports must cover: below it they tell of what ran beside it, or before."""
+"""Share of a unit's running time that reports must cover."""
 
 JOINED_NS = 10**9
 """Windows this near to each other are one stretch."""
@@ -33,7 +33,7 @@ class Meanwhile:
 
     @property
     def saturated(self) -> bool:
-        """Whether no core was idle to speak of: how much more was wanted of them is not told then."""
+        """Whether no core was idle, so that the demand beyond is unknown."""
         return self.busy_cores >= SATURATED * self.cores
 
 
@@ -83,7 +83,7 @@ class Surroundings:
             self._stretches += 1
 
     def of(self, unit: str, load: str) -> Meanwhile | None:
-        """What the machine was like while this unit ran under this load; None where too little was told."""
+        """What the machine was like while this unit ran under this load; None where too little was reported."""
         stretches = sorted(self._ran.get((unit, load), ()))
         weighed = [(report, weight) for report, weight in self._overlaps(stretches) if weight]
         total = sum(weight for _, weight in weighed)

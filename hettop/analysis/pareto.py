@@ -1,6 +1,6 @@
-"""The Pareto front: what nothing else beats in every objective at once.
+"""The Pareto front: the choices that no other is better than in all objectives.
 
-Pure: numbers and names in, marks out; knows no file and nobody who measured.
+Pure: numbers and names in, marks out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What is to be low, or with `highest` to be high. `unit` is what it is told in."""
+    """A quantity to minimize, or with `highest` to maximize, in `unit`."""
 
     name: str
     unit: str = ""
@@ -149,7 +149,7 @@ def usual_objectives(choices: Sequence[Choice]) -> list[Objective]:
 
 
 def _within_noise(better: Choice, worse: Choice, objectives: Sequence[Objective]) -> bool:
-    """Whether all that it is better in is latency, by less than the intervals of both tell apart."""
+    """Whether it is better only in latency, within the intervals of both."""
     if better.latency_ci is None or worse.latency_ci is None:
         return False
     others = [each for each in objectives if each.name != LATENCY.name]

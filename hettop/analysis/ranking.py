@@ -42,7 +42,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its 95 % interval.
+    """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its 95% interval.
 
     `proven` when the interval excludes 0; without an interval there were too few turns.
     """
@@ -68,7 +68,7 @@ def tail(unit: Measured) -> float:
 
 
 def rank(units: Sequence[Measured], energy_mj: dict[str, float | None]) -> Ranks:
-    """`energy_mj` maps units to mJ an inference, None where that is unknown."""
+    """`energy_mj` maps units to mJ per inference, None where that is unknown."""
     energies = {unit.unit: mj for unit in units if (mj := energy_mj.get(unit.unit)) is not None and mj > 0}
     by_energy = bool(units) and len(energies) == len(units)
     return Ranks(

@@ -18,7 +18,7 @@ LEAST_STARTS = 3
 """Of a unit, for an interval of its total: resamples of fewer hardly differ."""
 
 MEDIAN_NEEDS = 6
-"""Starts, of which the lowest and the highest are a 95 % interval of the median."""
+"""Starts, of which the lowest and the highest are a 95% interval of the median."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ReadyJudgement:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Time for a start and so many calls, with its 95 % interval; None where there were too few starts for one."""
+    """Time for a start and so many calls, with its 95% interval; None where there were too few starts for one."""
 
     unit: str
     ms: float

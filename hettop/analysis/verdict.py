@@ -27,7 +27,7 @@ from hettop.stats.resampling import quantile_bounds
 MOST_IN_PAIRS = 32
 """Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""
 
-NONE_MEASURED = "none-measured"  # what the statistics say of a unit that nobody ran
+NONE_MEASURED = "none-measured"  # the error of a unit that did not run
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What else is known of a unit: times in ms, energy in mJ an inference, None where unknown.
+    """What else is known of a unit: times in ms, energy in mJ per inference, None where unknown.
 
     `fallback` is the share of operations that a plan does not give to the wanted accelerator. `difference` is the
     largest output difference, relative to the reference's largest value; `top1` the least agreement on the largest
@@ -122,7 +122,7 @@ class Verdict:
 
     @property
     def unusable(self) -> tuple[str, ...]:
-        """The units that were measured and that nobody could ship."""
+        """Measured units that cannot be used: they failed, or their outputs are wrong."""
         return tuple(unit.unit for unit in self.units if not self.facts[unit.unit].usable)
 
     @property
@@ -318,7 +318,7 @@ def _mean_over(rows: Sequence[Statistics], values: Sequence[float | None]) -> fl
 class Flip:
     """Under `load` the unit `faster` has the lower mean, by `difference_ms`; under the verdict's load `slower` has.
 
-    `proven` when both differences exclude 0 with 95 % confidence.
+    `proven` when both differences exclude 0 with 95% confidence.
     """
 
     load: str
@@ -358,7 +358,7 @@ class FewSamples:
 
 
 def decided_by_few(units: Sequence[Measured]) -> tuple[FewSamples, ...]:
-    """The pairs whose order by mean flips without max(1, 1 %) of the worse unit's slowest samples, or fewer.
+    """The pairs whose order by mean flips without max(1, 1%) of the worse unit's slowest samples, or fewer.
 
     `samples` is the least number that flips the pair. Units whose samples are not all there are not judged.
     """
@@ -383,7 +383,7 @@ def decided_by_few(units: Sequence[Measured]) -> tuple[FewSamples, ...]:
 
 
 def _means_without_slowest(unit: Measured) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The means without 1, 2, … max(1, 1 %) of the slowest samples; none when no sample would be left."""
+    """The means without 1, 2, … max(1, 1%) of the slowest samples; none when no sample would be left."""
     n = unit.samples_ms.size
     few = min(max(1, int(FEW_SHARE * n)), n - 1)
     slowest = np.sort(unit.samples_ms)[::-1][:few]

@@ -17,6 +17,7 @@ from hettop.cli.screen import has_theme, whole_name
 from hettop.errors import HettopError
 from hettop.exits import EXIT_WRONG_USE
 from hettop.measurement.user_files import user_places
+from hettop.report.document import head
 from hettop.text import clean
 from hettop.tui.keymap import Keymap
 from hettop.tui.keys import KEYS
@@ -82,6 +83,7 @@ def _document(user: UserSettings, keymap: Keymap, faults: list[str]) -> dict[str
         return {"value": value.value, "from": value.source, "where": value.where or None}
 
     return {
+        **head("config"),
         "files": {name: _file(path) for name, path in _files(user)},
         "settings": {name: told(value) for name, value in user.settings.values.items()},
         "keys": {name: told(value) for name, value in user.settings.keys.items() if name in keymap.keys},

@@ -32,7 +32,7 @@ from hettop.models.compiled import default_compiled_models
 from hettop.models.system_caches import own_folders
 from hettop.report.anonymize import anonymous, anonymous_document
 from hettop.report.doctor import WIDTH, doctor_document, doctor_page
-from hettop.report.document import to_json
+from hettop.report.document import head, to_json
 from hettop.session.session import Session
 from hettop.sources.host import describe_host
 from hettop.sources.power.powermetrics import sudoers_rules
@@ -177,6 +177,7 @@ def control_document(checked: Sequence[Checked], session: Session, rails: Valida
     """The result as plain values; `remembered` names the rails that later sessions will know as validated."""
     source = session.power.source if session.power is not None else None
     return {
+        **head("doctor-control"),
         "source": source,
         "model": session.header.model.name if session.header is not None else None,
         "machine": rails.machine,

@@ -20,9 +20,9 @@ from hettop.models.resolve import model_file, model_package, resolve
 def run(arguments: argparse.Namespace) -> int:
     inspection = _inspect(arguments)
     if arguments.as_json:
-        from hettop.report.document import to_json  # with the fold, which a table does without
+        from hettop.report.document import head, to_json  # with the fold, which a table does without
 
-        sys.stdout.write(to_json(document(inspection)) + "\n")
+        sys.stdout.write(to_json({**head("inspect"), **document(inspection)}) + "\n")
     else:
         sys.stdout.write(page(inspection, shutil.get_terminal_size((100, 24)).columns))
     return 0

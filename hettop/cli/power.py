@@ -18,7 +18,7 @@ from hettop import events
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
-from hettop.report.document import to_json
+from hettop.report.document import head, to_json
 from hettop.sources.host import describe_host
 from hettop.sources.power.choice import chooser
 from hettop.sources.power.feed import INTERVAL_NS, PowerFeed
@@ -73,6 +73,7 @@ def _print_all(source: FileSource, *, as_json: bool) -> None:
     notes = notes_of(samples, source.lost)
     if as_json:
         document = {
+            **head("power"),
             "source": source.format,
             "samples": [as_document(sample) for sample in samples],
             "notes": notes,
@@ -228,6 +229,7 @@ class _Printer:
             self._out.write(self._stream.end())
         elif self._request.shape == "json" and found.n:
             document = {
+                **head("power"),
                 "source": self._source,
                 "samples": [as_document(sample) for sample in found.samples],
                 "notes": self._notes,

@@ -12,7 +12,7 @@ from pathlib import Path
 from hettop.exits import EXIT_FAILED_THRESHOLD
 from hettop.record.repair import Repaired, repair
 from hettop.record.verify import Verification, verify
-from hettop.report.document import to_json
+from hettop.report.document import head, to_json
 from hettop.text import clean
 
 DEFECTS_SHOWN = 20
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.file)
     found = verify(path)
     if arguments.as_json:
-        sys.stdout.write(to_json(found.document()) + "\n")
+        sys.stdout.write(to_json({**head("verify"), **found.document()}) + "\n")
     else:
         sys.stdout.write("\n".join(_lines(found, clean(os.fspath(path)))) + "\n")
     return 0 if found.ok else EXIT_FAILED_THRESHOLD
@@ -60,7 +60,7 @@ def _lines(found: Verification, name: str) -> list[str]:
 def run_repair(arguments: argparse.Namespace) -> int:
     done = repair(Path(arguments.file), Path(arguments.output), force=arguments.force)
     if arguments.as_json:
-        sys.stdout.write(to_json(asdict(done)) + "\n")
+        sys.stdout.write(to_json({**head("repair"), **asdict(done)}) + "\n")
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _repaired_lines(done, clean(os.fspath(arguments.file)))))
     return 0

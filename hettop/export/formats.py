@@ -51,8 +51,8 @@ class Format:
 FORMATS = {
     made.name: made
     for made in (
-        Format("csv", ".csv", "samples as a table, power in a second one", (b"unit,", b"end_ns,"), "csv_table"),
-        Format("parquet", ".parquet", "the same tables, typed (extra: parquet)", (b"PAR1",), "parquet_table"),
+        Format("csv", ".csv", "samples as a table, power as a second table", (b"unit,", b"end_ns,"), "csv_table"),
+        Format("parquet", ".parquet", "the same tables with types (extra: parquet)", (b"PAR1",), "parquet_table"),
         Format("perfetto", ".trace.json", "a trace for ui.perfetto.dev", (b'{"displayTimeUnit"',), "perfetto"),
         Format("hdr", ".hlog", "an HdrHistogram log (extra: hdr)", (b"#[HdrHistogram hettop",), "hdr"),
         Format("openmetrics", ".prom", "OpenMetrics text", (b"# TYPE hettop",), "openmetrics"),
@@ -61,7 +61,7 @@ FORMATS = {
 
 
 PICTURE = Format("svg", ".svg", "the screen at one moment (--at, else the end)", (b"<svg",), "")
-PAGE = Format("html", ".html", "one self-contained page", (b"<!doctype html>\n<!-- hettop",), "")
+PAGE = Format("html", ".html", "a self-contained page", (b"<!doctype html>\n<!-- hettop",), "")
 COMPRESSED = Format("zst", ".jsonl.zst", "the recording itself, compressed (extra: zst)", (b"\x28\xb5\x2f\xfd",), "")
 EXPORT_FORMATS = {**FORMATS, **{made.name: made for made in (PAGE, PICTURE, COMPRESSED)}}
 """All that `hettop export` offers: those above, and three that are no table of the events."""
@@ -99,7 +99,7 @@ class Files:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: Any) -> None:
         while self._files:
-            # Each tells what went wrong with it; those after one that failed are discarded.
+            # Each reports what went wrong with it; those after one that failed are discarded.
             file = self._files.pop(0)
             try:
                 file.__exit__(kind, error, at)

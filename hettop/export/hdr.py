@@ -24,7 +24,7 @@ WHAT = "an HdrHistogram log"
 INTERVAL_NS = 10 * 10**9
 LARGEST_NS = 3_600 * 10**9
 DIGITS = 3
-SUB_BUCKET_BITS = 11  # of HdrHistogram at three digits: values are told apart by their highest 11 bits
+SUB_BUCKET_BITS = 11  # of HdrHistogram at three digits: values are distinguished by their highest 11 bits
 _SEPARATORS = re.compile(r"[\s,\"]")  # what ends a tag
 
 
@@ -75,7 +75,7 @@ def _count(histogram: Any, latencies: Column) -> None:
     values, counts = np.unique(latencies >> shifts << shifts, return_counts=True)
     for value, count in zip(values.tolist(), counts.tolist(), strict=True):
         if not histogram.record_value(value, count):
-            raise HettopError("input", f"a latency of {value} ns is beyond what an HdrHistogram holds")
+            raise HettopError("input", f"latency out of range for an HdrHistogram: {value} ns")
     # The highest is written exactly, as the library would have kept it.
     histogram.max_value = max(histogram.max_value, int(latencies.max()))
 

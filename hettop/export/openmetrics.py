@@ -28,13 +28,13 @@ LOWEST_NS, HIGHEST_NS = 1 << 14, 1 << 36  # 16 µs to a minute, two bounds an oc
 GAUGES = (
     ("p50_ms", "hettop_latency_p50_seconds", "Median latency of the steady samples", 1e-3),
     ("p90_ms", "hettop_latency_p90_seconds", "P90 latency of the steady samples", 1e-3),
-    ("p99_ms", "hettop_latency_p99_seconds", "P99 latency, where there are samples enough", 1e-3),
+    ("p99_ms", "hettop_latency_p99_seconds", "P99 latency, where there are enough samples", 1e-3),
     ("min_ms", "hettop_latency_min_seconds", "Lowest latency", 1e-3),
     ("max_ms", "hettop_latency_max_seconds", "Highest latency", 1e-3),
-    ("throughput_per_s", "hettop_inferences_per_second", "Inferences a second", 1.0),
+    ("throughput_per_s", "hettop_inferences_per_second", "Inferences per second", 1.0),
     ("energy_mj_per_inference", "hettop_energy_per_inference_joules", "CPU+GPU+ANE (estimate) per inference", 1e-3),
-    ("load_ms", "hettop_load_seconds", "Time the load of the model took", 1e-3),
-    ("first_ms", "hettop_first_call_seconds", "Latency of the first call after the load", 1e-3),
+    ("load_ms", "hettop_load_seconds", "Load time of the model", 1e-3),
+    ("first_ms", "hettop_first_call_seconds", "Latency of the first call after loading", 1e-3),
 )
 
 Labels = Mapping[str, str]
@@ -59,7 +59,7 @@ def _info(session: Session) -> Iterator[str]:
         "os": opening.host.os if opening else None,
         "simulated": _word(session.simulated),
     }
-    yield from _family("hettop_session", "info", "What was measured, and on what")
+    yield from _family("hettop_session", "info", "Measured model, machine and framework")
     yield _line("hettop_session_info", {name: text for name, text in about.items() if text}, 1)
 
 
@@ -119,7 +119,7 @@ def _power(session: Session) -> Iterator[str]:
 
 
 def _losses(session: Session) -> Iterator[str]:
-    yield from _family("hettop_dropped_samples", "counter", "Samples that could not be kept")
+    yield from _family("hettop_dropped_samples", "counter", "Samples that were dropped")
     yield _line("hettop_dropped_samples_total", {"simulated": _word(session.simulated)}, session.dropped)
 
 
@@ -154,7 +154,7 @@ def _word(simulated: bool) -> str:
     return str(simulated).lower()
 
 
-# 16 buckets an octave, each 4.4 % wide. A bucket of the fold, at most 1/128 wide, goes where its middle lies.
+# 16 buckets an octave, each 4.4% wide. A bucket of the fold, at most 1/128 wide, goes where its middle lies.
 SCHEMA = 4
 MISSING_HINT = "pip install 'hettop[prometheus]'"
 

@@ -86,7 +86,7 @@ class Trace:
             yield f'{head},"ts":{_us(start)},"dur":{_us(latency)},"args":{more}{native_us}{late_us}}}}}'
 
     def _load_changed(self, event: Load) -> Iterator[str]:
-        """The load in force as a slice on a track of its own, from one change to the next."""
+        """The active load as a slice on a track of its own, from one change to the next."""
         if event.condition == self._load:
             return
         yield from self._end_of_load(_us(event.t))

@@ -80,7 +80,7 @@ class ModelCache:
             full = all(error.errno in NO_ROOM for error in (first, second))
             raise HettopError(
                 "scratch" if full else "io",
-                f"the model cache cannot be written: {_reason(first)}; nor the temporary folder: {_reason(second)}",
+                f"cannot write the model cache ({_reason(first)}) or the temporary folder ({_reason(second)})",
                 _remedy(first, second),
             ) from second
 
@@ -233,7 +233,7 @@ def _put(built: Path, place: Path) -> None:
 def _make_private(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_own(folder):
-        raise PermissionError(f"{folder} belongs to somebody else")
+        raise PermissionError(f"{folder} belongs to another user")
 
 
 def _is_own(folder: Path) -> bool:
@@ -259,8 +259,8 @@ def _reason(error: OSError) -> str:
 
 def _remedy(*errors: OSError) -> str:
     if any(error.errno in NO_ROOM for error in errors):
-        return "free space on the disk (hettop doctor --clear-cache), or set TMPDIR to a folder on another one"
-    return "set XDG_CACHE_HOME or TMPDIR to a folder that can be written"
+        return "free disk space (hettop doctor --clear-cache), or set TMPDIR to a folder on another one"
+    return "set XDG_CACHE_HOME or TMPDIR to a writable folder"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ MOST_FILES = 10_000
 def content_sha256(path: Path) -> str:
     """Of a file, its content's; of a folder, that of the names and contents of its files, sorted by name.
 
-    Raises HettopError: `io` if something in it cannot be read, `format` if it is no folder of plain files.
+    Raises HettopError: `io` if something in it cannot be read, `format` if it is not a folder of regular files.
     """
     try:
         if not path.is_dir():
@@ -28,9 +28,7 @@ def content_sha256(path: Path) -> str:
             whole.update(f"{name}\0{_file_sha256(file)}\n".encode(errors="surrogateescape"))
         return whole.hexdigest()
     except OSError as error:
-        raise HettopError(
-            "io", f"{clean(str(path))} cannot be read: {error.strerror}", "check its permissions"
-        ) from error
+        raise HettopError("io", f"cannot read {clean(str(path))}: {error.strerror}", "check its permissions") from error
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -39,11 +37,11 @@ def _files(folder: Path) -> Iterator[Path]:
         folders.sort()
         found += (Path(parent) / name for name in names)
         if len(found) > MOST_FILES:
-            raise HettopError("format", f"{clean(str(folder))} holds over {MOST_FILES} files: no model package")
+            raise HettopError("format", f"not a model package: {clean(str(folder))} contains over {MOST_FILES} files")
     for path in sorted(found, key=lambda each: each.relative_to(folder).as_posix()):
         if not path.is_file():
             name = clean(str(path.relative_to(folder)))
-            raise HettopError("format", f"{clean(str(folder))}: {name} is no regular file", "copy the package again")
+            raise HettopError("format", f"{clean(str(folder))}: {name} is not a regular file", "copy the package again")
         yield path
 
 

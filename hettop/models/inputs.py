@@ -1,4 +1,4 @@
-"""Inputs for a model whose framework takes numpy arrays: made up from a seed, or read as the user asked."""
+"""Inputs for a model whose framework takes numpy arrays: generated from a seed, or read as the user asked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
     """`NAME=1,3,640,640` as (name, shape). Raises HettopError: `usage`."""
     name, equals, axes = text.rpartition("=")
     if not (equals and name and re.fullmatch(r"[1-9][0-9]{0,8}(,[1-9][0-9]{0,8})*", axes)):
-        raise HettopError("usage", f"--shape {clean(text)}: not a shape", "write NAME=1,3,640,640")
+        raise HettopError("usage", f"invalid --shape {clean(text)}", "example: NAME=1,3,640,640")
     return name, tuple(int(axis) for axis in axes.split(","))
 
 
@@ -44,7 +44,7 @@ def parse_value(text: str) -> tuple[str, str]:
     """`NAME=file.npy`, `NAME=image.png` or `NAME=number` as (name, value). Raises HettopError: `usage`."""
     name, _, value = text.partition("=")
     if not (name and value):
-        raise HettopError("usage", f"--input {clean(text)}: not an input", "write NAME=file.npy, image.png or a number")
+        raise HettopError("usage", f"invalid --input {clean(text)}", "use NAME=file.npy, image.png or a number")
     return name, value
 
 
@@ -73,7 +73,7 @@ def make_inputs(ports: Sequence[Port], options: InputOptions) -> Feed:
 
 
 def _is_left_out(port: Port, options: InputOptions) -> bool:
-    """A state begins as zeros; an optional input that nobody asked for has the value the model gives it."""
+    """A state begins as zeros; an optional input that is not set has the model's default value."""
     return port.kind == "state" or (port.optional and port.name not in options.shapes)
 
 
@@ -100,7 +100,7 @@ def _filled(port: Port, shape: tuple[int, ...], value: str) -> Array:
         number = float(value) if dtype.kind == "f" else int(value)
     except ValueError as error:
         raise _refused(
-            port, f"--input {clean(value)} is neither a number of that kind nor a .npy or image file"
+            port, f"invalid --input {clean(value)}: not a number of that type, and not a .npy or image file"
         ) from error
     return np.full(shape, _cast(port, np.asarray(number), f"--input {clean(value)}"))
 
@@ -114,10 +114,10 @@ def _read(port: Port, options: InputOptions) -> Array:
     path = Path(options.values[port.name])
     whose = f"--input {clean(str(path))}"
     if path.exists() and not path.is_file():  # opening a pipe would wait for whoever may write to it
-        raise _refused(port, f"{whose} is not a plain file")
+        raise _refused(port, f"{whose} is not a regular file")
     array = _read_npy(port, path) if path.suffix.lower() == ".npy" else _read_image(port, path, options)
     if options.shapes.get(port.name, array.shape) != array.shape:
-        raise _refused(port, f"{whose} and --shape disagree")
+        raise _refused(port, f"{whose} contradicts --shape")
     return array
 
 
@@ -185,7 +185,7 @@ def _image_layout(port: Port, shape: Sequence[int | str | None]) -> _ImageLayout
             return _ImageLayout(True, first or 1, second, third, batch)
         if third in IMAGE_CHANNELS:
             return _ImageLayout(False, third or 1, first, second, batch)
-    raise _refused(port, "it is no picture")
+    raise _refused(port, "not an image")
 
 
 def _read_image(port: Port, path: Path, options: InputOptions) -> Array:
@@ -224,13 +224,13 @@ def _dtype(port: Port) -> np.dtype[Any]:
     except TypeError:
         dtype = np.dtype(np.void)
     if dtype.kind not in FROM_KINDS:  # bfloat16 and its kin exist once some package has registered them
-        raise _refused(port, f"values of type {clean(port.dtype)} cannot be made")
+        raise _refused(port, f"cannot generate values of type {clean(port.dtype)}")
     return dtype
 
 
 def _unreadable(port: Port, path: Path, error: Exception) -> HettopError:
-    return _refused(port, f"--input {clean(str(path))} cannot be read: {clean(str(error))}")
+    return _refused(port, f"cannot read --input {clean(str(path))}: {clean(str(error))}")
 
 
 def _refused(port: Port, why: str) -> HettopError:
-    return HettopError("input", f"{clean(port.name)}: {why}", f"the model wants {clean(port.describe())}")
+    return HettopError("input", f"{clean(port.name)}: {why}", f"the model expects {clean(port.describe())}")

@@ -206,5 +206,5 @@ def _halved(size: int) -> int:
 
 def _bad_name(name: str, why: str) -> HettopError:
     return HettopError(
-        "usage", f"{clean(name)}: {why}", f"write {FAMILY}, or {FAMILY}:HxW:bN such as {InputVariant(320, 320, 4).name}"
+        "usage", f"{clean(name)}: {why}", f"use {FAMILY}, or {FAMILY}:HxW:bN such as {InputVariant(320, 320, 4).name}"
     )

@@ -13,7 +13,7 @@ Feed = dict[str, Any]
 class Port:
     """An input or output of a model. `shape` holds ints, and names or None where an axis is dynamic.
 
-    kind: `array`, `image`, `scalar`, `state`, or the model format's own word for what is no array.
+    kind: `array`, `image`, `scalar`, `state`, or the model format's own word for what is not an array.
     usual: the shape that the model itself proposes where axes are dynamic.
     ranges: the least and greatest length (None: no limit) per axis; choices: the shapes allowed. Empty: anything goes.
     optional, fill: whether it may be left out, and the value that then fills it.

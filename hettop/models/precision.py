@@ -1,4 +1,4 @@
-"""Precisions that a model can be written in, and what the process that writes one is told."""
+"""Precisions that a model can be written in, and the job of the process that writes one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ OF_DTYPES = {"float32": FP32, "float16": FP16}
 """What a model is in already, by the type it computes in; other types have no name here."""
 
 CALIBRATION_SETS = 16
-"""Sets of inputs that tell the range of each activation; the ranges of seeded noise hardly change after a few."""
+"""Sets of inputs for the range of each activation; ranges of seeded noise hardly change after a few."""
 
 _ONNX_NOTES = {
     FP16: "weights and operations in half precision; inputs and outputs stay float32",
-    INT8: f"activations calibrated on {CALIBRATION_SETS} sets of made-up inputs, weights by channel (QDQ); for a model "
-    "that is to be right, calibrate on real ones",
+    INT8: f"activations calibrated on {CALIBRATION_SETS} sets of random inputs, weights by channel (QDQ); "
+    "for accurate results calibrate on real inputs",
     INT8_DYNAMIC: "weights by tensor, activations measured at each call",
 }
 _CORE_ML_NOTES = {

@@ -26,7 +26,7 @@ def write_variant(job: VariantJob) -> None:
         precision = "FLOAT16" if job.precision == FP16 else "FLOAT32"
         raise HettopError(
             "input",
-            f"a converted package cannot be made {clean(job.precision)}",
+            f"cannot convert a converted package to {clean(job.precision)}",
             f"convert the model again with compute_precision=ct.precision.{precision}",
         )
     try:
@@ -36,9 +36,9 @@ def write_variant(job: VariantJob) -> None:
     except Exception as error:
         why = reason(error)
         if isinstance(error, ImportError) or CLUSTERING in why:
-            message = f"{job.precision} needs {CLUSTERING}: coremltools makes palettes with it"
+            message = f"{job.precision} needs {CLUSTERING} (used by coremltools for palettes)"
             raise HettopError("missing", message, f"pip install {CLUSTERING}") from error
-        raise HettopError("load", f"{job.precision} cannot be made: {why}") from error
+        raise HettopError("load", f"cannot create {job.precision}: {why}") from error
 
 
 def _compress(job: VariantJob) -> None:
@@ -56,5 +56,5 @@ def _tools() -> tuple[Any, Any]:
     try:
         return importlib.import_module(TOOLS), importlib.import_module("coremltools.models")
     except ImportError as error:
-        message = f"coremltools cannot be imported: {reason(error)}"
+        message = f"cannot import coremltools: {reason(error)}"
         raise HettopError("missing", message, "pip install 'coremltools>=9.0'") from error

@@ -27,14 +27,14 @@ def write_variant(job: VariantJob, feeds: Feeds) -> None:
     """
     writers = {FP16: _half, INT8: _calibrated, INT8_DYNAMIC: _dynamic}
     if job.precision not in writers:
-        raise HettopError("input", f"no tool writes an ONNX model in {clean(job.precision)}", "export it again")
+        raise HettopError("input", f"no tool converts an ONNX model to {clean(job.precision)}", "export it again")
     try:
         writers[job.precision](Path(job.source), Path(job.target), feeds)
     except HettopError:
         raise
     except Exception as error:
         why = reason(error)
-        raise HettopError("load", f"{job.precision} cannot be made: {why}") from error
+        raise HettopError("load", f"cannot create {job.precision}: {why}") from error
 
 
 def _half(source: Path, target: Path, _feeds: Feeds) -> None:
@@ -74,7 +74,7 @@ def _converter() -> Any:
         except ImportError:
             continue
     raise HettopError(
-        "missing", "nothing here converts ONNX models to half precision", "pip install onnxconverter-common"
+        "missing", "no tool installed that converts ONNX models to half precision", "pip install onnxconverter-common"
     )
 
 
@@ -82,5 +82,5 @@ def _quantization() -> Any:
     try:
         return importlib.import_module("onnxruntime.quantization")
     except ImportError as error:
-        message = f"ONNX Runtime's quantiser cannot be imported: {reason(error)}"
+        message = f"cannot import ONNX Runtime's quantizer: {reason(error)}"
         raise HettopError("missing", message, "pip install --upgrade onnxruntime onnx") from error

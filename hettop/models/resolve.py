@@ -23,7 +23,7 @@ COMPILED_SUFFIX = ".mlmodelc"
 COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
 """Of these a compiled model has one or both."""
 
-KNOWN_MODELS = f"give an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
+KNOWN_MODELS = f"pass an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
 TRANSLATED = "ML Program translated to ONNX"
 TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
 SYNTHETIC_NOTE = "synthetic weights"
@@ -31,7 +31,7 @@ SYNTHETIC_NOTE = "synthetic weights"
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """A model that exists, as far as can be told without a framework.
+    """A model that exists, as far as known without a framework.
 
     name: what it is called where it is shown: the file's name, or the default model's with its size and batch.
     path: the file or package; None for the default model, whose file each process finds or builds for its own backend.
@@ -59,7 +59,7 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     translated: whether what will run it runs an ML Program by its translation; the note then says so, and a compiled
     model (`.mlmodelc`), which only Core ML can read, is refused. Raises
     HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
-    is no model or a damaged one, `io` for one that cannot be read.
+    is not a model or a damaged one, `io` for one that cannot be read.
     """
     if not is_default_name(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
@@ -145,7 +145,7 @@ def _checked_file(name: str) -> Path:
         raise HettopError(
             "format",
             f"{clean(name)} is a compiled model, which has no public format",
-            "name the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
+            "pass the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
         )
     if suffix in CORE_ML_SUFFIXES:
         return _checked_core_ml(path, name, status)
@@ -153,7 +153,7 @@ def _checked_file(name: str) -> Path:
         raise HettopError("format", f"{clean(name)} is a folder, not a model", KNOWN_MODELS)
     _check_regular(status, name)
     if suffix != ".onnx":
-        raise HettopError("format", f"{clean(name)}: unknown kind of model", KNOWN_MODELS)
+        raise HettopError("format", f"unknown model format: {clean(name)}", KNOWN_MODELS)
     return path
 
 
@@ -166,7 +166,9 @@ def _checked_compiled(name: str) -> Path:
     path = Path(name)
     status = _status(path, name)
     if not stat.S_ISDIR(status.st_mode) or not any((path / each).is_file() for each in COMPILED_CONTENT):
-        raise HettopError("format", f"{clean(name)} is no compiled model", "name the folder that Xcode or Core ML made")
+        raise HettopError(
+            "format", f"not a compiled model: {clean(name)}", "pass the folder that Xcode or Core ML created"
+        )
     return path
 
 
@@ -193,6 +195,6 @@ def _status(path: Path, name: str) -> os.stat_result:
     try:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise HettopError("missing", f"no model {clean(name)} here", KNOWN_MODELS) from error
+        raise HettopError("missing", f"model not found: {clean(name)}", KNOWN_MODELS) from error
     except OSError as error:
-        raise HettopError("io", f"{clean(name)} cannot be read: {error.strerror}", "check its permissions") from error
+        raise HettopError("io", f"cannot read {clean(name)}: {error.strerror}", "check its permissions") from error

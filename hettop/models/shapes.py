@@ -53,7 +53,7 @@ def check_names(ports: Sequence[Port], names: Iterable[str], option: str) -> Non
     for name in names:
         if name not in known:
             takes = clean(", ".join(port.describe() for port in ports))
-            raise HettopError("input", f"{option}: the model has no input {clean(name)!r}", f"it takes {takes}")
+            raise HettopError("input", f"{option}: the model has no input {clean(name)!r}", f"its inputs are {takes}")
 
 
 def check_shape(port: Port, shape: Shape, whose: str) -> None:
@@ -61,11 +61,11 @@ def check_shape(port: Port, shape: Shape, whose: str) -> None:
     if accepts(port, shape):
         return
     message = f"{clean(port.name)}: {whose} has the shape [{','.join(map(str, shape))}]"
-    raise HettopError("input", message, f"the model wants {clean(port.describe())}{_limits(port)}")
+    raise HettopError("input", message, f"the model expects {clean(port.describe())}{_limits(port)}")
 
 
 def accepts(port: Port, shape: Shape) -> bool:
-    """Whether the model takes an input of this shape, as far as its description tells."""
+    """Whether the model takes an input of this shape, as far as its description states."""
     if port.choices and not port.ranges:
         return shape in port.choices or shape == port.usual
     if len(shape) != len(port.shape):
@@ -123,8 +123,8 @@ def _check_size(ports: Sequence[Port], shapes: Mapping[str, Shape]) -> None:
     shape = ",".join(map(str, shapes[port.name]))
     raise HettopError(
         "input",
-        f"{clean(port.name)}: {port.dtype}[{shape}] takes {sizes[port.name]:,} bytes, too many to be measured",
-        f"all inputs together may take {MAX_BYTES >> 30} GiB; set a smaller shape with --shape",
+        f"{clean(port.name)}: {port.dtype}[{shape}] takes {sizes[port.name]:,} bytes, which is too large",
+        f"the limit for all inputs is {MAX_BYTES >> 30} GiB; use a smaller --shape",
     )
 
 

@@ -44,13 +44,13 @@ SYSTEM_CACHES = (
             *(f"~/Library/Caches/{name}/{E5_CACHE}" for name in ("python*", "org.python.python", "com.apple.python3")),
             f"~/Library/Caches/{E5_CACHE}",
         ),
-        "for all Python programs; Core ML compiles again what is missing",
+        "shared by all Python programs; Core ML recompiles what is missing",
     ),
     # apple/coremltools#2549: 274 GB, and hidden from `du`. A vault of the system's, which not even root may read.
     SystemCache(
         "Neural Engine's cache",
         ("/Library/Caches/com.apple.aned", "/Library/Caches/com.apple.aneuserd"),
-        "for all programs; protected: only macOS clears it",
+        "shared by all programs; protected: only macOS clears it",
         removable=False,
     ),
     # microsoft/onnxruntime, core/providers/coreml/model/host_utils.mm names them; apple/coremltools#2670 the packages.

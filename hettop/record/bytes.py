@@ -110,7 +110,7 @@ FIRST_TRY_BYTES = 1 << 13
 class Lines:
     """Iterates over (offset, line without line feed, or None when it is over 1 MiB) from `start` to before `end`.
 
-    Afterwards `torn_bytes` tells how much follows the last committed line, which ends at `committed_end`.
+    Afterwards `torn_bytes` reports how much follows the last committed line, which ends at `committed_end`.
     With `with_crc`, `crc32` is that of all bytes since `restart_crc`, up to and with the line given out last;
     `crc32_before` is the same without that line.
     """

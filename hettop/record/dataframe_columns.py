@@ -122,7 +122,7 @@ def batch(windows: list[Samples]) -> Batch:
 
 
 def power_rows(event: Power) -> Iterator[PowerRow]:
-    """Every reading of one power sample; what it does not tell of clusters and GPU has no row."""
+    """Every reading of one power sample; missing clusters and GPU have no row."""
     source, thermal = clean(event.source), None if event.thermal is None else clean(event.thermal)
     flags = ";".join(clean(flag) for flag in event.flags)
     for rail, mw in event.mw.items():
@@ -160,7 +160,7 @@ TABLES = ("samples", "power")
 def columns_of(table: str, events: Iterable[AnyEvent], *, simulated: bool) -> dict[str, AnyColumn]:
     """The columns of the table `samples` or `power`. Raises HettopError `usage` for another."""
     if table not in TABLES:
-        raise HettopError("usage", f"there is no table {table!r}", f"there are: {', '.join(TABLES)}")
+        raise HettopError("usage", f"invalid table {table!r}", f"valid tables: {', '.join(TABLES)}")
     columns = _sample_columns(events) if table == "samples" else _power_columns(events)
     length = len(next(iter(columns.values())))
     return {**columns, SAMPLE_COLUMNS[-1]: np.full(length, simulated)}

@@ -58,7 +58,7 @@ class LineFile:
         try:
             target = Path(os.path.realpath(path))
             replaces = force and _is_plain(path, target)
-            # Hidden and named after this process: what a crash in this moment leaves behind can be told apart.
+            # Hidden and named after this process: what a crash in this moment leaves behind can be distinguished.
             made = target.with_name(f".{target.name}.{os.getpid()}.new") if replaces else target
             self._made, self._target, self._settled = made, target, not replaces
             self.fd = disk.open(os.fspath(made), CREATE_FLAGS, PRIVATE_MODE)
@@ -92,10 +92,10 @@ class LineFile:
         try:
             there = place.stat()
         except OSError:
-            return "the file was deleted or moved by someone"
+            return "the file was deleted or moved"
         if not os.path.samestat(os.fstat(self.fd), there):
-            return "the file was replaced by someone"
-        return "the file was cut by someone" if there.st_size < self.size else None
+            return "the file was replaced"
+        return "the file was truncated" if there.st_size < self.size else None
 
     def append(self, line: bytes) -> None:
         """Write one line, its line feed included. Raises OSError when that failed and nothing was added."""
@@ -143,11 +143,11 @@ def _is_plain(path: Path, target: Path) -> bool:
     if target.is_dir():
         raise _cannot_create(path, "it is a folder")
     if not stat.S_ISREG(target.stat().st_mode):
-        raise _cannot_create(path, "it is not a plain file")
+        raise _cannot_create(path, "it is not a regular file")
     with target.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if head and not (b'"header"' in head and b'"hettop"' in head):
-        raise _cannot_create(path, "it holds something else, and --force replaces recordings only")
+        raise _cannot_create(path, "it is not a recording, and --force replaces recordings only")
     return True
 
 
@@ -159,11 +159,11 @@ def _written(count: int) -> int:
 
 def _creation_error(path: Path, error: OSError) -> HettopError:
     if isinstance(error, FileExistsError) and path.is_file():
-        why = f"{clean(os.fspath(path))} exists already"
-        return HettopError("io", why, "choose another name, or replace it with --force")
+        why = f"{clean(os.fspath(path))} already exists"
+        return HettopError("io", why, "choose another name, or use --force to overwrite it")
     if isinstance(error, FileNotFoundError):
         folder = clean(os.fspath(path.parent))
-        return HettopError("io", f"there is no folder {folder} to record into", f"mkdir -p {folder}")
+        return HettopError("io", f"folder not found: {folder}", f"mkdir -p {folder}")
     return _cannot_create(path, fault_text(error))
 
 
@@ -244,7 +244,7 @@ class NewFile:
             if path.exists():  # a pipe under the name of /dev/stdout: what it leads to is in no folder
                 raise self._no_plain_file() from None
             folder = clean(os.fspath(path.parent))
-            raise HettopError("io", f"there is no folder {folder} to write into", f"mkdir -p {folder}") from None
+            raise HettopError("io", f"folder not found: {folder}", f"mkdir -p {folder}") from None
         except (OSError, ValueError) as error:
             raise self._failed(error) from None
 
@@ -296,7 +296,9 @@ class NewFile:
             head = file.read(CHECKED_BYTES).lstrip()
         if head and not head.startswith(beginnings):
             raise HettopError(
-                "io", f"{self._shown} holds something else; --force replaces its like only", "name another file"
+                "io",
+                f"{self._shown} has another format; --force replaces files of the same format only",
+                "choose another file",
             )
 
     def _put_where_nothing_is(self) -> None:
@@ -313,10 +315,10 @@ class NewFile:
         self._made.unlink()
 
     def _no_plain_file(self) -> HettopError:
-        return HettopError("io", f"{self._shown} is not a plain file", "name another file")
+        return HettopError("io", f"{self._shown} is not a regular file", "choose another file")
 
     def _exists(self) -> HettopError:
-        return HettopError("io", f"{self._shown} exists already", "choose another name, or replace it with --force")
+        return HettopError("io", f"{self._shown} already exists", "choose another name, or use --force to overwrite it")
 
     def _failed(self, error: Exception) -> HettopError:
         if isinstance(error, FileExistsError):

@@ -1,4 +1,4 @@
-"""Whether a recording is of a study alone, told by its first bytes: the screen asks before anything is imported."""
+"""Whether a recording contains only a study, by its first bytes, without imports."""
 
 from __future__ import annotations
 

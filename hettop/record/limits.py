@@ -22,7 +22,7 @@ def clock_fault(window: Samples) -> str | None:
     """Why the window's times cannot be right, or None. In a believable window the last end is also the latest."""
     steps = window.gap_ns[1:] + window.lat_ns[:-1]
     if steps.size and int(steps.min()) < 0:
-        return "a sample starts before the one ahead of it"
+        return "a sample starts before the previous one"
     # In float64: a damaged gap can make the exact sum overflow, and this only has to be right to a second.
     end = window.t0 + float(np.sum(steps, dtype=np.float64)) + int(window.lat_ns[-1])
     if end > window.t + CLOCK_SLACK_NS:

@@ -64,7 +64,7 @@ class Recording:
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises HettopError `recording` when it is no recording this hettop reads."""
+        """Raises HettopError `recording` when it is not a recording that this hettop can read."""
         self.path = path
         file, self.header = open_file(path)
         file.close()
@@ -146,7 +146,7 @@ class Recording:
 def open_recording(path: str | os.PathLike[str]) -> Recording:
     """Open a recording, plain (.jsonl) or compressed (.jsonl.zst).
 
-    Raises HettopError `recording` when there is no file, or it is no recording that this hettop reads.
+    Raises HettopError `recording` when there is no file, or it is not a recording that this hettop can read.
     """
     return Recording(Path(path))
 

@@ -42,7 +42,7 @@ def check_library() -> None:
     try:
         zst.library()
     except ImportError:
-        raise HettopError("missing", "compressing needs the zstandard package", zst.MISSING_HINT) from None
+        raise HettopError("missing", "compression needs the zstandard package", zst.MISSING_HINT) from None
 
 
 def check_place(path: Path, *, force: bool = False) -> None:
@@ -107,7 +107,7 @@ def _check_read_back(descriptor: int, crc32: int, path: Path) -> None:
     for part in _parts(zst.open_compressed(plain, path)):
         found = zlib.crc32(part, found)
     if found != crc32:
-        raise HettopError("io", f"{clean(os.fspath(path))} does not read back as it was written", "check the disk")
+        raise HettopError("io", f"{clean(os.fspath(path))} does not match what was written", "check the disk")
 
 
 def _parts(unpacked: Bytes) -> Iterator[bytes]:

@@ -42,7 +42,7 @@ LOOK_BACK_BYTES = 1 << 18
 class Player:
     """One opened recording. What was committed when it was opened is what is played.
 
-    Positions are nanoseconds of the recording, clamped to 0..`duration_ns`. `report` tells what was skipped since the
+    Positions are nanoseconds of the recording, clamped to 0..`duration_ns`. `report` has what was skipped since the
     file was opened or last sought.
     """
 

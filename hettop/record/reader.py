@@ -1,4 +1,4 @@
-"""Reads a recording line by line, in bounded memory: a damaged line costs itself and not the rest."""
+"""Reads a recording line by line, in bounded memory: damaged lines are skipped and counted."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Placed(NamedTuple):
 def open_recording(path: Path) -> tuple[RecordingFile, Header]:
     """The opened file, which may be compressed by zstd, and its header.
 
-    Raises HettopError `recording` when it is no recording this hettop reads.
+    Raises HettopError `recording` when it is not a recording that this hettop can read.
     """
     file = _open(path)
     try:
@@ -138,8 +138,8 @@ def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_cr
 def _checksum_fault(keyframe: Keyframe, line: bytes, crc32: int) -> str | None:
     """What a keyframe's checksums say was changed, its own line first: then what it says of others is worth nothing."""
     if is_changed(keyframe, line):
-        return "this keyframe was changed"
-    return None if keyframe.crc32 == crc32 else "the lines before this keyframe were changed"
+        return "this keyframe was modified"
+    return None if keyframe.crc32 == crc32 else "the lines before this keyframe were modified"
 
 
 def is_changed(keyframe: Keyframe, line: bytes) -> bool:
@@ -175,11 +175,11 @@ def _open(path: Path) -> RecordingFile:
         # Looked at before it is opened: opening a named pipe would wait for ever.
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            what = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
-            raise HettopError("recording", f"{shown} is {what}", "name a recording (.jsonl)")
+            what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise HettopError("recording", f"{shown} is {what}", "pass a recording (.jsonl)")
         file = PlainBytes(path, "rb")
     except FileNotFoundError:
-        raise HettopError("recording", f"there is no file {shown}", "check the name") from None
+        raise HettopError("recording", f"file not found: {shown}", "check the name") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise HettopError("recording", f"cannot read {shown}: {why}", "check the name and its permissions") from None
@@ -202,13 +202,13 @@ def _read_header(file: RecordingFile, path: Path) -> Header:
         raise HettopError("recording", f"{shown} is empty", "record again with --record FILE")
     text = line.removeprefix(BYTE_ORDER_MARK)
     if b"\x00" in text or not text.lstrip().startswith(b"{"):
-        raise _not_ours(shown, "it does not begin with a header line")
+        raise _not_ours(shown, "it does not start with a header line")
     if not line.endswith(b"\n"):
         cut = len(line) <= LINE_LIMIT
-        raise _not_ours(shown, "its header line is cut off" if cut else "its first line is over 1 MiB long")
+        raise _not_ours(shown, "its header line is incomplete" if cut else "its first line is over 1 MiB long")
     major = _major(text)
     if major is None:
-        raise _not_ours(shown, "its first line is no hettop header")
+        raise _not_ours(shown, "its first line is not a hettop header")
     if major != VERSION[0]:
         raise HettopError(
             "recording",
@@ -220,12 +220,12 @@ def _read_header(file: RecordingFile, path: Path) -> Header:
     except ValueError as error:
         raise _not_ours(shown, f"its header is damaged: {clean(str(error), 120)}") from None
     if not isinstance(header, Header):
-        raise _not_ours(shown, "its first line is no hettop header")
+        raise _not_ours(shown, "its first line is not a hettop header")
     return header
 
 
 def _major(line: bytes) -> int | None:
-    """The major version a header of any version states; None when the line is no header of ours."""
+    """The major version a header of any version states; None when the line is not a header of ours."""
     try:
         found: Any = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

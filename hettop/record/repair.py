@@ -1,4 +1,4 @@
-"""Repairs a recording into a new file: every committed, valid line is kept as it is, and what is missing is said."""
+"""Repairs a recording into a new file: committed, valid lines are kept, missing samples declared."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class Repaired:
 def repair(path: Path, out: Path, *, force: bool = False) -> Repaired:
     """Write to `out` what of `path` can be used. Raises HettopError (`recording`, `io`, `usage`)."""
     if out.suffix == ".zst":
-        hint = f"name a .jsonl, then: hettop export {clean(out.stem)} --to zst"
-        raise HettopError("usage", "a repaired recording is written as plain lines", hint)
+        hint = f"choose a .jsonl name, then compress: hettop export {clean(out.stem)} --to zst"
+        raise HettopError("usage", "a repaired recording is written uncompressed", hint)
     file, _ = open_recording(path)
     with file:
         if out.exists() and out.samefile(path):
-            raise HettopError("usage", "the damaged file itself is never written to", "name another file with -o")
+            raise HettopError("usage", "the damaged file itself is never overwritten", "choose another file with -o")
         again, _ = open_recording(path)
         with again, NewFile(out, force=force, beginnings=BEGINNINGS) as made:
             return _until_in_order(file, again, made)
@@ -89,7 +89,7 @@ def _until_in_order(file: RecordingFile, again: RecordingFile, made: NewFile) ->
 def _repair_lines(
     file: RecordingFile, again: RecordingFile, repairing: _Repair, mistrusted: Container[int]
 ) -> Iterator[Written]:
-    """Write what can be used of the lines of `file`, and tell of each as it is written."""
+    """Write the usable lines of `file`, and yield each as it is written."""
     done, report = repairing.done, repairing.report
     after = 0
     for placed in read_placed(file, report, mistrusted=mistrusted):
@@ -144,7 +144,7 @@ class _Repair:
         self._out = out
         self._session = Session(raw_limit=0, trailing=False)
         self.damaged = 0
-        """Lines left out since something told how many samples there were."""
+        """Lines left out since the last known number of samples."""
         self._crc32 = 0
         self._last: AnyEvent | None = None
         self._source = 0
@@ -195,12 +195,12 @@ class _Repair:
 
     def _unaccounted(self) -> Iterator[str]:
         if self.damaged:
-            yield f"{self.damaged} damaged lines were left out; how many samples they held is not known"
+            yield f"{self.damaged} damaged lines were removed; the number of samples in them is unknown"
         if self.report.torn_bytes:
-            yield f"the last line was unfinished ({self.report.torn_bytes} bytes)"
+            yield f"the last line was incomplete ({self.report.torn_bytes} bytes)"
 
     def _declare(self, told: int | None, t: int) -> None:
-        """Say how many samples are missing, by what a keyframe or the end tells of those that there were."""
+        """Declare the missing samples, by the number in a keyframe or the end."""
         if told is None:
             return
         missing = told - self._session.samples - self.done.dropped
@@ -209,7 +209,7 @@ class _Repair:
             self.damaged = 0
             self.done.dropped += missing
             if missing:
-                self._put_new(Dropped(t=t, n=missing, why="in damaged lines, left out by repair"))
+                self._put_new(Dropped(t=t, n=missing, why="in damaged lines removed by repair"))
 
     def _take_keyframe(self, keyframe: Keyframe, line: bytes) -> None:
         crc32 = self._crc32

@@ -32,7 +32,8 @@ def recording_schema() -> dict[str, Any]:
     return {
         "$schema": DIALECT,
         "title": f"A line of a hettop recording, version {VERSION[0]}.{VERSION[1]}",
-        "description": "Unknown fields are ignored. What a schema cannot say stands in docs/reference/format.md.",
+        "description": "Unknown fields are ignored. docs/reference/format.md has the rules that a schema cannot "
+        "express.",
         "anyOf": [*known["anyOf"], newer],
         "$defs": components,
     }

@@ -1,6 +1,6 @@
 """Finds the session at any moment of a recording without reading what came long before it.
 
-There is no index: times rise through the file, so a moment is found by halving, and the keyframes before it by
+Without an index: times rise through the file, so a moment is found by halving, and the keyframes before it by
 reading backwards.
 """
 

@@ -114,7 +114,7 @@ class SpikeSearch:
             if spike is not None and placed.t > after:
                 if direction > 0:
                     return spike
-                # Of several windows committed at one moment the slowest is told.
+                # Of several windows committed at one moment the slowest is reported.
                 found = max(found, spike, key=_rank) if found is not None else spike
         return found
 
@@ -122,7 +122,7 @@ class SpikeSearch:
         self._left -= length
         if self._left < 0:
             raise HettopError(
-                "recording", "no spike nearby, and looking further would take too long", "its keyframes are missing"
+                "recording", "no spike nearby; searching further would take too long", "its keyframes are missing"
             )
 
 

@@ -1,4 +1,4 @@
-"""Tells whether a recording is whole: what the reader skips, checksums, and keyframes that contradict their lines.
+"""Validates a recording: what the reader skips, checksums, and keyframes that contradict their lines.
 
 Time grows with the file, memory does not.
 """
@@ -16,7 +16,7 @@ from hettop.record.reader import fold, open_recording, read_placed
 from hettop.session.condition import ConditionKey
 from hettop.session.session import Session
 
-# A sound recording has none, a damaged one a few; comparing a million made-up ones would take for ever.
+# A sound recording has none, a damaged one a few; a comparison of millions would take too long.
 CONTRADICTIONS_COMPARED = 100
 
 KEYFRAME = "keyframe"
@@ -35,7 +35,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it can be used and nothing contradicts. Being cut off between two lines is no defect."""
+        """Whether all of it can be used and nothing contradicts. A file that ends between two lines is not damaged."""
         report = self.report
         found = (report.bad_lines, report.backwards, report.torn_bytes, report.joined, report.crc_errors)
         return not any((*found, self.keyframe_errors, self.wrong_totals))
@@ -66,7 +66,7 @@ class Verification:
 
 
 def verify(path: Path) -> Verification:
-    """Read all of `path` and check it. Raises HettopError `recording` when it is no recording this hettop reads."""
+    """Read and check all of `path`. Raises HettopError `recording` if this hettop cannot read it."""
     report = Report()
     checks = Checks(report)
     file, header = open_recording(path)
@@ -81,9 +81,9 @@ def verify(path: Path) -> Verification:
 class Checks:
     """Folds the lines, and compares with what keyframes and the end say of them.
 
-    Where they differ, nobody knows which is right. Lines may have been lost that the keyframe knows of, or it is the
+    Where they differ, either may be wrong. Lines may have been lost that the keyframe knows of, or it is the
     keyframe that is damaged: so the fold goes on from both, and the next keyframe shows which it was. Thus each damage
-    is told once.
+    is reported once.
     """
 
     def __init__(self, report: Report) -> None:
@@ -102,7 +102,7 @@ class Checks:
                 self._check_totals(offset, event)
         fold(self.session, event, self._report, offset)
         if self._by_keyframe is not None:
-            fold(self._by_keyframe, event, Report())  # told once
+            fold(self._by_keyframe, event, Report())  # reported once
 
     def _check_keyframe(self, offset: int, keyframe: Keyframe) -> None:
         if self.keyframe_errors >= CONTRADICTIONS_COMPARED:
@@ -127,15 +127,17 @@ class Checks:
         known = [self.session] if self._by_keyframe is None else [self.session, self._by_keyframe]
         if not any(end.samples in (None, one.samples) and end.dropped in (None, one.dropped) for one in known):
             self.wrong_totals += 1
-            held = f"the lines hold {self.session.samples} and {self.session.dropped}"
-            self._report.note(offset, TOTALS, f"the end tells of {end.samples} samples, {end.dropped} dropped; {held}")
+            held = f"the lines contain {self.session.samples} and {self.session.dropped}"
+            self._report.note(
+                offset, TOTALS, f"the end line states {end.samples} samples, {end.dropped} dropped; {held}"
+            )
 
 
 def contradiction(session: Session, keyframe: Keyframe) -> str | None:
     """Where a keyframe differs from the fold of the lines before it, in words; None when it agrees.
 
-    Only what the format defines is compared, not what a fold makes of it (fences, energy, the log), which another
-    version of hettop may do otherwise.
+    Only what the format defines is compared, not what a fold makes of it (spike thresholds, energy, the log), which
+    another version of hettop may do otherwise.
     """
     return next(_contradictions(session, keyframe), None)
 
@@ -149,7 +151,7 @@ def _contradictions(session: Session, keyframe: Keyframe) -> Iterator[str]:
         ("load", keyframe.load, session.load),
     ):
         if said != held:
-            yield f"says {name}: {said}; by the lines before it: {held}"
+            yield f"states {name}: {said}; the lines before it give {held}"
     for unit in keyframe.units:
         known = session.units.get(unit.unit)
         if known is None or (unit.state, unit.apart) != (known.state, known.apart):

@@ -172,7 +172,7 @@ def since(window: Samples, origin_ns: int) -> Samples | None:
 
 
 def later(event: AnyEvent, origin_ns: int) -> AnyEvent:
-    """The event with the stretches that it tells of on a clock that began at `origin_ns`, without those before."""
+    """The event with the stretches that it describes on a clock that began at `origin_ns`, without those before."""
     if not origin_ns or not isinstance(event, Usage | Frame) or not event.spans:
         return event
     origin = origin_ns // NS_PER_MS

@@ -120,7 +120,7 @@ class Writer:
             self._keyframe_when_due(now)
 
     def close(self, why: str, now_ns: int | None = None) -> Closed:
-        """Commit all that is held back and the `end` line, sync, and tell what became of the recording."""
+        """Commit all that is held back and the `end` line, sync, and report what became of the recording."""
         if self._closed is not None:
             return self._closed
         now = self._last_t if now_ns is None else self._moment(now_ns)
@@ -138,7 +138,7 @@ class Writer:
             samples=self._session.samples,
             dropped=self._session.dropped,
             undeclared=self._losses.samples,
-            fault=self.fault if answered else "the disk does not answer",
+            fault=self.fault if answered else "the disk does not respond",
         )
         return self._closed
 

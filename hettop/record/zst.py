@@ -162,7 +162,7 @@ def read_table(file: PlainBytes) -> list[Frame] | None:
 
 
 def _agrees(zstandard: Any, file: PlainBytes, frame: Frame) -> bool:
-    """Whether a frame, by its own beginning, unpacks to as much as the table says, as far as it tells."""
+    """Whether a frame, by its own beginning, unpacks to the size in the table, if it states one."""
     try:
         said: int = zstandard.frame_content_size(file.pread(FRAME_HEADER_BYTES, frame.offset))
     except zstandard.ZstdError:
@@ -173,7 +173,7 @@ def _agrees(zstandard: Any, file: PlainBytes, frame: Frame) -> bool:
 def packed(parts: Iterable[bytes]) -> Iterator[bytes]:
     """Frames of these parts, and the table of them. Raises ImportError without the zstandard package."""
     zstandard = library()
-    # Single frames are asked for long after they were written: a checksum in each tells of damage at once.
+    # Single frames are asked for long after they were written: a checksum in each shows damage at once.
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=True)
     sizes = []
     for part in parts:
@@ -200,10 +200,10 @@ def _unpacked(zstandard: Any, file: PlainBytes, shown: str) -> PlainBytes:
             fault = str(error)  # what was unpacked until then is as good as a torn file
         except OSError as error:
             what = f"{shown} cannot be unpacked: {error.strerror or 'the disk failed'}"
-            raise HettopError("recording", what, f"make room, or unpack it yourself: zstd -d {shown}") from None
+            raise HettopError("recording", what, f"free disk space, or unpack it yourself: zstd -d {shown}") from None
         if not done:
-            why = clean(fault) or "it holds nothing"
-            hint = f"see what zstd says of it: zstd -d {shown}"
+            why = clean(fault) or "it is empty"
+            hint = f"check it with zstd: zstd -d {shown}"
             raise HettopError("recording", f"{shown} is compressed (zstd) and cannot be unpacked: {why}", hint)
         unpacked.seek(0)
         return PlainBytes(os.dup(unpacked.fileno()), "rb")

@@ -82,7 +82,7 @@ def anonymous_file(text: str, words: Sequence[str] = ()) -> str:
 
 
 def _anonymous_lines(text: str, words: Sequence[str]) -> str:
-    """The checksums of a recording are made to fit its new lines; whether they fitted the old ones, `verify` tells."""
+    """Checksums are computed anew for the new lines; use `verify` on the original to check its own."""
     lines: list[str] = []
     crc32 = 0
     for line in text.split("\n"):

@@ -14,12 +14,12 @@ from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
 from hettop.analysis.environment_diff import Circumstance, Difference
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
+from hettop.report.document import head
 from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.text import clean
-from hettop.version import __version__
 
-HEADING = ("unit", "load", "n of A", "n of B", "", "A", "B", "change", "95 % of the difference", "so it is")
-_LEFT = ("unit", "load", "", "so it is")
+HEADING = ("unit", "load", "n of A", "n of B", "", "A", "B", "change", "95% of the difference", "result")
+_LEFT = ("unit", "load", "", "result")
 _DISPENSABLE = ("n of A", "n of B", "A")
 
 
@@ -45,7 +45,7 @@ def comparison_blocks(comparison: Comparison, names: tuple[str, str]) -> Iterato
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """`compare --json`; times in ms, ratios as shares."""
     return {
-        "hettop": __version__,
+        **head("compare"),
         "simulated": dict(zip("ab", comparison.simulated, strict=True)),
         "tolerance": comparison.tolerance,
         "fair": comparison.fair,
@@ -133,7 +133,7 @@ def _without_quantiles(condition: Compared) -> str:
 
 
 def _reasons(comparison: Comparison) -> Iterator[str]:
-    """Below the table: a sentence in a cell would take the room of the columns beside it."""
+    """Below the table: a sentence in a cell would take space from the columns beside it."""
     for condition in comparison.conditions:
         if not condition.quantiles:
             load = "" if condition.load == NO_LOAD else f" under {clean(condition.load, 30)}"
@@ -143,10 +143,10 @@ def _reasons(comparison: Comparison) -> Iterator[str]:
 
 def _word(quantile: QuantileDifference, worse: AbstractSet[str]) -> str:
     if quantile.regressed:
-        return "REGRESSION, of a B that was worse off" if "b" in worse else "REGRESSION"
+        return "REGRESSION (B under worse circumstances)" if "b" in worse else "REGRESSION"
     if quantile.slower:
-        return "slower, within tolerance or not proven beyond it"
-    return "faster" if quantile.faster else "no proven difference"
+        return "slower, regression not proven"
+    return "faster" if quantile.faster else "not significant"
 
 
 def _change(quantile: QuantileDifference) -> float | None:
@@ -178,8 +178,8 @@ def _result(comparison: Comparison) -> str:
     n = comparison.regressions
     beyond = f"slower by more than {percent(comparison.tolerance)}"
     if n == 0:
-        return f"no regression: nothing is proven to be {beyond}"
-    return f"{n} regression{'s' if n > 1 else ''}: proven to be {beyond}, or failed"
+        return f"no regression: no condition is proven {beyond}"
+    return f"{n} regression{'s' if n > 1 else ''}: proven {beyond}, or failed"
 
 
 def _circumstances(comparison: Comparison) -> Iterator[str]:
@@ -213,14 +213,15 @@ def _caution(comparison: Comparison) -> Iterator[str]:
     others = [condition for condition in comparison.conditions if not condition.regression]
     if any("b" in comparison.worse_for(condition) for condition in regressed):
         yield (
-            "B was measured under worse circumstances (below), which may be all there is to it: measure both again, "
-            "in turns on a quiet machine (hettop bench A.onnx --against B.onnx)"
+            "B was measured under worse circumstances (below), which may explain the regression; "
+            "hint: measure both again, interleaved on a quiet machine (hettop bench A.onnx --against "
+            "B.onnx)"
         )
     if any("a" in comparison.worse_for(condition) for condition in others):
-        yield "A was measured under worse circumstances (below): they may hide that B is slower"
+        yield "A was measured under worse circumstances (below), which may hide that B is slower"
     if regressed and comparison.untold:
         sides = " and ".join(side.upper() for side in comparison.untold)
-        yield f"how busy the machine was meanwhile is not told by {sides}: too short, or no core was idle"
+        yield f"background activity of {sides} is unknown: recording too short, or no core was idle"
 
 
 def _circumstance(each: Circumstance) -> dict[str, Any]:

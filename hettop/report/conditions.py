@@ -20,10 +20,10 @@ MATRIX = "P90 in ms"
 HEADING = ("unit", "load", "thermal", "n", "P50", "P90", "P99", "max", "inf/s", "canary missed", "mJ")
 _LEFT = ("unit", "load", "thermal")
 _DISPENSABLE = ("P50", "n", "max", "P99", "canary missed", "mJ")
-ERRORS = ("unit", "load", "offline, ms", "runtime, ms", "slower by", "wrong by")
+ERRORS = ("unit", "load", "idle, ms", "under load, ms", "slowdown", "estimation error")
 ESTIMATES = (
     "What an estimate made without load is worth: the mean without load against the mean under it. "
-    "Slower by is (runtime - offline) / offline; wrong by is |offline - runtime| / runtime."
+    "Slower by is (runtime - offline) / offline; estimation error is |offline - runtime| / runtime."
 )
 TITLE = "Under load"
 
@@ -71,7 +71,7 @@ def _matrix(cells: Sequence[Cell]) -> Iterator[Block]:
         rows.append((name, *(_matrix_cell(there.get(load)) for load in loads)))
     yield Table((MATRIX, *(clean(load, 30) for load in loads)), rows, (MATRIX,))
     if NO_LOAD not in loads:
-        yield Paragraph(f"no change is known: nothing was measured under load {NO_LOAD}", "warning")
+        yield Paragraph(f"changes are unknown: nothing was measured under load {NO_LOAD}", "warning")
 
 
 def _matrix_cell(cell: Cell | None) -> str:
@@ -133,12 +133,12 @@ def _failures(rows: Sequence[Statistics], failed_loads: Mapping[str, str]) -> li
 
 
 def _notes(cells: Sequence[Cell]) -> list[str]:
-    notes = ["times in ms, changes against the same unit without load; quantiles as numpy's linear (type 7)"]
+    notes = ["times in ms; changes are relative to the same unit without load"]
     if any(cell.figures["p99_ms"] is None for cell in cells):
-        notes.append("P99 is not shown below 662 samples")
+        notes.append("P99 needs at least 662 samples")
     loads = {part.partition(":")[0] for cell in cells for part in cell.load.split("+")}
     if "memory" in loads and "cpu" in loads:
-        notes.append("on a machine with few cores, latency alone cannot tell a memory load from a CPU load")
+        notes.append("on a machine with few cores, latency alone does not separate a memory load from a CPU load")
     return notes
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from hettop.report.document import head
 from hettop.text import clean
 
 WIDTH = 80
@@ -13,11 +14,11 @@ SHORTEST_LINE = 20  # narrower, sentences fall apart
 
 _MARKS = {True: "✓", False: "✗", None: "·"}
 _ASCII_MARKS = {True: "+", False: "x", None: "."}
-_LEGEND = "{} works   {} is broken or denied   {} is so, or is not there"
+_LEGEND = "{} works   {} broken or denied   {} absent, or for information"
 
 
 class Finding(Protocol):
-    """One thing that was looked at: whether it works (None: it is so, or not there), in words, and what mends it."""
+    """One thing that was looked at: whether it works (None: it is so, or not there), in words, and what fixes it."""
 
     @property
     def what(self) -> str: ...
@@ -33,7 +34,7 @@ class Finding(Protocol):
 
 
 def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, ascii_only: bool = False) -> str:
-    """A heading for each group, a line for each finding, below it what mends or adds it; at the end the marks.
+    """A heading for each group, a line for each finding, below it what fixes or adds it; at the end the marks.
 
     As wide as `width`, but for a command that is longer.
     """
@@ -54,6 +55,7 @@ def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, 
 def doctor_document(groups: Mapping[str, Sequence[Finding]], *, measures: bool) -> dict[str, Any]:
     """`{"measures", "findings": {group: [{"what", "works", "words", "fix"}]}}`."""
     return {
+        **head("doctor"),
         "measures": measures,
         "findings": {
             name: [{"what": f.what, "works": f.works, "words": f.words, "fix": f.fix} for f in findings]

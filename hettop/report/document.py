@@ -18,12 +18,25 @@ from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.version import __version__
 
+SCHEMA_VERSION = 1
+"""Version of each JSON document: raised when a field is removed, renamed or changes its meaning, not for additions."""
 
-def session_document(session: Session, skipped: dict[str, int] | None = None) -> dict[str, Any]:
-    """The result document as plain dicts; `skipped` (kind of defect to lines) is for replays."""
+
+def head(name: str) -> dict[str, Any]:
+    """The first fields of a command's JSON document: its schema (`hettop.bench/1`) and the version of hettop."""
+    return {"schema": f"hettop.{name}/{SCHEMA_VERSION}", "hettop": __version__}
+
+
+def session_document(session: Session, skipped: dict[str, int] | None = None, *, name: str = "bench") -> dict[str, Any]:
+    """The result document as plain dicts.
+
+    Args:
+        skipped: number of skipped lines by kind of defect, for replays.
+        name: the document that it is, or is a part of.
+    """
     opening, rows = session.header, statistics(session)
     document: dict[str, Any] = {
-        "hettop": __version__,
+        **head(name),
         "simulated": session.simulated,
         "host": whole(opening.host) if opening else {},
         "model": _model(session),

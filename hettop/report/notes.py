@@ -1,4 +1,4 @@
-"""Notes below a result: power, placement, drift, clock, protocol, tokens a second, and variants beside a row.
+"""Notes below a result: power, placement, drift, clock, protocol, tokens per second, and variants beside a row.
 
 Pure; whatever came from a file is cleaned here.
 """
@@ -25,7 +25,7 @@ CORE_ML = "coreml"
 
 
 def power_line(session: Session) -> list[str]:
-    """Why there is no power of this run, and what mends that, or that power was told of twice; else nothing."""
+    """Why there is no power of this run, and what fixes that, or that power was reported twice; else nothing."""
     line = power_summary(session).line
     return [*([] if line is None else [clean(line, 400)]), *_overlap_notes(session)]
 
@@ -44,7 +44,7 @@ def evidence_notes(rows: Sequence[Statistics]) -> list[str]:
             found.append(f"{clean(unit, 30)}: no plan: {clean(row.plan_reason)}")
     silent = [name(row) for row in rows if row.n and row.native_mean_ms is None and row.backend == CORE_ML]
     if silent:
-        why = "this coremltools does not tell them, or told some that cannot be"
+        why = "this coremltools does not report them, or reported impossible values"
         found.append(f"native times of {', '.join(silent)} are missing: {why}")
     return found
 
@@ -55,9 +55,9 @@ def power_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
 
 
 def _overlap_notes(session: Session) -> list[str]:
-    """How many power samples told of time that others had told of."""
+    """How many power samples overlap others."""
     n = session.energy.overlapping
-    return [f"{n:,} power samples tell of time that others had told of: each moment is counted once"] if n else []
+    return [f"{n:,} power samples overlap others: each moment is counted once"] if n else []
 
 
 def name(row: Statistics) -> str:
@@ -87,8 +87,8 @@ def clock_notes(session: Session) -> list[str]:
     units = ", ".join(clean(unit, 30) for unit in situation.units) or "nothing"
     load = "" if situation.load == NO_LOAD else f" under {clean(situation.load, 40)}"
     return [
-        f"this machine's clock is {percent(loss)} slower than when the session began to measure {units}{load}: the "
-        "canary's fixed work takes that much longer, so part of what changed may be the machine's doing"
+        f"the clock is {percent(loss)} slower than at the start of {units}{load} (measured by fixed "
+        "canary work): part of any change may come from the machine"
     ]
 
 
@@ -143,7 +143,7 @@ def gap_blocks(rows: Sequence[Statistics]) -> list[Block]:
     if not cells:
         return []
     return [
-        Paragraph("Latency in milliseconds against the idle time before the call."),
+        Paragraph("Latency in ms by idle time before the call."),
         Table(GAP_HEADING, cells, SIDE_BY_SIDE, ("load",)),
     ]
 
@@ -250,8 +250,8 @@ def _option(name: str, value: object) -> str:
     return f"{OPTIONS[name]} {clean(str(value), 40)}"
 
 
-OF_WHAT = "tokens/s are those of the median call, of one sequence"
-APART = "prefill and decode are processes of their own: decode does not go on in the state that prefill left"
+OF_WHAT = "tokens/s are for one sequence, from the median call"
+APART = "prefill and decode run in separate processes: decode does not continue from prefill's state"
 
 Situation = tuple[str, str | None]
 
@@ -261,7 +261,7 @@ def token_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
     per_call = tokens_per_call(session)
     if per_call is None:
         return []
-    counted = f"tokens a call: {count(per_call.prefill)} in prefill, {count(per_call.decode)} in decode"
+    counted = f"tokens per call: {count(per_call.prefill)} in prefill, {count(per_call.decode)} in decode"
     by = f", by {clean(per_call.by, 100)}" if per_call.by else ""
     return [*_sentences(per_call, rows), f"{counted}{by}; {OF_WHAT}", APART]
 
@@ -285,7 +285,7 @@ def _sentences(per_call: TokensPerCall, rows: Sequence[Statistics]) -> Iterator[
 
 
 def _row(rows: Sequence[Statistics], name: str, situation: Situation) -> Statistics | None:
-    """The row's statistics there; those of a row that was measured nowhere tell why."""
+    """The row's statistics there; those of an unmeasured row have the reason."""
     own = [row for row in rows if row.unit == name]
     found = (row for row in own if (row.load, row.thermal) == situation or not row.n)
     return next(found, None)

@@ -121,7 +121,7 @@ class Spot:
 class Series:
     """Points of one colour and shape, joined in their order unless `joined` is false; `dots` false: a line alone.
 
-    tone: None: the renderers tell series apart by their order.
+    tone: None: the renderers distinguish series by their order.
     """
 
     name: str

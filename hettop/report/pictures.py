@@ -45,7 +45,8 @@ def violin_figure(session: Session) -> Iterator[Figure]:
         for condition in measured
     ]
     caption = (
-        "Share of samples by latency; the long line is P50, the short one P90. Beyond the slowest one's P95 it is cut."
+        "Share of samples by latency; the long line is P50, the short line P90. Cut at the P95 of "
+        "the slowest condition."
     )
     yield Figure(violins(rows, low / NS_PER_MS, high / NS_PER_MS), caption + _left_out(session))
 
@@ -71,9 +72,7 @@ def course_figure(course: SessionHistory, numbered: int) -> Iterator[Figure]:
     svg = bands(units, course.slot_ns, course.end_ns, marks)
     if svg:
         slot = seconds(course.slot_ns)
-        caption = (
-            f"P50 to P90 of every {slot} as a band, maxima as dots, on a logarithmic axis; numbers refer to the list."
-        )
+        caption = f"Band: P50 to P90 per {slot}; dots: maxima. Logarithmic axis; numbers refer to the list."
         yield Figure(svg, caption)
 
 
@@ -84,7 +83,7 @@ def power_figure(course: SessionHistory) -> Iterator[Figure]:
     ]
     svg = lines(rails, course.slot_ns, course.end_ns)
     if svg:
-        yield Figure(svg, f"Power by rail, in watts, as means of {seconds(course.slot_ns)}.")
+        yield Figure(svg, f"Power by rail in watts, averaged over {seconds(course.slot_ns)}.")
 
 
 def _points(course: SessionHistory, unit: str) -> list[tuple[int, float, float, float]]:
@@ -104,7 +103,7 @@ def _measured(session: Session) -> list[Condition]:
 
 def _left_out(session: Session) -> str:
     more = sum(1 for condition in session.conditions.values() if condition.wall.n) - DRAWN
-    return f" {more} more conditions are in the table alone." if more > 0 else ""
+    return f" {more} more conditions are only in the table." if more > 0 else ""
 
 
 def _name(condition: Condition) -> str:

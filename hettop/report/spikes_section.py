@@ -1,4 +1,4 @@
-"""Spikes in words: which there were, and what went with them more often than chance, for report and headless table.
+"""Spikes in words: which there were, and which events are correlated with them, for report and headless table.
 
 Pure; numbers come from the fold.
 """
@@ -34,7 +34,7 @@ def cause_notes(session: Session) -> list[str]:
     for condition in session.conditions.values():
         if condition.spikes and (named := [row for row in cause_rows(session, condition) if row.more]):
             found = ", ".join(f"{row.words} ({_shares(row)})" for row in named)
-            notes.append(f"spikes of {_name(condition)} go with: {found}")
+            notes.append(f"spikes of {_name(condition)} correlate with: {found}")
     return notes
 
 
@@ -46,9 +46,9 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
             yield Paragraph(f"{_name(condition)}, {count(condition.found.evidence())} spikes at least a second apart:")
             yield _causes(rows)
     yield Paragraph(
-        "At spikes: the share of them at which it was present, in steps of 50 ms. Else: the share that spikes as long "
-        "would have at all other moments of the condition. p: of so many by chance; a cause is named such that chance "
-        "names one in at most 1 % of conditions. What goes with spikes need not cause them."
+        "At spikes: share of spikes during which the event was present. Otherwise: share expected at "
+        "all other moments of the condition. p: probability of as many by chance. Correlation is not "
+        "proof of a cause."
     )
     yield from _list(spikes(session, None, None, session.t).rows)
 
@@ -57,29 +57,29 @@ def _told(session: Session, condition: Condition) -> str:
     """What is to be said in a sentence."""
     rows = cause_rows(session, condition)
     named = [row for row in rows if row.more]
-    tested = any(row.p is not None and row.verdict == "no more than chance" for row in rows)
+    tested = any(row.p is not None and row.verdict == "not significant" for row in rows)
     if named:
         found = "; ".join(
-            f"{row.words}, present at {percent(row.inside)} of them, {percent(row.outside)} else" for row in named
+            f"{row.words} (at {percent(row.inside)} of spikes, {percent(row.outside)} otherwise)" for row in named
         )
-        words = f"more often than chance with {found}"
+        words = f"correlated with {found}"
     elif tested:
-        words = "with nothing that was watched more often than chance"
+        words = "no significant correlation"
     else:
-        words = "too few to tell what they go with"
+        words = "too few spikes to test for correlation"
     missing = unwatched(session, condition.key)
-    told = f" (not watched: {', '.join(missing)})" if missing else ""
+    told = f" (not observed: {', '.join(missing)})" if missing else ""
     return f"{_name(condition)}: {_counted(condition.spikes)}, {words}{told}"
 
 
 def _counted(n: int) -> str:
-    """By the fence in force when they came: what was present at them was looked for then."""
-    return "1 spike as it came" if n == 1 else f"{count(n)} spikes as they came"
+    """Spikes above the threshold that was active when they came."""
+    return "1 spike detected live" if n == 1 else f"{count(n)} spikes detected live"
 
 
 def _causes(rows: Sequence[CauseRow]) -> Table:
     table = [(row.words, percent(row.inside), percent(row.outside), _p(row.p), row.verdict) for row in rows]
-    return Table(("candidate", "at spikes", "else", "p", "verdict"), table, left=("candidate", "verdict"))
+    return Table(("candidate", "at spikes", "otherwise", "p", "verdict"), table, left=("candidate", "verdict"))
 
 
 def _list(rows: Sequence[SpikeRow]) -> Iterator[Block]:
@@ -87,22 +87,22 @@ def _list(rows: Sequence[SpikeRow]) -> Iterator[Block]:
     largest = sorted(rows, key=lambda row: -row.latency_ms)[:LISTED]
     if not largest:
         return
-    yield Paragraph("The largest of the last minute, and of the last few of each condition:")
+    yield Paragraph("Largest spikes of the last minute, and the most recent of each condition:")
     table = [
         (
             clock(row.end_ns, 2),
             milliseconds(row.latency_ms),
             UNKNOWN if row.times_median is None else f"{significant(row.times_median)}",
             row.unit if row.load == NO_LOAD else f"{row.unit} under {row.load}",
-            ", ".join(row.causes) or "nothing that is watched",
+            ", ".join(row.causes) or "none observed",
         )
         for row in largest
     ]
-    yield Table(("when", "ms", "x median", "unit", "present at it"), table, left=("unit", "present at it"))
+    yield Table(("when", "ms", "x median", "unit", "correlated events"), table, left=("unit", "correlated events"))
 
 
 def _shares(row: CauseRow) -> str:
-    return f"{percent(row.inside)} of them, {percent(row.outside)} else"
+    return f"{percent(row.inside)} of them, {percent(row.outside)} otherwise"
 
 
 def _p(p: float | None) -> str:

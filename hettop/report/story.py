@@ -1,4 +1,4 @@
-"""What a recording tells, as sections of a page: provenance, latency, course, power, method.
+"""A recording as sections of a page: provenance, latency, course, power, method.
 
 Pure; numbers come from the fold and the course, and what is not known is `n/a`.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hettop.events import NO_LOAD, Header
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
 from hettop.report.conditions import loads_section
+from hettop.report.explain import explanation
 from hettop.report.notes import (
     beside_notes,
     clock_notes,
@@ -30,9 +31,9 @@ from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.version import __version__
 
-LATENCY = ("unit", "load", "thermal", "n", "mean", "std", "min", "P50", "P90", "95 % of P90", "P99", "P99.9", "max")
+LATENCY = ("unit", "load", "thermal", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "P99.9", "max")
 PACE = (
-    *("unit", "load", "n", "inf/s", "spikes", "fence", "native mean", "response P50", "response P90", "misses"),
+    *("unit", "load", "n", "inf/s", "spikes", "threshold", "native mean", "response P50", "response P90", "misses"),
     "frames missed",
 )
 STARTS = (
@@ -53,7 +54,7 @@ class RecordingStory:
     course: SessionHistory = field(default_factory=SessionHistory)
     skipped: Mapping[str, int] = field(default_factory=dict)
     verdict: Section | None = None
-    """What to do, if somebody has judged: it comes first."""
+    """The verdict, if there is one: it comes first."""
     studies: Sequence[Section] = ()
     """What studies of the model found."""
 
@@ -132,7 +133,7 @@ def _provenance(told: RecordingStory) -> Facts:
         "frameworks": ", ".join(f"{name} {version}" for name, version in host.frameworks.items()),
         "recorded": header.wall,
         "lasted": clock(session.t),
-        "samples": count(session.samples) if session.samples or not session.studies.all else "none: studies alone",
+        "samples": count(session.samples) if session.samples or not session.studies.all else "none: studies only",
         "protocol": "; ".join(protocol_notes(session, [])),
         "settings": _settings(header),
         "recording": f"{told.name} (format {header.version[0]}.{header.version[1]}, id {header.id or UNKNOWN})",
@@ -160,9 +161,9 @@ def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
             hint = f" ({row.error.hint})" if row.error.hint else ""
             yield Paragraph(f"{row.unit}: {row.error.message}{hint}", tone="warning")
     if not measured:
-        yield Paragraph("No steady sample was taken.", tone="warning")
+        yield Paragraph("No steady samples.", tone="warning")
         return
-    yield Paragraph("Milliseconds, of the steady samples. Intervals are 95 %.")
+    yield Paragraph("Steady samples, in ms; intervals are 95%.")
     yield _table(LATENCY, [_latency_row(row) for row in measured])
     yield from violin_figure(session)
     yield _table(PACE, [_pace_row(row) for row in measured])
@@ -226,13 +227,13 @@ def _course(told: RecordingStory) -> Iterator[Block]:
     shown = course.happenings[:HAPPENINGS_SHOWN]
     yield from course_figure(course, len(shown))
     if course.not_drawn:
-        yield Paragraph(f"{len(course.not_drawn)} more units are not drawn.")
+        yield Paragraph(f"{len(course.not_drawn)} more units are not shown.")
     yield Items([f"{clock(each.t, 1)} {each.text}" for each in shown], numbered=True)
     more = course.more_happened + len(course.happenings) - len(shown)
     if more:
         yield Paragraph(f"{count(more)} more events are in the recording.")
     if told.session.dropped:
-        yield Paragraph(f"{count(told.session.dropped)} samples were dropped: they are in no figure.", tone="warning")
+        yield Paragraph(f"{count(told.session.dropped)} samples were dropped and are not included.", tone="warning")
 
 
 def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
@@ -242,11 +243,11 @@ def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
             count(len(row.warmup_ms)),
             milliseconds(max(row.warmup_ms, default=None)),
             significant(row.peak_memory_mb),
-            row.placed or "not known",
+            row.placed or "unknown",
         )
         for row in {row.unit: row for row in rows}.values()
     ]
-    yield Paragraph("Load of the model and first call, in milliseconds; neither enters the distribution.")
+    yield Paragraph("Load time and first call, in ms; not part of the distribution.")
     yield _table(STARTS, table)
 
 
@@ -264,7 +265,7 @@ def _power(told: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
     yield from _evidence(rows)
     if session.power is None:
         return
-    yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}, never 0 W.")
+    yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}.")
     yield from power_figure(told.course)
     known = [row for row in rows if row.energy_mj_per_inference is not None]
     reasons = energy_notes(rows)
@@ -272,7 +273,9 @@ def _power(told: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
         yield Items(reasons)
     if not known:
         if not reasons and not session.captured:
-            yield Paragraph(f"Energy per inference: {UNKNOWN}: no power sample covers steady samples of one unit.")
+            yield Paragraph(
+                f"Energy per inference: {UNKNOWN}: no power sample covers the steady samples of a single unit."
+            )
         return
     heading = ("unit", "load", "mJ/inference", "net of idle", "covered", "inferences/J", "rails")
     table = [
@@ -284,7 +287,7 @@ def _power(told: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
         for row in known
     ]
     yield Table(heading, table, left=("unit", "load", "rails"))
-    yield Paragraph("CPU+GPU+ANE (estimate), never the whole machine; covered is the share of time with power samples.")
+    yield Paragraph("CPU+GPU+ANE (estimate), not the whole machine; covered: share of time with power samples.")
 
 
 def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
@@ -297,28 +300,18 @@ def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
 def _method(told: RecordingStory) -> Iterator[Block]:
     rows = statistics(told.session)
     exact = all(row.exact for row in rows if row.n)
-    yield Items(
-        [
-            "First call, warm-up, the first sample after a pause and samples during a change of load are kept apart; "
-            "only steady samples enter the distribution.",
-            "Quantiles are numpy's linear (type 7), "
-            + ("on raw samples." if exact else "on raw samples up to 100,000 a condition, else within 0.4 %."),
-            "Intervals come from order statistics; P99 is shown from 662 samples on, P99.9 from 6,636.",
-            "A spike lies above the fence: median plus 10 MAD of the logarithms, and 1.5 times the median, of the "
-            "slowest state that holds 5 % of the samples. In tables it is that of all samples; spikes as they came "
-            "were above the one in force then.",
-            "Std is that of the population; times are wall times of one call, in the process that runs the model.",
-        ]
-    )
+    samples = "all raw samples" if exact else "raw samples up to 100,000 per condition, beyond that within 0.4%"
+    yield from explanation("bench")
+    yield Paragraph(f"Quantiles of this recording use {samples}.")
     yield from _made(told)
 
 
 def _made(told: RecordingStory) -> Iterator[Block]:
     """By which version, and what of the recording is not in it."""
-    yield Paragraph(f"Made by hettop {__version__}.")
+    yield Paragraph(f"Generated by hettop {__version__}.")
     if told.skipped:
         lost = ", ".join(f"{kind}: {lines}" for kind, lines in told.skipped.items())
-        yield Paragraph(f"Lines of the recording that could not be used: {lost}.", tone="warning")
+        yield Paragraph(f"Lines of the recording that were skipped: {lost}.", tone="warning")
 
 
 def _side_by_side(told: Sequence[RecordingStory]) -> Section:
@@ -345,11 +338,9 @@ def _side_by_side(told: Sequence[RecordingStory]) -> Section:
         f"{letter}: {'SIMULATED: ' if one.session.simulated else ''}{one.name} · {_title(one.session)}"
         for letter, one in zip(letters, told, strict=True)
     ]
-    note = Paragraph(
-        "Milliseconds. Chance is not told from change here: `hettop compare A B` does that, with intervals."
-    )
+    note = Paragraph("In ms, without significance tests; `hettop compare A B` tests the differences.")
     mixed = len({one.session.simulated for one in told}) > 1
-    warning = [Paragraph("Some of these are SIMULATED: they cannot be compared with the others.", tone="warning")]
+    warning = [Paragraph("Some recordings are SIMULATED and not comparable with the others.", tone="warning")]
     compared: list[Block] = [_table(heading, rows), note] if rows else []
     return Section("Side by side", [Items(names), *(warning if mixed else []), *compared])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hettop.events import NO_LOAD
-from hettop.format import UNKNOWN, milliseconds, percent, significant
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.report.explain import footnote
 from hettop.report.notes import (
     beside_notes,
     clock_notes,
@@ -45,7 +46,7 @@ def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Bloc
     for sentence in found:
         yield Paragraph(sentence)
     if found and not rows:  # a recording of studies alone
-        yield Paragraph("hettop report tells all that they found")
+        yield Paragraph("hettop report shows all results")
         return
     yield _table(rows) if rows else Paragraph("nothing was measured", "warning")
     yield from gap_blocks(rows)
@@ -75,7 +76,7 @@ def _warmup(row: Statistics) -> str:
     if row.warmup_steady is None:
         return ""
     calls = len(row.warmup_ms)
-    return f"warmed up until steady, {calls} calls" if row.warmup_steady else f"not seen to be steady in {calls} calls"
+    return f"warmed up until steady, {calls} calls" if row.warmup_steady else f"not steady within {calls} calls"
 
 
 def _plan(row: Statistics) -> str:
@@ -83,7 +84,9 @@ def _plan(row: Statistics) -> str:
     if plan is None or plan.fallback_ratio_count is None:
         return ""
     fallback = percent(plan.fallback_ratio_count)
-    return f"plan (a claim): {fallback} of {plan.ops} operations fall back from the {clean(plan.accelerator or '', 20)}"
+    return (
+        f"plan (predicted): {fallback} of {plan.ops} operations fall back from the {clean(plan.accelerator or '', 20)}"
+    )
 
 
 def _ms(value: float | None) -> str:
@@ -136,7 +139,7 @@ def _cells(row: Statistics) -> tuple[str, ...]:
     return (
         clean(row.unit, 30),
         clean(row.load, 30) + thermal,
-        str(row.n),
+        count(row.n),
         milliseconds(row.mean_ms),
         milliseconds(row.std_ms),
         milliseconds(row.min_ms),
@@ -149,7 +152,7 @@ def _cells(row: Statistics) -> tuple[str, ...]:
         significant(row.throughput_per_s),
         significant(row.tokens_per_s),
         significant(row.energy_mj_per_inference),
-        UNKNOWN if row.spikes is None or row.spikes.n is None else str(row.spikes.n),
+        UNKNOWN if row.spikes is None or row.spikes.n is None else count(row.spikes.n),
     )
 
 
@@ -176,27 +179,27 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
     unknown = [clean(name, 30) for name in dict.fromkeys(row.unit for row in rows if row.n and not row.placed)]
     if unknown:
-        notes.append(f"what runs {', '.join(unknown)} is not known: a unit is a permission")
+        notes.append(f"processor used by {', '.join(unknown)} is unknown: a unit only permits processors")
     notes += list(dict.fromkeys(f"{clean(row.unit, 30)}: {_outputs(row)}" for row in rows if _outputs(row)))
     notes += _uncompared(rows)
     notes += _energy(rows)
     notes += _frames(rows)
-    few = [f"{_name(row)} {row.p90_needs - row.n}" for row in rows if row.n and row.p90_needs]
+    few = [f"{_name(row)} {count(row.p90_needs - row.n)}" for row in rows if row.n and row.p90_needs]
     if few:
-        notes.append("P90 is uncertain until it has more samples: " + ", ".join(few))
+        notes.append("insufficient data for P90 (needs more samples): " + ", ".join(few))
     fenceless = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
     if fenceless:
-        notes.append(f"spikes need {MIN_SPIKE_SAMPLES} samples to be told: {', '.join(fenceless)}")
+        notes.append(f"spike detection needs {MIN_SPIKE_SAMPLES} samples: {', '.join(fenceless)}")
     notes += spike_notes(rows)
-    needing = [f"{_name(row)} {row.p99_needs - row.n}" for row in rows if row.n and row.p99_needs]
+    needing = [f"{_name(row)} {count(row.p99_needs - row.n)}" for row in rows if row.n and row.p99_needs]
     if needing:
-        notes.append("P99 needs more samples: " + ", ".join(needing))
-    notes.append("times in ms; quantiles as numpy's linear (type 7), std of the population, 95 % interval of P90")
+        notes.append("insufficient data for P99 (needs more samples): " + ", ".join(needing))
+    notes.append(f"times in ms; {footnote('bench')}")
     return notes
 
 
 def spike_notes(rows: Sequence[Statistics]) -> list[str]:
-    """Where the fence of all samples finds other spikes than those in force as they came, which the screen counts."""
+    """Conditions whose spike count differs from the live count on the screen."""
     told = ", ".join(
         f"{_name(row)} {row.spikes.as_they_came}"
         for row in rows
@@ -204,14 +207,14 @@ def spike_notes(rows: Sequence[Statistics]) -> list[str]:
     )
     if not told:
         return []
-    return [f"spikes are above the fence of all samples; by those in force as they came, as on a screen: {told}"]
+    return [f"spikes are above the spike threshold from all samples; counted live, as on the screen: {told}"]
 
 
 def _uncompared(rows: Sequence[Statistics]) -> list[str]:
     """Units whose answers nothing speaks for: without the reference there is nothing to compare them with."""
     alone = [row for row in rows if row.n and row.output_reference is None and not row.unit.startswith(REFERENCE)]
     names = dict.fromkeys(clean(row.unit, 30) for row in alone if not row.simulated)
-    return [f"outputs of {', '.join(names)} were not compared with those of {REFERENCE}"] if names else []
+    return [f"outputs of {', '.join(names)} were not compared with {REFERENCE}"] if names else []
 
 
 def _energy(rows: Sequence[Statistics]) -> list[str]:
@@ -228,16 +231,16 @@ def _frames(rows: Sequence[Statistics]) -> list[str]:
     """What a screen would have missed meanwhile, where a canary ran."""
     known = [row for row in rows if row.canary_due]
     told = ", ".join(f"{_name(row)} {row.canary_missed} of {row.canary_due}" for row in known)
-    return [f"frames that a 60 Hz screen would have missed: {told}"] if known else []
+    return [f"missed frames at 60 Hz: {told}"] if known else []
 
 
 def _outputs(row: Statistics) -> str:
     """A warning about outputs that a user must not overlook, or nothing."""
     reference = clean(row.output_reference or "the reference", 30)
     if row.output_not_finite:
-        return f"{row.output_not_finite} output values are no numbers, unlike those of {reference}"
+        return f"{row.output_not_finite} output values are NaN or infinite, unlike on {reference}"
     if row.output_top1 is not None and row.output_top1 < 1:
-        return f"decides otherwise than {reference}: the same largest entry in {percent(row.output_top1)} of rows"
+        return f"different top-1 than {reference}: equal in {percent(row.output_top1)} of rows"
     return ""
 
 
@@ -263,7 +266,7 @@ def _paced(row: Statistics) -> str:
     misses = row.deadline_misses
     if misses is None:
         return ""
-    unfinished = f", {misses.unfinished} arrivals not served" if misses.unfinished else ""
+    unfinished = f", {misses.unfinished} requests not served" if misses.unfinished else ""
     return (
         f"{misses.n} of {row.n} responses over {milliseconds(misses.limit_ms)} ms{unfinished}; response P50 "
         f"{milliseconds(row.response_p50_ms)}, P90 {milliseconds(row.response_p90_ms)} ms"

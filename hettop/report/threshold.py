@@ -94,18 +94,20 @@ def parse_threshold(text: str) -> Threshold:
     """Raises HettopError (`usage`) with an example for anything that is not a threshold."""
     found = _PATTERN.fullmatch(text.strip())
     if found is None:
-        raise HettopError("usage", f"{clean(text)!r} is no threshold", _EXAMPLE)
+        raise HettopError("usage", f"invalid threshold {clean(text)!r}", _EXAMPLE)
     stat, suffix = found["stat"], found["suffix"]
     units = _TIME_UNITS if stat in _TIMES else _PLAIN_UNITS.get(stat, _NO_UNIT)
     if stat not in _TIMES and stat not in _PLAIN and stat not in _COUNTED:
         known = ", ".join((*_TIMES, *_PLAIN, *_COUNTED))
-        raise HettopError("usage", f"unknown statistic {clean(stat)!r} in {clean(text)!r}", f"known: {known}")
+        raise HettopError(
+            "usage", f"unknown statistic {clean(stat)!r} in {clean(text)!r}", f"valid statistics: {known}"
+        )
     if suffix not in units:
         known = ", ".join(filter(None, units)) or "no unit"
-        raise HettopError("usage", f"unknown unit {suffix!r} in {clean(text)!r}", f"{stat} takes {known}")
+        raise HettopError("usage", f"unknown unit {suffix!r} in {clean(text)!r}", f"units of {stat}: {known}")
     value = float(found["value"]) * units[suffix]
     if not math.isfinite(value):
-        raise HettopError("usage", f"{clean(text)!r}: {found['value']} is beyond all numbers", _EXAMPLE)
+        raise HettopError("usage", f"invalid threshold {clean(text)!r}: {found['value']} is too large", _EXAMPLE)
     return Threshold(
         clean(text.strip()),
         found["unit"],
@@ -117,7 +119,7 @@ def parse_threshold(text: str) -> Threshold:
 
 
 def check_measured(thresholds: Sequence[Threshold], units: Sequence[str], condition: str) -> None:
-    """Raises HettopError (`usage`) for the first threshold on a unit, or on a load, that is not going to be measured.
+    """Raises HettopError (`usage`) for the first threshold on a unit, or on a load, that will not be measured.
 
     condition: the load that there will be, as conditions spell it.
     """
@@ -125,13 +127,13 @@ def check_measured(thresholds: Sequence[Threshold], units: Sequence[str], condit
         if threshold.unit not in units:
             raise HettopError(
                 "usage",
-                f"{threshold.text}: {threshold.unit} is not going to be measured",
-                f"units that are: {clean(', '.join(units))}",
+                f"{threshold.text}: {threshold.unit} will not be measured",
+                f"measured units: {clean(', '.join(units))}",
             )
         if threshold.load not in (None, condition):
             raise HettopError(
                 "usage",
-                f"{threshold.text}: nothing is going to be measured under load {clean(threshold.load or '')}",
+                f"{threshold.text}: nothing will be measured under load {clean(threshold.load or '')}",
                 f"the load is {condition}; --load sets it",
             )
 
@@ -141,13 +143,13 @@ def _shown_unit(stat: str) -> str:
 
 
 def _as_condition(load: str | None) -> str | None:
-    """The load as conditions spell it, whose parts are sorted and leave out a duty of 100 %."""
+    """The load as conditions spell it, whose parts are sorted and leave out a duty of 100%."""
     return None if load is None else "+".join(sorted(part.strip().removesuffix("@100%") for part in load.split("+")))
 
 
 def _actual(row: Statistics, stat: str) -> float | None:
     if stat == "spikes":
-        # Without a fence there is nothing to count by: unknown, not none.
+        # Without a spike threshold there is nothing to count by: unknown, not none.
         return row.spikes.n if row.spikes else None
     if stat == "misses":
         return row.deadline_misses.n if row.deadline_misses else None

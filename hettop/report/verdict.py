@@ -13,7 +13,7 @@ from hettop.analysis.ranking import spread, tail
 from hettop.analysis.unit_samples import Measured
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
-from hettop.report.document import session_document
+from hettop.report.document import head, session_document
 from hettop.report.markdown_page import markdown_blocks
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Section, Table, Tone, Toned
 from hettop.report.terminal.blocks import block_text
@@ -27,8 +27,7 @@ PURPOSE = 11
 
 
 def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()) -> Iterator[Block]:
-    """Conditions, advice and warnings, then what they rest on; `notes` on the method stand at the end."""
-    yield Paragraph(words.conditions_line(verdict), "muted")
+    """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method."""
     advice = [
         (Toned(f"{purpose:<{PURPOSE}}  {unit}", TONES.get(purpose, "strong")), why)
         for purpose, unit, why in words.advice(verdict)
@@ -36,6 +35,7 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
     yield Facts(advice) if advice else Paragraph(NOTHING, "warning")
     for text in words.warnings(verdict):
         yield Paragraph(text, "warning")
+    yield Paragraph(words.conditions_line(verdict), "muted")
     if verdict.units or verdict.failed:
         yield Table(words.HEADING, words.table_rows(verdict), words.LEFT, words.DISPENSABLE)
     for budget, answers in words.budgets(verdict):
@@ -61,7 +61,7 @@ def verdict_markdown(verdict: Verdict, session: Session) -> str:
 
 
 def verdict_section(verdict: Verdict, session: Session) -> Section:
-    """The same in a report, which tells the provenance elsewhere."""
+    """The same for a report, which has the provenance in another section."""
     return Section(TITLE, list(verdict_blocks(verdict, session)))
 
 
@@ -88,7 +88,8 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
     whole = session_document(session, skipped)
     question = verdict.question
     return {
-        **{name: whole[name] for name in ("hettop", "simulated", "host", "model", "power")},
+        **head("decide"),
+        **{name: whole[name] for name in ("simulated", "host", "model", "power")},
         "load": verdict.load,
         "by": question.by,
         "ranks": {

@@ -16,6 +16,7 @@ from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, Verdict
 from hettop.events import split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.report.explain import footnote
 from hettop.report.notes import power_line, protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
@@ -26,12 +27,24 @@ from hettop.text import clean
 from hettop.version import __version__
 
 HEADING = (
-    "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load", "first",
-    "runs on", "plan (a claim)", "outputs",
+    "unit", "n", "mean", "P50", "P90", "min", "max", "max/min", "P90/min", "mJ", "budget", "energy", "load time",
+    "first call", "runs on", "plan (predicted)", "outputs",
 )  # fmt: skip
-LEFT = ("unit", "budget", "energy", "runs on", "plan (a claim)", "outputs")
+LEFT = ("unit", "budget", "energy", "runs on", "plan (predicted)", "outputs")
 # What a narrow terminal can do without, first to go first.
-DISPENSABLE = ("first", "load", "P50", "outputs", "plan (a claim)", "runs on", "min", "max", "mJ", "P90/min", "max/min")
+DISPENSABLE = (
+    "first call",
+    "load time",
+    "P50",
+    "outputs",
+    "plan (predicted)",
+    "runs on",
+    "min",
+    "max",
+    "mJ",
+    "P90/min",
+    "max/min",
+)
 CORE_ML_BACKENDS = ("coreml", "simulated")
 UNITS_NAMED = 12  # of pairs and failures; a damaged recording can name hundreds
 _ANSWER = {True: "yes", False: "no", None: "not proven"}
@@ -65,7 +78,7 @@ def conditions_line(verdict: Verdict) -> str:
     thermal = ", ".join(clean(state, 20) if state else "unknown" for state in states) or "unknown"
     latency = "the framework's own time" if verdict.question.by == NATIVE else "wall time"
     rate = verdict.question.budget.rate_hz if verdict.question.budget else None
-    paced = f"; asked at {rate:g} inferences a second" if rate else ""
+    paced = f"; paced at {rate:g} inf/s" if rate else ""
     return f"load {clean(verdict.load, 40)}; thermal state {thermal}; {latency}{paced}"
 
 
@@ -83,7 +96,7 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
         found.append(("predictable", unit.unit, f"lowest max/min, {_ratio(spread(unit))}"))
     if given.batch:
         unit = units[given.batch]
-        found.append(("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)}: rare spikes forgiven"))
+        found.append(("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)} (~ P50 ignores outliers)"))
     for name in given.avoid:
         unit = units[name]
         if not verdict.facts[name].usable:
@@ -98,10 +111,10 @@ def _answer(verdict: Verdict) -> list[tuple[str, str, str]]:
     if not (verdict.asked_for_proof and (verdict.units or verdict.ready)):
         return []
     if not verdict.meeting:
-        return [("asked for", "none", "no unit is proven to meet it")]
+        return [("meets budget", "none", "no unit is proven to meet the budget")]
     first, *others = verdict.meeting
-    too = f", as do {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
-    return [("asked for", first, f"proven to meet it{too}")]
+    too = f", as are {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
+    return [("meets budget", first, f"proven to meet the budget{too}")]
 
 
 def _least_total(verdict: Verdict) -> list[tuple[str, str, str]]:
@@ -114,10 +127,10 @@ def _least_total(verdict: Verdict) -> list[tuple[str, str, str]]:
     if others and found.lead_ms is not None:
         lead = f"; {_duration(found.lead_ms)} ahead of {clean(others[0].unit, 30)}"
         if found.lead_interval_ms is None:
-            lead += ", with too few starts to tell how surely"
+            lead += "(insufficient starts for an interval)"
         else:
             low, high = (milliseconds(end) for end in found.lead_interval_ms)
-            lead += f" ({'' if found.proven else 'not proven: '}95 % interval {low} to {high} ms)"
+            lead += f" ({'' if found.proven else 'not proven: '}95% interval {low} to {high} ms)"
     calls = "1 call" if found.calls == 1 else f"{count(found.calls)} calls"
     return [(calls, first.unit, f"lowest total time, start-up included, {_duration(first.ms)}{lead}")]
 
@@ -160,54 +173,55 @@ def _lead(verdict: Verdict) -> str:
     first = verdict.order[0]
     ahead = f"; {_ms(first.difference_ms)} ahead of {clean(first.worse, 30)}"
     if first.interval_ms is None:
-        return f"{ahead}, not proven: fewer than {LEAST_VALUES} independent turns of each unit"
+        return f"{ahead}(not proven: fewer than {LEAST_VALUES} independent turns of each unit)"
     low, high = (milliseconds(end) for end in first.interval_ms)
     surely = "" if first.proven else "not proven: "
-    return f"{ahead} ({surely}95 % interval {low} to {high})"
+    return f"{ahead} ({surely}95% interval {low} to {high})"
 
 
 def warnings(verdict: Verdict) -> Iterator[str]:
     """What makes the advice weak, and which units are left out of it."""
     for name in verdict.unusable[:UNITS_NAMED]:
-        yield f"{clean(name, 30)} is never advised and has no rank: {_why_unusable(verdict.facts[name])}"
+        yield f"{clean(name, 30)} is excluded from the ranking: {_why_unusable(verdict.facts[name])}"
     for name in [unit.unit for unit in verdict.units if verdict.facts[unit.unit].unlike][:UNITS_NAMED]:
         reference = clean(verdict.facts[name].reference or UNKNOWN, 30)
         yield (
-            f"{clean(name, 30)} and {reference} do not answer alike, and which of them is right is not known: measure "
-            f"{REFERENCE} too ({_outputs(verdict.facts[name])})"
+            f"outputs of {clean(name, 30)} and {reference} differ ({_outputs(verdict.facts[name])}); "
+            f"measure {REFERENCE} too, to find which is right"
         )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
-        yield f"{clean(name, 30)} has another top 1 now and then: {_outputs(verdict.facts[name])}"
+        yield f"{clean(name, 30)} sometimes has a different top-1: {_outputs(verdict.facts[name])}"
     variants = list(dict.fromkeys(row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] is not None))
     if variants:
         named = ", ".join(clean(name, 30) for name in variants[:UNITS_NAMED])
-        yield f"{named}: another way of running, or another model, which no choice of unit decides; not part of this"
+        yield f"{named}: excluded (another way of running, or another model)"
     if len(verdict.ranks.latency) > 1 and not verdict.in_turns:
         yield (
-            "the units did not take several turns each: what else the machine did meanwhile may have decided "
-            "(bench --interleave --duration 5s, or i)"
+            "units were not interleaved: background activity may confound this; hint: hettop bench "
+            "--interleave --duration 5s, or press i"
         )
     for pair in verdict.few[:UNITS_NAMED]:
         samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"
         better, worse = clean(pair.better, 30), clean(pair.worse, 30)
         yield (
-            f"{samples} that {better} comes before {worse}: without {'it' if pair.samples == 1 else 'them'} {worse} "
-            f"averages {_ms(pair.without_ms)}, {better} {_ms(pair.better_ms)}"
+            f"{samples} the order of {better} and {worse}: without "
+            f"{'it' if pair.samples == 1 else 'them'}, {worse} averages {_ms(pair.without_ms)} and "
+            f"{better} {_ms(pair.better_ms)}"
         )
     if len(verdict.few) > UNITS_NAMED:
         yield f"{len(verdict.few) - UNITS_NAMED} more pairs are decided by few samples"
     states = {unit.thermal for unit in verdict.units}
     if len(states) > 1:
-        yield "the units were not measured in the same thermal states: heat, not the unit, may have decided"
+        yield "units were measured in different thermal states: heat may confound this"
     thinned = [clean(unit.unit, 30) for unit in verdict.units if not unit.complete]
     if thinned:
-        yield f"intervals of {', '.join(thinned[:UNITS_NAMED])} are of evenly spaced stretches of the samples"
+        yield f"intervals of {', '.join(thinned[:UNITS_NAMED])} use evenly spaced stretches of the samples"
 
 
 def order_lines(verdict: Verdict) -> Iterator[str]:
     """The four ranks with their formulas."""
     ranks = verdict.ranks
-    efficiency = BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/min, for energy is not known of all units"
+    efficiency = BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/min, because energy is not known for all units"
     for name, formula, units in (
         ("latency", "mean", ranks.latency),
         ("stability", "max/min", ranks.stability),
@@ -222,11 +236,11 @@ def flip_lines(verdict: Verdict) -> Iterator[str]:
     for flip in verdict.flips[:UNITS_NAMED]:
         surely = "" if flip.proven else ", not proven"
         yield (
-            f"under {clean(flip.load, 40)} the order flips: {clean(flip.faster, 30)} is faster than "
-            f"{clean(flip.slower, 30)}, by {_ms(flip.difference_ms)}{surely}"
+            f"the order changes under {clean(flip.load, 40)}: {clean(flip.faster, 30)} is faster than "
+            f"{clean(flip.slower, 30)} by {_ms(flip.difference_ms)}{surely}"
         )
     if len(verdict.flips) > UNITS_NAMED:
-        yield f"{len(verdict.flips) - UNITS_NAMED} more pairs flip under other loads"
+        yield f"{len(verdict.flips) - UNITS_NAMED} more pairs change order under other loads"
     if len(verdict.loads) > 1 and not verdict.flips:
         others = ", ".join(clean(load, 40) for load in verdict.loads if load != verdict.load)
         yield f"the order by mean is the same under {others}"
@@ -236,8 +250,8 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
     """Each budget, and each unit's standing; no `yes` and no `no` without proof."""
     budget = verdict.question.budget
     if budget is not None:
-        rate = f", at {budget.rate_hz:g} inferences a second" if budget.rate_hz else ""
-        sure = f"{100 * verdict.question.confidence:.4g} %"
+        rate = f", at {budget.rate_hz:g} inf/s" if budget.rate_hz else ""
+        sure = f"{100 * verdict.question.confidence:.4g}%"
         yield (
             f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure} confidence",
             [
@@ -247,14 +261,14 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
         )
     if verdict.energy_met is not None:
         yield (
-            f"energy budget: at most {significant(verdict.question.energy_mj)} mJ an inference",
+            f"energy budget: at most {significant(verdict.question.energy_mj)} mJ/inference",
             [_energy(verdict, unit, met) for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]],
         )
     yield from _start_up(verdict)
     if budget is None and verdict.needs:
         lacking = list(verdict.needs.items())[:UNITS_NAMED]
         yield (
-            "more samples for a P90 one can rely on:",
+            "insufficient data for P90, more samples needed:",
             [f"{clean(unit, 30)}: {count(needs)}" for unit, needs in lacking],
         )
 
@@ -264,19 +278,19 @@ def _start_up(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
     starts = {start.unit: start for start in verdict.starts}
     if verdict.ready is not None and verdict.question.cold_ms is not None:
         yield (
-            f"start-up: the median start has its first answer within {_duration(verdict.question.cold_ms)}, at "
-            f"{percent(CONFIDENCE)} confidence",
+            "start-up budget: median time to the first output at most "
+            f"{_duration(verdict.question.cold_ms)}, at {percent(CONFIDENCE)} confidence",
             [_is_ready(judged, starts[judged.unit]) for judged in list(verdict.ready.values())[:UNITS_NAMED]],
         )
     if verdict.totals is not None:
         calls = verdict.totals.calls
         yield (
-            f"total time of a start and {count(calls)} call{'' if calls == 1 else 's'}, with 95 % intervals:",
+            f"total time of one start and {count(calls)} call{'' if calls == 1 else 's'}, with 95% intervals:",
             [_total(total) for total in verdict.totals.units[:UNITS_NAMED]],
         )
         for start in verdict.starts[:UNITS_NAMED]:
             if start.error is not None:
-                yield (f"{clean(start.unit, 30)} has no total: a start failed: {clean(start.error)}", [])
+                yield (f"{clean(start.unit, 30)}: no total, because a start failed: {clean(start.error)}", [])
 
 
 def _is_ready(judged: ReadyJudgement, start: StartUp) -> str:
@@ -308,17 +322,17 @@ def _energy(verdict: Verdict, unit: str, met: bool | None) -> str:
 
 
 def _never(facts: Facts) -> str:
-    return "" if facts.usable else "; never advised"
+    return "" if facts.usable else "; excluded"
 
 
 def _judged(judged: Judgement) -> str:
     low, high = (milliseconds(end) if end is not None else "?" for end in (judged.low_ms, judged.high_ms))
     of = f" of the {_SERIES[judged.series]}" if judged.series in _SERIES else ""
     why = f": {judged.why}" if judged.why else ""
-    more = f"; about {count(judged.needs)} more samples" if judged.needs else ""
+    more = f"; needs about {count(judged.needs)} more samples" if judged.needs else ""
     return (
         f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
-        f"{count(judged.n)} samples worth {count(judged.effective)} independent ones)"
+        f"{count(judged.n)} samples, effective sample size {count(judged.effective)})"
     )
 
 
@@ -328,7 +342,7 @@ def failure_lines(verdict: Verdict) -> Iterator[str]:
         yield f"{clean(unit, 30)}: {clean(reason.message)}{hint}"
     timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
     for unit in [name for name in verdict.unmeasured if name in timed][:UNITS_NAMED]:
-        yield f"{clean(unit, 30)}: the framework tells no time of its own for it: judge by wall time"
+        yield f"{clean(unit, 30)}: no native latency reported by the framework; hint: --by wall"
     missing = [clean(unit, 30) for unit in verdict.unmeasured if unit not in timed]
     if missing:
         yield f"not measured under load {clean(verdict.load, 40)}: {', '.join(missing[:UNITS_NAMED])}"
@@ -344,10 +358,7 @@ def fact_lines(verdict: Verdict, session: Session) -> Iterator[str]:
 
 
 def method_line() -> str:
-    return (
-        f"times in ms; quantiles as numpy's linear (type 7); {percent(CONFIDENCE)} intervals allow for samples that "
-        "depend on each other (docs/method/verdict.md)"
-    )
+    return f"times in ms; {percent(CONFIDENCE)} intervals; {footnote('decide')}"
 
 
 def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
@@ -391,15 +402,15 @@ def _decides_otherwise(facts: Facts) -> bool:
 def _why_unusable(facts: Facts) -> str:
     if facts.failed is not None:
         return f"it failed ({clean(facts.failed)})"
-    return f"its answers are wrong ({_outputs(facts)})"
+    return f"its outputs are wrong ({_outputs(facts)})"
 
 
 def _outputs(facts: Facts) -> str:
     if facts.reference is None:
         return ""
     if facts.not_finite:
-        return f"{facts.not_finite} values are no numbers"
-    decided = "" if facts.top1 is None or facts.top1 == 1 else f", another top 1 in {percent(1 - facts.top1)} of rows"
+        return f"{facts.not_finite} values are NaN or infinite"
+    decided = "" if facts.top1 is None or facts.top1 == 1 else f", different top-1 in {percent(1 - facts.top1)} of rows"
     return f"{percent(facts.difference)} off {clean(facts.reference, 30)}{decided}"
 
 

@@ -36,7 +36,7 @@ LATE_NS = 2 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A variant's quantile against the unit's: `share` is (variant - unit) / unit, with its 95 % interval."""
+    """A variant's quantile against the unit's: `share` is (variant - unit) / unit, with its 95% interval."""
 
     share: float
     low: float
@@ -131,7 +131,7 @@ def sentence(each: VariantComparison) -> str:
     load = "" if each.load == NO_LOAD else f" under {each.load}"
     pair = f"{row_name(each.unit, each.variant)} against {each.unit}{load}"
     if not each.changes:
-        return f"{pair}: too few samples to compare"
+        return f"{pair}: insufficient data"
     return f"{pair}: " + ", ".join(f"{_words(change)} at {level.upper()}" for level, change in each.changes.items())
 
 

@@ -1,7 +1,7 @@
 """What the canary saw: frames that came too late under each condition, and whether the clock has become slower.
 
 Depends on what the units, the schedule and the load do, never on samples: these are gathered in a file, a canary's
-report is not, and a replay must tell what the live view told.
+report is not, and a replay must report what the live view reported.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Kernels:
 
     @property
     def loss(self) -> float | None:
-        """The share by which the clock is slower than in the first reports; None while nobody can tell."""
+        """The share by which the clock is slower than in the first reports; None while it is unknown."""
         return clock_loss(self.first, self.recent)
 
 
@@ -79,7 +79,7 @@ class CanaryFold:
 
     @property
     def loss(self) -> float | None:
-        """The clock's loss in the situation of the last report; None while nobody can tell."""
+        """The clock's loss in the situation of the last report; None while it is unknown."""
         found = None if self.situation is None else self.kernels.get(self.situation)
         return None if found is None else found.loss
 
@@ -129,7 +129,7 @@ class CanaryFold:
         return Situation(tuple(running), self._load)
 
     def state(self) -> CanaryState | None:
-        """For a keyframe; None while there is nothing to tell."""
+        """For a keyframe; None while there is nothing to report."""
         if self.due is None and not self._load_since_ns:
             return None
         return CanaryState(

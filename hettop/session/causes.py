@@ -1,7 +1,7 @@
 """What happened on the machine around each spike: candidate causes, gathered from the stream and counted at spikes and
 at all other moments alike.
 
-Time is cut into slots of 50 ms, the step in which engines tell what they were charged.
+Time is cut into slots of 50 ms, the step in which engines report what they were charged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from hettop import events
 from hettop.events import CauseMarks, CausesState, Column
 
 LAG_SLOTS = 80
-"""Slots are judged when they are 4 s old: redraws are told of after 2 s, and a file gathers for another second."""
+"""Slots are judged when they are 4 s old: redraws are reported after 2 s, and a file gathers for another second."""
 
 SETTLED_EVERY = 20
 """Slots judged at a time: a second's."""
 
 NEXT_TO = 1
-"""A power sample was taken just before it was told of: it is present in its slot and the one before."""
+"""A power sample was taken just before it was reported: it is present in its slot and the one before."""
 
 LOAD_SLOTS = 10
 """Starting or ending the processes of a load may disturb for half a second."""
@@ -64,7 +64,7 @@ OF_ENGINE = {
     MINOR: events.FAULTED_MINOR,
     SWITCH: events.SWITCHED,
 }
-"""Told of each engine process, with their bits in `usage` lines."""
+"""Reported of each engine process, with their bits in `usage` lines."""
 
 
 class Marks:
@@ -194,7 +194,7 @@ class Causes:
             self._add_slots(self.machine, CANARY, began // SLOT_NS, event.t // SLOT_NS)
 
     def _add(self, marks: Marks, cause: int, start_ms: int, end_ms: int, t: int) -> None:
-        """A stretch in ms. What is told of the future is damage."""
+        """A stretch in ms. Times in the future are damage."""
         last = min(end_ms * 1_000_000, t) // SLOT_NS
         self._add_slots(marks, cause, start_ms * 1_000_000 // SLOT_NS, last)
 
@@ -235,7 +235,7 @@ def clock_changed(before: events.Power, now: events.Power) -> bool:
 
 
 SLOT_NS = 50_000_000
-"""As long as an engine gathers before it tells: nothing that it tells of itself is known more finely."""
+"""As long as an engine gathers before it reports: its own events are not known more finely."""
 
 MOST_SLOTS = 1 << 12  # that a keyframe may name in one set
 
@@ -243,7 +243,7 @@ MOST_SLOTS = 1 << 12  # that a keyframe may name in one set
 def occupied(ends: Column, after: int, widest_ns: int) -> Sequence[int]:
     """The slots beyond `after` in which any of these moments (ns, ascending) lies, ascending.
 
-    widest_ns: no two neighbours are further apart. Mostly that tells that there is one in every slot.
+    widest_ns: no two neighbours are further apart. Mostly that means one in every slot.
     """
     first, last = max(after + 1, int(ends[0]) // SLOT_NS), int(ends[-1]) // SLOT_NS
     if widest_ns <= SLOT_NS:

@@ -24,9 +24,10 @@ from hettop.stats.quantiles import early_stopping_rank, interval_of, quantile, q
 from hettop.stats.spikes import fence_of_histogram
 from hettop.units import NS_PER_MS
 
-# The fence is renewed at fixed counts, never at the end of a window, so that the spikes found do not depend on how
-# samples were windowed: doubling at first, because a young fence is a poor one, then every 1,024, and from 32,768 on
-# with every 16th to 32nd part more, because an old fence hardly moves and a renewal costs as much as 1,000 samples.
+# The spike threshold is renewed at fixed counts, never at the end of a window, so that the spikes found do not depend
+# on how samples were windowed: doubling at first, because a young spike threshold is a poor one, then every 1,024, and
+# from 32,768 on with every 16th to 32nd part more, because an old spike threshold hardly moves and a renewal costs as
+# much as 1,000 samples.
 FIRST_FENCE_AT = 64
 FENCE_STEP_BITS = 10
 FENCE_STEPS_PER_OCTAVE_BITS = 5
@@ -72,7 +73,7 @@ class Condition:
 
     @property
     def fence_ns(self) -> int | None:
-        """The fence that the next sample will be judged by; None while there is none."""
+        """The spike threshold that the next sample will be judged by; None while there is none."""
         return self.thresholds.now
 
     @property
@@ -82,7 +83,7 @@ class Condition:
 
     @property
     def spikes(self) -> int:
-        """How many samples were above the fence when they came."""
+        """How many samples were above the spike threshold when they came."""
         return self.found.n
 
     @property
@@ -92,7 +93,7 @@ class Condition:
 
     @property
     def throughput_per_s(self) -> float | None:
-        """Inferences a second: n over the sum of latencies, or over the time elapsed when arrivals were planned."""
+        """Inferences per second: n over the sum of latencies, or over the time elapsed when arrivals were planned."""
         busy = self.active_ns if self.paced else self.wall.moments.sum_ns
         return self.wall.n / busy * 1e9 if busy else None
 
@@ -103,7 +104,7 @@ class Condition:
 
         Before slot `settled`, candidate causes of spikes have been counted already.
         """
-        # Nearly always the longest gap and the longest latency tell all that spikes and their causes ask of a window.
+        # Nearly always the longest gap and the longest latency are enough to exclude spikes and causes.
         longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
         idle = pauses(window, gap_before) if max(widest, gap_before or 0) >= IDLE_NS else None
         count = 0 if idle is None else int(np.count_nonzero(idle))
@@ -140,7 +141,7 @@ class Condition:
             self.drift.add(latencies[followed:], ends[followed:])
 
     def _begin_drift(self, latencies: Column, ends: Column) -> None:
-        """The first samples say what the level is. A fence is renewed at their last, so no part goes beyond it."""
+        """The first samples set the level. A threshold is renewed at their last, so no part goes beyond it."""
         self.drift.add(latencies, ends)
         if self.wall.n == REFERENCE:
             self.drift.begin(self.wall.histogram)
@@ -200,7 +201,7 @@ def pauses(window: Samples, gap_before: int | None) -> npt.NDArray[np.bool_]:
 
 
 def next_fence_at(n: int) -> int:
-    """The count above `n` at which the fence is renewed next."""
+    """The count above `n` at which the spike threshold is renewed next."""
     if n < 1 << FENCE_STEP_BITS:
         return max(FIRST_FENCE_AT, 1 << n.bit_length())
     step = 1 << max(FENCE_STEP_BITS, n.bit_length() - FENCE_STEPS_PER_OCTAVE_BITS)
@@ -208,18 +209,18 @@ def next_fence_at(n: int) -> int:
 
 
 class SpikeThresholds:
-    """`now` is the fence in force, in ns; None while there is none."""
+    """`now` is the active spike threshold, in ns; None while there is none."""
 
     __slots__ = ("_since", "now")
 
     def __init__(self, now: int | None = None) -> None:
         self.now = now
-        # (end of the last sample before it, fence); it holds for the samples that ended later.
+        # (end of the last sample before it, spike threshold); it holds for the samples that ended later.
         self._since: deque[tuple[int, int]] = deque([] if now is None else [(-1, now)])
 
     def renew(self, after_ns: int, fence_ns: int | None) -> None:
-        """From the sample after the one that ended at `after_ns` on, this is the fence."""
-        if fence_ns == self.now or fence_ns is None:  # a distribution that has a fence never loses it
+        """From the sample after the one that ended at `after_ns` on, this is the spike threshold."""
+        if fence_ns == self.now or fence_ns is None:  # once there is a threshold, it stays
             return
         self.now = fence_ns
         self._since.append((after_ns, fence_ns))
@@ -227,7 +228,7 @@ class SpikeThresholds:
             self._since.popleft()
 
     def exceeded(self, ends: Column, latencies: Column) -> npt.NDArray[np.bool_]:
-        """Which of these trailing samples, whose ends ascend, were above the fence in force when they came."""
+        """Which of these trailing samples, whose ends ascend, were above the active spike threshold when they came."""
         found = np.zeros(len(ends), dtype=np.bool_)
         befores = np.array([after for after, _ in self._since], dtype=np.int64)
         begins = [*np.searchsorted(ends, befores, side="right").tolist(), len(ends)]
@@ -409,7 +410,7 @@ class DurationSeries:
         return self._inside(self.histogram.order_statistic(rank)) / NS_PER_MS
 
     def quantile_interval_ms(self, q: float) -> tuple[float | None, float | None]:
-        """95 % interval of a quantile in ms; a side without a finite bound is None."""
+        """95% interval of a quantile in ms; a side without a finite bound is None."""
         if not self.n:
             return None, None
         raw = self.raw()

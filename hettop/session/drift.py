@@ -116,7 +116,7 @@ class Drift:
         self._calm = _calm_parts(level, 1 << self._shift)
 
     def _is_quiet(self, blocks: Column) -> bool:
-        """Whether surely no block is beyond the slack while nothing moves: mostly so, and told without a logarithm.
+        """Whether surely no block is beyond the slack while nothing moves: mostly so, and found without a logarithm.
 
         Of several states: where less than half of a block is beyond it on either side, its median is not.
         """

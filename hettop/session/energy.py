@@ -1,6 +1,6 @@
 """Energy: during which condition each power sample was taken, and what follows per inference, with how far to trust it.
 
-Pure; knows neither sources nor screens. Definitions and their reasons are in docs/method/statistics.md.
+Pure. Definitions and their reasons are in docs/method/statistics.md.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LEAST_COVERAGE = 0.5
 
 
 UNTOLD_STEP_MJ = 1.0
-"""Assumed of a source that does not tell the step of its counters: the coarsest that is known."""
+"""Assumed of a source that does not report the step of its counters: the coarsest that is known."""
 
 MOSTLY = 0.5
 """A sample of which less than this share is new: more of an overlap than being heard of a little early makes."""
@@ -81,7 +81,7 @@ class EnergyFigures:
 class Energy:
     """The fold's part that turns power samples into energy of conditions; `total` is of the whole session.
 
-    overlapping: how many power samples mostly told again of time that the ones before them had told of.
+    overlapping: number of power samples that mostly overlap earlier ones.
     source: the one that gives the samples, None before any; a capture is none.
     """
 
@@ -97,7 +97,7 @@ class Energy:
 
     @property
     def step_mj(self) -> float:
-        """The step of the source's counters; what is assumed of one that does not tell it."""
+        """The step of the source's counters; what is assumed of one that does not report it."""
         return UNTOLD_STEP_MJ if self.resolution_mj is None else self.resolution_mj
 
     @property
@@ -117,7 +117,7 @@ class Energy:
 
     @property
     def seen(self) -> bool:
-        """Whether there was a power sample of this machine, whatever it told; one of a capture is none."""
+        """Whether there was a power sample of this machine, whatever it reported; one of a capture is none."""
         return self._seen
 
     def samples(self, window: Samples, ends: Column, continues: bool) -> None:
@@ -130,7 +130,7 @@ class Energy:
         conditions: Mapping[ConditionKey, Condition],
         before: Power | None = None,
     ) -> None:
-        """Take in a power sample. `before` is the one told of before it: no time is counted twice."""
+        """Take in a power sample. `before` is the one reported before it: no time is counted twice."""
         event = self._without_overlap(event, before)
         window = measured(event)
         if window is not None:
@@ -149,7 +149,7 @@ class Energy:
                 conditions[key].energy.add(counted)
 
     def _without_overlap(self, event: Power, before: Power | None) -> Power:
-        """Sources that were held up tell many windows at one moment: all but the first lie over each other."""
+        """Sources that were held up report many windows at one moment: all but the first lie over each other."""
         if before is None or event.t - event.elapsed_ns >= before.t:
             return event
         left = max(0, event.t - before.t)
@@ -157,7 +157,7 @@ class Energy:
         return msgspec.structs.replace(event, elapsed_ns=left)
 
     def status(self, event: PowerStatus) -> None:
-        """A source that ends tells no resolution any more, but what it measured had one."""
+        """A source that ends reports no resolution any more, but what it measured had one."""
         if is_capture(event.source):
             return
         if event.state == "running" or self.source is None:
@@ -241,7 +241,7 @@ def energy_figures(
     """What `sums` mean for a condition that ran for `active_ns` and took `n` samples.
 
     `unit`, without variant, decides which rails must be `validated`: of an accelerator that it may use, a
-    reading that may be a zero of a counter that does not count is no energy.
+    reading that may be the zero of a stuck counter is not an energy.
     """
     means = {rail: sums[rail].mean_mw for rail in RAILS}
     unknown = [rail for rail, units in USED_BY.items() if unit in units and rail not in validated]
@@ -281,14 +281,14 @@ def _lacking(coverage: float | None, uncertainty: float | None, unknown: Sequenc
     if coverage is None:
         return "it did not run"
     if not coverage:
-        return "no power sample lies wholly within its running"
+        return "no power sample lies entirely within its running time"
     if coverage < LEAST_COVERAGE:
-        return f"power samples cover {coverage:.0%} of its running, not {LEAST_COVERAGE:.0%}"
+        return f"power samples cover {coverage:.0%} of its running time, {LEAST_COVERAGE:.0%} are needed"
     if uncertainty is not None and uncertainty > 1:
-        return "the step of the source's counter is more than all that it counted"
+        return "the resolution of the energy counter is larger than the energy counted"
     if unknown:
         names = " and ".join(rail.upper() for rail in unknown)
-        return f"the {names} power reading is not validated on this machine: hettop doctor --control"
+        return f"the {names} power reading is not validated on this machine; hint: hettop doctor --control"
     return ""
 
 
@@ -322,7 +322,7 @@ class Attribution:
     unit was at work meanwhile.
 
     A power sample is held until all samples that could overlap it have come (`take` returns it then), because a slow
-    inference is told of only after its end. `pending` judges those held by what is known now.
+    inference is reported only after its end. `pending` judges those held by what is known now.
     """
 
     def __init__(self) -> None:
@@ -455,6 +455,6 @@ def _steady_key(unit: Unit) -> ConditionKey | None:
 
 
 def _heard_until(units: Iterable[Unit], now_ns: int) -> int:
-    """Up to here every inference has been told of: of units at rest up to now, of the others up to their last end."""
+    """Every inference up to here is known: of idle units up to now, of the others up to their last end."""
     ends = [unit.last_end_ns or 0 if unit.state in AT_WORK else now_ns for unit in units]
     return min(ends, default=0)

@@ -72,9 +72,9 @@ class _Rail:
 
     @property
     def works(self) -> bool | None:
-        """Whether a call takes what a device at work takes in its time; None where that cannot be told.
+        """Whether a call takes what a device at work takes in its time; None where that is unknown.
 
-        Because the counters are too coarse, or because nobody knows that this one counts. The idle baseline is a
+        Because the counters are too coarse, or because it is unknown that this one counts. The idle baseline is a
         reading, too, and as uncertain.
         """
         found = self.call_mj
@@ -98,18 +98,18 @@ class _Rail:
         # The screen alone keeps a GPU from drawing nothing; a Neural Engine is off when it has nothing to do.
         unknown = " (idle baseline n/a)" if self.works and self.device == GPU and self.idle_mw is None else ""
         if self.calls.duty < MOSTLY:
-            return f"{self.name} {max(0.0, self.call_mj or 0.0):.2g} mJ a call ({self._in_calls}){unknown}"
+            return f"{self.name} {max(0.0, self.call_mj or 0.0):.2g} mJ/call ({self._in_calls}){unknown}"
         if not self.works:
             return f"{self.name} {self.mw:,.0f} mW while running"
-        return f"{self.name} drew {self.mw:,.0f} mW while it ran{unknown}"
+        return f"{self.name} drew {self.mw:,.0f} mW while running{unknown}"
 
     def _undecided(self, mw: float) -> str:
         """Why nothing follows from the mean `mw`."""
         if not self.validated:
-            return "power reading not validated on this machine: no evidence"
+            return "power reading not validated on this machine, so no evidence"
         if self.calls.duty >= MOSTLY:
-            return f"{mw:,.0f} mW while running: too little to tell"
-        return f"{mw:,.1f} mW on average: too little duty to tell ({self._in_calls})"
+            return f"{mw:,.0f} mW while running: too little to conclude from"
+        return f"{mw:,.1f} mW on average: duty too low to conclude from ({self._in_calls})"
 
 
 def evidence(
@@ -122,7 +122,7 @@ def evidence(
     calls: Calls = BACK_TO_BACK,
     validated: Collection[str] = (),
 ) -> str | None:
-    """`plan: 98 % Neural Engine; ANE 0 mW while running: probably on the CPU`; None without a plan.
+    """`plan: 98% Neural Engine; ANE 0 mW while running: probably on the CPU`; None without a plan.
 
     `ane_mw` and `gpu_mw` are means over the time in which this unit alone ran, None where they were not measured (a
     zero that its source suspects was not); `idle_*` the same with no inference. A rail is judged by what a call takes:
@@ -181,10 +181,10 @@ def _verdict(rails: tuple[_Rail, ...], shares: dict[str, float]) -> str:
 def _percent(share: float) -> str:
     """Whole per cent; what is not all is not shown as 100, nor what is something as 0."""
     if 0 < share < 0.005:
-        return "<1 %"
+        return "<1%"
     if 0.995 <= share < 1:
-        return ">99 %"
-    return f"{100 * share:.0f} %"
+        return ">99%"
+    return f"{100 * share:.0f}%"
 
 
 def evidence_of(

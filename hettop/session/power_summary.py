@@ -1,4 +1,4 @@
-"""What came of power in a session: where it is from, why there is none, what mends that, and how much of it there is.
+"""What came of power in a session: where it is from, why there is none, what fixes that, and how much of it there is.
 
 Pure; the same words for table, report, verdict and JSON.
 """
@@ -11,9 +11,7 @@ from hettop.format import UNKNOWN
 from hettop.session.session import Session
 from hettop.session.statistics import energy_of
 
-CAPTURE_WORDS = (
-    "power is from a capture, not of this run: it gives no energy, no evidence of placement and no thermal state"
-)
+CAPTURE_WORDS = "power is from a capture, not from this run: no energy, placement evidence or thermal state"
 WITHOUT_TROUBLE = ("running", "starting", "stopped")
 
 
@@ -32,7 +30,7 @@ class PowerSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str | None:
-        """Why there is none, and what mends that, in a line; None where there is power."""
+        """Why there is none, and what fixes that, in a line; None where there is power."""
         if self.reason is None:
             return None
         fix = f"; {self.fix}" if self.fix else ""
@@ -57,13 +55,13 @@ def power_summary(session: Session) -> PowerSummary:
 def _trouble(session: Session) -> tuple[str | None, str | None]:
     status = session.power_status
     if session.captured and session.power is not None:
-        return CAPTURE_WORDS, "--power without file: takes a source of this machine"
+        return CAPTURE_WORDS, "use --power without file: to read a source of this machine"
     if session.power is not None and (status is None or status.state in WITHOUT_TROUBLE):
         return None, None
     if status is None:
         return "none was recorded", None
     if session.power is None and status.state in ("running", "starting"):
-        return f"{status.source} told none before the end", None
+        return f"{status.source} reported no sample before the end", None
     return status.reason or f"{status.source} {status.state}", status.fix or None
 
 

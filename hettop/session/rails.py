@@ -11,10 +11,10 @@ from typing import NamedTuple
 from hettop.events import Power, RailState
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
-PARTS = ("cpu", "gpu", "ane")  # of which the estimate is made where the source tells no `combined`
+PARTS = ("cpu", "gpu", "ane")  # of which the estimate is made where the source reports no `combined`
 SUM = "sum"  # stands beside the rails where the estimate itself is summed up
 NOT_MEASURED = frozenset({"suspect-zero", "stale", "partial", "inconsistent"})
-"""Flags of power samples that tell no power: 0 W while busy is not a measurement."""
+"""Flags of power samples that report no power: 0 W while busy is not a measurement."""
 
 PJ_PER_MJ = 1e9
 Rails = tuple[float | None, ...]

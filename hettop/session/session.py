@@ -78,7 +78,7 @@ class Session:
 
     @property
     def captured(self) -> bool:
-        """Whether the power that is shown was played from a capture: it tells nothing of what ran in this session."""
+        """Whether the power was played from a capture, and so does not belong to this session."""
         told = self.power or self.power_status
         return told is not None and events.is_capture(told.source)
 
@@ -88,13 +88,13 @@ class Session:
 
     @property
     def limit_ns(self) -> int | None:
-        """The latency budget in force: the one that was set, else the period of the rate."""
+        """The active latency budget: the one that was set, else the period of the rate."""
         control = self.control
         if control is None:
             return None
         if control.limit_ns is not None:
             return control.limit_ns
-        slowest = 1e9 / events.LARGEST_EXACT  # below it a period is no number of nanoseconds that a line can hold
+        slowest = 1e9 / events.LARGEST_EXACT  # below it a period is not a number of nanoseconds that a line can hold
         return round(1e9 / control.rate_hz) if control.rate_hz and control.rate_hz > slowest else None
 
     def fold(self, event: AnyEvent) -> None:
@@ -340,7 +340,7 @@ class Session:
 
 
 def current_condition(session: Session, unit: str) -> Condition | None:
-    """The unit's condition under the load (and thermal state) in force; else its latest under that load."""
+    """The unit's condition under the active load (and thermal state); else its latest under that load."""
     found = session.conditions.get(ConditionKey(unit, session.load, session.thermal))
     if found is not None:
         return found

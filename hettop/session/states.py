@@ -1,6 +1,6 @@
 """How one condition behaves over time: how long it stays in each of its modes, and whether it has drifted.
 
-Pure, and cheap enough for every frame: states are those of the spike fence, stays are of the last minute.
+Pure, and cheap enough for every frame: states are those of the spike threshold, stays are of the last minute.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def mode_stays(modes: Modes, latencies: Column | None) -> list[float | None]:
 
 
 def drift_fields(found: Drifted | None) -> dict[str, float] | None:
-    """A drift as the statistics object tells it: times in ms, `from_s` in seconds of the session."""
+    """A drift as the statistics object reports it: times in ms, `from_s` in seconds of the session."""
     if found is None:
         return None
     return {

@@ -27,9 +27,9 @@ from hettop.units import NS_PER_MS
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples lie above the fence of the whole distribution, and where it stands; both unknown without one.
+    """Samples above the spike threshold of the whole distribution, and the threshold; both None without one.
 
-    as_they_came: how many were above the fence in force when they came, as the screen counts and lists them.
+    as_they_came: how many were above the active spike threshold when they came, as the screen counts and lists them.
     """
 
     n: int | None
@@ -79,7 +79,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry,
     `output_not_finite` how many values are no numbers in this unit alone. `energy_reason` says why there is no
     energy although there was power; `evidence` what the plan claims beside what the rails drew; `plan_reason` why
-    there is no plan. `p90_early_stopping_ms` is MLPerf LoadGen's estimate of P90: at 99 % confidence not too low.
+    there is no plan. `p90_early_stopping_ms` is MLPerf LoadGen's estimate of P90: at 99% confidence not too low.
     `canary_missed` of `canary_due` frames came too late for a 60 Hz screen. `warmup_steady` says whether a warm-up
     until steady ended so. `binding_overhead_ms` is the mean wall less the mean native time. `tokens_per_s` is
     `tokens_per_call` by the median latency.
@@ -277,11 +277,11 @@ def _why_no_plan(session: Session, unit: Unit) -> str | None:
     if unit.plan is not None:
         if unit.plan.error is not None:
             return unit.plan.error.message
-        return None if unit.plan.ops else "it is empty: no operation has a place"
+        return None if unit.plan.ops else "it is empty: no operation is placed"
     backend = unit.backend or (session.header.model.backend if session.header else None)
     if backend != "coreml":
         return None
-    return "none was read before the end" if split_row(unit.name)[1] is None else "of variants none is read"
+    return "not read before the end" if split_row(unit.name)[1] is None else "plans of variants are not read"
 
 
 def _energy_fields(energy: EnergyFigures) -> dict[str, Any]:
@@ -341,7 +341,7 @@ def _shares(found: Modes, wall: DurationSeries) -> list[ModeShare]:
 
 
 def _spikes(condition: Condition) -> Spikes:
-    """Samples above the fence of the whole series; while there are too few for a fence nobody knows."""
+    """Samples above the spike threshold of the whole series; None while there are too few samples."""
     series = condition.wall
     raw = series.raw()
     limit = fence(series.histogram if raw is None else raw)
@@ -376,7 +376,7 @@ def _ms(nanoseconds: float | None) -> float | None:
 
 
 class IdleGap(msgspec.Struct, frozen=True):
-    """Latency of the samples after a pause of `from_ms` to `to_ms` (null: or longer), within 0.4 %."""
+    """Latency of the samples after a pause of `from_ms` to `to_ms` (null: or longer), within 0.4%."""
 
     from_ms: float
     to_ms: float | None

@@ -1,6 +1,6 @@
-"""Tokens a second: what a call of a token-by-token model is worth, by what the header tells of its two rows.
+"""Tokens per second: what a call of a token-by-token model is worth, by what the header describes its two rows.
 
-Pure; the row of the unit itself is decode, its variant is prefill. Nothing is known of a session whose header tells
+Pure; the row of the unit itself is decode, its variant is prefill. Nothing is known of a session whose header reports
 nothing.
 """
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
 
 PREFILL = "prefill"
-"""The variant of a unit that takes in a prompt, many tokens a call; the unit itself goes on, token by token."""
+"""The variant of a unit that takes in a prompt, many tokens per call; the unit itself goes on, token by token."""
 
 SETTING = "tokens"
 MS_PER_S = 1e3
 MOST = 10**9
-"""More tokens a call than this are a damaged header."""
+"""More tokens per call than this are a damaged header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class TokensPerCall:
 
 
 def tokens_per_call(session: Session) -> TokensPerCall | None:
-    """As the header tells; None where the calls of this session are not counted in tokens."""
+    """As the header reports; None where the calls of this session are not counted in tokens."""
     told = session.header.settings.get(SETTING) if session.header else None
     if not isinstance(told, dict):
         return None

@@ -18,7 +18,7 @@ ENGINE_FIELDS = (
     "peak_memory_mb",
     "unfinished",
 )
-"""What an engine tells of itself once, and what then stays until it tells something else."""
+"""What an engine describes itself once, and what then stays until it reports something else."""
 
 WARMUPS_KEPT = 1000
 SEVERAL_TURNS = 3

@@ -32,12 +32,14 @@ BRAND = ("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string")
 MODEL = ("/usr/sbin/sysctl", "-n", "hw.model")
 PROC_TRANSLATED = ("/usr/sbin/sysctl", "-n", "sysctl.proc_translated")
 
-ROSETTA = "Python runs translated by Rosetta, which slows everything but the accelerators: install one for arm64"
-LOW_POWER = "low power mode is on: latencies are longer than they need be"
+ROSETTA = (
+    "Python runs under Rosetta, which slows down everything except the accelerators; hint: install an arm64 Python"
+)
+LOW_POWER = "low power mode is on and increases latencies"
 
 
 def describe_host(system: str = sys.platform, run: Run = command_output) -> events.Host:
-    """Chip, OS, cores, memory and versions of this machine; None where the platform does not tell.
+    """Chip, OS, cores, memory and versions of this machine; None where the platform does not report.
 
     `system` as `sys.platform` names it.
     """
@@ -65,7 +67,7 @@ def chip_name(system: str, cpuinfo: Path, run: Run) -> str | None:
 
 
 def machine_model(system: str, run: Run = command_output) -> str | None:
-    """A Mac's model as its system names it (`Mac14,2`); None elsewhere, and where it does not tell."""
+    """A Mac's model as its system names it (`Mac14,2`); None elsewhere, and where it does not report."""
     if system != "darwin":
         return None
     return clean(run(MODEL).strip(), 80) or None

@@ -78,7 +78,7 @@ def caffeinate(pid: int) -> tuple[str, ...]:
 
 
 class SleepInhibitor:
-    """In force from the start to `close`. A machine without the command sleeps as ever: that is no error.
+    """Active from the start to `close`. Without the command the machine may sleep, which is not an error.
 
     command: what to start instead of `caffeinate`. platform: as `sys.platform` names it.
     """

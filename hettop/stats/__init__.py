@@ -1,1 +1,1 @@
-"""Numbers from arrays: quantiles, intervals, spikes, modes, histograms, comparisons. It knows nothing of hettop."""
+"""Numbers from arrays: quantiles, intervals, spikes, modes, histograms, comparisons. Independent of hettop."""

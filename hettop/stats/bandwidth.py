@@ -15,7 +15,7 @@ import numpy.typing as npt
 Float64Array = npt.NDArray[np.float64]
 
 GRID_POINTS = 4096
-"""Power of two for the cosine transform; cells are far narrower than any bandwidth that resolves 5 % of the mass."""
+"""Power of two for the cosine transform; cells are far narrower than any bandwidth that resolves 5% of the mass."""
 
 MARGIN = 0.5
 """Grid beyond the extremes, as a share of the range on each side: kernels end before the grid reflects them."""
@@ -34,7 +34,7 @@ _BISECTIONS = 12
 def smooth(values: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Grid (shape (GRID_POINTS,), unit of the values) and density on it (1 / unit), from values, shape (n,).
 
-    ValueError when all values are equal: their density is no function.
+    ValueError when all values are equal: their density is not a function.
     """
     low, high = float(values.min()), float(values.max())
     if not low < high:

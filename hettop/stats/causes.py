@@ -1,4 +1,4 @@
-"""Tells what goes with spikes from what is merely there: how often it was present at spikes and at other moments."""
+"""Tests which events are correlated with spikes: how often they occur at spikes and at other moments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVEL = 0.01
 usual .05: a live screen is looked at again and again."""
 
 LEAST_SPIKES = 5
-"""Fewer tell nothing, however well they agree."""
+"""Fewer spikes are insufficient data."""
 
 _NEGLIGIBLE = 1e-12
 
@@ -23,9 +23,9 @@ _NEGLIGIBLE = 1e-12
 class Verdict(Enum):
     """What the counts of one cause allow to say."""
 
-    MORE = "more often than chance"
-    NO_MORE = "no more than chance"
-    TOO_FEW = "too few spikes to tell"
+    MORE = "significant"
+    NO_MORE = "not significant"
+    TOO_FEW = "insufficient data"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 REPORTS = 12
-"""Times of which a level is made. In an hour of them, one in ten disturbed, eight warn falsely in 8 % of sessions."""
+"""Times of which a level is made. In an hour of them, one in ten disturbed, eight warn falsely in 8% of sessions."""
 
 LEVEL = 0.25
-"""Others make the work longer and never shorter, so a low quantile tells of the clock where the median does not yet."""
+"""Other work only makes it longer, so a low quantile shows the clock where the median does not yet."""
 
 LEAST_LOSS = 0.05
-"""What the levels of undisturbed times differ by is 1 %; a throttled clock loses more than this."""
+"""What the levels of undisturbed times differ by is 1%; a throttled clock loses more than this."""
 
 
 def clock_loss(first: Sequence[int], recent: Sequence[int]) -> float | None:

@@ -82,7 +82,7 @@ def _majorant(x: Float64Array, low: int, high: int) -> Indices:
 def _hull(x: Float64Array, index: Indices, side: float) -> Indices:
     """Corners of the lower (side 1) or upper (side -1) hull of the points (x[i], i) for ascending i in `index`.
 
-    A point that does not lie beyond the line through its two neighbours is no corner whatever lies further away, so
+    A point that does not lie beyond the line through its two neighbours is not a corner whatever lies further away, so
     whole passes remove such points at once; what passes do not thin out any more is walked point by point.
     """
     while index.size > CHAIN_POINTS:

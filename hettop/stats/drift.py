@@ -1,4 +1,4 @@
-"""Drift: whether a latency's level has moved for good, and since when; modes that come and go are none.
+"""Drift: whether a latency's level has moved for good, and since when; modes that come and go are not drift.
 
 CUSUM of Page (1954, Biometrika 41) on medians of 50 samples, because single latencies have tails that trip any sum of
 them.
@@ -27,10 +27,10 @@ MIDDLE = BLOCK // 2 - 1
 """The place of its median, the lower middle one, among the sorted."""
 
 REFERENCE = 512
-"""Samples that say what the level was: enough to tell states apart, soon enough that a warm-up is not missed."""
+"""Samples that say what the level was: enough to report states apart, soon enough that a warm-up is not missed."""
 
 SLACK = 0.03
-"""Relative change that is nobody's business, as a logarithm."""
+"""Relative change that is ignored, as a logarithm."""
 
 THRESHOLD = 0.15
 """Sum of what goes beyond the slack at which it is called drift: a step of a fifth after one block."""

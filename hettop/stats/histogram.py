@@ -12,7 +12,7 @@ Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 SUB_BUCKET_BITS = 7
-"""Mantissa bits kept. A bucket is at most 1/128 of its value wide, so its midpoint errs by at most 1/256 = 0.39 %."""
+"""Mantissa bits kept. A bucket is at most 1/128 of its value wide, so its midpoint errs by at most 1/256 = 0.39%."""
 
 SUB_BUCKETS = 1 << SUB_BUCKET_BITS
 _MANTISSA_BITS = 52
@@ -119,7 +119,7 @@ class Histogram:
         """Quantile in ns by numpy's linear rank (type 7), each order statistic standing at its bucket's middle.
 
         Middles, not a ramp through the bucket: a coarse timer puts every value of a bucket on one point, where a
-        ramp errs by the bucket's whole width (0.78 %) and the middle by half of it. The largest order statistic
+        ramp errs by the bucket's whole width (0.78%) and the middle by half of it. The largest order statistic
         is therefore not the maximum: callers that know minimum and maximum clamp to them.
         None when empty; ValueError when q is outside 0..1.
         """

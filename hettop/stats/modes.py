@@ -1,4 +1,4 @@
-"""Modes of a latency distribution: how many, where, how much of it each holds, and whether to believe them.
+"""Modes of a latency distribution: how many, where, their shares, and whether they are significant.
 
 One mode is the null hypothesis: more are reported only when a density estimate and an independent test both say so.
 """
@@ -34,10 +34,10 @@ MAX_DIP_P = 0.05
 
 FIRM_SAMPLES = 300
 FIRM_DIP_P = 0.01
-"""Several modes are tentative below the first or above the second: 3 modes of 3 are found in 99 % from 300."""
+"""Several modes are tentative below the first or above the second: 3 modes of 3 are found in 99% from 300."""
 
 MAX_POINTS = 20_000
-"""More than this tells a mode test nothing and costs time: evenly spaced order statistics stand for the rest."""
+"""More than this does not improve a mode test and costs time: evenly spaced order statistics stand for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _modes_of_sorted(values: Float64Array) -> Modes:
 
 
 def _without_spikes(values: Float64Array) -> Float64Array:
-    """What lies under the fence, unless as much as a mode lies above it: that is a slow state, not spikes."""
+    """What lies under the spike threshold, unless as much as a mode lies above it: that is a slow state, not spikes."""
     fence = fence_of_samples(values)
     if fence is None:
         return values

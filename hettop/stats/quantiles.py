@@ -1,4 +1,4 @@
-"""Quantiles of samples, how far they can be trusted, and how many samples they need."""
+"""Quantiles of samples, their confidence intervals, and how many samples they need."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def quantile_interval(n: int, q: float, confidence: float = CONFIDENCE) -> tuple
 
     Distribution-free: the number of samples below the quantile is binomial, B ~ Bin(n, q), so x[l]..x[u] covers it
     with probability P(l <= B <= u - 1) (David and Nagaraja, Order Statistics, 3rd ed., section 7.1). Both tails get
-    (1 - confidence) / 2: n = 100, q = 0.9 gives ranks 84 and 96, covering 95.6 %.
+    (1 - confidence) / 2: n = 100, q = 0.9 gives ranks 84 and 96, covering 95.6%.
 
     The high rank is None when no order statistic is a bound, that is when even the maximum lies below the quantile
     too often: q^n > 1 - confidence (P99: below n = 299). The low rank is None likewise, (1 - q)^n > 1 - confidence
@@ -79,7 +79,7 @@ def quantile_interval(n: int, q: float, confidence: float = CONFIDENCE) -> tuple
 
 
 def interval_of(samples_sorted: npt.ArrayLike, q: float) -> tuple[float | None, float | None]:
-    """95 % interval of the q-quantile of ascending samples (shape (n,)), in their unit; see `quantile_interval`."""
+    """95% interval of the q-quantile of ascending samples (shape (n,)), in their unit; see `quantile_interval`."""
     array = np.asarray(samples_sorted)
     low, high = quantile_interval(array.size, q)
     return (
@@ -93,7 +93,7 @@ def samples_needed(q: float) -> int:
     """Samples below which the q-quantile is not shown: 64 for P90, 662 for P99, 6,636 for P99.9.
 
     MLPerf LoadGen's early stopping (loadgen/early_stopping.cc and results.cc in mlcommons/inference): the smallest n
-    that could bear out the quantile with one sample over the limit, P(Bin(n, 1 - q) <= 1) <= 1 %, which is
+    that could bear out the quantile with one sample over the limit, P(Bin(n, 1 - q) <= 1) <= 1%, which is
     q^n + n (1 - q) q^(n - 1) <= 0.01. ValueError unless 0 < q < 1.
     """
     if not 0.0 < q < 1.0:
@@ -111,8 +111,8 @@ def samples_needed(q: float) -> int:
 def early_stopping_rank(n: int, q: float) -> int | None:
     """Rank (1-based) of n samples that MLPerf LoadGen reports as its early stopping estimate of the q-quantile.
 
-    The largest t with P(Bin(n, 1 - q) <= t) <= 1 % is the number of samples that could be over a limit which the
-    quantile is known to meet at 99 % confidence; the estimate is the (n - t + 1)-th smallest (loadgen/results.cc): with
+    The largest t with P(Bin(n, 1 - q) <= t) <= 1% is the number of samples that could be over a limit which the
+    quantile is known to meet at 99% confidence; the estimate is the (n - t + 1)-th smallest (loadgen/results.cc): with
     n = 2048 and q = 0.9 the 172 slowest are left out. None below `samples_needed(q)`. ValueError unless 0 < q < 1.
     """
     if n < samples_needed(q):

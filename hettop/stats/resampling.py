@@ -133,10 +133,10 @@ def quantile_bounds(samples: npt.ArrayLike, q: float, confidence: float = CONFID
 
 
 def dependence_time(samples: Float64Array, q: float) -> float:
-    """Samples (1 or more) that together tell as much of the q-quantile as one independent sample.
+    """Samples (1 or more) that carry as much information on the q-quantile as one independent sample.
 
     The larger of two autocorrelation times: of the ranks (slow waves, sticky modes) and of being above the q-quantile
-    (tails that come in bursts). The larger, because a few samples in a tail cannot tell how they come.
+    (tails that come in bursts). The larger, because a few samples in a tail cannot show how they are clustered.
     """
     above = (samples > quantile(samples, q)).astype(np.float64)
     return max(autocorrelation_time(_ranks(samples)), autocorrelation_time(above))
@@ -198,7 +198,7 @@ def block_bootstrap_difference(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> tuple[float, float, float]:
-    """Difference of the q-quantile, b - a, and its 95 % percentile interval (low, high), in the samples' unit.
+    """Difference of the q-quantile, b - a, and its 95% percentile interval (low, high), in the samples' unit.
 
     `a` and `b` (shapes (n,) and (m,)) are in the order in which they were taken and are resampled independently in
     circular blocks of `block` consecutive samples (Politis and Romano 1992); see `MIN_BLOCKS` for short runs.

@@ -13,24 +13,24 @@ MAD_MULTIPLE = 10.0
 """MADs (unscaled, of the log latency) above the median: 6.7 standard deviations of a log-normal."""
 
 MEDIAN_MULTIPLE = 1.5
-"""A very steady unit has a tiny MAD; what is within 1.5 x its median is still nobody's spike."""
+"""A very steady unit has a tiny MAD; latencies within 1.5 x its median are not spikes."""
 
 SLOW_STATE_MULTIPLE = 3.0
 """Of the median of a slow state, beyond which all is a spike: where a machine is busy, what is slow spreads over a
 decade, and ten of its MADs are beyond anything that happens."""
 
 MIN_SPIKE_SAMPLES = 20
-"""Below this the MAD itself errs by a quarter (asymptotic sd of a normal's MAD: 1 / sqrt(0.74 n)), and the fence
-of a multimodal unit may be set by the few samples of one mode."""
+"""Below this the MAD itself errs by a quarter (asymptotic sd of a normal's MAD: 1 / sqrt(0.74 n)), and the spike
+threshold of a multimodal unit may be set by the few samples of one mode."""
 
 MIN_LATENCY_NS = 1
 """What is below the clock's resolution has no logarithm; it counts as this."""
 
 
 def fence(distribution: Histogram | npt.ArrayLike) -> float | None:
-    """Spike fence in ns of a histogram or of samples (shape (n,), ns); None below `MIN_SPIKE_SAMPLES`.
+    """Spike threshold in ns of a histogram or of samples (shape (n,), ns); None below `MIN_SPIKE_SAMPLES`.
 
-    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x), of the slowest state that holds at least 5 % of
+    The larger of exp(median(log x) + 10 MAD(log x)) and 1.5 median(x), of the slowest state that holds at least 5% of
     the samples (`slow_state`), but no more than 3 medians of that; of all samples where there is one state.
     """
     if isinstance(distribution, Histogram):
@@ -54,7 +54,7 @@ def fence_of_samples(values: npt.ArrayLike) -> float | None:
 
 
 def fence_of_histogram(hist: Histogram) -> float | None:
-    """See `fence`; each value stands at its bucket's middle, which moves the fence by 8 % at worst."""
+    """See `fence`; each value stands at its bucket's middle, which moves the spike threshold by 8% at worst."""
     if hist.total < MIN_SPIKE_SAMPLES:
         return None
     indices, counts = hist.nonzero()
@@ -90,8 +90,9 @@ SIGMAS = 4.0
 """And so many standard deviations of the counts below it: bins of few samples have gaps by accident."""
 
 WIDTHS = (4, 8, 16, 32)
-"""Buckets joined to a bin, finest first: 2 to 3 %, ... of the value. Modes closer than that do not move a fence, and
-the ticks of a 24 MHz timer are closer from 1.4 us on. Few samples show a wide state in wide bins alone."""
+"""Buckets joined to a bin, finest first: 2 to 3%, ... of the value. Modes closer than that do not move a spike
+threshold, and the ticks of a 24 MHz timer are closer from 1.4 us on. Few samples show a wide state in wide bins
+alone."""
 
 
 def slow_state_from(indices: Int64Array, counts: Int64Array) -> int | None:

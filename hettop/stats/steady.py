@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 LEAST = 50
-"""Fewer tell a slow decay from none only where there is no noise."""
+"""Fewer samples detect a slow decay only without noise."""
 
 STEP = 10
 """So many values lie between two looks: each look is a chance to be wrong."""
@@ -16,7 +16,7 @@ BLOCK = 5
 """Values whose median is one point of the line: a spike moves none, and neighbours depend less on each other."""
 
 PART = 0.75
-"""Of the values, the last: the beginning, which may be many times as slow, is no part of any line."""
+"""Of the values, the last: the beginning, which may be many times as slow, is not a part of any line."""
 
 TOLERANCE = 0.05
 """Change left, of which a warm-up may end: below it a mean of the next hundreds is off by one or two per cent."""

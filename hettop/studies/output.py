@@ -90,12 +90,12 @@ class StudyOutput:
             sys.stdout.write(to_json(document()) + "\n")
         else:
             width = shutil.get_terminal_size((100, 24)).columns
-            kept = [f"kept in {clean(self._arguments.record)}"] if self._recording is not None else []
+            kept = [f"recorded in {clean(self._arguments.record)}"] if self._recording is not None else []
             blocks = [Paragraph(title, "muted"), *(STUDIES[self._name].page(result) if page is None else page)]
             sys.stdout.write("\n".join([block_text(blocks, width).rstrip("\n"), *kept]) + "\n")
 
     def failed(self, message: str) -> None:
-        """Tell why there is nothing, where no exception says it."""
+        """Print why there is no result, where no exception does."""
         self.progress.failed(HettopError("study", message))
         sys.stderr.write(f"hettop: {clean(message, 400)}\n")
 
@@ -134,7 +134,7 @@ class StudyRecording:
         """Raises HettopError (`io`, `missing`, `usage`) where it cannot be."""
         if path.suffix == pack.SUFFIX:
             raise HettopError(
-                "usage", "a study is a few lines: it is not compressed", f"name {pack.plain_path(path).name}"
+                "usage", "a recording of a study cannot be compressed", f"use {pack.plain_path(path).name}"
             )
         self._name, self._now, self._began = name, now, now()
         self._arguments = [without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
@@ -158,9 +158,9 @@ class StudyRecording:
         self._kept = True
         closed = self._writer.close(f"the study is {state}", t)
         if closed.fault is not None:
-            raise HettopError("io", f"the study could not be kept: {closed.fault}")
+            raise HettopError("io", f"cannot record the study: {closed.fault}")
 
 
 def without_folders(word: str) -> str:
-    """Where files lie on a machine is nobody's business who gets the recording."""
+    """The word without folders, which are private to the machine."""
     return clean(PurePath(word).name if os.sep in word else word, TEXT_LIMIT)

@@ -15,9 +15,9 @@ from hettop.studies.result import named
 from hettop.text import clean, safe
 
 _ENDS = {
-    "ended": "Ended by the user: this was known after",
-    "failed": "This was known after",
-    "running": "Still running at the end of the recording: this was known after",
+    "ended": "Ended by the user; results after",
+    "failed": "Results after",
+    "running": "Still running at the end of the recording; results after",
 }
 
 
@@ -36,7 +36,7 @@ def _blocks(study: Study, *, beside: bool) -> Iterator[Block]:
         yield Paragraph(f"It failed: {study.error.message}{hint}", tone="warning")
     page = page_of(study)
     if page:
-        rested = ", while inference of the session itself rested" if beside else ""
+        rested = ", with inference paused" if beside else ""
         yield Paragraph(f"{_ENDS.get(study.state, 'Measured in')} {clock(study.elapsed_ns)}{rested}.")
         yield from page
 
@@ -62,7 +62,7 @@ def studies_document(session: Session) -> list[dict[str, Any]]:
 
 
 def _ended(study: Study) -> str:
-    state = study.state if study.state != "running" else "not ended"
+    state = study.state if study.state != "running" else "still running"
     return f"{study.name}: {state}, {clock(study.elapsed_ns)}."
 
 

@@ -37,7 +37,7 @@ class LiveOffer:
 class StudyKind:
     """A study: the name in commands and recordings, the title above its page, and what its command does, in short.
 
-    summary: empty where it is no command, but an option of another study's. live: None: not offered, or, as
+    summary: empty where it is not a command, but an option of another study's. live: None: not offered, or, as
     co-execution, steered by the live view itself.
     """
 
@@ -56,7 +56,7 @@ class StudyKind:
         return kind
 
     def result(self, found: Mapping[str, Any]) -> StudyResult | None:
-        """What a line of a recording holds; None where it is no result of this study."""
+        """What a line of a recording holds; None where it is not a result of this study."""
         try:
             return self.type().from_line(found)
         except ValueError:  # msgspec's are ValueErrors
@@ -80,14 +80,14 @@ STUDIES = {
             "roofline",
             "Roofline",
             "Measure the roofline and place each layer on it",
-            LiveOffer("what this machine can do, and how near each layer comes", ("roofline", "--unit", "{unit}")),
+            LiveOffer("peak rates of this machine, and how close each layer comes", ("roofline", "--unit", "{unit}")),
         ),
         StudyKind(
             "sweep",
             "Sweep",
             "Measure across batch sizes, image sizes or competing loads",
             LiveOffer(
-                "items a second and latency by batch, 1 to 16",
+                "items per second and latency by batch, 1 to 16",
                 ("sweep", "--units", "{unit}", "--batch", "1,2,4,8,16"),
             ),
         ),
@@ -101,9 +101,7 @@ STUDIES = {
             "cold",
             "Start-up",
             "Measure start-up cost and break-even",
-            LiveOffer(
-                "start-up on two units, and from how many calls on the other wins", ("cold", "--units", "{pair}")
-            ),
+            LiveOffer("start-up on two units, and the number of calls to break even", ("cold", "--units", "{pair}")),
         ),
         StudyKind("coexec", "Co-execution", "Run several units concurrently and measure the speedup"),
         StudyKind(
@@ -130,13 +128,13 @@ STUDIES = {
 
 
 def read_document(name: str, document: Mapping[str, Any]) -> StudyResult:
-    """What the command of the study called `name` printed. Raises HettopError (`study`) where it is no such thing."""
+    """The result that the command of study `name` printed. Raises HettopError (`study`) if it is invalid."""
     if name not in STUDIES:
-        raise HettopError("study", f"no study is called {name}", f"there are {', '.join(STUDIES)}")
+        raise HettopError("study", f"unknown study {name}", f"known studies: {', '.join(STUDIES)}")
     try:
         return STUDIES[name].type().from_document(document)
     except (KeyError, TypeError, ValueError) as error:  # msgspec's are ValueErrors
-        raise HettopError("study", f"{name} told what cannot be read: {type(error).__name__} {error}") from None
+        raise HettopError("study", f"{name} returned an invalid result: {type(error).__name__} {error}") from None
 
 
 def result_of(study: Study) -> StudyResult | None:

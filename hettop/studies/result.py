@@ -71,7 +71,7 @@ class StudyResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @classmethod
     def from_line(cls, found: Mapping[str, Any]) -> Self:
-        """Reverse of `line`. Raises ValueError (msgspec.ValidationError) for what is no result of this study.
+        """Reverse of `line`. Raises ValueError (msgspec.ValidationError) for what is not a result of this study.
 
         Recordings of version [1, 0] have bare lists in the order of the fields for some rows.
         """

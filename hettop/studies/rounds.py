@@ -16,14 +16,14 @@ from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Candidate, Rounds, Trial
 from hettop.measurement.setup import Setup
 from hettop.record.pack import SUFFIX, plain_path
-from hettop.report.document import session_document
+from hettop.report.document import head, session_document
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import Statistics
 from hettop.studies.output import StudyOutput
 from hettop.text import clean
 
-INTERRUPTED = "interrupted: there are fewer samples than were asked for"
+INTERRUPTED = "interrupted: fewer samples than requested"
 PUMP_EVERY_S = 0.02
 """Oftener than a turn of the fastest models lasts."""
 
@@ -68,16 +68,16 @@ def study_options(arguments: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(arguments), "record": record})
 
 
-def heading(setup: Setup, trials: Sequence[Trial]) -> tuple[str, dict[str, Any]]:
+def heading(setup: Setup, trials: Sequence[Trial], study: str) -> tuple[str, dict[str, Any]]:
     """A title, and the head of a document: host and model, called as what all candidates were made of."""
     model, name = setup.model, setup.model.name
     session = next((trial.session for trial in trials if trial.session is not None), None)
     if session is None:
-        return name, {"model": {"name": name, "sha256": model.sha256}}
-    head = session_document(session)
-    head.pop("conditions", None)
+        return name, {**head(study), "model": {"name": name, "sha256": model.sha256}}
+    first = session_document(session, name=study)
+    first.pop("conditions", None)
     called = {"name": name, "sha256": model.sha256, "note": model.note or None}
-    return " · ".join([name, *provenance(session)[2:]]), {**head, "model": {**head["model"], **called}}
+    return " · ".join([name, *provenance(session)[2:]]), {**first, "model": {**first["model"], **called}}
 
 
 def print_recordings(trials: Sequence[Trial]) -> None:
@@ -87,7 +87,7 @@ def print_recordings(trials: Sequence[Trial]) -> None:
 
 
 def exit_code(rows: Sequence[Statistics], interrupted: bool, output: StudyOutput) -> int:
-    """0 if something was measured; else the reasons are told, each once."""
+    """0 if something was measured; else the reasons are reported, each once."""
     if interrupted:
         return EXIT_INTERRUPTED
     if any(row.n for row in rows):

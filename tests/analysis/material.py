@@ -25,7 +25,7 @@ def correlated(rng: np.random.Generator, n: int, rho: float) -> Samples:
 
 
 def latencies(rng: np.random.Generator, n: int, rho: float, median_ms: float = 2.5) -> Samples:
-    """Log-normal latencies in ms, 10 % wide, correlated by `rho`."""
+    """Log-normal latencies in ms, 10% wide, correlated by `rho`."""
     return np.asarray(median_ms * np.exp(0.1 * correlated(rng, n, rho)))
 
 

@@ -162,7 +162,7 @@ def test_stationary_units_alike_are_never_advised_and_nothing_flaps(
 
 
 def test_stationary_units_apart_are_advised_once_and_the_advice_stays_over_25_seeds() -> None:
-    """A minute of looks each: did one in ten flap, 1 - .9**25 = 93 % of such sets would show it."""
+    """A minute of looks each: did one in ten flap, 1 - .9**25 = 93% of such sets would show it."""
     for seed in range(25):
         watched = Watched(rng=np.random.default_rng(seed), stickiness=0.6, spread=0.1)
         watched.steer(A, B)

@@ -73,7 +73,7 @@ def test_there_is_no_hasty_no_either(n: int) -> None:
 
 
 def test_correlated_samples_seldom_give_a_false_yes_or_no_at_the_very_limit() -> None:
-    """The limit is the true P90: every yes is false. The naive interval would say so in about 10 % of the runs."""
+    """The limit is the true P90: every yes is false. The naive interval would say so in about 10% of the runs."""
     rng = np.random.default_rng(12)
     answers = [
         judge(unit_of(np.exp(correlated(rng, 800, 0.6))), Budget(np.exp(P90_OF_NORMAL), 0.9), paced_at=None).met
@@ -85,7 +85,7 @@ def test_correlated_samples_seldom_give_a_false_yes_or_no_at_the_very_limit() ->
 
 def test_the_samples_it_asks_for_are_about_enough() -> None:
     rng = np.random.default_rng(13)
-    # 2.5 % above the true P90 of a distribution 10 % wide: 2.5 * exp(.1 * 1.28) = 2.84 ms
+    # 2.5% above the true P90 of a distribution 10% wide: 2.5 * exp(.1 * 1.28) = 2.84 ms
     few = judge(unit_of(latencies(rng, 200, 0.3)), Budget(2.91, 0.9), paced_at=None)
     assert few.met is None
     assert few.needs is not None

@@ -221,7 +221,7 @@ def test_what_a_system_cannot_have_is_no_fault(tmp_path: Path) -> None:
 
 
 def test_what_a_mac_could_have_and_lacks_is_one(tmp_path: Path) -> None:
-    why = "Core ML is run through coremltools: pip install coremltools"
+    why = "Core ML needs coremltools: pip install coremltools"
     found = looked(tmp_path, core_ml=dict.fromkeys(HAS_CORE_ML, why))
     assert by_name(found, "units")["coreml: CPU_ONLY, CPU_AND_GPU, CPU_AND_NE, ALL"].works is False
     assert by_name(found, "competing load")["ane, gpu"].works is False

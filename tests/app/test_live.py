@@ -385,6 +385,6 @@ def test_where_nothing_would_change_the_sources_reason_is_the_hint() -> None:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         with pytest.raises(HettopError) as caught:
             feed.power_access()
-        assert (caught.value.kind, caught.value.hint) == ("usage", "not asked for (--power none)")
+        assert (caught.value.kind, caught.value.hint) == ("usage", "disabled (--power none)")
     finally:
         feed.close()

@@ -109,7 +109,7 @@ def test_its_figures_grow_and_a_worker_that_is_killed_is_told_once_and_the_strea
     os.kill(next(pid for pid in workers() if "worker" in psutil.Process(pid).cmdline()[-1]), signal.SIGKILL)
     pumped(feed, lambda: any(unit.error for unit in found(feed.session).units), "its death is known")
     rounds = found(feed.session).rounds
-    pumped(feed, lambda: found(feed.session).rounds >= rounds + 2, "the other goes on")
+    pumped(feed, lambda: found(feed.session).rounds >= rounds + 2, "the other unit continues")
     deaths = [text for text in log(feed.session) if "left the co-execution: worker process killed by SIGKILL" in text]
     assert len(deaths) == 1
     assert found(feed.session).in_order
@@ -202,7 +202,7 @@ def test_a_capture_gives_no_energy_and_says_why(tmp_path: Path) -> None:
         co_executing(feed)
         told = found(feed.session)
         assert told.energy_mj is None
-        assert (told.energy_why or "").startswith("power is from a capture, not of this run")
+        assert (told.energy_why or "").startswith("power is from a capture, not from this run")
 
 
 def test_after_a_pause_it_stays_paused(feed: LiveFeed) -> None:

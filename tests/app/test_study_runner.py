@@ -46,7 +46,7 @@ if does == "crash":
     print("Fatal: no memory", file=sys.stderr)
     sys.exit(2)
 if does == "rubbish":
-    print("no JSON")
+    print("not valid JSON")
 if does == "other":
     tell(document={{"layers": 5}})
 if does == "long":

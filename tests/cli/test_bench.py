@@ -88,11 +88,11 @@ def test_a_threshold_that_fails_is_told_beside_the_result() -> None:
         (("--runs", "5", "--duration", "5s"), "not allowed with"),
         (("--units", "WARP_DRIVE"), "unknown unit 'WARP_DRIVE'"),
         (("--units", "CPU_AND_NE"), "CPU_AND_NE cannot run here"),
-        (("--load", "frobnicate:1"), "'frobnicate:1' is no load"),
+        (("--load", "frobnicate:1"), "invalid load 'frobnicate:1'"),
         (("--load", "gpu:1"), "Core ML"),
-        (("--assert", "nonsense"), "is no threshold"),
-        (("--assert", "ALL.p90<3ms"), "ALL is not going to be measured"),
-        (("--assert", "CPU_ONLY[cpu:2].p90<3ms"), "nothing is going to be measured under load cpu:2"),
+        (("--assert", "nonsense"), "invalid threshold"),
+        (("--assert", "ALL.p90<3ms"), "ALL will not be measured"),
+        (("--assert", "CPU_ONLY[cpu:2].p90<3ms"), "nothing will be measured under load cpu:2"),
         (("--runs", "٢"), "--runs"),
         (("--runs", "9" * 5000), "--runs"),
         (("--rate", "-1"), "--rate"),
@@ -162,7 +162,7 @@ def test_an_existing_file_is_kept_unless_force_is_used(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     precious = events.encode(header()) + b"\n"
     file.write_bytes(precious)
-    assert_refused(hettop(*SHORT, "--record", "r.jsonl", cwd=tmp_path), "r.jsonl exists already")
+    assert_refused(hettop(*SHORT, "--record", "r.jsonl", cwd=tmp_path), "r.jsonl already exists")
     assert_refused(
         hettop("bench", "mobilenetv2", "--shape", "image=9", "--record", "r.jsonl", "--force", cwd=tmp_path), ""
     )

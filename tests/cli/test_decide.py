@@ -67,7 +67,7 @@ def test_an_empty_recording_is_valid_and_meets_nothing(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"", "is empty"),
-        (b"{}\n", "no hettop header"),
+        (b"{}\n", "not a hettop header"),
         (b'{"k":"header","t":0,"format":"hettop","version":[9,0]}\n', "version 9"),
         (b"\x1f\x8b\x08\x00\x00", "compressed"),
         (b"\x00\x1b[31m" * 50, "not a hettop recording"),
@@ -83,11 +83,11 @@ def test_what_is_no_recording_is_refused_in_words(command: str, content: bytes, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--budget", "soon"), "is no budget"),
-        (("--energy", "5"), "is no energy budget"),
+        (("--budget", "soon"), "invalid budget"),
+        (("--energy", "5"), "invalid energy budget"),
         (("--rate", "-3"), "is no rate"),
         (("--load", "cpu:2"), "no samples under load cpu:2"),
-        (("--load", "nonsense"), "is no load"),
+        (("--load", "nonsense"), "invalid load"),
         (("--runs", "5"), "--runs is for measuring"),
         (("--until-proven",), "--until-proven is for measuring"),
         (("--record", "r.jsonl"), "--record is for measuring"),
@@ -163,7 +163,7 @@ def test_until_proven_ends_with_the_proof_and_not_at_its_limit() -> None:
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
     assert all(document["budget"]["met"].values())
-    assert 0.9749 < document["budget"]["confidence"] < 1, "each look is surer than 95 %"
+    assert 0.9749 < document["budget"]["confidence"] < 1, "each look is surer than 95%"
 
 
 def test_until_proven_gives_up_at_its_limit() -> None:
@@ -226,7 +226,7 @@ def test_a_recording_of_start_up_is_judged_by_its_starts(tmp_path: Path) -> None
     assert document["start_up"]["met"] == {"CPU_ONLY": True, "CPU_AND_NE": False}
     assert document["totals"]["units"][0]["unit"] == "CPU_AND_NE"
     assert called("decide", recording, "--cold", "1s").returncode == 1
-    assert "asked for    CPU_ONLY  proven to meet it" in called("decide", recording, "--cold", "5s").stdout
+    assert "meets budget  CPU_ONLY  proven to meet the budget" in called("decide", recording, "--cold", "5s").stdout
     text = called("decide", recording, "--calls", "1").stdout
     assert "1 call       CPU_ONLY  lowest total time, start-up included, 4.00 s" in text
     assert NOTHING not in text

@@ -94,7 +94,7 @@ def test_a_dumb_terminal_gets_the_table(measured: Measured) -> None:
         (("--demo", "--backend", "onnxruntime"), "--demo is the simulated backend"),
         (("--fps", "1000"), "--fps"),
         (("--units", "CPU_ONLY"), "--units"),
-        (("missing.onnx",), "no model missing.onnx here"),
+        (("missing.onnx",), "model not found: missing.onnx"),
     ],
 )
 def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str, ...], words: str) -> None:
@@ -104,9 +104,9 @@ def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str,
 def test_a_mistyped_command_is_told_which_one_was_meant_or_which_ones_there_are() -> None:
     meant, there_are = "did you mean: hettop bench", f"one of the commands {', '.join(COMMANDS)}"
     for arguments, words, hint in (
-        (("benhc",), "no model benhc here", meant),
+        (("benhc",), "model not found: benhc", meant),
         (("benhc", "--json"), "--json", meant),
-        (("zzz",), "no model zzz here", there_are),
+        (("zzz",), "model not found: zzz", there_are),
     ):
         done = called(*arguments)
         assert_refused(done, words)
@@ -129,4 +129,4 @@ def test_an_unknown_theme_is_refused_before_a_file_is_made(tmp_path: Path, name:
 def test_a_budget_that_is_none_is_refused_before_anything_starts(option: str, value: str) -> None:
     refused = hettop(option, value)
     assert refused.returncode == 2
-    assert "is no" in refused.stderr
+    assert "invalid" in refused.stderr

@@ -26,7 +26,7 @@ def test_of_the_simulated_m2_the_neural_engine_units_are_on_the_front(tmp_path: 
 def test_the_page_has_a_plot_and_a_table(tmp_path: Path) -> None:
     done = called("pareto", RECORDING, cwd=tmp_path)
     assert done.returncode == 0
-    assert "● on the front" in done.stdout
+    assert "● on the Pareto front" in done.stdout
     assert "CPU_AND_GPU" in done.stdout
     assert "simulated-m2.jsonl" not in done.stdout, "of one file there is nothing to tell apart"
 
@@ -42,7 +42,7 @@ def test_the_page_has_a_plot_and_a_table(tmp_path: Path) -> None:
             "nothing is called mobilenetv3",
         ),
         ((RECORDING, "--load", "cpu:99"), "nothing to choose from"),
-        (("none.json",), "no file none.json here"),
+        (("none.json",), "file not found: none.json"),
     ],
 )
 def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

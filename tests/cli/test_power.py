@@ -67,14 +67,14 @@ def test_what_was_dropped_is_told_beside_the_samples(capture: str) -> None:
 @pytest.mark.parametrize("shape", [(), ("--json",), ("--jsonl",)])
 def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, shape: tuple[str, ...]) -> None:
     for name, data, words in (
-        ("empty", b"", "nothing was captured"),
+        ("empty", b"", "empty capture"),
         ("junk", bytes(range(256)) * 40, "is binary data"),
         ("denied", b"powermetrics must be invoked as the superuser\n", "must be run with sudo"),
         ("bomb", b'<!DOCTYPE plist [<!ENTITY a "b">]><plist><dict><key>&a;</key></dict></plist>', "1 unreadable"),
     ):
         (tmp_path / name).write_bytes(data)
         assert_refused(called("power", "--replay", str(tmp_path / name), *shape), words)
-    assert_refused(called("power", "--replay", str(tmp_path / "nowhere"), *shape), "there is no file nowhere")
+    assert_refused(called("power", "--replay", str(tmp_path / "nowhere"), *shape), "file not found: nowhere")
 
 
 def test_a_capture_has_its_own_times(capture: str) -> None:

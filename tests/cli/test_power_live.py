@@ -52,13 +52,13 @@ def test_sources_that_were_passed_over_are_told() -> None:
     done = Done(mac(sudo="password", interval="0.01"), shape="json", duration_ns=100 * MS)
     document = one_document(done.stdout)
     assert document["source"] == "macmon"
-    assert document["refused"]["powermetrics"] == "macOS tells power to root only"
+    assert document["refused"]["powermetrics"] == "macOS reports power to root only"
 
 
 def test_another_interval_than_powermetrics_keeps_is_told() -> None:
     done = Done(mac(interval="0.01"), shape="json", interval_ns=100 * MS, duration_ns=SECOND)
     document = one_document(done.stdout)
-    assert "a sample every 500 ms, not 100 ms as asked for" in document["notes"]
+    assert "a sample every 500 ms, not the requested 100 ms" in document["notes"]
     assert len(document["samples"]) == 2
 
 
@@ -91,7 +91,7 @@ def test_no_source_is_exit_2_with_every_reason(tmp_path: Path) -> None:
         "  powermetrics: macOS only",
         "  macmon: macOS only",
         "  zeus: macOS only",
-        f"  rapl: there are no energy counters in {tmp_path}/class/powercap",
+        f"  rapl: no energy counters in {tmp_path}/class/powercap",
         f"  hwmon: no power sensor in {tmp_path}/class/hwmon",
     ]
 
@@ -101,8 +101,8 @@ def test_a_source_that_is_named_and_does_not_work_is_exit_2_with_its_mend(shape:
     done = Done(mac(sudo="password"), source="powermetrics", shape=shape)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "hettop: no power from powermetrics: macOS tells power to root only",
-        "  try: sudo -v, in this very terminal",
+        "hettop: no power from powermetrics: macOS reports power to root only",
+        "  try: run sudo -v in this terminal",
     ]
 
 
@@ -161,11 +161,11 @@ def test_a_capture_is_played_to_its_end(tmp_path: Path) -> None:
     done = called("power", "--source", f"file:{capture(tmp_path, 3)}", "--json")
     document = one_document(done.stdout)
     assert (done.returncode, document["source"], len(document["samples"])) == (0, "file", 3)
-    assert "nothing of this machine now" in document["notes"][0]
+    assert "not measured on this machine now" in document["notes"][0]
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("file:nowhere", "there is no file nowhere"), ("battery", "'battery' is no source of power")]
+    ("name", "words"), [("file:nowhere", "file not found: nowhere"), ("battery", "invalid power source 'battery'")]
 )
 def test_what_is_no_source_is_exit_2(name: str, words: str) -> None:
     done = called("power", "--source", name)

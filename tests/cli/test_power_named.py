@@ -22,9 +22,9 @@ MEASURING = (
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("file:nowhere.plist", "no power from file: there is no file nowhere.plist"),
+        ("file:nowhere.plist", "no power from file: file not found: nowhere.plist"),
         ("zeus", "no power from zeus"),
-        ("battery", "'battery' is no source of power"),
+        ("battery", "invalid power source 'battery'"),
     ],
 )
 def test_what_cannot_be_had_is_refused_before_anything_runs(
@@ -43,7 +43,7 @@ def test_a_capture_gives_no_figure_and_is_called_one(command: tuple[str, ...], t
     assert document["power"]["capture"] is True
     assert [row["energy_mj_per_inference"] for row in document["conditions"]] == [None]
     assert [row["thermal"] for row in document["conditions"]] == [None]
-    assert "CAPTURE: power is from a capture, not of this run" in done.stderr
+    assert "CAPTURE: power is from a capture, not from this run" in done.stderr
     if command[0] == "decide":
         assert (done.returncode, document["energy_budget"]["met"]) == (1, {"CPU_ONLY@1": None})
 
@@ -57,7 +57,7 @@ def test_without_power_bench_says_why_and_what_mends_it() -> None:
 
 
 def test_power_is_not_for_turns_of_points_nor_for_recordings(tmp_path: Path) -> None:
-    assert_refused(called("sweep", *SMALL, "--batch", "1,2", "--power", "rapl"), "--power is for a sweep over loads")
+    assert_refused(called("sweep", *SMALL, "--batch", "1,2", "--power", "rapl"), "--power needs a sweep over loads")
     recording = tmp_path / "r.jsonl"
     assert hettop("bench", *SMALL, "--runs", "20", "--record", str(recording)).returncode == 0
     assert_refused(called("decide", str(recording), "--power", "rapl"), "--power is for measuring")

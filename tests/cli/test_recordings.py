@@ -57,7 +57,7 @@ def test_verify_prints_one_document(torn: Path) -> None:
 def test_what_is_no_recording_is_refused_in_words(command: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
     assert_refused(called(command[0], "empty.jsonl", *command[1:], cwd=tmp_path), "is empty")
-    assert_refused(called(command[0], "none.jsonl", *command[1:], cwd=tmp_path), "no file")
+    assert_refused(called(command[0], "none.jsonl", *command[1:], cwd=tmp_path), "file not found")
     assert [path.name for path in tmp_path.iterdir()] == ["empty.jsonl"]
 
 
@@ -67,14 +67,14 @@ def test_repair_writes_a_whole_recording_and_says_what_it_did(torn: Path, tmp_pa
     assert "the unfinished last line had" in done.stdout
     assert "an end was added" in done.stdout
     assert verify(tmp_path / "b.jsonl").ok
-    assert_refused(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl")), "exists already")
+    assert_refused(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl")), "already exists")
     document = one_document(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl"), "--force", "--json").stdout)
     assert document["end_added"] is True
 
 
 def test_repair_needs_a_name_and_never_takes_the_file_itself(torn: Path) -> None:
     assert_refused(called("repair", str(torn)), "-o")
-    assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never written to")
+    assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never overwritten")
 
 
 def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_export_writes_beside_the_recording_and_tells_the_names(whole: Path) -> 
     names = [Path(line).name for line in done.stdout.splitlines()]
     assert names == ["everything.csv", "everything.power.csv"]
     assert all((whole.parent / name).exists() for name in names)
-    assert_refused(called("export", str(whole), "--to", "csv"), "exists already")
+    assert_refused(called("export", str(whole), "--to", "csv"), "already exists")
     assert called("export", str(whole), "--to", "csv", "--force").returncode == 0
 
 
@@ -110,7 +110,7 @@ def test_the_names_of_exports() -> None:
 
 def test_export_never_writes_to_the_recording(whole: Path) -> None:
     before = whole.read_bytes()
-    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never written to")
+    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never overwritten")
     assert whole.read_bytes() == before
 
 
@@ -179,4 +179,4 @@ def test_bench_compresses_its_recording_after_the_close(tmp_path: Path) -> None:
     live = json.loads(done.stdout)["conditions"][0]
     again = one_document(called("replay", str(path), "--headless", "--json").stdout)["conditions"][0]
     assert (again["n"], again["p90_ms"]) == (live["n"], live["p90_ms"])
-    assert_refused(hettop("bench", *options, "--record", str(path)), "exists already")
+    assert_refused(hettop("bench", *options, "--record", str(path)), "already exists")

@@ -53,7 +53,7 @@ def test_power_that_was_named_and_came_too_seldom_is_said_to_have() -> None:
         "--duration 10s measures longer"
     )
     assert hardly.startswith("hettop: hardly interleaved: CPU_ONLY had 1 turn of at most 2 s")
-    assert "mJ/inf n/a of CPU_ONLY: no power sample lies wholly within its running" in done.stdout
+    assert "mJ/inf n/a of CPU_ONLY: no power sample lies entirely within its running time" in done.stdout
 
 
 def test_where_power_covers_what_ran_nothing_is_said() -> None:
@@ -78,9 +78,7 @@ def test_a_mac_without_core_ml_is_warned_of_once_in_every_command_that_would_use
     name, *options = command.split()
     done = called(name, "mobilenetv2:32x32", "--units", "CPU_ONLY", *options, "--json")
     assert done.returncode == 0
-    warning = (
-        "ONNX Runtime runs this model instead of Core ML: Core ML is run through coremltools: pip install coremltools"
-    )
+    warning = "ONNX Runtime runs this model instead of Core ML: Core ML needs coremltools: pip install coremltools"
     assert done.stderr.splitlines().count(f"warning: {warning}") == 1
     document = json.loads(done.stdout)
     if name in ("bench", "decide"):

@@ -52,6 +52,6 @@ def built() -> Built:
         command += [*LINKING.get(sys.platform, ()), str(SOURCE), "-o", str(unfinished)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         if done.returncode:
-            return Built(None, f"{SOURCE.name} cannot be compiled: {done.stderr.strip()[-500:]}")
+            return Built(None, f"{SOURCE.name} : {done.stderr.strip()[-500:]}")
         unfinished.rename(target)
     return Built(target)

@@ -252,7 +252,7 @@ IN_LOGS = (
 )
 """What is printed, and the last line of it that a person is shown."""
 
-NO_PASSWORD, NO_RIGHT, NOT_THE_COMMAND = "expired", "you may not use sudo", "does not allow you powermetrics"
+NO_PASSWORD, NO_RIGHT, NOT_THE_COMMAND = "expired", "you may not use sudo", "does not allow you to run powermetrics"
 
 FROM_SUDO = (
     ErrorText("nobody to ask", "sudo: a password is required", NO_PASSWORD),
@@ -282,7 +282,7 @@ FROM_POWERMETRICS = (
     ErrorText(
         "an unknown sampler",
         "powermetrics: unrecognized sampler: bandwidth",
-        "this macOS lacks a sampler: powermetrics: unrecognized sampler: bandwidth",
+        "this macOS does not have a sampler: powermetrics: unrecognized sampler: bandwidth",
     ),
     ErrorText(
         "a virtual machine",

@@ -265,7 +265,7 @@ def test_what_the_framework_raises_is_told_in_its_words(begin: Begin, bench: Ben
     failure = run.failure()
     assert (failure.kind, failure.message) == (
         "predict",
-        "Core ML refuses to run the model: Unable to compute the prediction",
+        "Core ML cannot run the model: Unable to compute the prediction",
     )
     assert 0 < sum(window.n for window in run.windows()) < 40  # what was measured before is kept
 

@@ -63,7 +63,7 @@ def test_a_unit_that_rounds_is_allowed_as_much_as_it_rounds_alone_and_the_page_s
     done = planned(bench, tmp_path, model, *BOTH, "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_3")
     assert done.returncode == 0, done.stdout + done.stderr
     page = " ".join(done.stdout.split())
-    assert "layers are ESTIMATED" in page
+    assert "layer times are ESTIMATED" in page
     assert "whole model on other units is itself apart by: CPU_AND_NE" in page
 
 
@@ -88,9 +88,9 @@ def test_a_model_that_a_unit_does_not_hold_makes_its_limit(bench: Bench, tmp_pat
     for unit, why in (("CPU_AND_NE", "allocate memory"), ("ALL", "killed by SIGKILL while loading")):
         assert document["end_to_end_ms"][unit] is None
         assert document["singles"][unit] is None
-        [note] = [note for note in document["notes"] if note.startswith(f"{unit} does not hold the whole model")]
+        [note] = [note for note in document["notes"] if note.startswith(f"{unit} cannot load the whole model")]
         assert why in note
-        assert "its limit is what it did load" in note
+        assert "its limit is the largest part it loaded" in note
 
 
 @pytest.mark.parametrize("command", [("plan",), ("plan", "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_3")])
@@ -147,7 +147,7 @@ def test_without_any_plan_that_can_be_read_nothing_is_planned(bench: Bench, tmp_
     bench.behave(die_in_plan="SIGABRT")
     done = planned(bench, tmp_path, models.chain(tmp_path / "m.mlpackage"), *BOTH)
     assert (done.returncode, done.stdout) == (EXIT_FAILED, "")
-    assert "no plan could be read: the plan reader killed by SIGABRT" in done.stderr
+    assert "cannot read the compute plan: the plan reader killed by SIGABRT" in done.stderr
 
 
 def test_a_load_that_hangs_is_ended_and_told(bench: Bench, tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_a_load_that_its_time_limit_ended_is_a_hang_and_no_crash(tmp_path: Path)
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (models.one_layer, "is one layer"),
-        (models.scalar_between, "is one layer"),
+        (models.one_layer, "single layer"),
+        (models.scalar_between, "single layer"),
         (models.flexible, "is not fixed"),
         (enumerated, "is not fixed"),
         (models.random, "draws numbers"),

@@ -81,9 +81,9 @@ def test_functions_run_on_linux_and_the_page_says_what_their_state_does(function
     page = " ".join(done.stdout.split())
     assert "CPU_ONLY@1: prefill 16 tokens in " in page
     assert "first token after a 16-token prompt: " in page
-    assert "tokens a call: 16 in prefill, 1 in decode, by axis 1 of tokens" in page
-    assert "its state is zeros at each call" in page
-    assert "decode does not go on in the state that prefill left" in page
+    assert "tokens per call: 16 in prefill, 1 in decode, by axis 1 of tokens" in page
+    assert "its state is zero at each call" in page
+    assert "decode does not continue from prefill's state" in page
 
 
 def test_core_ml_renews_the_state_of_prefill_and_keeps_that_of_decode(
@@ -95,21 +95,21 @@ def test_core_ml_renews_the_state_of_prefill_and_keeps_that_of_decode(
     done = hettop_process(*command, "--record", recording, **environment)
     assert done.returncode == 0, done.stderr
     page = " ".join(done.stdout.split())
-    assert "CPU_AND_NE: its state is made once, at the load, and kept from call to call" in page
-    assert "CPU_AND_NE~prefill: its state is made anew before each call, outside of the call's time" in page
+    assert "CPU_AND_NE: its state is created once when loading and kept between calls" in page
+    assert "CPU_AND_NE~prefill: its state is created before each call, outside the measured time" in page
     check(one_document(hettop("replay", recording, "--headless", "--json").stdout), "CPU_AND_NE", 16)
     bench.behave("CPU_AND_NE", one_call_per_state=True)
     page = " ".join(hettop_process(*command, **environment).stdout.split())
-    assert "CPU_AND_NE: Core ML refuses to run the model: The state is not fresh" in page
+    assert "CPU_AND_NE: Core ML cannot run the model: The state is not fresh" in page
     assert "CPU_AND_NE: prefill 16 tokens in " in page
-    assert "decode n/a (Core ML refuses to run the model: The state is not fresh)" in page
+    assert "decode n/a (Core ML cannot run the model: The state is not fresh)" in page
 
 
 def test_a_prefill_that_dies_leaves_decode_and_says_so(flexible: Path) -> None:
     done = hettop("bench", str(flexible), "--units", "CPU_ONLY@1", "--prefill", "tokens=1,500", *SHAPES[2:], *SHORT)
     assert done.returncode == 0, done.stderr
     page = " ".join(done.stdout.split())
-    assert "prefill n/a (tokens: --shape has the shape [1,500]), decode " in page
+    assert "prefill n/a (tokens: --shape has shape [1,500]), decode " in page
     assert "first token after a 500-token prompt: n/a" in page
 
 

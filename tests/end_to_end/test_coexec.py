@@ -19,7 +19,7 @@ LIVE = ["coexec", SMALL, "--units", "CPU_ONLY@1,CPU_ONLY@2", "--live", "--power"
 
 def co_executing(terminal: Terminal) -> list[int]:
     """Once a round has been measured; the pids of hettop and of all it has started."""
-    shown = terminal.until("CO-EXECUTING CPU@1 + CPU@2", "by round")
+    shown = terminal.until("CO-EXECUTING CPU@1 + CPU@2", "per round")
     assert "coexec●" in shown
     assert "together" in shown
     return terminal.family()
@@ -50,7 +50,7 @@ def test_it_runs_until_it_is_ended_and_then_inference_goes_on(tmp_path: Path) ->
 def test_a_worker_that_is_killed_is_named_and_the_other_goes_on(tmp_path: Path) -> None:
     with Terminal(tmp_path, LIVE) as terminal:
         os.kill(workers(co_executing(terminal))[0], signal.SIGKILL)
-        terminal.until("died: the other goes on", "killed by SIGKILL", "CO-EXECUTING")
+        terminal.until("died: the other unit continues", "killed by SIGKILL", "CO-EXECUTING")
         terminal.press("y")
         terminal.until(" left the", "killed by SIGKILL")
         terminal.press("q")
@@ -79,7 +79,7 @@ def test_the_simulated_machine_co_executes_too(tmp_path: Path) -> None:
         terminal.press("y")
         terminal.until("Enter run it")
         terminal.press("Enter")
-        shown = terminal.until("CO-EXECUTING CPU + GPU + NE", "by round")
+        shown = terminal.until("CO-EXECUTING CPU + GPU + NE", "per round")
         assert "SIMULATED" in shown
         terminal.press("q", "q")
         terminal.assert_left(0)

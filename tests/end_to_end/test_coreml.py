@@ -13,7 +13,7 @@ from tests.processes.waiting import gone, wait_for
 
 
 def _runs(terminal: Terminal, unit: str) -> None:
-    row = re.compile(rf"▶[ !]{unit}[ ‹] +[1-9][\d\u2009.kM]* +[\d.]+ +[\d.]+ ")
+    row = re.compile(rf"▶[ !]{unit}[ ‹] +[1-9][\d,.kM]* +[\d.]+ +[\d.]+ ")
     terminal.until_so(lambda shown: row.search(shown) is not None, f"{unit} runs")
 
 

@@ -34,7 +34,7 @@ def test_measuring_recording_and_playing_it_again(tmp_path: Path) -> None:
 
 def _runs(terminal: Terminal, unit: str) -> None:
     """The unit is the active one and its row has numbers: a count of samples, then mean and P90."""
-    row = re.compile(rf"▶ {unit}[ ‹] +[1-9][\d\u2009.kM]* +[\d.]+ +[\d.]+ ")
+    row = re.compile(rf"▶ {unit}[ ‹] +[1-9][\d,.kM]* +[\d.]+ +[\d.]+ ")
     terminal.until_so(lambda shown: row.search(shown) is not None, f"{unit} runs")
 
 

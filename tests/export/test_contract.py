@@ -63,7 +63,7 @@ def test_an_export_begins_as_its_format_says_so_that_it_can_be_replaced(chosen: 
 def test_nothing_is_replaced_without_force_and_no_recording_with_it(chosen: Format, tmp_path: Path) -> None:
     recording = everything(tmp_path)
     before = recording.path.read_bytes()
-    for force, words in ((False, "exists already"), (True, "something else")):
+    for force, words in ((False, "already exists"), (True, "has another format")):
         with pytest.raises(HettopError, match=words):
             Files(recording.path, chosen.beginnings, force=force)
     assert recording.path.read_bytes() == before

@@ -136,7 +136,7 @@ def test_a_simulated_machine_at_rest_draws_its_idle_power() -> None:
         ("macmon", pc(Path("/nowhere")), "no power from macmon: macOS only"),
         ("rapl", mac(), "no power from rapl: Linux only"),
         ("rapl", pc(Path("/nowhere")), "no power from rapl: there are no energy counters"),
-        ("file:/nowhere/capture.plist", mac(), "no power from file: there is no file capture.plist"),
+        ("file:/nowhere/capture.plist", mac(), "no power from file: file not found: capture.plist"),
     ],
 )
 def test_a_source_that_was_named_and_can_never_be_had_is_refused_at_once(name: str, machine: Bench, words: str) -> None:

@@ -155,7 +155,7 @@ def test_where_it_cannot_be_compressed_the_plain_one_stays_and_that_is_said(tmp_
     closed = recorder.stop("done", 32 * S)
     assert closed is not None
     assert closed.path == str(tmp_path / "a.jsonl")
-    assert "exists already" in (closed.fault or "")
+    assert "already exists" in (closed.fault or "")
     assert (tmp_path / "a.jsonl.zst").read_text() == "somebody else's"
     assert lines_of(tmp_path / "a.jsonl")[-1]["k"] == "end"
 
@@ -163,7 +163,7 @@ def test_where_it_cannot_be_compressed_the_plain_one_stays_and_that_is_said(tmp_
 def test_a_compressed_recording_that_exists_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
     pytest.importorskip("zstandard")
     (tmp_path / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
-    with pytest.raises(HettopError, match="exists already"):
+    with pytest.raises(HettopError, match="already exists"):
         Recorder(in_the_middle(), lambda: WALL).start(tmp_path / "a.jsonl.zst", 0)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl.zst"]
 

@@ -171,9 +171,9 @@ def test_a_recording_that_is_there_stops_it_before_anything_runs(tmp_path: Path)
     [
         ("killed", "engine process killed by SIGKILL while loading", True),
         ("timeout", "engine process hung loading: nothing for 60.0 s, killed by SIGKILL", False),
-        ("predict", "the model refuses to run: Failed to allocate memory for requested buffer of size 9", True),
+        ("predict", "cannot run the model: Failed to allocate memory for requested buffer of size 9", True),
         ("load", "std::bad_alloc", True),
-        ("load", "it cannot be loaded: no such file", False),
+        ("load", "it : no such file", False),
     ],
 )
 def test_want_of_memory_is_told_by_what_is_said(kind: str, message: str, memory: bool) -> None:

@@ -65,8 +65,8 @@ def a_mac_that_has(
 @pytest.mark.parametrize(
     ("native", "python", "units", "reason"),
     [
-        (None, (3, 14), None, "Core ML is run through coremltools, which has no release for Python 3.14: use 3.13"),
-        (None, (3, 12), None, "Core ML is run through coremltools: pip install coremltools"),
+        (None, (3, 14), None, "Core ML needs coremltools, which has no release for Python 3.14: use 3.13"),
+        (None, (3, 12), None, "Core ML needs coremltools: pip install coremltools"),
         (
             False,
             (3, 12),
@@ -139,7 +139,7 @@ def test_a_translation_that_core_ml_may_run_again_is_not_said_to_be_on_the_cpu(t
 
 
 VIRTUAL = Host("darwin", "arm64", "RELEASE_ARM64_VMAPPLE", (15, 1), (3, 12), virtual=True)
-WHY = "a virtual machine has no Neural Engine, and loading can hang there for minutes: measured only if it is named"
+WHY = "a virtual machine has no Neural Engine, and loading can hang for minutes: measured only if named explicitly"
 
 
 class InAVirtualMachine(CoreMLBackend):
@@ -222,10 +222,10 @@ def test_a_thread_count_that_is_not_among_the_offered_ones_runs_too() -> None:
         (ModelOptions(), "", "usage", "unknown unit ''"),
         (ModelOptions(), "cpu_only", "usage", "unknown unit 'cpu_only'"),
         (ModelOptions(), "\x1b[31m", "usage", "unknown unit '�[31m'"),
-        (ModelOptions(), "CPU_ONLY@0", "usage", "threads must be a whole number of at least 1"),
-        (ModelOptions(), "CPU_ONLY@two", "usage", "threads must be a whole number of at least 1"),
-        (ModelOptions(), "CPU_ONLY@01", "usage", "threads must be a whole number of at least 1"),
-        (ModelOptions(), "CPU_ONLY@٢", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@0", "usage", "threads must be an integer of at least 1"),
+        (ModelOptions(), "CPU_ONLY@two", "usage", "threads must be an integer of at least 1"),
+        (ModelOptions(), "CPU_ONLY@01", "usage", "threads must be an integer of at least 1"),
+        (ModelOptions(), "CPU_ONLY@٢", "usage", "threads must be an integer of at least 1"),
         (ModelOptions(), "CPU_ONLY@1025", "usage", "at most 1024 threads"),
         (ModelOptions(), "CPU_AND_NE", "unsupported-unit", "CPU_AND_NE cannot run here: "),
         (SIMULATED, "CPU_ONLY@2", "unsupported-unit", "this backend cannot set threads"),

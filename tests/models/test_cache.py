@@ -124,7 +124,7 @@ def test_where_both_disks_are_full_the_error_says_to_make_room(tmp_path: Path) -
         cache.file("a.onnx", full)
     assert caught.value.kind == "scratch", "nothing that was asked for wrongly"
     assert caught.value.message.count("No space left on device") == 2
-    assert caught.value.hint.startswith("free space on the disk")
+    assert caught.value.hint.startswith("free disk space")
 
 
 def test_a_file_whose_name_is_no_text_is_kept_and_found(cache: ModelCache) -> None:

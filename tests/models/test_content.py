@@ -43,7 +43,7 @@ def test_a_copy_is_the_same_and_any_change_is_not(tmp_path: Path) -> None:
 def test_what_is_no_regular_file_in_a_package_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
     package(tmp_path / "p", "a")
     os.mkfifo(tmp_path / "p" / "pipe")
-    with pytest.raises(HettopError, match="pipe is no regular file") as caught:
+    with pytest.raises(HettopError, match="pipe is not a regular file") as caught:
         content_sha256(tmp_path / "p")
     assert caught.value.kind == "format"
 

@@ -66,7 +66,7 @@ def test_a_variant_is_smaller_and_near_the_original(precision: str, bound: float
 
 
 def test_what_no_tool_writes_is_refused_by_name(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(HettopError, match="no tool writes an ONNX model in fp32") as refused:
+    with pytest.raises(HettopError, match="no tool converts an ONNX model to fp32") as refused:
         write_variant(VariantJob(source=str(source), target=str(tmp_path / "x.onnx"), precision=FP32), feeds([]))
     assert refused.value.kind == "input"
 
@@ -74,7 +74,7 @@ def test_what_no_tool_writes_is_refused_by_name(source: Path, tmp_path: Path) ->
 def test_a_tool_that_gives_up_is_told_in_a_line(tmp_path: Path) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"no model at all")
-    with pytest.raises(HettopError, match="fp16 cannot be made: ") as refused:
+    with pytest.raises(HettopError, match="cannot create fp16: ") as refused:
         write_variant(VariantJob(source=str(broken), target=str(tmp_path / "x.onnx"), precision=FP16), feeds([]))
     assert refused.value.kind == "load"
 

@@ -64,6 +64,6 @@ def test_palettes_of_sixteen_values_are_smaller_and_farther_off(source: Path, tm
 
 
 def test_another_precision_needs_another_conversion(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(HettopError, match="cannot be made fp16") as refused:
+    with pytest.raises(HettopError, match="cannot convert a converted package to fp16") as refused:
         write_variant(VariantJob(source=str(source), target=str(tmp_path / "x.mlpackage"), precision=FP16))
     assert refused.value.hint == "convert the model again with compute_precision=ct.precision.FLOAT16"

@@ -135,7 +135,7 @@ def test_a_compiled_model_is_taken_where_core_ml_itself_runs_it(tmp_path: Path, 
     folder = tmp_path / "net.mlmodelc"
     folder.mkdir()
     for look in (lambda: resolve(str(folder), translated=False), lambda: core_ml_file(str(folder), cache)):
-        with pytest.raises(HettopError, match="no compiled model"):
+        with pytest.raises(HettopError, match="not a compiled model"):
             look()
     (folder / "coremldata.bin").write_bytes(b"compiled")
     model = resolve(str(folder), translated=False)
@@ -159,7 +159,7 @@ def test_a_folder_an_empty_file_and_an_unknown_kind_are_refused(cache: ModelCach
     (tmp_path / "folder.onnx").mkdir()
     (tmp_path / "empty.onnx").touch()
     (tmp_path / "net.tflite").write_bytes(b"whatever")
-    for name, why in (("folder.onnx", "folder"), ("empty.onnx", "empty"), ("net.tflite", "unknown kind")):
+    for name, why in (("folder.onnx", "folder"), ("empty.onnx", "empty"), ("net.tflite", "unknown model format")):
         error = refused(str(tmp_path / name), cache)
         assert error.kind == "format"
         assert why in error.message

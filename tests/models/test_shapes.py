@@ -59,10 +59,10 @@ def test_ranges_are_inclusive_at_both_ends(first: int, last: int) -> None:
 def test_the_hint_tells_ranges_without_and_with_end() -> None:
     with pytest.raises(HettopError) as caught:
         choose_shapes([RANGED], {"x": (1, 1, 1)}, {})
-    assert caught.value.hint == "the model wants x float32[?,4,?], axis 0 2 to 8, axis 2 at least 1"
+    assert caught.value.hint == "the model expects x float32[?,4,?], axis 0 2 to 8, axis 2 at least 1"
 
 
 def test_the_hint_lists_the_shapes_there_are() -> None:
     with pytest.raises(HettopError) as caught:
         choose_shapes([LISTED], {"x": (1, 1)}, {})
-    assert caught.value.hint == "the model wants x float32[1,?], one of [1,8] [1,16]"
+    assert caught.value.hint == "the model expects x float32[1,?], one of [1,8] [1,16]"

@@ -68,7 +68,7 @@ def test_shares_of_table_3_add_up_to_all_frames() -> None:
 
 
 def test_googlenets_share_of_the_npu_is_more_than_the_npu_can_do() -> None:
-    """61.90 % of 59.3 images a second are 36.7; alone it does 34.4. All other shares are within what devices do."""
+    """61.90% of 59.3 images a second are 36.7; alone it does 34.4. All other shares are within what devices do."""
     beyond = {
         (net, place)
         for net, row in TABLES["T3"].items()

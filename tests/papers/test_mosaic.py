@@ -52,7 +52,7 @@ def test_the_formula_counts_all_plans(layers: int, devices: int) -> None:
 
 
 def test_ranks_of_intervals_are_those_of_order_statistics() -> None:
-    """Order statistics, 95 %; a rank beyond the last sample is no bound, which hettop says instead."""
+    """Order statistics, 95%; a rank beyond the last sample is no bound, which hettop says instead."""
     for key, (low, high) in tables()["ci_ranks"].items():
         n, _, q = key[1:].partition("_p")
         assert quantile_interval(int(n), float(q)) == (low, high if high <= int(n) else None)

@@ -47,12 +47,12 @@ def test_reductions_of_latency_but_the_last_are_as_printed() -> None:
 
 
 def test_the_last_row_prints_what_is_left_for_what_is_saved() -> None:
-    """103.23 of 213.24 ms is 48.4 %: the reduction is 51.6 %."""
+    """103.23 of 213.24 ms is 48.4%: the reduction is 51.6%."""
     last = TABLE_2["CoDL+pruning+fusion+memory"]
     assert 100 * last["lat"] / BASELINE_MS == pytest.approx(last["printed"], abs=0.05)
     assert -100 * runtime_error(BASELINE_MS, last["lat"]) == pytest.approx(51.59, abs=0.005)
 
 
 def test_the_error_of_an_estimate_is_against_what_was_measured() -> None:
-    """An offline estimate of 219 ms is wrong by 41 % of the 372 ms that it takes when half of the ops fall back."""
+    """An offline estimate of 219 ms is wrong by 41% of the 372 ms that it takes when half of the ops fall back."""
     assert estimate_error(219, 372) == pytest.approx(0.4113, abs=5e-5)

@@ -130,10 +130,10 @@ def test_a_recording_without_samples_has_empty_frames_of_the_same_columns(tmp_pa
 
 
 def test_what_is_no_recording_is_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(HettopError, match="there is no file"):
+    with pytest.raises(HettopError, match="file not found:"):
         hettop.open_recording(tmp_path / "none.jsonl")
 
 
 def test_a_table_that_there_is_not_is_refused(recording: hettop.Recording) -> None:
-    with pytest.raises(HettopError, match="no table"):
+    with pytest.raises(HettopError, match="invalid table"):
         recording.to_pandas("latency")

@@ -42,19 +42,19 @@ def save(folder: Path, data: bytes) -> Path:
 
 REFUSED = {
     "empty": (b"", "empty"),
-    "no header": (b'{"a":1}\n{"a":2}\n', "no hettop header"),
-    "another kind first": (sample_line() + b"\n", "no hettop header"),
-    "a torn header": (HEADER[:40], "cut off"),
-    "a header without line feed": (HEADER, "cut off"),
-    "binary": (bytes(range(256)) * 50, "does not begin with a header"),
-    "text": (b"Hello\n", "does not begin with a header"),
+    "no header": (b'{"a":1}\n{"a":2}\n', "not a hettop header"),
+    "another kind first": (sample_line() + b"\n", "not a hettop header"),
+    "a torn header": (HEADER[:40], "incomplete"),
+    "a header without line feed": (HEADER, "incomplete"),
+    "binary": (bytes(range(256)) * 50, "does not start with a header"),
+    "text": (b"Hello\n", "does not start with a header"),
     "gzip": (b"\x1f\x8b\x08\x00" + bytes(50), "gzip"),
     "zstd": (b"\x28\xb5\x2f\xfd" + bytes(50), "zstd"),
     "a damaged header": (HEADER.replace(b'"t":0', b'"t":-1') + b"\n", "damaged"),
-    "another format": (HEADER.replace(b'"hettop"', b'"other"') + b"\n", "no hettop header"),
-    "deep nesting": (b'{"k":' + b"[" * 200_000 + b"\n", "no hettop header"),
+    "another format": (HEADER.replace(b'"hettop"', b'"other"') + b"\n", "not a hettop header"),
+    "deep nesting": (b'{"k":' + b"[" * 200_000 + b"\n", "not a hettop header"),
     "a line of 2 MB": (b'{"k":"header","id":"' + b"x" * 2_000_000 + b'"}\n', "over 1 MiB"),
-    "a version of true": (HEADER.replace(b"[1,1]", b"[true,0]") + b"\n", "no hettop header"),
+    "a version of true": (HEADER.replace(b"[1,1]", b"[true,0]") + b"\n", "not a hettop header"),
 }
 
 
@@ -81,7 +81,12 @@ def test_a_compressed_file_is_named_with_what_unpacks_it(tmp_path: Path) -> None
 
 def test_missing_folders_and_pipes_are_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, words in ((".", "folder"), ("none", "no file"), ("pipe", "not a plain file"), ("a\0b", "cannot read")):
+    for name, words in (
+        (".", "folder"),
+        ("none", "not found"),
+        ("pipe", "not a regular file"),
+        ("a\0b", "cannot read"),
+    ):
         with pytest.raises(HettopError, match=words):
             open_recording(tmp_path / name)
 

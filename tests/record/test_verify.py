@@ -123,7 +123,7 @@ def test_a_changed_digit_of_a_keyframe_that_nothing_else_can_tell_shows_in_its_o
     lines[place] = lines[place].replace(b'"active_ns":', b'"active_ns":1', 1)
     found = verified(tmp_path, b"".join(lines))
     assert (found["crc_errors"], found["keyframe_errors"], found["ok"]) == (1, 0, False)
-    assert found["defects"] == [{"byte": sum(map(len, lines[:place])), "what": "checksum: this keyframe was changed"}]
+    assert found["defects"] == [{"byte": sum(map(len, lines[:place])), "what": "checksum: this keyframe was modified"}]
 
 
 def test_a_changed_checksum_is_no_contradiction(whole: bytes, tmp_path: Path) -> None:

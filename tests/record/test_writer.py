@@ -141,7 +141,7 @@ def test_an_old_file_survives_when_the_disk_is_too_full_to_replace_it(tmp_path: 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("missing/a.jsonl", "no folder"),
+        ("missing/a.jsonl", "folder not found"),
         ("folder", "folder"),
         ("file/a.jsonl", "Not a directory"),
         ("x" * 300, "too long"),
@@ -168,7 +168,7 @@ def test_a_folder_without_permission_is_refused_in_words(tmp_path: Path) -> None
 def test_a_device_is_never_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(HettopError, match="not a plain file"):
+    with pytest.raises(HettopError, match="not a regular file"):
         Writer(pipe, header(), force=True)
 
 
@@ -414,7 +414,7 @@ def test_closing_twice_and_writing_after_close_change_nothing(tmp_path: Path) ->
     [
         (lambda path: path.unlink(), "deleted"),
         (lambda path: (path.rename(path.with_name("b")), path.write_text("x")), "replaced"),
-        (lambda path: os.truncate(path, 0), "cut"),
+        (lambda path: os.truncate(path, 0), "truncated"),
     ],
     ids=["deleted", "replaced", "cut"],
 )

@@ -31,7 +31,7 @@ def test_what_may_be_chance_is_no_difference() -> None:
 
 
 def test_too_few_samples_are_said_to_be_few() -> None:
-    assert sentence(pair()).endswith("too few samples to compare")
+    assert sentence(pair()).endswith("insufficient data")
 
 
 def with_variants() -> Session:

@@ -22,7 +22,7 @@ GROUPS = {
 def test_each_finding_has_a_line_and_what_mends_it_below() -> None:
     assert doctor_page(GROUPS) == (
         "power\n  ✗ macmon: not installed\n      brew install macmon\n  ✓ rapl\n\nmachine\n  · chip: M2\ufffd[31m\n"
-        "\n✓ works   ✗ is broken or denied   · is so, or is not there\n"
+        "\n✓ works   ✗ broken or denied   · absent, or for information\n"
     )
 
 
@@ -33,7 +33,7 @@ def test_what_is_not_there_has_a_mark_of_its_own_and_what_adds_it() -> None:
 
 def test_ascii_marks() -> None:
     assert doctor_page({"a": [Found("x", True), Found("y", False)]}, ascii_only=True) == (
-        "a\n  + x\n  x y\n\n+ works   x is broken or denied   . is so, or is not there\n"
+        "a\n  + x\n  x y\n\n+ works   x broken or denied   . absent, or for information\n"
     )
 
 
@@ -47,6 +47,8 @@ def test_the_page_is_as_wide_as_it_is_told() -> None:
 
 def test_the_document_has_all_of_it() -> None:
     document = doctor_document({"a": [Found("x", None, "w", "f")]}, measures=True)
+    assert document.pop("schema") == "hettop.doctor/1"
+    assert document.pop("hettop")
     assert document == {
         "measures": True,
         "findings": {"a": [{"what": "x", "works": None, "words": "w", "fix": "f"}]},

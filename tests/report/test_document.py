@@ -55,7 +55,8 @@ def document_of(session: Session, skipped: dict[str, int] | None = None) -> dict
 
 def test_it_has_the_promised_keys() -> None:
     document = document_of(four_units())
-    assert set(document) == {"hettop", "simulated", "host", "model", "power", "conditions"}
+    assert set(document) == {"schema", "hettop", "simulated", "host", "model", "power", "conditions"}
+    assert document["schema"] == "hettop.bench/1"
     assert document["hettop"] == __version__
     assert document["simulated"] is True
     assert document["model"]["name"] == "Test model"

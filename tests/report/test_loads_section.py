@@ -23,7 +23,7 @@ def test_each_load_is_a_column_with_its_change_and_the_estimate_is_judged_by_bot
     matrix, errors = (block for block in section.blocks if isinstance(block, Table))
     assert matrix.heading == ("P90 in ms", "none", "cpu:2")
     assert matrix.rows == [("CPU_ONLY", "4.00", "10.0 (+150%)")]
-    # offline 4 ms, runtime 10 ms: (10 - 4) / 4 = 150 %, |4 - 10| / 10 = 60 %
+    # offline 4 ms, runtime 10 ms: (10 - 4) / 4 = 150%, |4 - 10| / 10 = 60%
     assert errors.rows == [("CPU_ONLY", "cpu:2", "4.00", "10.0", "+150%", "60%")]
 
 
@@ -35,5 +35,5 @@ def test_one_load_needs_no_section() -> None:
 def test_without_a_measurement_on_the_idle_machine_it_says_so() -> None:
     section = loads_section(rows_of(("cpu:1", 4), ("cpu:2", 10)))
     assert section is not None
-    assert any("no change is known" in getattr(block, "text", "") for block in section.blocks)
+    assert any("changes are unknown" in getattr(block, "text", "") for block in section.blocks)
     assert len([block for block in section.blocks if isinstance(block, Table)]) == 1

@@ -21,8 +21,8 @@ from hettop.session.session import Session
 from tests.report.sessions import session_of
 from tests.streams import MS, S, window
 
-EVIDENCE = "CPU_ONLY: plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"
-NO_EVIDENCE = "CPU_ONLY: plan: 100 % Neural Engine; ANE power reading not validated on this machine: no evidence"
+EVIDENCE = "CPU_ONLY: plan: 100% Neural Engine; ANE 0 mW while running: probably on the CPU"
+NO_EVIDENCE = "CPU_ONLY: plan: 100% Neural Engine; ANE power reading not validated on this machine, so no evidence"
 
 
 def judged(session: Session) -> Any:
@@ -75,12 +75,12 @@ def test_power_that_was_told_of_twice_is_counted_in_every_result() -> None:
     for _ in range(3):
         session.fold(session.power)
     for name, text in everywhere(session).items():
-        assert "3 power samples tell of time that others had told of: each moment is counted once" in text, name
+        assert "3 power samples overlap others: each moment is counted once" in text, name
 
 
 def test_a_capture_is_called_one_in_every_result_and_never_gives_a_figure() -> None:
     for name, text in everywhere(measured("file")).items():
-        assert "power is from a capture, not of this run" in text, name
+        assert "power is from a capture, not from this run" in text, name
         assert "mJ" not in text, name
     document = session_document(measured("file"))
     assert document["power"]["capture"] is True
@@ -105,7 +105,7 @@ def test_the_lack_of_power_is_said_with_its_remedy_in_every_result() -> None:
 def test_a_coverage_that_is_too_low_prints_no_energy_but_why() -> None:
     session = measured(power_ns=S)
     table = session_table(session, 400)
-    assert "mJ/inf n/a of CPU_ONLY: power samples cover 25% of its running, not 50%" in table
+    assert "mJ/inf n/a of CPU_ONLY: power samples cover 25% of its running time, 50%" in table
     assert "estimate" not in table
     assert session_document(session)["power"]["coverage"] == pytest.approx(0.25, rel=1e-2)
 
@@ -113,7 +113,7 @@ def test_a_coverage_that_is_too_low_prints_no_energy_but_why() -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        (None, "CPU_AND_NE: no plan: none was read before the end"),
+        (None, "CPU_AND_NE: no plan: not read before the end"),
         (
             events.Plan(t=0, unit="CPU_AND_NE", error=events.Failure(kind="crashed", message="killed by SIGABRT")),
             "CPU_AND_NE: no plan: killed by SIGABRT",
@@ -137,7 +137,7 @@ def test_what_other_engines_never_tell_is_not_missed() -> None:
 
 
 def test_too_few_samples_for_spikes_are_said() -> None:
-    assert "spikes need 20 samples to be told: CPU_ONLY" in session_table(session_of(window([MS] * 19)), 400)
+    assert "spike detection needs 20 samples: CPU_ONLY" in session_table(session_of(window([MS] * 19)), 400)
 
 
 def test_the_report_tells_what_compiling_took() -> None:

@@ -22,15 +22,15 @@ def test_the_cause_is_named_with_its_rates_and_the_others_are_called_chance() ->
     storm = Storm(3)
     session = folded(storm.events(storm.spikes_of(causes.SWITCH, 0.9)))
     (note,) = cause_notes(session)
-    assert note.startswith("spikes of CPU_ONLY go with: involuntary context switch (100% of them, ")
+    assert note.startswith("spikes of CPU_ONLY correlate with: involuntary context switch (100% of them, ")
     section = spikes_section(session)
     assert section is not None
     (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert "more often than chance with involuntary context switch, present at 100% of them" in told
+    assert "correlated with involuntary context switch (at 100% of spikes" in told
     table, listed = (block for block in section.blocks if isinstance(block, Table))
     verdicts = {row[0]: row[4] for row in table.rows}
-    assert verdicts.pop("involuntary context switch") == "more often than chance"
-    assert set(verdicts.values()) <= {"no more than chance", "too few spikes to tell"}
+    assert verdicts.pop("involuntary context switch") == "significant"
+    assert set(verdicts.values()) <= {"not significant", "insufficient data"}
     assert len(listed.rows) == 12
 
 
@@ -41,7 +41,7 @@ def test_random_spikes_are_told_to_be_chance() -> None:
     section = spikes_section(session)
     assert section is not None
     (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert told.endswith("with nothing that was watched more often than chance")
+    assert told.endswith("no significant correlation")
 
 
 def test_a_few_spikes_tell_nothing() -> None:
@@ -52,7 +52,7 @@ def test_a_few_spikes_tell_nothing() -> None:
     assert section is not None
     (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
     assert told.startswith(
-        "CPU_ONLY: 1 spike as it came, too few to tell what they go with (not watched: screen redraw, "
+        "CPU_ONLY: 1 spike detected live, too few spikes to test for correlation (not observed: screen redraw, "
     )
 
 
@@ -61,7 +61,7 @@ def test_the_statistics_object_holds_the_same_figures() -> None:
     (row,) = statistics(folded(storm.events(storm.spikes_of(causes.SWITCH, 0.9))))
     assert row.spike_causes is not None
     first = row.spike_causes[0]
-    assert (first.cause, first.inside, first.verdict) == ("involuntary_switch", 1.0, "more often than chance")
+    assert (first.cause, first.inside, first.verdict) == ("involuntary_switch", 1.0, "significant")
     assert first.spikes >= 20
     assert first.p is not None
     assert first.p < 1e-6

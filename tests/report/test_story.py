@@ -41,7 +41,7 @@ def test_a_simulated_one_among_others_is_told_from_them() -> None:
     text = markdown_page(page_of([FAST, told("demo.jsonl", window([MS] * 9), simulated=True)]))
     assert "B: SIMULATED: demo.jsonl" in text
     assert "A: fast.jsonl" in text
-    assert "cannot be compared" in text
+    assert "not comparable" in text
 
 
 def test_what_is_unknown_is_na_and_power_says_why() -> None:

@@ -28,7 +28,7 @@ def test_a_row_gives_the_numbers_of_its_unit() -> None:
     table = session_table(session_of(window([2 * MS] * 99 + [12 * MS])), 120)
     assert " ".join(columns(table)) == "unit n mean std min P50 P90 interval P99 max inf/s spikes"
     assert " ".join(row(table, "CPU_ONLY")) == "CPU_ONLY 100 2.10 0.995 2.00 2.00 2.00 2.00–2.00 n/a 12.0 476 1"
-    assert "P99 needs more samples: CPU_ONLY 562" in table
+    assert "insufficient data for P99 (needs more samples): CPU_ONLY 562" in table
 
 
 def test_spikes_that_the_screen_counted_otherwise_are_told_below() -> None:
@@ -36,7 +36,7 @@ def test_spikes_that_the_screen_counted_otherwise_are_told_below() -> None:
     session = session_of(window([12 * MS] + [2 * MS] * 99))
     table = session_table(session, 200)
     assert row(table, "CPU_ONLY")[-1] == "1"
-    assert "by those in force as they came, as on a screen: CPU_ONLY 0" in table
+    assert "counted live, as on the screen: CPU_ONLY 0" in table
     (statistic,) = statistics(session)
     assert statistic.spikes is not None
     assert (statistic.spikes.n, statistic.spikes.as_they_came) == (1, 0)
@@ -72,7 +72,9 @@ def test_the_load_is_never_left_out_where_there_is_one() -> None:
 
 def test_notes_name_the_load_they_speak_of() -> None:
     session = session_of(window([MS] * 30), window([3 * MS] * 40, load="cpu:1", t0=60 * MS))
-    assert "P99 needs more samples: CPU_ONLY 632, CPU_ONLY under cpu:1 622" in session_table(session, 120)
+    assert ("insufficient data for P99 (needs more samples): CPU_ONLY 632, CPU_ONLY under cpu:1 622") in session_table(
+        session, 120
+    )
 
 
 def test_the_thermal_state_stands_with_the_load() -> None:
@@ -111,7 +113,7 @@ def test_paced_samples_tell_their_responses() -> None:
     stopped = events.Engine(t=1, unit="CPU_ONLY", state="stopped", unfinished=7)
     late = [0] * 8 + [9 * MS] * 2
     table = session_table(session_of(start, window([2 * MS] * 10, late=late, gap=8 * MS), stopped), 120)
-    assert "CPU_ONLY: 2 of 10 responses over 10.0 ms, 7 arrivals not served; response P50 2.00, P90 11.0 ms" in table
+    assert "CPU_ONLY: 2 of 10 responses over 10.0 ms, 7 requests not served; response P50 2.00, P90 11.0 ms" in table
 
 
 def test_two_modes_are_told_with_their_shares() -> None:
@@ -143,8 +145,8 @@ def test_the_first_use_and_what_is_claimed_stand_below_the_table() -> None:
     )
     table = session_table(session_of(told, plan, window([2 * MS] * 100, unit="CPU_AND_NE")), 200)
     assert (
-        "CPU_AND_NE: compiled in 6\u2009090 ms, loaded in 412 ms, first call 9.00 ms, plan (a claim): 2.0% of 100 "
+        "CPU_AND_NE: compiled in 6,090 ms, loaded in 412 ms, first call 9.00 ms, plan (predicted): 2.0% of 100 "
         "operations fall back from the Neural Engine\n"
     ) in table
-    assert "what runs CPU_AND_NE is not known: a unit is a permission" in table
-    assert "outputs of CPU_AND_NE were not compared with those of CPU_ONLY" in table
+    assert "processor used by CPU_AND_NE is unknown: a unit only permits processors" in table
+    assert "outputs of CPU_AND_NE were not compared with CPU_ONLY" in table

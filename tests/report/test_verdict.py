@@ -35,9 +35,9 @@ def test_the_page_says_what_to_use_and_why_that_is_weak() -> None:
     text = verdict_text(judged(TABLE), TABLE, 100)
     assert "real time    CPU_AND_NE   lowest mean, 0.640 ms" in text
     assert "avoid        CPU_AND_GPU" in text
-    assert "! 1 sample decides that CPU_AND_NE comes before ALL: without it ALL averages 0.617 ms" in text
+    assert "! 1 sample decides the order of CPU_AND_NE and ALL: without it, ALL averages 0.617 ms" in text
     assert "stability (max/min): CPU_ONLY < CPU_AND_NE < ALL < CPU_AND_GPU" in text
-    assert "1/min, for energy is not known of all units" in text
+    assert "1/min, because energy is not known for all units" in text
 
 
 def test_it_is_as_wide_as_it_is_told() -> None:
@@ -48,21 +48,24 @@ def test_it_is_as_wide_as_it_is_told() -> None:
 
 def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
     text = verdict_text(judged(TABLE, Question(budget=Budget(16.0, 0.99))), TABLE, 200)
-    assert "budget: P99 at most 16.0 ms, at 95 % confidence" in text
+    assert "budget: P99 at most 16.0 ms, at 95% confidence" in text
     assert "CPU_ONLY: not proven" in text
     assert "to ? ms" in text, "no upper bound of a P99 from 100 samples"
 
 
 @pytest.mark.parametrize(
     ("limit_ms", "answer"),
-    [(16.0, "asked for    FAST  proven to meet it"), (0.5, "asked for    none  no unit is proven to meet it")],
+    [
+        (16.0, "meets budget  FAST  proven to meet the budget"),
+        (0.5, "meets budget  none  no unit is proven to meet the budget"),
+    ],
 )
 def test_what_was_asked_for_is_answered_before_all_other_advice(limit_ms: float, answer: str) -> None:
     session = session_of(stream_of({"FAST": [1.0] * 700, "SLOW": [20.0] * 700}))
     text = verdict_text(judged(session, Question(budget=Budget(limit_ms, 0.9))), session, 200)
     assert answer in text
-    assert text.index("asked for") < text.index("real time")
-    assert "asked for" not in verdict_text(judged(session), session, 200)
+    assert text.index("meets budget") < text.index("real time")
+    assert "meets budget" not in verdict_text(judged(session), session, 200)
 
 
 def test_no_samples_make_no_verdict() -> None:
@@ -271,15 +274,17 @@ NE = StartUp("CPU_AND_NE", (12_000,) * 6, (10,) * 6, cached=True)
 
 def test_start_up_is_answered_unit_by_unit_and_advised_by_its_calls() -> None:
     text = verdict_text(started(Question(cold_ms=5_000, calls=802), CPU, NE), TABLE, 200)
-    asked, calls = (line.split(maxsplit=3) for line in text.splitlines() if line.startswith(("asked for", "802 calls")))
-    assert asked == ["asked", "for", "CPU_ONLY", "proven to meet it"]
+    asked, calls = (
+        line.split(maxsplit=3) for line in text.splitlines() if line.startswith(("meets budget", "802 calls"))
+    )
+    assert asked == ["meets", "budget", "CPU_ONLY", "proven to meet the budget"]
     assert calls[:3] == ["802", "calls", "CPU_AND_NE"]
-    assert calls[3].startswith("lowest total time, start-up included, 20.0 s; 10.0 ms ahead of CPU_ONLY (95 % interval")
-    assert "the median start has its first answer within 5.00 s, at 95% confidence" in text
-    assert "CPU_ONLY: yes (median 4\u2009000 ms, interval 4\u2009000 to 4\u2009000 ms, 6 starts)" in text
-    assert "CPU_AND_NE: no (median 12\u2009000 ms" in text
+    assert calls[3].startswith("lowest total time, start-up included, 20.0 s; 10.0 ms ahead of CPU_ONLY (95% interval")
+    assert "start-up budget: median time to the first output at most 5.00 s, at 95% confidence" in text
+    assert "CPU_ONLY: yes (median 4,000 ms, interval 4,000 to 4,000 ms, 6 starts)" in text
+    assert "CPU_AND_NE: no (median 12,000 ms" in text
     assert "6 starts, compiled before)" in text
-    assert "total time of a start and 802 calls" in text
+    assert "total time of one start and 802 calls" in text
 
 
 def test_start_up_that_nobody_asked_for_is_not_told() -> None:
@@ -300,7 +305,7 @@ def test_hostile_names_of_starts_are_no_markup() -> None:
     alive = StartUp(HOSTILE * 2, (1,) * 6, (1,) * 6)
     found = started(Question(cold_ms=5, calls=2), evil, alive)
     text, markdown = verdict_text(found, TABLE, 100), verdict_markdown(found, TABLE)
-    assert "has no total: a start failed" in " ".join(text.split())
+    assert "no total, because a start failed" in " ".join(text.split())
     for shown in (text, markdown):
         assert "\x1b" not in shown
     assert "<b>" not in markdown.replace("`<b>`", "")

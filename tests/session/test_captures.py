@@ -57,7 +57,7 @@ def test_the_same_power_of_this_machine_is_energy_and_evidence() -> None:
     row = only(session)
     assert row.energy_mj_per_inference is not None
     assert row.energy_net_mj_per_inference is not None
-    assert row.evidence == ("plan: 100 % Neural Engine; ANE power reading not validated on this machine: no evidence")
+    assert row.evidence == ("plan: 100% Neural Engine; ANE power reading not validated on this machine, so no evidence")
     assert session.thermal == "Heavy"
     assert (power_summary(session).capture, power_summary(session).line) == (False, None)
 
@@ -69,7 +69,7 @@ def test_a_capture_gives_no_energy_no_evidence_and_no_thermal_state() -> None:
         name: None for name in row.__struct_fields__ if "energy" in name
     }
     assert row.power_mean_mw is None
-    assert row.evidence == "plan: 100 % Neural Engine; ANE power n/a"
+    assert row.evidence == "plan: 100% Neural Engine; ANE power n/a"
     assert session.thermal is None
     assert session.baselines == {}
     assert session.energy.resolution_mj is None
@@ -92,7 +92,7 @@ def test_it_is_shown_with_its_mark_and_says_what_it_is() -> None:
     assert not power_view(session_of("powermetrics"), None, ViewRequest(now_ns=2 * S, window_ns=S)).capture
     line = power_summary(session).line
     assert line is not None
-    assert line.startswith("CAPTURE: power is from a capture, not of this run")
+    assert line.startswith("CAPTURE: power is from a capture, not from this run")
 
 
 def test_what_a_keyframe_holds_of_a_capture_is_restored_for_the_screen() -> None:

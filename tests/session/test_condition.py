@@ -62,7 +62,7 @@ def test_however_the_stream_is_cut_the_fold_is_the_same(latencies: list[int], po
 
 
 def test_spikes_are_found_once_there_is_a_fence() -> None:
-    # 64 samples of 1 ms make the fence: no spread, so 1.5 x median = 1.5 ms (within half a bucket, 0.4 %).
+    # 64 samples of 1 ms make the fence: no spread, so 1.5 x median = 1.5 ms (within half a bucket, 0.4%).
     session = Session()
     session.fold(window([MS] * 64))
     session.fold(window([MS, 1_400_000, 1_600_000, MS], t0=100 * MS, gap=0))

@@ -108,14 +108,14 @@ class TestByHand:
         assert found.energy_mj_per_inference is None
         assert found.inferences_per_joule is None
         assert found.energy_by_rail_mj == dict.fromkeys(RAILS)
-        assert found.energy_reason == "power samples cover 25% of its running, not 50%"
+        assert found.energy_reason == "power samples cover 25% of its running time, 50% are needed"
         assert found.power_mean_mw is not None
         assert found.power_mean_mw["cpu"] == 4000.0, "what was measured stays"
 
     def test_power_that_never_met_the_unit_alone_says_so(self) -> None:
         found = row([steady(0, S), power(5 * S, S, cpu=4000.0)])
         assert (found.energy_coverage, found.energy_mj_per_inference) == (0.0, None)
-        assert found.energy_reason == "no power sample lies wholly within its running"
+        assert found.energy_reason == "no power sample lies entirely within its running time"
 
     def test_power_samples_weigh_by_their_time(self) -> None:
         found = row([steady(0, 2 * S), power(S, 900 * MS, cpu=1000.0), power(13 * S // 10, 300 * MS, cpu=5000.0)])
@@ -200,14 +200,14 @@ class TestNet:
 
 class TestUncertainty:
     def test_each_power_sample_may_be_a_step_of_the_counter_off(self) -> None:
-        # Nine windows of 1 s at 2 W are 18,000 mJ; nine steps of 1 mJ are .05 % of that.
+        # Nine windows of 1 s at 2 W are 18,000 mJ; nine steps of 1 mJ are .05% of that.
         status = events.PowerStatus(t=0, source="test", state="running", resolution_mj=1.0)
         gone = events.PowerStatus(t=9_900 * MS, source="test", state="stopped")
         ticks = [power(k * S, S, cpu=2000.0) for k in range(1, 10)]
         assert row([status, steady(0, 10 * S), *ticks, gone]).energy_uncertainty == pytest.approx(0.0005)
 
     def test_a_step_above_all_that_was_counted_leaves_no_figure(self) -> None:
-        # Two power samples of 400 ms at 1 mW count .8 mJ; steps of 1 mJ leave ±250 % open.
+        # Two power samples of 400 ms at 1 mW count .8 mJ; steps of 1 mJ leave ±250% open.
         samples = [power(S // 2, 400 * MS, cpu=1.0), power(9 * S // 10, 400 * MS, cpu=1.0)]
         status = events.PowerStatus(t=0, source="test", state="running", resolution_mj=1.0)
         found = row([status, steady(0, S + 100_000), *samples])

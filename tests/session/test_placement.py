@@ -26,17 +26,17 @@ def plan(accelerator: str | None = NE, costs: dict[str, float | None] | None = N
 @pytest.mark.parametrize(
     ("power", "words"),
     [
-        ({"ane_mw": 0.0, "gpu_mw": 5.0}, "plan: 98 % Neural Engine; ANE 0 mW while running: probably on the CPU"),
-        ({"ane_mw": 1240.0, "gpu_mw": 5.0}, "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran"),
-        ({"ane_mw": None, "gpu_mw": None}, "plan: 98 % Neural Engine; ANE power n/a"),
+        ({"ane_mw": 0.0, "gpu_mw": 5.0}, "plan: 98% Neural Engine; ANE 0 mW while running: probably on the CPU"),
+        ({"ane_mw": 1240.0, "gpu_mw": 5.0}, "plan: 98% Neural Engine; ANE drew 1,240 mW while running"),
+        ({"ane_mw": None, "gpu_mw": None}, "plan: 98% Neural Engine; ANE power n/a"),
         (
             {"ane_mw": 0.0, "gpu_mw": 900.0, "idle_gpu_mw": 30.0},
-            "plan: 98 % Neural Engine; ANE 0 mW while running: probably on the GPU",
+            "plan: 98% Neural Engine; ANE 0 mW while running: probably on the GPU",
         ),
         # Another program keeps the Neural Engine busy: what it draws idle, too, is no evidence.
         (
             {"ane_mw": 205.0, "gpu_mw": 5.0, "idle_ane_mw": 200.0},
-            "plan: 98 % Neural Engine; ANE 205 mW while running: probably on the CPU",
+            "plan: 98% Neural Engine; ANE 205 mW while running: probably on the CPU",
         ),
     ],
 )
@@ -47,44 +47,44 @@ def test_a_claim_stands_beside_its_evidence(power: dict[str, Any], words: str) -
 def test_a_gpu_is_judged_above_what_the_screen_draws() -> None:
     gpu = plan(GPU, {GPU: 1.0})
     assert evidence(gpu, ane_mw=0, gpu_mw=35, idle_gpu_mw=30) == (
-        "plan: 100 % GPU; GPU 35 mW while running: probably on the CPU"
+        "plan: 100% GPU; GPU 35 mW while running: probably on the CPU"
     )
-    assert evidence(gpu, ane_mw=0, gpu_mw=35) == "plan: 100 % GPU; GPU drew 35 mW while it ran (idle baseline n/a)"
+    assert evidence(gpu, ane_mw=0, gpu_mw=35) == "plan: 100% GPU; GPU drew 35 mW while running (idle baseline n/a)"
 
 
 def test_a_plan_for_two_accelerators_is_held_against_both() -> None:
     both = plan(NE, {NE: 0.6, GPU: 0.3, CPU: 0.1})
     assert evidence(both, ane_mw=700, gpu_mw=300, idle_gpu_mw=20) == (
-        "plan: 60 % Neural Engine, 30 % GPU; ANE drew 700 mW while it ran, GPU drew 300 mW while it ran"
+        "plan: 60% Neural Engine, 30% GPU; ANE drew 700 mW while running, GPU drew 300 mW while running"
     )
     assert evidence(both, ane_mw=0, gpu_mw=300, idle_gpu_mw=20) == (
-        "plan: 60 % Neural Engine, 30 % GPU; ANE 0 mW while running, GPU drew 300 mW while it ran: "
+        "plan: 60% Neural Engine, 30% GPU; ANE 0 mW while running, GPU drew 300 mW while running: "
         "probably not on the Neural Engine"
     )
 
 
 def test_a_plan_that_gives_the_accelerator_nothing_agrees_with_its_silence() -> None:
     cpu = plan(NE, {CPU: 1.0})
-    assert evidence(cpu, ane_mw=0, gpu_mw=0) == "plan: 0 % Neural Engine; ANE 0 mW while running"
+    assert evidence(cpu, ane_mw=0, gpu_mw=0) == "plan: 0% Neural Engine; ANE 0 mW while running"
     assert evidence(cpu, ane_mw=900, gpu_mw=0, idle_ane_mw=0) == (
-        "plan: 0 % Neural Engine; ANE drew 900 mW while it ran: more runs on the Neural Engine than planned"
+        "plan: 0% Neural Engine; ANE drew 900 mW while running: more runs on the Neural Engine than planned"
     )
 
 
 def test_a_unit_without_an_accelerator_has_a_claim_alone() -> None:
-    assert evidence(plan(None, {CPU: 1.0}), ane_mw=0, gpu_mw=0) == "plan: 100 % CPU"
+    assert evidence(plan(None, {CPU: 1.0}), ane_mw=0, gpu_mw=0) == "plan: 100% CPU"
 
 
 def test_without_costs_the_share_is_of_the_operations() -> None:
     counted = plan(NE, {NE: None, CPU: None}, {NE: 3, CPU: 1})
     assert evidence(counted, ane_mw=500, gpu_mw=0) == (
-        "plan: 75 % Neural Engine of the operations; ANE drew 500 mW while it ran"
+        "plan: 75% Neural Engine of the operations; ANE drew 500 mW while running"
     )
 
 
 def test_what_is_not_all_is_not_called_all() -> None:
     assert evidence(plan(NE, {NE: 0.999, CPU: 0.001}), ane_mw=500, gpu_mw=0) == (
-        "plan: >99 % Neural Engine; ANE drew 500 mW while it ran"
+        "plan: >99% Neural Engine; ANE drew 500 mW while running"
     )
 
 
@@ -95,7 +95,7 @@ def test_without_a_plan_there_is_nothing_to_set_it_beside() -> None:
 def test_why_there_is_no_plan_stands_beside_what_was_drawn() -> None:
     none = Plan(t=0, unit="U", accelerator=NE, error=Failure(kind="plan", message="compute plans need macOS 14.4"))
     assert evidence(none, ane_mw=500.0, gpu_mw=None) == (
-        "no plan: compute plans need macOS 14.4; ANE drew 500 mW while it ran"
+        "no plan: compute plans need macOS 14.4; ANE drew 500 mW while running"
     )
     assert evidence(none, ane_mw=None, gpu_mw=None) == "no plan: compute plans need macOS 14.4"
 
@@ -108,21 +108,21 @@ def paced(duty: float, blur_mw: float = 2.0) -> Calls:
 def test_a_neural_engine_that_works_a_hundredth_of_the_time_is_not_accused() -> None:
     # 300 mW in each call of 1 ms every 100 ms: 3 mW on average, less than an idle rail may show; .3 mJ a call.
     assert evidence(plan(), ane_mw=3.0, gpu_mw=5.0, calls=paced(0.01)) == (
-        "plan: 98 % Neural Engine; ANE 0.3 mJ a call (1 % of the time in calls)"
+        "plan: 98% Neural Engine; ANE 0.3 mJ/call (1% of the time in calls)"
     )
 
 
 def test_where_the_counter_is_too_coarse_for_so_few_calls_nothing_is_said_of_the_device() -> None:
-    # At a duty of 1 % a device that works may count as little as the 2 mW that the counter cannot tell from none.
+    # At a duty of 1% a device that works may count as little as the 2 mW that the counter cannot tell from none.
     assert evidence(plan(), ane_mw=0.0, gpu_mw=5.0, calls=paced(0.01)) == (
-        "plan: 98 % Neural Engine; ANE 0.0 mW on average: too little duty to tell (1 % of the time in calls)"
+        "plan: 98% Neural Engine; ANE 0.0 mW on average: duty too low to conclude from (1% of the time in calls)"
     )
 
 
 def test_an_idle_rail_is_told_as_soon_as_the_counter_can() -> None:
     # 10 mW in the calls, half of the time, are 5 mW: more than the 2 mW left open.
     assert evidence(plan(), ane_mw=0.0, gpu_mw=5.0, calls=paced(0.5)) == (
-        "plan: 98 % Neural Engine; ANE 0 mJ a call (50 % of the time in calls): probably on the CPU"
+        "plan: 98% Neural Engine; ANE 0 mJ/call (50% of the time in calls): probably on the CPU"
     )
 
 
@@ -130,16 +130,16 @@ def test_the_idle_baseline_is_a_reading_with_a_step_of_its_own() -> None:
     # 3 mW above idle are within the 2 + 2 mW of two readings, and within the 2 mW of one they are not.
     accused = evidence(plan(), ane_mw=203.0, gpu_mw=5.0, idle_ane_mw=200.0, calls=paced(0.01))
     assert accused is not None
-    assert "too little duty to tell" in accused
+    assert "duty too low to conclude from" in accused
 
 
 def test_between_idle_and_work_nothing_is_claimed() -> None:
     assert evidence(plan(), ane_mw=9.0, gpu_mw=5.0, calls=paced(1.0)) == (
-        "plan: 98 % Neural Engine; ANE 9 mW while running: too little to tell"
+        "plan: 98% Neural Engine; ANE 9 mW while running: too little to conclude from"
     )
 
 
-NO_EVIDENCE = "power reading not validated on this machine: no evidence"
+NO_EVIDENCE = "power reading not validated on this machine, so no evidence"
 
 
 @pytest.mark.parametrize("calls", [paced(1.0), paced(0.5), paced(0.01)])
@@ -148,7 +148,7 @@ def test_a_zero_of_a_rail_that_never_counted_is_no_evidence_whatever_the_duty(
     rail: str, device: str, calls: Calls
 ) -> None:
     idle = partial(placement.evidence, plan(device, {device: 1.0}), ane_mw=0.0, gpu_mw=0.0, calls=calls)
-    assert idle() == f"plan: 100 % {device}; {rail.upper()} {NO_EVIDENCE}"
+    assert idle() == f"plan: 100% {device}; {rail.upper()} {NO_EVIDENCE}"
     assert idle(validated={"ane", "gpu"} - {rail}) == idle()
     assert NO_EVIDENCE not in str(idle(validated={rail}))
 
@@ -156,16 +156,16 @@ def test_a_zero_of_a_rail_that_never_counted_is_no_evidence_whatever_the_duty(
 def test_what_is_not_known_of_one_rail_accuses_no_device_and_hides_no_other_reading() -> None:
     both = plan(NE, {NE: 0.6, GPU: 0.3, CPU: 0.1})
     assert placement.evidence(both, ane_mw=0, gpu_mw=300, idle_gpu_mw=20, validated=["gpu"]) == (
-        f"plan: 60 % Neural Engine, 30 % GPU; ANE {NO_EVIDENCE}, GPU drew 300 mW while it ran"
+        f"plan: 60% Neural Engine, 30% GPU; ANE {NO_EVIDENCE}, GPU drew 300 mW while running"
     )
     assert placement.evidence(plan(), ane_mw=0, gpu_mw=900, idle_gpu_mw=30, validated=["gpu"]) == (
-        f"plan: 98 % Neural Engine; ANE {NO_EVIDENCE}"
+        f"plan: 98% Neural Engine; ANE {NO_EVIDENCE}"
     )
 
 
 def test_a_rail_that_reads_work_needs_no_other_proof() -> None:
     assert placement.evidence(plan(), ane_mw=1240.0, gpu_mw=None) == (
-        "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran"
+        "plan: 98% Neural Engine; ANE drew 1,240 mW while running"
     )
 
 

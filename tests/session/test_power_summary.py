@@ -9,7 +9,7 @@ from hettop.session.power_summary import power_summary
 from tests.report.sessions import session_of
 from tests.streams import MS, S, window
 
-ROOT_ONLY = "macOS tells power to root only"
+ROOT_ONLY = "macOS reports power to root only"
 
 
 def status(state: str, reason: str = "", fix: str = "", source: str = "none") -> events.PowerStatus:
@@ -21,11 +21,11 @@ def status(state: str, reason: str = "", fix: str = "", source: str = "none") ->
     [
         (None, "power n/a: none was recorded"),
         (
-            status("unavailable", ROOT_ONLY, "sudo -v, in this very terminal"),
-            "power n/a: macOS tells power to root only; sudo -v, in this very terminal",
+            status("unavailable", ROOT_ONLY, "run sudo -v in this terminal"),
+            "power n/a: macOS reports power to root only; run sudo -v in this terminal",
         ),
-        (status("stopped", "not asked for (--power none)"), "power n/a: not asked for (--power none)"),
-        (status("running", "a note", source="rapl"), "power n/a: rapl told none before the end"),
+        (status("stopped", "disabled (--power none)"), "power n/a: disabled (--power none)"),
+        (status("running", "a note", source="rapl"), "power n/a: rapl reported no sample before the end"),
         (status("expired", "power access expired", source="powermetrics"), "power n/a: power access expired"),
         (status("failed", source="macmon"), "power n/a: macmon failed"),
     ],
@@ -46,5 +46,5 @@ def test_with_power_there_is_no_reason_and_a_coverage() -> None:
 
 def test_a_source_that_was_lost_in_the_middle_says_so() -> None:
     power = events.Power(t=2 * S, source="rapl", elapsed_ns=S, mw={"package": 5000.0})
-    session = session_of(window([10 * MS] * 400), power, status("failed", "it stood still", source="rapl"))
-    assert power_summary(session).line == "power n/a: it stood still"
+    session = session_of(window([10 * MS] * 400), power, status("failed", "it stalled", source="rapl"))
+    assert power_summary(session).line == "power n/a: it stalled"

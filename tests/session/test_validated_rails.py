@@ -14,8 +14,8 @@ from hettop.session.views.units import units
 from tests.streams import MS, S, header, window
 
 UNIT = "CPU_AND_NE"
-NO_EVIDENCE = "plan: 100 % Neural Engine; ANE power reading not validated on this machine: no evidence"
-ON_THE_CPU = "plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"
+NO_EVIDENCE = "plan: 100% Neural Engine; ANE power reading not validated on this machine, so no evidence"
+ON_THE_CPU = "plan: 100% Neural Engine; ANE 0 mW while running: probably on the CPU"
 
 
 def status(source: str = "powermetrics", step: float | None = 1.0, validated: tuple[str, ...] = ()) -> AnyEvent:
@@ -65,7 +65,7 @@ def test_no_energy_is_given_of_a_unit_that_may_use_a_rail_that_is_not_validated(
     assert row.energy_mj_per_inference is None
     assert row.energy_by_rail_mj is not None
     assert row.energy_by_rail_mj["ane"] is None, "0 would be a number that was not measured"
-    assert row.energy_reason == "the ANE power reading is not validated on this machine: hettop doctor --control"
+    assert row.energy_reason == "the ANE power reading is not validated on this machine; hint: hettop doctor --control"
     # With a validated rail the zero counts: 900 mW of the CPU over 10 ms are 9 mJ.
     (row,) = statistics(folded(*opened(status(validated=("ane",))), *ZEROS))
     assert row.energy_mj_per_inference == pytest.approx(9.0)

@@ -27,7 +27,7 @@ def test_eight_disturbed_seconds_of_twelve_move_nothing() -> None:
 
 
 def a_session(seed: int, seconds: int) -> list[int]:
-    """A report a second, as on a machine whose cores are busy: 2 % of spread, and one in ten disturbed."""
+    """A report a second, as on a machine whose cores are busy: 2% of spread, and one in ten disturbed."""
     rng = np.random.default_rng(seed)
     times = 320_000 * (1 + 0.02 * rng.standard_normal(seconds)) * np.where(rng.random(seconds) < 0.1, 1.3, 1.0)
     return [round(value) for value in times.tolist()]

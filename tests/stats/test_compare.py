@@ -58,7 +58,7 @@ def test_resamples_are_made_of_whole_blocks_and_wrap_around() -> None:
     samples = np.arange(100.0)
     minima = resampled_quantiles(samples, 0.0, 20, 4000, np.random.default_rng(8))
     assert set(minima.tolist()) <= set(range(81))
-    # All five of five starts in 20..80 avoids the blocks that hold 0..19 entirely: (61 / 100)^5 = 8.4 %.
+    # All five of five starts in 20..80 avoids the blocks that hold 0..19 entirely: (61 / 100)^5 = 8.4%.
     assert float((minima >= 20).mean()) == pytest.approx(0.61**5, abs=0.02)
 
 

@@ -68,7 +68,7 @@ def test_bounds_of_correlated_samples_hold_the_truth() -> None:
     for _ in range(200):
         bounds = quantile_bounds(correlated(rng, 600, 0.6), 0.9)
         held += bounds.low is not None and bounds.high is not None and bounds.low <= truth <= bounds.high
-    assert held >= 190, "95 % of 200; intervals for independent samples hold it in about 80 %"
+    assert held >= 190, "95% of 200; intervals for independent samples hold it in about 80%"
 
 
 def test_no_samples_are_refused() -> None:

@@ -110,7 +110,7 @@ def test_one_block_after_another_gives_what_all_at_once_gives() -> None:
 def test_a_level_knows_its_states_and_the_distance_to_the_nearest() -> None:
     level = first_level(bimodal(np.random.default_rng(2), 600))
     assert level.centers_ns == pytest.approx((1.70e6, 1.89e6), rel=0.01)
-    blocks = np.array([[1_785_000] * 20 + [1_984_500] * 30])  # 5 % above each state
+    blocks = np.array([[1_785_000] * 20 + [1_984_500] * 30])  # 5% above each state
     assert residuals(blocks, level)[0] == pytest.approx(0.0488, abs=0.01)
 
 

@@ -40,7 +40,7 @@ def test_what_holds_less_than_a_twentieth_is_no_state(share: float) -> None:
 
 
 def test_the_ticks_of_a_coarse_timer_are_no_states() -> None:
-    """A 24 MHz timer puts latencies of some 4 us on points 1 % apart."""
+    """A 24 MHz timer puts latencies of some 4 us on points 1% apart."""
     rng = np.random.default_rng(3)
     ticks = np.round(rng.normal(100, 3, 5000))
     assert slow_state_from(*occupied(ticks * 1e9 / 24e6)) is None

@@ -78,7 +78,7 @@ def test_one_stall_in_a_hundred_runs_is_a_spike_and_the_rest_is_not(
 
 
 def test_a_slow_state_of_a_fifth_of_the_samples_is_no_spike() -> None:
-    # 80 % at 1.7 ms, 20 % at 3.4 ms: the fence stands at 1.5 x 3.4 ms, where one for all would stand at 1.5 x 1.7 ms.
+    # 80% at 1.7 ms, 20% at 3.4 ms: the fence stands at 1.5 x 3.4 ms, where one for all would stand at 1.5 x 1.7 ms.
     rng = np.random.default_rng(7)
     values = np.concatenate((rng.normal(1.7e6, 2e4, 800), rng.normal(3.4e6, 4e4, 200))).astype(np.int64)
     for limit in (fence(values), fence(histogram_of(values))):

@@ -34,7 +34,7 @@ def test_what_is_steady_from_the_start_is_so_at_the_first_look() -> None:
 
 
 def test_the_change_ahead_of_a_straight_line_is_its_slope() -> None:
-    # A thousandth more at each call, 200 calls: as many again add 20 %.
+    # A thousandth more at each call, 200 calls: as many again add 20%.
     line = [round(1e9 * np.exp(i / 1000)) for i in range(200)]
     assert change_ahead(line) == pytest.approx(0.2, abs=0.001)
 

@@ -34,7 +34,7 @@ WELL = CoexecResult(
 )
 BEGUN = CoexecResult(units=[msgspec.structs.replace(CPU, together_per_s=None, share=None)], depth=64)
 NOTHING = CoexecResult()
-FEW = msgspec.structs.replace(WELL, gain=None, of_ideal=None, gain_why="rates stand on 5.00 calls a block")
+FEW = msgspec.structs.replace(WELL, gain=None, of_ideal=None, gain_why="insufficient data: 5.00 calls a block")
 WORSE = msgspec.structs.replace(
     WELL, together_per_s=90.0, gain=-0.1, of_ideal=0.6, together_by_round=[85.0, 95.0, 90.0]
 )

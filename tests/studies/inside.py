@@ -1,4 +1,4 @@
-"""Layers of a small model whose figures can be worked out by hand: roofs that meet at 5 MACs a byte."""
+"""Layers of a small model whose figures can be worked out by hand: roofs that meet at 5 MACs per byte."""
 
 from __future__ import annotations
 

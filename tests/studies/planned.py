@@ -72,7 +72,7 @@ PLAN = PlanResult(
     notes=NOT_RUN.notes,
 )
 CONTRADICTION = (
-    "costs contradict each other: the whole model on A took 1.40 ms while layers were profiled, 3.99 ms while it ran "
+    "costs are inconsistent: the whole model on A took 1.40 ms while layers were profiled, 3.99 ms while it ran "
     "whole; measure again on a quieter machine"
 )
 TORN = msgspec.structs.replace(PLAN, contradiction=CONTRADICTION)

@@ -40,7 +40,7 @@ def test_beside_a_measurement_all_is_told() -> None:
     ran = window([2 * MS] * 10, t0=S)
     assert titles(ran, DONE)[:2] == ["Verdict", "Latency"]
     assert "Roofline" in titles(ran, DONE)
-    assert "while inference of the session itself rested" in markdown_page(page_of([told(ran, DONE)]))
+    assert "with inference paused" in markdown_page(page_of([told(ran, DONE)]))
 
 
 def test_two_of_them_have_no_empty_table_side_by_side() -> None:

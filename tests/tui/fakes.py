@@ -324,7 +324,7 @@ VERDICT = VerdictPage(
             ]
         ),
         Paragraph("1 sample decides that CPU_ONLY comes before ALL", "warning"),
-        Table(("unit", "n", "mean", "P90"), [("CPU_AND_NE", "4 210", "2.20", "2.33")], ("unit",)),
+        Table(("unit", "n", "mean", "P90"), [("CPU_AND_NE", "4,210", "2.20", "2.33")], ("unit",)),
         Items(["latency (mean): CPU_AND_NE < CPU_AND_GPU < CPU_ONLY < ALL"]),
         Paragraph("CPU_AND_GPU: the model could not be compiled", "error"),
         Code("let configuration = MLModelConfiguration()\nconfiguration.computeUnits = .cpuAndNeuralEngine", "swift"),

@@ -41,7 +41,7 @@ LATER = replace(LIVE, header=replace(HEADER, elapsed_ns=99 * SECOND))
 
 def row_of(text: str, word: str) -> int:
     """The last line of the screen that holds `word` in the units' table."""
-    return next(y for y, line in enumerate(text.splitlines()) if word in line and "4\u2009210" in line)
+    return next(y for y, line in enumerate(text.splitlines()) if word in line and "4,210" in line)
 
 
 async def test_a_frame_pumps_the_feed_draws_it_and_reports_what_the_last_one_cost() -> None:

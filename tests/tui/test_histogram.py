@@ -58,7 +58,7 @@ def test_marks_stand_above_the_columns_of_their_percentiles() -> None:
 
 
 def test_percentiles_stand_on_a_line_of_their_own() -> None:
-    assert drawn(LATENCY, 70, 8)[0] == "P50 2.19   P90 2.37   P99 2.84   max 6.54   n 1\u2009000"
+    assert drawn(LATENCY, 70, 8)[0] == "P50 2.19   P90 2.37   P99 2.84   max 6.54   n 1,000"
 
 
 def test_p99_without_enough_samples_says_how_many_it_needs() -> None:

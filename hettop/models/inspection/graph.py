@@ -1,6 +1,6 @@
 """A model as its costs see it, whatever format it came in: the weights it holds and the layers one call runs.
 
-Readers of formats make it, `summary` adds it up; it knows no format and no framework.
+Format readers create it, `summary` adds it up.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ UNKNOWN = Tensor("unknown", None)
 class Weight:
     """A constant that was learned, or that decodes one that was.
 
-    elements: values as the model uses them, 0 for what is no parameter itself (a running mean, a scale, a table).
+    elements: values as the model uses them, 0 for what is not a parameter itself (a running mean, a scale, a table).
     stored: bytes in the file, and `dtype` the type they have there.
     """
 
@@ -66,7 +66,7 @@ class Layer:
 
     macs: multiply-accumulates of convolutions, matrix products and recurrent cells; 0 for every other operation.
     dtype: of its first output.
-    reads, writes: values with their bytes, weights aside; empty where the format does not tell how values flow.
+    reads, writes: values with their bytes, weights aside; empty where the format does not report how values flow.
     """
 
     name: str

@@ -23,7 +23,7 @@ class MissingOp:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A model told from its file.
+    """A model reported from its file.
 
     format: `onnx`, `mlprogram`, `neuralnetwork`, `pipeline`, or the specification's word for another kind.
     shapes: of the inputs that the totals hold for. ops: how often each type of operation occurs in the file.
@@ -106,7 +106,7 @@ def port_document(port: Port, shapes: Mapping[str, tuple[int, ...]] | None = Non
 
 
 def _axes(port: Port) -> list[int | None] | None:
-    """An array without axes would be a scalar: its shape is not told."""
+    """An array without axes would be a scalar: its shape is not reported."""
     if port.kind == "array" and not port.shape:
         return None
     return [axis if isinstance(axis, int) else None for axis in port.shape]
@@ -199,4 +199,4 @@ def _gaps(layers: Iterable[Layer]) -> list[str]:
         return []
     named = ", ".join(f"{layer.op} {layer.name}" for layer in unknown[:_NAMED])
     more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-    return [f"MACs are unknown: {named}{more} cannot be counted with these input shapes"]
+    return [f"MACs are unknown: cannot count {named}{more} with these input shapes"]

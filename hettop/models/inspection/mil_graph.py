@@ -36,7 +36,7 @@ def read_program(package: Package, function: str | None, known: Mapping[str, Ten
     for value in package.program(function).inputs:
         scope.types[value.name] = reader.declared(value)
     layers = reader.read(package.block(function), scope)
-    notes = (f"the blocks of {_REPEATED} are counted once, however often they run",) if reader.loops else ()
+    notes = (f"the blocks of {_REPEATED} are counted once, whatever the number of iterations",) if reader.loops else ()
     return Graph(tuple(layers), tuple(reader.weights.values()), reader.ops, notes)
 
 

@@ -15,7 +15,7 @@ from hettop.text import clean
 Message = Any
 
 FLOAT = "float32"
-PRECISION_NOTE = "the NeuralNetwork format names no type to compute in: activations are counted as float32"
+PRECISION_NOTE = "the NeuralNetwork format has no compute type: activations are counted as float32"
 
 _COMPANIONS = {"batchnorm": ("mean", "variance")}
 _RECURRENT = frozenset({"simpleRecurrent", "gru", "uniDirectionalLSTM", "biDirectionalLSTM"})
@@ -82,7 +82,7 @@ def _weight_messages(message: Message) -> Iterator[tuple[str, Message]]:
     for field, value in message.ListFields():
         if field.message_type is None:
             continue
-        # protobuf tells repeated fields by their container
+        # protobuf reports repeated fields by their container
         for each in value if hasattr(value, "add") else [value]:
             if field.message_type.name == "WeightParams":
                 yield field.name, each

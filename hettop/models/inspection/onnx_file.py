@@ -1,4 +1,4 @@
-"""Opens ONNX files for inspection, and tells their ports; weights that lie in files beside them are not read."""
+"""Opens ONNX files for inspection, and reports their ports; weights that lie in files beside them are not read."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ def open_onnx(path: Path) -> Any:
     name = clean(path.name)
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise HettopError("format", f"{name} is larger than an ONNX file can be", _COPY_AGAIN)
+            raise HettopError("format", f"file too large for an ONNX model: {name}", _COPY_AGAIN)
         model = onnx.load_model(path, load_external_data=False)
     except OSError as error:
-        raise HettopError("io", f"{name} cannot be read: {error.strerror}", "check its permissions") from error
+        raise HettopError("io", f"cannot read {name}: {error.strerror}", "check its permissions") from error
     except (decode_error, ValueError) as error:
-        raise HettopError("format", f"{name} is cut or is no ONNX model: {clean(str(error))}", _COPY_AGAIN) from error
+        raise HettopError(
+            "format", f"not a valid ONNX model, or incomplete: {name}: {clean(str(error))}", _COPY_AGAIN
+        ) from error
     if not model.ir_version or not (model.graph.node or model.graph.output):
-        raise HettopError("format", f"{name} is cut or is no ONNX model: it holds no graph", _COPY_AGAIN)
+        raise HettopError("format", f"not a valid ONNX model, or incomplete: {name}: no graph", _COPY_AGAIN)
     if not model.functions:
         return model
     if not expands_within(model, MOST_NODES):
-        raise HettopError("format", f"{name}: its functions call each other without end", _COPY_AGAIN)
+        raise HettopError("format", f"{name}: its functions are recursive", _COPY_AGAIN)
     return inliner.inline_local_functions(model)
 
 

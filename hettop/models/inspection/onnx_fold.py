@@ -31,7 +31,7 @@ _FOLDED = frozenset(
     }
 )  # fmt: skip
 
-# Whatever the reference implementation makes of a graph that is no good: the value is then not known.
+# The reference implementation may raise anything for an invalid graph: the value is then unknown.
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 

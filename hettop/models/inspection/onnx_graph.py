@@ -48,7 +48,9 @@ def _read(model: Any, fault: str | None, ops: Counter[str]) -> Graph:
     layers = reader.read(model.graph, _Scope())
     notes = [fault] if fault else []
     if reader.repeated:
-        notes.append(f"the body of {', '.join(sorted(reader.repeated))} is counted once, however often it runs")
+        notes.append(
+            f"the body of {', '.join(sorted(reader.repeated))} is counted once, whatever the number of iterations"
+        )
     return Graph(tuple(layers), tuple(reader.weights.values()), ops, tuple(notes))
 
 
@@ -101,7 +103,7 @@ def _infer(model: Any) -> tuple[Any, str | None]:
     try:
         return onnx.shape_inference.infer_shapes(model, data_prop=True), None
     except (onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError) as error:
-        return model, f"shapes cannot be inferred: {clean((str(error).splitlines() or [''])[0])}"
+        return model, f"cannot infer shapes: {clean((str(error).splitlines() or [''])[0])}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What `hettop inspect` tells of a model, as a page for people.
+"""The page that `hettop inspect` prints for a model.
 
 Pure text, no colours; every number is the JSON document's, and what is unknown reads `n/a`.
 """
@@ -86,8 +86,8 @@ def _totals(totals: Totals | None) -> list[str]:
         return []
     rows = [
         ("parameters", count(totals.parameters), f"{size(totals.weight_bytes)} stored"),
-        ("MACs", count(totals.macs), "a call" if totals.macs is not None else ""),
-        ("activations", size(totals.activation_bytes), "written in a call" if totals.activation_bytes else ""),
+        ("MACs", count(totals.macs), "per call" if totals.macs is not None else ""),
+        ("activations", size(totals.activation_bytes), "written per call" if totals.activation_bytes else ""),
         ("intensity", significant(totals.intensity), "MACs per byte" if totals.intensity else ""),
         ("precision", totals.precision or UNKNOWN, ""),
     ]
@@ -114,7 +114,7 @@ def _operations(inspection: Inspection) -> list[str]:
 def _missing(inspection: Inspection) -> list[str]:
     if not inspection.missing_ops:
         return []
-    head = "cannot be run without Core ML: these operations have no translation"
+    head = "needs Core ML: these operations have no translation"
     return [head, *(f"  {clean(each.op)} at {clean(each.place)}" for each in inspection.missing_ops)]
 
 

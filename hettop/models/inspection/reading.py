@@ -51,7 +51,7 @@ def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None = None) -> 
         totals = add_up(graph)
     except CONTRADICTIONS as error:
         raise HettopError(
-            "format", f"{clean(path.name)}: its graph contradicts itself ({type(error).__name__})", "export it again"
+            "format", f"{clean(path.name)}: its graph is inconsistent ({type(error).__name__})", "export it again"
         ) from error
     return Inspection(
         name=path.name,
@@ -124,7 +124,7 @@ def _typed(shapes: Shapes) -> dict[str, Tensor]:
 def _inferred(package: Package, function: str | None, shapes: Shapes, notes: list[str]) -> dict[str, Tensor]:
     """Types of the program's values for these input shapes, as ONNX infers them from the translation.
 
-    A program declares free axes without names, so that its own types do not tell which of them go together.
+    A program declares free axes without names, so its types do not show which of them are equal.
     """
     from hettop.models.inspection.onnx_graph import value_types
     from hettop.models.mil.translate import translate
@@ -132,6 +132,6 @@ def _inferred(package: Package, function: str | None, shapes: Shapes, notes: lis
     try:
         translation = translate(package, function)
     except HettopError as error:
-        notes.append(f"shapes cannot be inferred: {error.message}")
+        notes.append(f"cannot infer shapes: {error.message}")
         return _typed(shapes)
     return value_types(translation.model, shapes) | _typed(shapes)

@@ -1,5 +1,5 @@
 """Core ML model files read anywhere, and ML Programs translated to ONNX so that any machine can run them.
 
-Stands alone but for `hettop.errors`: it knows nothing of measuring. `package` opens files and describes their ports;
+Depends on `hettop.errors` only. `package` opens files and describes their ports;
 `translate` turns a program into an ONNX model; `supported` lists the operations that can be turned.
 """

@@ -26,7 +26,7 @@ _START_AT = 16
 # A file begins with the number of its entries and the version of the format, in 64 bytes as well.
 _HEADER = struct.Struct("<II")
 _VERSION = 2
-_DAMAGED = "the file is cut or belongs to another package: copy or convert the package again"
+_DAMAGED = "the file is incomplete or belongs to another package: copy or convert the package again"
 
 
 class WeightFile:
@@ -37,7 +37,7 @@ class WeightFile:
         self.path = path
         self._place = f"{owner}: the weight file {path.parent.name}/{path.name}".removeprefix(": ")
         if not path.is_file():
-            raise HettopError("missing", f"{self._place} is missing", "copy the whole package")
+            raise HettopError("missing", f"{self._place} is missing", "copy the complete package")
         self.size = path.stat().st_size
         if self.size == 0:
             raise HettopError("format", f"{self._place} is empty", _DAMAGED)
@@ -50,7 +50,7 @@ class WeightFile:
             raise self._fault(offset, f"lies outside the file of {self.size:,} bytes")
         sentinel, kind, size, start = _ENTRY.unpack_from(self._map, offset)
         if sentinel != _SENTINEL:
-            raise self._fault(offset, "does not begin with the mark of an entry")
+            raise self._fault(offset, "does not start with an entry marker")
         if kind not in BLOB_TYPES:
             raise self._fault(offset, f"has the unknown element type {kind}")
         if start + size > self.size:
@@ -160,7 +160,7 @@ class Weights:
             root = self._folder.resolve()
             path = (root / name.removeprefix("@model_path/")).resolve()
         except (OSError, RuntimeError, ValueError):  # links that lead to themselves, names that no file can have
-            raise HettopError("format", f"{said}, which leads nowhere", "copy the whole package") from None
+            raise HettopError("format", f"{said}, which does not exist", "copy the complete package") from None
         if not path.is_relative_to(root):
-            raise HettopError("format", f"{said}, outside the package", "the package is not to be trusted")
+            raise HettopError("format", f"{said}, outside the package", "the package may be malicious")
         return path

@@ -127,7 +127,7 @@ class Call:
         """The declared shape of the first output."""
         shape = self.outputs[0].shape
         if shape is None:
-            raise HettopError("format", f"{self.place} declares no tensor as its output", DAMAGED)
+            raise HettopError("format", f"{self.place} does not declare a tensor as its output", DAMAGED)
         return shape
 
     @property
@@ -135,7 +135,7 @@ class Call:
         """The declared type of the first output."""
         dtype = self.outputs[0].dtype
         if dtype is None:
-            raise HettopError("format", f"{self.place} declares no tensor as its output", DAMAGED)
+            raise HettopError("format", f"{self.place} does not declare a tensor as its output", DAMAGED)
         return dtype
 
     def emit(self, operator: str, *inputs: Tensor | None, **attributes: Any) -> Tensor:

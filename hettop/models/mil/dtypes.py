@@ -1,6 +1,6 @@
 """The element types of ML Programs, of weight files and of Core ML's interface, and their numpy counterparts.
 
-A table and look-ups; it knows nothing of files or operations.
+A table and look-ups.
 """
 
 from __future__ import annotations

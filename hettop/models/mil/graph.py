@@ -51,7 +51,7 @@ class Tensor:
     def sizes(self) -> Shape:
         """The shape of a tensor of the program, or of anything emitted with a shape; ValueError for others."""
         if self.shape is None:
-            raise ValueError(f"{self.name} was made without a shape")
+            raise ValueError(f"{self.name} was created without a shape")
         return self.shape
 
     @property
@@ -93,7 +93,7 @@ class Graph:
         self._prefix = prefix
 
     def fresh(self) -> str:
-        """A name nobody has."""
+        """An unused name."""
         count = self._counts[self._prefix] = self._counts.get(self._prefix, 0) + 1
         return f"{self._prefix}/{count}"
 

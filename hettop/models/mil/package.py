@@ -27,7 +27,7 @@ DEPLOYMENT_TARGETS = {
 }  # fmt: skip
 
 _MANIFEST = "Manifest.json"
-_MANIFEST_LIMIT = 1 << 20  # a manifest has a handful of entries; a megabyte of it is no manifest
+_MANIFEST_LIMIT = 1 << 20  # a manifest has a handful of entries; larger ones are refused
 _MESSAGE_LIMIT = (1 << 31) - 1  # protobuf cannot read a larger message
 _NEURAL_NETWORKS = {"neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor"}
 _PIPELINES = {"pipeline", "pipelineClassifier", "pipelineRegressor"}
@@ -87,7 +87,7 @@ class Package:
     def program(self, name: str | None = None) -> Message:
         """The MIL Function message of `name`, or of the default function.
 
-        Raises HettopError("format") for a model that is no ML Program, ("input") for an unknown name.
+        Raises HettopError("format") for a model that is not an ML Program, ("input") for an unknown name.
         """
         if self.kind != "mlprogram":
             raise no_program(self)
@@ -157,7 +157,7 @@ def no_program(package: Package) -> HettopError:
         return HettopError(
             "format",
             f"{package.name} is a pipeline of {len(package.stages)} models: {names}",
-            "run its models one by one",
+            "run its models separately",
         )
     return HettopError(
         "format",
@@ -175,9 +175,9 @@ def _find_specification(path: Path) -> tuple[Path, Path | None]:
     with path.open("rb") as file:
         head = file.read(4)
     if head == b"PK\x03\x04":
-        raise HettopError("format", f"{path.name} is a zip archive", "unzip it and name the .mlpackage folder in it")
+        raise HettopError("format", f"{path.name} is a zip archive", "unzip it and pass the .mlpackage folder in it")
     if path.suffix == ".mlpackage":
-        raise HettopError("format", f"{path.name} is a file; an .mlpackage is a folder", "copy the whole folder")
+        raise HettopError("format", f"{path.name} is a file; an .mlpackage is a folder", "copy the complete folder")
     return path, None
 
 
@@ -188,39 +188,41 @@ def _package_specification(path: Path) -> tuple[Path, Path]:
             raise HettopError(
                 "format",
                 f"{path.name} is a compiled model, which has no public format",
-                "name the .mlpackage it was compiled from",
+                "pass the .mlpackage it was compiled from",
             )
         if path.suffix == ".mlpackage":
-            raise HettopError("missing", f"{path.name} has no {_MANIFEST}", "copy the whole package")
+            raise HettopError("missing", f"{path.name} has no {_MANIFEST}", "copy the complete package")
         raise HettopError(
-            "format", f"{path.name} is a folder without {_MANIFEST}: no Core ML package", "name an .mlpackage"
+            "format", f"{path.name} is not a Core ML package: it has no {_MANIFEST}", "pass an .mlpackage"
         )
     root = _root_entry(manifest, path.name)
     try:
         data = (path / "Data").resolve()
         specification = (data / root).resolve()
     except (OSError, RuntimeError, ValueError):  # links that lead to themselves, names that no file can have
-        raise HettopError("format", f"{path.name}: {_MANIFEST} leads nowhere", "copy the whole package") from None
+        raise HettopError(
+            "format", f"{path.name}: {_MANIFEST} refers to a missing file", "copy the complete package"
+        ) from None
     if not specification.is_relative_to(data) or not data.is_relative_to(path.resolve()):
         raise HettopError(
             "format",
             f"{path.name}: {_MANIFEST} names {root!r}, outside the package",
-            "the package is not to be trusted",
+            "the package may be malicious",
         )
     if not specification.is_file():
         raise HettopError(
-            "missing", f"{path.name}: {_MANIFEST} names Data/{root}, which is not there", "copy the whole package"
+            "missing", f"{path.name}: {_MANIFEST} names Data/{root}, which is not there", "copy the complete package"
         )
     return specification, specification.parent
 
 
 def _root_entry(manifest: Path, name: str) -> str:
     if manifest.stat().st_size > _MANIFEST_LIMIT:
-        raise HettopError("format", f"{name}: {_MANIFEST} is larger than a manifest can be", _COPY_AGAIN)
+        raise HettopError("format", f"{name}: {_MANIFEST} is too large", _COPY_AGAIN)
     try:
         document: Any = json.loads(manifest.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise HettopError("format", f"{name}: {_MANIFEST} is no JSON: {error}", _COPY_AGAIN) from error
+        raise HettopError("format", f"{name}: {_MANIFEST} is not valid JSON: {error}", _COPY_AGAIN) from error
     try:
         root = document["itemInfoEntries"][document["rootModelIdentifier"]]["path"]
     except (KeyError, TypeError) as error:
@@ -233,11 +235,13 @@ def _root_entry(manifest: Path, name: str) -> str:
 def _parse(specification: Path, name: str) -> Message:
     size = specification.stat().st_size
     if size > _MESSAGE_LIMIT:
-        raise HettopError("format", f"{name}: its specification has {size:,} bytes, more than any model's", _COPY_AGAIN)
+        raise HettopError("format", f"{name}: its specification has {size:,} bytes, which is too large", _COPY_AGAIN)
     try:
         spec = parse_model(specification.read_bytes())
     except ValueError as error:
-        raise HettopError("format", f"{name} is cut or is no Core ML model: {error}", _COPY_AGAIN) from error
+        raise HettopError(
+            "format", f"not a valid Core ML model, or incomplete: {name}: {error}", _COPY_AGAIN
+        ) from error
     if spec.specificationVersion > NEWEST_SPECIFICATION:
         raise HettopError(
             "format",
@@ -245,7 +249,7 @@ def _parse(specification: Path, name: str) -> Message:
             "update hettop, or convert the model for an older deployment target",
         )
     if spec.specificationVersion < 1 or spec.WhichOneof("Type") is None:
-        raise HettopError("format", f"{name} is cut or is no Core ML model: it names no kind of model", _COPY_AGAIN)
+        raise HettopError("format", f"not a valid Core ML model, or incomplete: {name}: no model type", _COPY_AGAIN)
     return spec
 
 

@@ -1,6 +1,6 @@
 """What a Core ML model takes and gives, as its description says: names, kinds, types, shapes and their freedom.
 
-Reads the description's messages; it knows neither files nor how a port is fed.
+Reads the description's messages.
 """
 
 from __future__ import annotations

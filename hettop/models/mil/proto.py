@@ -63,11 +63,11 @@ def _proto_folder(find_spec: Callable[[str], ModuleSpec | None] = importlib.util
     if found is not None:
         raise HettopError(
             "missing",
-            f"Core ML files are read through coremltools, and the one that is installed lacks {PROTO}",
-            "it is too old or broken: pip install --upgrade --force-reinstall coremltools",
+            f"reading Core ML files needs coremltools, and the installed one lacks {PROTO}",
+            "update it: pip install --upgrade --force-reinstall coremltools",
         )
     raise HettopError(
-        "missing", "Core ML files are read through coremltools, which is not installed", "pip install coremltools"
+        "missing", "reading Core ML files needs coremltools, which is not installed", "pip install coremltools"
     )
 
 
@@ -76,9 +76,7 @@ def _load_package(folder: Path) -> None:
         _PRIVATE_NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
     if spec is None or spec.loader is None:
-        raise HettopError(
-            "missing", f"coremltools' protobuf schema at {folder} cannot be loaded", "reinstall coremltools"
-        )
+        raise HettopError("missing", f"cannot load coremltools' protobuf schema at {folder}", "reinstall coremltools")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_PRIVATE_NAME] = module
     try:

@@ -61,7 +61,7 @@ def op_name(operation: Message) -> str:
 def missing_ops(package: Package) -> tuple[MissingOp, ...]:
     """Every operation of every function that cannot be translated, in program order.
 
-    Raises HettopError("format") for a model that is no ML Program.
+    Raises HettopError("format") for a model that is not an ML Program.
     """
     return tuple(
         MissingOp(op_name(operation), ports.name, operation.outputs[0].name if operation.outputs else "")

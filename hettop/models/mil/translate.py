@@ -70,8 +70,8 @@ class Translation:
 def translate(package: Package, function: str | None = None) -> Translation:
     """Translate `function`, or the default one.
 
-    Raises HettopError: `format` for a model that is no ML Program, is updatable or is damaged; `input` for an unknown
-    function; `unsupported-op` naming the first operation without a translation and its place.
+    Raises HettopError: `format` for a model that is not an ML Program, is updatable or is damaged; `input` for an
+    unknown function; `unsupported-op` naming the first operation without a translation and its place.
     """
     if package.updatable:
         raise HettopError(
@@ -155,7 +155,7 @@ class _Translator:
         how = TABLE.get(kind)
         if how is None:
             raise HettopError(
-                "unsupported-op", f"{place} has no translation", "hettop inspect lists all that are missing"
+                "unsupported-op", f"{place} has no translation", "use hettop inspect to list all missing operations"
             )
         self.graph.start(output)
         before = len(self.graph.nodes)
@@ -172,7 +172,7 @@ class _Translator:
             results = how(call)
         except _SENSELESS as error:
             # parameters come from a file: whatever they break must still name the operation
-            raise HettopError("format", f"{place} has parameters that make no sense: {error}", DAMAGED) from error
+            raise HettopError("format", f"{place} has invalid parameters: {error}", DAMAGED) from error
         results = results if isinstance(results, tuple) else (results,)
         if len(results) != len(outputs):
             raise HettopError("format", f"{place} has {len(outputs)} outputs instead of {len(results)}", DAMAGED)
@@ -199,7 +199,7 @@ class _Translator:
 
     def _named(self, names: Mapping[str, Tensor], name: str) -> Tensor:
         if name not in names:
-            raise HettopError("format", f"{self.package.name} uses {name!r} before anything defines it", DAMAGED)
+            raise HettopError("format", f"{self.package.name} uses {name!r} before its definition", DAMAGED)
         return names[name]
 
     def _inline(self, block: Message, given: Sequence[Tensor], outer: Mapping[str, Tensor]) -> list[Tensor]:
@@ -214,7 +214,7 @@ class _Translator:
     def _bound(self, result: Tensor, declared: Output, before: int, place: str) -> Tensor:
         """The result under its declared type, shape and, at the top level, its own name."""
         if declared.dtype is None or declared.shape is None:
-            self.notes.append(f"{declared.name} is a dictionary on Apple's systems; here its values come as an array")
+            self.notes.append(f"{declared.name} is a dictionary with Core ML; here its values are an array")
             return result
         if declared.dtype == STRING.numpy:
             return result
@@ -274,12 +274,12 @@ def _check_sizes(package: Package, function: str, block: Message) -> None:
             element, shape = tensor_type(value.type, f"{value.name!r} of {package.name}")
             size = math.prod(dim if dim is not None else 1 for dim in shape) * element.numpy.itemsize
             if size > MAX_TENSOR_BYTES:
-                wrong = "no machine holds that: the model is damaged, or was converted for absurd sizes"
+                wrong = "the model is damaged, or was converted for impossible sizes"
                 raise HettopError("format", f"{whole}: {value.name!r} {list(shape)} needs {size / 1e9:.0f} GB", wrong)
             weights += size if kind == "const" or kind.startswith("constexpr_") else 0
     if weights > MAX_WEIGHT_BYTES:
         much = f"{weights / 1e9:.1f} GB, more than the 2 GB an ONNX model holds"
-        raise HettopError("unsupported-op", f"{whole}: its weights unpack to {much}", "run it on a Mac")
+        raise HettopError("unsupported-op", f"{whole}: its uncompressed weights have {much}", "run it on a Mac")
 
 
 # 18 brings reductions, Pad and Resize with axes; ONNX Runtime has had all of it since 1.14. Version 9 of the file

@@ -17,7 +17,7 @@ from hettop.text import clean
 WIDTH = 960
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 28, 34
 LABEL_WIDTH = 24  # of two digits, with room
-COLOURS = 7  # Okabe and Ito's, which colour-blind eyes tell apart; the page's style has them by number
+COLOURS = 7  # Okabe and Ito's, which colour-blind eyes distinguish; the page's style has them by number
 
 AnyPoint = TypeVar("AnyPoint", tuple[int, float], tuple[int, float, float, float])
 

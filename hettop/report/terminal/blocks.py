@@ -103,7 +103,7 @@ def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR091
         case Columns():
             return columns_lines(block, width, height)
         case Figure(_, caption):
-            return notes([f"a drawing is in the HTML report alone: {caption}"], width)
+            return notes([f"figure only in the HTML report: {caption}"], width)
 
 
 def _paragraph(text: str, tone: Tone, width: int) -> list[Line]:

@@ -31,7 +31,7 @@ PARTS: tuple[Span, ...] = (
     (glyphs.DENSE, "accent"),
     (glyphs.SPARSE, "good"),
 )
-"""How parts of one bar are told apart, each by a glyph of its own, in ASCII too."""
+"""How parts of one bar are distinguished, each by a glyph of its own, in ASCII too."""
 
 OTHERS: Span = (glyphs.DOT, "muted")
 

@@ -94,7 +94,6 @@ _ASCII = {
     HIGH_STROKE: "'",
     RISING: "/",
     FALLING: "\\",
-    "\u2009": " ",
     "←": "<",
     "→": ">",
     UP: "^",

@@ -1,4 +1,4 @@
-"""Lines of text made of spans, the common tongue of charts and panels: what to show, and as what.
+"""Lines of text made of spans, which charts and panels produce: texts with a role.
 
 A span is a piece of text with an ink (`low`, `muted`, `error` …) that a widget resolves to a style. Nothing here knows
 of colours or of Textual.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
+from hettop.format import aligned
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, wrapped
 from hettop.text import clean, safe
@@ -17,7 +18,7 @@ SERIES = (
     (glyphs.CLIPPED, "low"),
     (glyphs.SQUARE, "strong"),
 )
-"""Glyph and ink of one series and the next: either alone tells them apart."""
+"""Glyph and ink of one series and the next: either alone distinguishes them."""
 
 _SENTENCE = 12  # cells that words at the end of a row get at least
 
@@ -65,7 +66,7 @@ def table(
     Columns named in `left` hold words, the others numbers. Words at the end of a row are cut where they do not fit, or
     with `wrap` continued below, so that a row may have several lines.
     """
-    spans = [[_span(cell) for cell in row] for row in rows]
+    spans = _aligned(heading, [[_span(cell) for cell in row] for row in rows], left)
     kept = [place for place in range(len(heading)) if any(row[place][0].strip() for row in spans)]
     widths = [
         max(cell_len(text) for text in (clean(name), *(row[i][0] for row in spans))) for i, name in enumerate(heading)
@@ -85,6 +86,17 @@ def table(
         fit(line(*[part for i in kept for part in _cell(row[i], widths[i], left=heading[i] in left)][1:]), width)
         for row in shown
     ]
+
+
+def _aligned(heading: Sequence[str], rows: list[list[Span]], left: Sequence[str]) -> list[list[Span]]:
+    """The rows with the decimal points of each column of numbers below each other."""
+    columns = [
+        [row[i] for row in rows]
+        if name in left
+        else [(text, row[i][1]) for text, row in zip(aligned([row[i][0] for row in rows]), rows, strict=True)]
+        for i, name in enumerate(heading)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _continued(row: Sequence[Span], last: int, room: int) -> list[list[Span]]:

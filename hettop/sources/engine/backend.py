@@ -92,7 +92,7 @@ class Backend(Protocol):
     def native_ns(self) -> int | None: ...
 
     def told_load(self, condition: str) -> None:
-        """The competing load in force, as the condition string; only a simulation has any use for it."""
+        """The active competing load, as the condition string; only a simulation has any use for it."""
         ...
 
 
@@ -124,7 +124,7 @@ def split_unit(unit: str) -> tuple[str, int | None]:
         return name, None
     # One spelling each: a recording knows units by their names, and would take `@01` for another one than `@1`.
     if not _THREADS.fullmatch(threads):
-        raise ValueError(f"{unit}: threads must be a whole number of at least 1, written as in CPU_ONLY@2")
+        raise ValueError(f"invalid unit {unit}: threads must be an integer of at least 1, as in CPU_ONLY@2")
     return name, int(threads)
 
 

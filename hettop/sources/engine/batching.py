@@ -14,7 +14,7 @@ from hettop.models.shapes import Shape, accepts, choose_shapes
 from hettop.text import clean
 
 CHANNELS = (1, 3, 4)
-"""Of images; an axis of another length is no channel."""
+"""Of images; an axis of another length is not a channel."""
 
 EXPORT_BATCH = "export the model with a dynamic first axis"
 EXPORT_SIZE = "export the model with dynamic height and width"
@@ -22,7 +22,7 @@ EXPORT_SIZE = "export the model with dynamic height and width"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What is asked for: `batch` items a call, images of `height` by `width`; None: as the model has it."""
+    """What is asked for: `batch` items per call, images of `height` by `width`; None: as the model has it."""
 
     batch: int | None = None
     height: int | None = None
@@ -60,7 +60,7 @@ def _batched(ports: Sequence[Port]) -> list[Port]:
     """Inputs that have a batch as their first axis: all of two axes or more, and vectors that share its name."""
     wide = [port for port in ports if len(port.shape) >= 2]
     if not wide:
-        raise HettopError("input", "no input has two axes or more: there is no batch to be seen", EXPORT_BATCH)
+        raise HettopError("input", "no batch axis: no input has two axes or more", EXPORT_BATCH)
     names = {port.shape[0] for port in wide if isinstance(port.shape[0], str)}
     return wide + [port for port in ports if len(port.shape) == 1 and port.shape[0] in names]
 
@@ -69,14 +69,14 @@ def _images(ports: Sequence[Port], chosen: Mapping[str, Shape]) -> list[Port]:
     found = [port for port in ports if _channel_axis(port, chosen[port.name]) is not None]
     if not found:
         takes = clean(", ".join(port.describe() for port in ports))
-        raise HettopError("input", f"no input looks like an image (four axes, one of 1, 3 or 4 channels): {takes}")
+        raise HettopError("input", f"no image input (four axes, one with 1, 3 or 4 channels): {takes}")
     return found
 
 
 def _channel_axis(port: Port, shape: Shape) -> int | None:
-    """1 for (n, channels, height, width), 3 for (n, height, width, channels); None for what is no image.
+    """1 for (n, channels, height, width), 3 for (n, height, width, channels); None for what is not an image.
 
-    An axis that the model fixes tells more than a length that was put in for a free one.
+    An axis that the model fixes reports more than a length that was put in for a free one.
     """
     if len(shape) != 4 or len(port.shape) != 4:
         return None
@@ -96,6 +96,6 @@ def _sized(port: Port, shape: Shape, height: int, width: int) -> Shape:
 def _refusal(port: Port, shape: Shape, hint: str) -> HettopError:
     wanted = ",".join(map(str, shape))
     if port.kind == "image" and shape[0] != 1:
-        message = f"{clean(port.name)} is an image, and Core ML's images have no batch"
-        return HettopError("input", message, "convert the model with an array for an input")
+        message = f"{clean(port.name)} is an image, and Core ML images have no batch"
+        return HettopError("input", message, "convert the model with an array input")
     return HettopError("input", f"{clean(port.describe())} cannot be [{wanted}]", hint)

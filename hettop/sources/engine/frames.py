@@ -103,8 +103,8 @@ class RetireReport(Report, frozen=True, kw_only=True, tag="retire"):
 class UsageReport(Report, frozen=True, kw_only=True, tag="usage"):
     """What the operating system charged the process since the last such report.
 
-    `resident_mb` is the memory it has now, in MB (10^6 bytes); told at a low rate. `since_ns` and `until_ns` are the
-    readings, on the clock of the samples, between which it was charged.
+    `resident_mb` is the memory it has now, in MB (10^6 bytes); reported at a low rate. `since_ns` and `until_ns` are
+    the readings, on the clock of the samples, between which it was charged.
     """
 
     minor_faults: int = 0

@@ -15,14 +15,14 @@ GROWTH_SHARE = 0.5
 """Grown by this much, and by this share, a process has a leak that will soon bite; less may be a cache that fills."""
 
 RISES = 6
-"""So many looks in a row must find more memory than the one before: what stops growing is no leak. A minute's worth."""
+"""Consecutive readings that must each find more memory for a leak: a minute's worth."""
 
 FAST_MB = 1024
 FAST_SHARE = 1.0
 FAST_RISES = 3
 """Grown by this much, and doubled, in so few looks: a leak that would fill the memory before a minute is over. Growth
-by a quarter of that is told of at once (`usage`): a process grows by that much, and by what it leaks in the half second
-until it is heard of and told to retire."""
+by a quarter of that is reported at once (`usage`): a process grows by that much, and by what it leaks in the half
+second until it is heard of and asked to retire."""
 
 
 BUDGET_SHARE = 0.25
@@ -63,7 +63,7 @@ class MemoryWatch:
 class WorkerHandover:
     """What the processes of one unit hand on, when one replaces another on purpose.
 
-    asked: why the present process was told to retire, None if it was not.
+    asked: why the present process was asked to retire, None if it was not.
     vacant: a process has retired, and none follows it yet.
     recycled: the present process follows one that retired.
     """
@@ -81,7 +81,7 @@ class WorkerHandover:
     def retired(self, report: RetireReport) -> None:
         """The present process said its last words."""
         self.vacant = True
-        why = self.asked or "before the leaks that its framework is known for bite"
+        why = self.asked or "to limit known memory leaks of its framework"
         self.note = f"recycled after {report.predictions:,} predictions: {why}"
         self._steady_ns += report.steady_ns
         self._unfinished = self.unfinished(report.unfinished)

@@ -1,4 +1,4 @@
-"""What an engine process is told: its job, the commands after it, as JSON lines, and the state they bring it to.
+"""Messages to an engine process: its job,  the commands after it, as JSON lines, and the state they bring it to.
 
 Times are nanoseconds of the machine's monotonic clock.
 """
@@ -16,7 +16,7 @@ from hettop.models.ports import InputOptions
 from hettop.units import MIB
 
 INPUT_SETS = 8
-"""So many sets of inputs tell a unit that decides otherwise from one that rounds otherwise, in little time."""
+"""Sets of inputs: enough to distinguish wrong outputs from rounding, in little time."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class SetLimits(Command, frozen=True, tag="limits"):
 
 
 class SetLoad(Command, frozen=True, tag="load"):
-    """The competing load that is in force now."""
+    """The competing load that is active now."""
 
     condition: str
 
@@ -127,7 +127,7 @@ _command_decoder: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCom
 
 
 class RunMode(Enum):
-    """What a worker can be told to do."""
+    """What a worker can be asked to do."""
 
     RUN = auto()
     SLOTS = auto()

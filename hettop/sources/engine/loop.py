@@ -89,7 +89,7 @@ class Sampler:
         self._budget.predictions += n
 
     def run(self) -> None:
-        """Warms up, then samples, pauses and keeps to its slots as ordered, until it is told to stop, or retires."""
+        """Warms up, then samples, pauses and keeps to its slots as ordered, until it is asked to stop, or retires."""
         state = self._state
         self._budget.begin(self._clock.now())
         while self._budget.warmups_left and not state.told_to_pause and state.doing is not RunMode.STOP:

@@ -10,7 +10,7 @@ class BackendEntry:
     """`place`: module and class, which is made from a clock. `words`: what it is for, where that is worth a word.
 
     plans: the function that reads where its framework would run what; devices: the one that lists its devices. None
-        where the framework does not tell. framework: the module that it takes for granted until it loads a model.
+        where the framework does not report. framework: the module that it takes for granted until it loads a model.
     """
 
     place: str

@@ -21,7 +21,7 @@ REFERENCE = "CPU_ONLY"
 """The unit that computes in full precision, or nearest to it."""
 
 LARGEST_TOLD = 1e12
-"""The largest number a line of the stream may carry here; a difference beyond it is no less wrong."""
+"""The largest number a line of the stream may carry here; larger differences are cut to it."""
 
 Values = npt.NDArray[np.float64]
 
@@ -89,7 +89,7 @@ def _unlike(
         elif _shapes(mine[name]) != _shapes(theirs[name]):
             ours, other = ([output.shape for output in side[name]] for side in (mine, theirs))
             place = next((i for i, pair in enumerate(zip(ours, other, strict=False)) if pair[0] != pair[1]), 0)
-            message = f"output {name} has the shape {list(ours[place])} here, {list(other[place])} on {reference}"
+            message = f"output {name} has shape {list(ours[place])} here and {list(other[place])} on {reference}"
         else:
             continue
         return events.Failure(kind="outputs", message=clean(message))

@@ -21,9 +21,10 @@ MOST_SUPPORTED = 8
 
 @dataclass(frozen=True, slots=True)
 class OpFacts:
-    """One operation in order of the program. `cost`: its weight, of any scale; None where it is not told.
+    """One operation in order of the program. `cost`: its weight, of any scale; None where it is not reported.
 
-    preferred: the device it would run on, None where the framework tells nothing; supported: those that could run it.
+    preferred: the device it would run on, None where the framework is not informative; supported: those that could run
+    it.
     """
 
     name: str
@@ -36,7 +37,7 @@ class OpFacts:
 def make_plan(unit: str, facts: Sequence[OpFacts], here: Sequence[str] = ()) -> events.Plan:
     """The plan of `unit`; `t` is 0. Constants, which are not run, are not counted.
 
-    here: the devices of this machine, empty where they are not known. A plan is told against none that is not there.
+    here: the devices of this machine, empty where they are not known. Plans are compared with these devices only.
     """
     ops = [fact for fact in facts if not is_constant(fact)]
     placed = [fact for fact in ops if fact.preferred is not None]
@@ -72,11 +73,11 @@ def is_constant(fact: OpFacts) -> bool:
 
 def _nothing_told(n: int) -> events.Failure:
     if not n:
-        return events.Failure(kind="plan", message="the compiled model tells of no operations")
+        return events.Failure(kind="plan", message="the compiled model lists no operations")
     return events.Failure(
         kind="plan",
-        message=f"the framework tells no device for any of the {n:,} operations",
-        hint="models made for an old system are placed as one: convert with a newer minimum deployment target",
+        message=f"the framework reports no device for any of the {n:,} operations",
+        hint="convert the model with a newer minimum deployment target: older models are placed as a whole",
     )
 
 

@@ -1,6 +1,6 @@
 """Has plans read in processes of their own: those of an engine's units without ever waiting, another with waiting.
 
-Time is what it is told has passed.
+Time is passed in.
 """
 
 from __future__ import annotations

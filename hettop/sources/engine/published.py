@@ -16,7 +16,7 @@ VALUES_LIMIT = 262_144
 """Values of all sets of inputs together: 2 MB at most, whatever the model returns."""
 
 ROWS_LIMIT = 4096
-"""Rows of scores whose largest entry is told; more rows agree or disagree like these."""
+"""Rows of scores whose largest entry is compared."""
 
 UNDECIDED = -1
 """Stands for the place of the largest entry in a row that has no single finite one."""
@@ -51,9 +51,9 @@ OutputSet = tuple[PublishedOutput, ...]
 
 
 def thin(outputs: Mapping[str, Any], most: int) -> OutputSet:
-    """What can be compared of `outputs`, at most `most` values in all; what is no array of numbers is left out.
+    """What can be compared of `outputs`, at most `most` values in all; what is not an array of numbers is left out.
 
-    Small outputs stay whole, large ones share the room that is left.
+    Small outputs stay whole, large ones share the remaining space.
     """
     arrays = {name: outputs[name] for name in sorted(outputs) if _comparable(outputs[name])}
     room = share_room([array.size for array in arrays.values()], most)
@@ -113,7 +113,7 @@ def decode_outputs(body: bytes) -> tuple[OutputSet, ...]:
             place = end
         sets.append(tuple(found))
     if place != len(body):
-        raise ValueError("values that nothing describes")
+        raise ValueError("values without a description")
     return tuple(sets)
 
 
@@ -165,9 +165,9 @@ def _dtype(text: str) -> np.dtype[Any]:
     try:
         dtype = np.dtype(text)
     except TypeError as error:
-        raise ValueError(f"no type of numbers: {text!r}") from error
+        raise ValueError(f"invalid number type {text!r}") from error
     if dtype.kind not in KINDS or not 1 <= dtype.itemsize <= WIDEST_BYTES:
-        raise ValueError(f"no type of numbers: {text!r}")
+        raise ValueError(f"invalid number type {text!r}")
     return dtype
 
 

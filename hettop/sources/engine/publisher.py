@@ -14,10 +14,10 @@ from typing import Protocol
 from hettop.sources.engine.frames import AnyReport, DoubtReport, LostReport, UsageReport, encode_report, encode_samples
 
 RECENT = 64
-"""Latest latencies that tell what is usual: enough for a P90, few enough to follow a change of condition."""
+"""Number of latest latencies for the usual latency: enough for a P90, few enough to follow changes."""
 
 NOT_REPORTED = -1
-"""Stands for a native time that the framework did not tell; never published."""
+"""Stands for a native time that the framework did not report; never published."""
 
 REFUSED = -2
 """Stands for a native time that cannot be right, as one that is longer than the call; never published, but counted."""

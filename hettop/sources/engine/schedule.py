@@ -1,6 +1,6 @@
 """Who runs when in an interleaved measurement: blocks of time, planned ahead.
 
-Reads no clock and tells no one; times are nanoseconds of the machine's monotonic clock.
+Reads no clock and sends nothing; times are nanoseconds of the machine's monotonic clock.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Rotation:
         self._slots, self.units, self.round_ns = [], (), 0
 
     def update(self, now: int, units: Mapping[str, int | None]) -> dict[str, list[tuple[int, int]]]:
-        """What to tell whom, if anything: all spans of a unit that are not over; no spans: it may run without a break.
+        """Messages to units: all spans of a unit that are not over; no spans: it may run without a break.
 
         `units` are those that can run now, with what their samples usually take; a unit that left needs no word.
         """

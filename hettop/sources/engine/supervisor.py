@@ -1,4 +1,4 @@
-"""The engine as the rest of hettop sees it: units that load, run alone or in turns, pause, fail, and tell it in events.
+"""The engine: loads units, runs them alone or interleaved, pauses them, and reports their events.
 
 Lives in hettop's own process and runs no inference there.
 """
@@ -42,7 +42,7 @@ class Engine:
 
     Sample times are `clock`'s (the monotonic clock of the machine) less `origin_ns`, the start of the session.
     `job` is what all units have in common. `units` are rows: a unit, or a variant of it, whose jobs differ as
-    `variants` says (`Starter`). Events come from `drain`. After `close` nothing that it is told to do has any effect.
+    `variants` says (`Starter`). Events come from `drain`. After `close` nothing that it is asked to do has any effect.
     memory_mb: what loaded units may take up together; beyond it, processes of units that do not run are ended.
     """
 
@@ -360,7 +360,7 @@ class UnitGroup:
     def runnable(self, units: Sequence[str], period_ns: Callable[[str], int]) -> dict[str, int | None]:
         """Those of `units` that can take a turn now, with how long a sample of theirs takes up (None: unknown).
 
-        `period_ns` tells how long one takes up at least.
+        `period_ns` reports how long one takes up at least.
         """
         members = [self.members[unit] for unit in units if self.members[unit].may_run]
         return {
@@ -387,7 +387,7 @@ class UnitGroup:
             self.receive()
 
     def drain(self, t: int) -> list[EngineEvent]:
-        """What they have to tell, stamped with `t`."""
+        """Their pending events, stamped with `t`."""
         drained = []
         for member in self:
             drained += [msgspec.structs.replace(event, t=t) for event in member.outbox]

@@ -27,7 +27,7 @@ class Doubts:
         self._told = 0
 
     def add(self, n: int) -> bool:
-        """Takes in `n` more; returns whether they are the first, which is to be told at once."""
+        """Takes in `n` more; returns whether they are the first, which is to be reported at once."""
         self._n += n
         return self._n == n
 
@@ -83,7 +83,7 @@ def state_event(unit: str, report: StateReport, handover: WorkerHandover) -> eve
 
 
 def usage_events(unit: str, report: UsageReport, origin_ns: int) -> list[events.Usage]:
-    """None for a report that tells of memory alone."""
+    """None for a report of memory only."""
     event = events.Usage(
         t=0,
         unit=unit,
@@ -118,7 +118,7 @@ MOST_AHEAD_NS = 10**9
 """No sample ends after it arrived; a simulated clock may run a little ahead of the machine's."""
 
 RECENT = 64
-"""Latest latencies that tell what is usual; the same number as in the sampling loop."""
+"""Latest latencies, from which the usual latency is derived; the same number as in the sampling loop."""
 
 
 class SampleEvents:
@@ -154,9 +154,9 @@ class SampleEvents:
         _check("lateness", frame.late, 0, events.LATENESS_LIMIT_NS)
         _check("start", frame.start, self._origin_ns, self._origin_ns + events.LARGEST_EXACT - events.LATENCY_LIMIT_NS)
         if (frame.start[1:] < frame.start[:-1]).any():
-            raise BrokenStreamError("a sample that starts before the one ahead of it")
+            raise BrokenStreamError("a sample that starts before the previous one")
         if int(frame.start[-1] + frame.latency[-1]) > self._now() + MOST_AHEAD_NS:
-            raise BrokenStreamError("a sample that ends after it arrived")
+            raise BrokenStreamError("a sample that ends after its arrival")
         windows = list(
             to_events(
                 frame,
@@ -169,7 +169,7 @@ class SampleEvents:
         )
         self.steady += sum(window.n for window in windows if window.phase == "steady")
         self._previous_end = int(frame.start[-1] + frame.latency[-1])
-        if frame.phase != "first":  # which says nothing of what is usual
+        if frame.phase != "first":  # which gives no information about what is usual
             self._recent.extend(frame.latency[-RECENT:].tolist())
             self.largest_ns = max(self.largest_ns, int(frame.latency.max()))
         return windows
@@ -195,14 +195,14 @@ class _Change:
 
 
 class LoadHistory:
-    """The competing load over time, in nanoseconds of the samples' clock. Changes are told in order."""
+    """The competing load over time, in nanoseconds of the samples' clock. Changes are reported in order."""
 
     def __init__(self) -> None:
         self._changes: deque[_Change] = deque([_Change(0, NO_LOAD, True)], maxlen=REMEMBERED)
 
     @property
     def condition(self) -> str:
-        """The load in force now."""
+        """The active load."""
         return self._changes[-1].condition
 
     def change(self, now: int, condition: str, confirmed: bool) -> None:

@@ -136,7 +136,7 @@ class UnitProcess:
         try:
             self.child = spawn(self.unit, limits, self._handover.recycled)
         except OSError as error:
-            self._fail("crashed", f"no engine process could be started: {error}", "", [])
+            self._fail("crashed", f"cannot start an engine process: {error}", "", [])
         else:
             note, peak_mb = self._handover.note, self._handover.peak_memory_mb(None)
             self._enter(
@@ -196,7 +196,7 @@ class UnitProcess:
                     self._receive_frame(frame)
         except BrokenStreamError as error:
             if child is self.child:
-                self._fail("crashed", f"the engine process sent what makes no sense: {error}", "", child.log())
+                self._fail("crashed", f"the engine process sent an invalid message: {error}", "", child.log())
                 self.abandon()
 
     def receive_log(self, child: Child, data: bytes) -> None:
@@ -244,7 +244,7 @@ class UnitProcess:
             case ReadyReport():
                 self._take_ready(frame)
             case ErrorReport():
-                self._reported = frame  # told once its log is complete
+                self._reported = frame  # reported once its log is complete
             case LostReport(n=n):
                 self._samples.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
@@ -299,7 +299,7 @@ class UnitProcess:
     # -- its end ------------------------------------------------------------------------------------------------
 
     def _bury(self, child: Child) -> None:
-        retired = self._handover.vacant  # its log tells nothing that is wanted
+        retired = self._handover.vacant  # its log is not needed
         if not (child.log_ended or retired or self._watchdog.log_is_over):
             return
         ended = child.collect(0)

@@ -18,18 +18,18 @@ from hettop.sources.engine.frames import UsageReport
 KIB = 1024
 
 RESIDENT_NS = 10 * 10**9
-"""How often the memory is told of: most leaks that matter take minutes."""
+"""How often the memory is reported: most leaks that matter take minutes."""
 
 LOOK_NS = 10**8
 GREW_MB = 256
-"""How often it is looked at, which takes some 50 us between two samples, and what growth is told of at once. While the
+"""How often it is looked at, which takes some 50 us between two samples, and what growth is reported at once. While the
 process never was that large, which costs nothing to know, nobody need look."""
 
 
 class UsageMeter:
     """Differences of `getrusage(RUSAGE_SELF)`: all threads, since a framework's own threads fault and switch, too.
 
-    The memory in use is told with the first report, every ten seconds by `now` (ns), and soon after it has grown.
+    The memory in use is reported with the first report, every ten seconds by `now` (ns), and soon after it has grown.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class UsageMeter:
         )
 
     def _resident_mb(self, now: int) -> float | None:
-        """The resident memory in MB (10^6 bytes), to a tenth; None when there is nothing new to tell of it."""
+        """The resident memory in MB (10^6 bytes), to a tenth; None when it is unchanged."""
         first = self._look_at is None
         waits = self._look_at is not None and now < self._tell_at
         if waits and (now < (self._look_at or 0) or self._peak_mb() < self._told_mb + GREW_MB):

@@ -64,7 +64,7 @@ def chosen_axes(ports: Sequence[Port], feed: Feed, options: InputOptions) -> str
     left_open = [port for port in ports if port.name not in given and not all(isinstance(a, int) for a in port.shape)]
     if not left_open:
         return ""
-    return f"open axes chosen, set them with --shape: {', '.join(fed(port, feed) for port in left_open)}"
+    return f"dynamic axes fixed (set them with --shape): {', '.join(fed(port, feed) for port in left_open)}"
 
 
 def _read_commands(lines: BinaryIO, state: WorkerState) -> None:
@@ -202,7 +202,7 @@ def ask(
     """The answers to `feed`, which was run last and took `first_ns`, and to inputs of the seeds that follow.
 
     At most `most_sets` of them, one if the user gave all inputs; none if the backend returns none. A set that fails
-    ends it: what the model refuses there is no fault of what is measured, and is told in the log alone.
+    ends it: what the model refuses there is no fault of what is measured, and is reported in the log alone.
     """
     wanted = 1 if all(port.name in options.values or port.kind == "state" for port in ports) else most_sets
     sets: list[OutputSet] = []
@@ -228,7 +228,7 @@ def ask(
 
 
 def _nbytes(feed: Feed) -> int:
-    """Bytes of the arrays; an image object does not tell, and is small."""
+    """Bytes of the arrays; image objects are small and not counted."""
     return sum(getattr(value, "nbytes", 0) for value in feed.values())
 
 

@@ -1,4 +1,4 @@
-"""The canary, a process of its own: draws nothing 60 times a second, and tells how often it came too late.
+"""The canary, a process of its own: draws nothing 60 times a second, and reports how often it came too late.
 
 What it misses, the user of this machine sees stutter. Once a second it also times a fixed piece of arithmetic in CPU
 time: when that takes longer, the clock of the core is lower, whatever the system says. Ends with its standard input.

@@ -20,7 +20,7 @@ UNITS: Mapping[str, str] = {str(kind): unit for kind, unit in OWN_UNIT.items()}
 
 HIGHEST_LEVEL = 256  # workers; more than any machine has cores, fewer than the processes a user may start
 _PART = re.compile(r"(?P<what>[a-z]+):(?P<level>[0-9]{1,4})(?:@(?P<duty>[0-9]{1,3})%)?")
-_EXAMPLE = "write loads as cpu:2, or memory:1@50%+cpu:2; kinds are " + ", ".join(KINDS_OF_LOAD)
+_EXAMPLE = "examples: cpu:2, memory:1@50%+cpu:2; kinds: " + ", ".join(KINDS_OF_LOAD)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,7 +46,7 @@ def parse_load(text: str) -> tuple[LoadPart, ...]:
         return ()
     parts = tuple(sorted(_parse_part(part) for part in text.split("+")))
     if len({part.what for part in parts}) < len(parts):
-        raise HettopError("usage", f"load {clean(text)!r} names a kind twice", _EXAMPLE)
+        raise HettopError("usage", f"invalid load {clean(text)!r}: a kind is given twice", _EXAMPLE)
     return parts
 
 
@@ -58,11 +58,11 @@ def condition_of(parts: tuple[LoadPart, ...]) -> str:
 def _parse_part(text: str) -> LoadPart:
     found = _PART.fullmatch(text)
     if found is None or found["what"] not in KINDS_OF_LOAD:
-        raise HettopError("usage", f"{clean(text)!r} is no load", _EXAMPLE)
+        raise HettopError("usage", f"invalid load {clean(text)!r}", _EXAMPLE)
     level = int(found["level"])
     duty = int(found["duty"] or 100)
     if not 1 <= level <= HIGHEST_LEVEL:
-        raise HettopError("usage", f"load {text}: the level must be 1 to {HIGHEST_LEVEL}", _EXAMPLE)
+        raise HettopError("usage", f"invalid load {text}: the level must be 1 to {HIGHEST_LEVEL}", _EXAMPLE)
     if not 1 <= duty <= 100:
-        raise HettopError("usage", f"load {text}: the duty must be 1 to 100 %", _EXAMPLE)
+        raise HettopError("usage", f"invalid load {text}: the duty must be 1% to 100%", _EXAMPLE)
     return LoadPart(found["what"], level, duty)

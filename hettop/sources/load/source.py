@@ -16,7 +16,7 @@ from hettop.sources.load.worker import REFUSED
 from hettop.text import clean
 
 WORKER = module_command("hettop.sources.load.worker")
-_START_AGAIN = "press l and set it again"
+_START_AGAIN = "press l and start it again"
 
 
 # A worker gives a sign of life every 0.1 s; on a machine with many times more workers than cores, less often.
@@ -28,7 +28,7 @@ LONGEST_STEP_NS = 10**9
 
 
 class Changed(Protocol):
-    """Called whenever the load in force changes: samples are labelled by it."""
+    """Called whenever the active load changes: samples are labelled by it."""
 
     def __call__(self, condition: str, *, confirmed: bool) -> None: ...
 
@@ -56,7 +56,7 @@ def core_ml_here() -> Mapping[str, str | None]:
 def why_no_model(what: str, units: Mapping[str, str | None]) -> str | None:
     """What this kind of load is, that cannot run where Core ML has these units; None if it can, or needs no model."""
     unit = UNITS.get(what)
-    reason = units.get(unit, "Core ML lacks the unit") if unit is not None else None
+    reason = units.get(unit, "Core ML does not have the unit") if unit is not None else None
     return None if reason is None else f"a second Core ML model, and {reason}"
 
 
@@ -138,12 +138,12 @@ class ProcessLoad:
             return
         workers = "1 load worker" if len(dead) == 1 else f"{len(dead)} load workers"
         reason = next((worker.reason for worker in dead if worker.reason), "")
-        self._fail(f"{workers} ended unasked" + (f": {reason}" if reason else ""))
+        self._fail(f"{workers} ended unexpectedly" + (f": {reason}" if reason else ""))
 
     def _fail_on_silence(self) -> None:
         silent = next((worker for worker in self._workers if worker.silent_ns > worker.patience_ns), None)
         if silent is not None:
-            self._fail(f"load stands still: no sign of life for {silent.patience_ns // 10**9} s")
+            self._fail(f"load stalled: no response for {silent.patience_ns // 10**9} s")
 
     def _fail(self, message: str) -> None:
         """Without all of its workers the load is not what it is called: end it, and say so."""
@@ -161,9 +161,9 @@ class ProcessLoad:
             for _ in range(part.level):
                 self._workers.append(_Worker(part, self._guard, self._environment))
         except OSError as error:
-            message = f"load {part} cannot be started: {error.strerror}"
+            message = f"cannot start load {part}: {error.strerror}"
             self._fail(message)
-            raise HettopError("crashed", message, "ask for fewer workers") from error
+            raise HettopError("crashed", message, "use fewer workers") from error
 
     def _stop_workers(self) -> None:
         for worker in self._workers:
@@ -175,7 +175,7 @@ class ProcessLoad:
 
 
 class SimulatedLoad:
-    """The simulated machine's load: nothing runs, the simulation is told."""
+    """The simulated machine's load: nothing runs, the simulation gets the load."""
 
     def __init__(self, changed: Changed) -> None:
         self._changed = changed

@@ -1,4 +1,4 @@
-"""The output of a child process that prints power samples: read until it ends or is told to, and never left behind.
+"""The output of a child process that prints power samples: read until it ends or is asked to, and never left behind.
 
 No temporary files: what is printed goes through a pipe, the last error lines are kept.
 """
@@ -46,7 +46,7 @@ class ChildOutput:
         return self._process.log.lines()
 
     def chunks(self) -> Generator[bytes, None, None]:
-        """What it prints, as it comes. After that the child has ended, or `left_pid` tells that it has not."""
+        """Its output as it arrives. Afterwards the child has ended, or `left_pid` has its pid."""
         try:
             yield from self._read()
         finally:

@@ -1,4 +1,4 @@
-"""Chooses the source of power: the best that works here, or the one that was asked for; tells why not the others.
+"""Chooses the source of power: the best that works here, or the one that was asked for; reports why not the others.
 
 Starts none.
 """
@@ -21,7 +21,7 @@ from hettop.text import clean
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The source, or None and why: a state of events.POWER_STATES, the reason and what mends it.
+    """The source, or None and why: a state of events.POWER_STATES, the reason and what fixes it.
 
     refused: the sources that were passed over, by name, with the reason. needs_access: one of them would be chosen if
         the user gave access.
@@ -40,7 +40,7 @@ Chooser = Callable[[Mapping[str, Availability]], Choice]
 """Chooses; may take a while, for it asks the machine. Its argument maps sources known not to work to what they said."""
 
 
-NOT_ASKED_FOR = ("not asked for (--power none)", "")
+NOT_ASKED_FOR = ("disabled (--power none)", "")
 
 
 def chooser(
@@ -73,7 +73,9 @@ def refuse_impossible(name: str | None, machine: Machine) -> None:
     found = source.probe()
     if found.impossible:
         raise HettopError(
-            "usage", f"no power from {source.name}: {found.reason}", found.fix or "leave out --power: the best there is"
+            "usage",
+            f"no power from {source.name}: {found.reason}",
+            found.fix or "leave out --power to use the best available source",
         )
 
 
@@ -91,9 +93,11 @@ def _named(name: str | None, machine: Machine) -> list[PowerSource]:
     if name.startswith(FILE) and len(name) > len(FILE):
         return [FileSource(Path(name.removeprefix(FILE)), speed=1.0, wait=machine.wait)]
     if name == SIMULATED:
-        raise HettopError("usage", "simulated power belongs to the simulated machine", "hettop --demo")
+        raise HettopError("usage", "simulated power is only available for the simulated machine", "hettop --demo")
     raise HettopError(
-        "usage", f"{clean(name, 80)!r} is no source of power", f"sources: {', '.join((*SOURCES, NONE))}, {FILE}PATH"
+        "usage",
+        f"invalid power source {clean(name, 80)!r}",
+        f"valid sources: {', '.join((*SOURCES, NONE))}, {FILE}PATH",
     )
 
 

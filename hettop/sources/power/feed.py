@@ -46,7 +46,7 @@ class PowerWatchdog:
 
 
 class PowerFeed:
-    """Samples of the best source as events; tells in PowerStatus which one it is, and why there is none."""
+    """Samples of the best source as events; reports in PowerStatus which one it is, and why there is none."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class PowerFeed:
         """
         earliest = self._drained_at
         self._look_for_silence(t)
-        if self._again:  # in case the source had not begun when it was told to end
+        if self._again:  # in case the source had not begun when it was asked to end
             self._end_reading()
         return self._outbox.take(earliest, t)
 
@@ -131,9 +131,7 @@ class PowerFeed:
             limit = max(limit, self._patience.first_ns)
         if self._silent_ns > limit and not self._is_stuck:
             self._is_stuck = True
-            self._say(
-                self._source, FAILED, f"no sample for {limit // NS_PER_S} s: it stands still, and is started anew"
-            )
+            self._say(self._source, FAILED, f"no sample for {limit // NS_PER_S} s: restarting it")
             self._end_reading()
 
     # --- the thread that reads ------------------------------------------------------------------------------------
@@ -158,7 +156,7 @@ class PowerFeed:
             return self._choose(dict(known))
         except Exception as error:  # noqa: BLE001 - it must become a word on the screen, whatever it is
             reasons = {name: there.reason for name, there in known.items()}
-            return Choice(None, reasons, reason=clean(f"no source could be chosen: {error}"))
+            return Choice(None, reasons, reason=clean(f"cannot choose a source: {error}"))
 
     def _play(self, source: PowerSource, choice: Choice, known: dict[str, Availability]) -> None:
         """Read it, again and again, until something else is to be chosen."""
@@ -223,7 +221,7 @@ class PowerFeed:
             return PowerLostError(clean(named_reason(error)))
         finally:
             self._reading = False
-        return PowerLostError("it stood still") if self._is_stuck else None
+        return PowerLostError("it stalled") if self._is_stuck else None
 
     def _take(self, sample: PowerSample, heard: int, started: int) -> None:
         longest = min(self._interval_ns, heard - started)
@@ -245,7 +243,9 @@ class PowerFeed:
     def _say_running(self, source: PowerSource, choice: Choice) -> None:
         notes = [source.note]
         if self._interval_ns != self._asked_ns:
-            notes.append(f"a sample every {self._interval_ns / 1e6:g} ms, not {self._asked_ns / 1e6:g} ms as asked for")
+            notes.append(
+                f"a sample every {self._interval_ns / 1e6:g} ms, not the requested {self._asked_ns / 1e6:g} ms"
+            )
         self._say(source, "running", "; ".join(filter(None, notes)), choice=choice)
 
     def _tell_none(self, choice: Choice) -> None:
@@ -349,7 +349,7 @@ class WindowClock:
         self._end: int | None = None
 
     def place(self, heard_ns: int, elapsed_ns: int | None, longest_ns: int) -> tuple[int, int]:
-        """End and length. A source that tells no length: since the end before, but no more than `longest_ns`."""
+        """End and length. A source that reports no length: since the end before, but no more than `longest_ns`."""
         before = self._end
         if elapsed_ns is None:
             end = heard_ns

@@ -1,6 +1,6 @@
 """The source that plays a captured file: what powermetrics or macmon printed, at once or as fast as it was made.
 
-What kind of capture it is, its first bytes tell; what is none is refused in words. Time is passed in.
+The first bytes decide the kind of capture; anything else is refused with a reason. Time is passed in.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class FileSource:
     @property
     def note(self) -> str:
         made_by = f" of {self._format}" if self._format else ""
-        return f"plays the capture{made_by} {clean(self._path.name, 80)}: nothing of this machine now"
+        return f"plays the capture{made_by} {clean(self._path.name, 80)}: not measured on this machine now"
 
     def granted_ns(self, asked_ns: int) -> int | None:  # noqa: ARG002 - its windows are what they are
         return None
@@ -130,10 +130,10 @@ def _open(path: Path, pipe_patience_s: float) -> FileIO:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise HettopError("input", f"{shown} is not a file", "name the file that holds the capture")
+            raise HettopError("input", f"{shown} is not a file", "pass the file with the capture")
         return _open_pipe(path, shown, pipe_patience_s) if stat.S_ISFIFO(mode) else FileIO(path)
     except FileNotFoundError:
-        raise HettopError("missing", f"there is no file {shown}", f"a capture is made with: {CAPTURE}") from None
+        raise HettopError("missing", f"file not found: {shown}", f"create a capture with: {CAPTURE}") from None
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise HettopError("io", f"cannot read {shown}: {words}", "check its permissions") from None
@@ -144,9 +144,7 @@ def _open_pipe(path: Path, shown: str, patience_s: float) -> FileIO:
     file = FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     if not select.select([file], [], [], patience_s)[0]:
         file.close()
-        raise HettopError(
-            "input", f"{shown} is a pipe, and nobody wrote to it for {patience_s:g} s", "start the writer first"
-        )
+        raise HettopError("input", f"no data from the pipe {shown} for {patience_s:g} s", "start the writer first")
     os.set_blocking(file.fileno(), True)
     return file
 
@@ -183,7 +181,7 @@ def _read(file: FileIO, name: str) -> bytes:
 
 HEAD_LIMIT = 64 << 10  # noise before the first sample is a line or two
 CAPTURE = "sudo powermetrics -s cpu_power,gpu_power,thermal -f plist -i 500 -n 20 > capture.plist"
-_HINT = f"a capture is made with: {CAPTURE}; or macmon pipe -s 20 > capture.jsonl"
+_HINT = f"create a capture with: {CAPTURE}; or macmon pipe -s 20 > capture.jsonl"
 _TEXT_MARKS = (HEADER, b"*** Summary system activity", b"Machine model:")
 _PLIST_MARK = b"<plist"
 # How a sample of each format begins. JSON has no mark of its own: this key is in every object of macmon.
@@ -194,10 +192,10 @@ BLANKS = b"\0 \r\n\t"
 _PRINTABLE = re.compile(rb"[\x09\x0a\x0d\x20-\x7e\x80-\xff]")
 # What stands in a capture when nothing was captured.
 _REFUSALS = {
-    b"must be invoked as the superuser": "powermetrics refused: it must be run with sudo",
-    b"a password is required": "sudo refused: it wanted a password that nobody was asked for",
-    b"unrecognized sampler": "powermetrics refused a sampler that this macOS does not have",
-    b"command not found": "the command was not found, so nothing was captured",
+    b"must be invoked as the superuser": "powermetrics must be run with sudo",
+    b"a password is required": "sudo needed a password",
+    b"unrecognized sampler": "this macOS does not have one of the samplers",
+    b"command not found": "the command was not found",
 }
 
 
@@ -264,19 +262,19 @@ class FormatCounter:
 
 
 def refusal(name: str, head: bytes) -> HettopError:
-    """Why the file `name`, which begins with `head`, is no capture."""
+    """Why the file `name`, which begins with `head`, is not a capture."""
     shown = clean(name, 80)
     if not head.strip(BLANKS):
-        return HettopError("format", f"{shown} is empty: nothing was captured", _HINT)
+        return HettopError("format", f"empty capture: {shown}", _HINT)
     for mark, words in _REFUSALS.items():
         if mark in head:
-            return HettopError("format", f"{shown} holds no sample: {words}", _HINT)
+            return HettopError("format", f"no sample in {shown}: {words}", _HINT)
     told = _json(head.split(b"\n")[0])
     if isinstance(told, dict) and told.get("format") == "hettop":
-        return HettopError("format", f"{shown} is a recording of hettop, not a capture", f"hettop replay {shown}")
+        return HettopError("format", f"{shown} is a hettop recording, not a capture", f"hettop replay {shown}")
     if head.startswith((b"{", b"[")) and _MACMON_MARK in head:
-        hint = f"print one object a line: jq -c '.. | select(.cpu_power?)' {shown}"
-        return HettopError("format", f"{shown} is JSON with macmon's figures, but not one object after the other", hint)
+        hint = f"print one object per line: jq -c '.. | select(.cpu_power?)' {shown}"
+        return HettopError("format", f"{shown} is JSON from macmon, but not one object per line", hint)
     return HettopError("format", f"{shown} {_looks(head, told)}", _HINT)
 
 
@@ -288,19 +286,19 @@ def _looks(head: bytes, told: object) -> str:
     if len(_PRINTABLE.findall(head)) < 0.9 * len(head):
         return "is binary data"
     if b"\n" not in head and len(head) >= HEAD_LIMIT:
-        return f"begins with a line of over {HEAD_LIMIT >> 10} kB: neither powermetrics nor macmon print such"
-    return "is text, but not what powermetrics or macmon print"
+        return f"begins with a line of over {HEAD_LIMIT >> 10} kB, which neither powermetrics nor macmon prints"
+    return "is text, but not from powermetrics or macmon"
 
 
 def nothing_found(name: str, lost: Mapping[str, int]) -> HettopError:
     """The file looked like a capture and no sample came out of it."""
     shown, reasons = clean(name, 80), {reason for reason, n in lost.items() if n}
     if reasons == {SUMMARY}:
-        return HettopError("format", f"{shown} holds no sample, only a summary of the whole run", _HINT)
+        return HettopError("format", f"no sample in {shown}, only a summary of the whole run", _HINT)
     if reasons == {BATTERY_ONLY}:
-        return HettopError("format", f"{shown} holds no power sample, only readings of the battery", _HINT)
+        return HettopError("format", f"no power sample in {shown}, only battery readings", _HINT)
     why = lost_words(lost)
-    return HettopError("format", f"{shown} holds no whole sample" + (f": {why}" if why else ""), _HINT)
+    return HettopError("format", f"no complete sample in {shown}" + (f": {why}" if why else ""), _HINT)
 
 
 def lost_words(lost: Mapping[str, int]) -> str:
@@ -317,18 +315,16 @@ def notes_of(samples: Sequence[PowerSample], lost: Mapping[str, int]) -> list[st
     notes = [f"n/a, not in this capture: {', '.join(absent)}"] if absent else []
     clusters = any(sample.clusters for sample in samples)
     if not clusters and rails == ["package"]:
-        notes.append("an Intel Mac tells the power of its package only")
+        notes.append("an Intel Mac reports package power only")
     elif not clusters and "cpu" not in rails and not any(PARTIAL in sample.flags for sample in samples):
-        notes.append(
-            "nothing of the CPU: a virtual machine has none to tell, or the cpu_power sampler was not asked for"
-        )
+        notes.append("no CPU power: a virtual machine, or captured without the cpu_power sampler")
     meanings = {
-        SUSPECT_ZERO: "read 0 W for the CPU, or for a busy GPU (suspect-zero): both draw power while they run, so "
-        "this was not measured; seen on macOS 27, and in very short windows",
-        PARTIAL: "lack what others have (partial): cut off, a power printed as nan, or an impossible value",
-        ESTIMATED: "hold figures worked out from another quantity (estimated): power from whole mJ, busy from a "
+        SUSPECT_ZERO: "read 0 W for the CPU, or for a busy GPU (suspect-zero): not a measurement, since both draw "
+        "power while running; seen on macOS 27 and in very short windows",
+        PARTIAL: "are incomplete (partial): cut off, a power printed as nan, or an impossible value",
+        ESTIMATED: "contain derived values (estimated): power from whole mJ, busy from a "
         "frequency-scaled ratio or from the cluster's own counter",
-        INCONSISTENT: "have a combined power far from the sum of CPU, GPU and ANE (inconsistent): one of them is wrong",
+        INCONSISTENT: "have a combined power that contradicts the sum of CPU, GPU and ANE (inconsistent)",
     }
     for flag, meaning in meanings.items():
         n = sum(flag in sample.flags for sample in samples)

@@ -25,7 +25,7 @@ UW_PER_MW = 1000
 SHORTEST_NS = 50 * 10**6
 # Drivers whose one power reading is by their documentation the processor's, though it has no label.
 SOCKET_DRIVERS = frozenset({"fam15h_power"})
-# A label of the whole machine, of what feeds it, or of a limit is no rail.
+# A label of the whole machine, of what feeds it, or of a limit is not a rail.
 _NO_RAIL = re.compile(r"system|total|input|adapter|batter|limit|cap|psu|\bac\b|\bdc\b", re.IGNORECASE)
 _RAILS = (
     (re.compile(r"package|socket|\bpkg\b|RAPL_P_Package", re.IGNORECASE), "package"),
@@ -56,7 +56,7 @@ class HwmonSource:
 
     @property
     def note(self) -> str:
-        return "readings at the end of each window, not its mean (estimated)"
+        return "readings at the end of each window, not means (estimated)"
 
     def granted_ns(self, asked_ns: int) -> int | None:
         return max(SHORTEST_NS, asked_ns)
@@ -66,10 +66,10 @@ class HwmonSource:
             return of_another_system("Linux")
         sensors, others = sensors_in(self._folder)
         if not sensors:
-            some = "no power sensor here says what it measures" if others else f"no power sensor in {self._folder}"
+            some = "no power sensor has a known label" if others else f"no power sensor in {self._folder}"
             return Availability(False, some, impossible=True, absent=True)
         if not any(_read(sensor.path) is not None for sensor in sensors):
-            return Availability(False, "the power sensors cannot be read")
+            return Availability(False, "cannot read the power sensors")
         return Availability(True)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:
@@ -117,7 +117,7 @@ def _sample(sensors: list[Sensor], elapsed_ns: int) -> PowerSample:
         whole = len(known) == len(readings) and (rail == "package" or len(readings) == 1)
         mw[rail] = milliwatts(sum(known) / UW_PER_MW) if whole else None
     if all(value is None for value in mw.values()):
-        raise PowerLostError("no power sensor can be read any more", state=UNAVAILABLE)
+        raise PowerLostError("the power sensors can no longer be read", state=UNAVAILABLE)
     return make_sample("hwmon", elapsed_ns, mw, flags=(ESTIMATED,))
 
 

@@ -48,7 +48,7 @@ RAIL_KEYS = {
     "gpu": "gpu_power",
     "ane": "ane_power",
     "dram": "ram_power",
-    "combined": "all_power",  # as macmon tells it; its sys_power is the whole machine's and no rail
+    "combined": "all_power",  # as macmon reports it; its sys_power is the whole machine's and no rail
 }
 _CLUSTER = re.compile(r"([a-z]{1,8}cpu)_(?:usage|freq_mhz|active_ratio|scaled_ratio)")
 
@@ -150,7 +150,7 @@ def _decoded(line: bytes) -> Any:
     try:
         return msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        # A number beyond all bounds is no reason to lose the figures beside it.
+        # A number beyond all bounds is not a reason to lose the figures beside it.
         return json.loads(line, parse_int=_whole, parse_constant=_refuse)
 
 
@@ -170,7 +170,7 @@ def is_macmon(told: object) -> bool:
 def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[float | None, float | None]:
     """Frequency and share of time busy.
 
-    0.8 tells both. 0.6 and 0.7 tell `[MHz, ratio]` where the ratio is scaled by frequency: it reads low whenever
+    0.8 reports both. 0.6 and 0.7 report `[MHz, ratio]` where the ratio is scaled by frequency: it reads low whenever
     the clock does, so it is a stand-in and flagged `estimated`. 0.8.1 repeats those names beside its own.
     """
     pair = told.get(f"{name}_usage")
@@ -187,7 +187,7 @@ def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[
 
 
 def _figure(value: object) -> float | None:
-    """The value as a number: `null`, which stands for no figure, is None; what is no number at all is nan."""
+    """The value as a number: `null`, which stands for no figure, is None; what is not a number at all is nan."""
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -211,7 +211,7 @@ def _moment(text: object) -> datetime | None:
 
 
 def _between(before: datetime | None, now: datetime | None) -> int | None:
-    """macmon does not tell its window: a line's is the time since the line before; the first line's is unknown."""
+    """macmon does not report its window: a line's is the time since the line before; the first line's is unknown."""
     if before is None or now is None or (before.tzinfo is None) != (now.tzinfo is None):
         return None
     elapsed_s = (now - before).total_seconds()
@@ -224,7 +224,7 @@ MOST_LOST = 20
 RUST_NOTE = "note: run with `RUST_BACKTRACE"  # the last line of a panic; why it panicked stands above it
 FAREWELL_S = 0.2  # it runs as the user, who need not wait for its next write: it is ended
 UNRELIABLE_FROM = 27
-# Programs built before macOS 26 are told 16 for 26, and so on.
+# Programs built before macOS 26 see 16 for 26, and so on.
 OLD_NAMES = range(17, 26)
 
 
@@ -258,12 +258,12 @@ class MacmonSource:
         self._stopped = False
         path = self._machine.find(PROGRAM)
         if path is None:
-            raise PowerLostError("macmon has gone", "brew install macmon")
+            raise PowerLostError("macmon was removed", "brew install macmon")
         argv = (path, "pipe", "-i", str(max(SHORTEST_NS, interval_ns) // NS_PER_MS))
         try:
             self._child = ChildOutput(argv, self._machine, farewell_s=FAREWELL_S)
         except OSError as error:
-            raise PowerLostError(f"macmon cannot be started: {error.strerror}", "brew reinstall macmon") from None
+            raise PowerLostError(f"cannot start macmon: {error.strerror}", "brew reinstall macmon") from None
         parser, n = MacmonParser(), 0
         with closing(self._child.chunks()) as chunks:
             for chunk in chunks:
@@ -274,7 +274,7 @@ class MacmonSource:
                     n += 1
                     yield self._marked(sample)
                 if sum(parser.lost.values()) > MOST_LOST:
-                    raise PowerLostError("macmon prints what cannot be read", "brew upgrade macmon")
+                    raise PowerLostError("invalid output from macmon", "brew upgrade macmon")
         if not self._stopped:
             raise _lost(self._child, n)
 

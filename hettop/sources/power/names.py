@@ -19,7 +19,7 @@ class SourceEntry:
 SOURCES = {
     "powermetrics": SourceEntry(
         "hettop.sources.power.powermetrics:PowermetricsSource",
-        "macOS, through sudo -n: run `sudo -v` before, on the same terminal",
+        "macOS, through sudo -n: run `sudo -v` first, in the same terminal",
     ),
     "macmon": SourceEntry("hettop.sources.power.macmon:MacmonSource", "macOS"),
     "zeus": SourceEntry("hettop.sources.power.zeus:ZeusSource", "macOS, pip install zeus-apple-silicon"),

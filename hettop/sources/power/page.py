@@ -65,11 +65,11 @@ def _missing(left_out: Sequence[_Column], shown: Sequence[_Column], clusters: in
     there = sum(each.spare >= _CLUSTER for each in shown)
     notes = []
     if there < clusters:
-        which = ", those with the least work (busy x MHz) first" if there else ""
+        which = " (those with the lowest busy x MHz are hidden first)" if there else ""
         notes.append(f"{clusters - there} of {clusters} clusters not shown{which}")
     if left_out:
         headings = ", ".join(each.heading for each in left_out)
-        notes.append(f"no room for: {headings}; a wider terminal or --json has them")
+        notes.append(f"columns not shown: {headings}; use a wider terminal or --json")
     return notes
 
 
@@ -160,7 +160,7 @@ _TIME = 8
 
 @dataclass(slots=True)
 class Totals:
-    """Of one rail: energy in mW ns, the time it was told for, and the highest power in mW."""
+    """Of one rail: energy in mW ns, the time it was reported for, and the highest power in mW."""
 
     energy: float = 0.0
     elapsed_ns: int = 0
@@ -175,7 +175,7 @@ class Totals:
 
     @property
     def mean(self) -> float | None:
-        """Over time; None if it was never told."""
+        """Over time; None if it was never reported."""
         return self.energy / self.elapsed_ns if self.elapsed_ns else None
 
 

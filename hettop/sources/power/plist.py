@@ -116,7 +116,7 @@ class PlistParser:
 
 
 def _why_no_sample(root: Value) -> str:
-    """Why a document is no power sample; empty for one that is."""
+    """Why a document is not a power sample; empty for one that is."""
     if not isinstance(root, dict) or not _OURS & root.keys():
         return "foreign"
     if root.get("is_delta") is False:  # figures since the system started (--show-initial-usage)
@@ -129,7 +129,7 @@ def sample_of(root: _Dict) -> PowerSample:
     flags: set[str] = set()
     elapsed_ns = checked(window_ns, _number(root, "elapsed_ns"), flags)
     processor, gpu = _dict(root.get("processor")), _dict(root.get("gpu"))
-    # With the CPU sampler off, the GPU's own section is the only one that tells its energy.
+    # With the CPU sampler off, the GPU's own section is the only one that reports its energy.
     told = {**{key: value for key, value in gpu.items() if key.startswith("gpu_")}, **processor}
     if "package_watts" in told:  # Intel's key, and its unit
         watts = _number(told, "package_watts")
@@ -227,15 +227,15 @@ _FREQUENCY = re.compile(rb"<key>freq</key>\s*<integer>([0-9]{1,6})</integer>")
 def read_document(data: bytes) -> Value:
     """The root value of a property list.
 
-    `dvfm_states` becomes `top_mhz`, its highest frequency. Raises ValueError, with a reason in words, for what is no
-    XML property list, nests deeper than DEPTH_LIMIT or declares entities (which can expand without bound).
+    `dvfm_states` becomes `top_mhz`, its highest frequency. Raises ValueError, with a reason, for what is not an XML
+    property list, nests deeper than DEPTH_LIMIT or declares entities (which can expand without bound).
     """
     small = _RESIDENCIES.sub(_highest, _FORBIDDEN.sub(b"", data))
     reader = _Reader()
     try:
         reader.attached_to(expat.ParserCreate()).Parse(small.decode("utf-8", "replace"), True)
     except expat.ExpatError as error:
-        raise ValueError(f"no sound XML: {error}") from None
+        raise ValueError(f"invalid XML: {error}") from None
     return reader.root
 
 

@@ -49,7 +49,7 @@ POWERMETRICS_ARGV = (
 COMMAND = (SUDO, "-n", *POWERMETRICS_ARGV)
 
 EXPIRED_REASON = "power access expired"
-EXPIRED_FIX = "sudo -v, in this very terminal"
+EXPIRED_FIX = "run sudo -v in this terminal"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 MOST_LOST = 10  # documents in a row of which none gave a sample
@@ -58,9 +58,9 @@ MOST_EMPTY = 4  # samples in a row without any rail
 PROBE_PATIENCE_S = 5.0
 
 _EXPIRED = ("a password is required", "a terminal is required to read the password", "no tty present")
-_NEEDS = "macOS tells power to root only"
-NO_SUDO_FIX = f"see what `{SUDO} -V` says, or use macmon, which needs no password: brew install macmon"
-NO_ANSWER_FIX = f"run `{SUDO} -v` in this very terminal and see what it waits for, or use macmon"
+_NEEDS = "macOS reports power to root only"
+NO_SUDO_FIX = f"check `{SUDO} -V`, or use macmon, which needs no password: brew install macmon"
+NO_ANSWER_FIX = f"run `{SUDO} -v` in this terminal to see what it waits for, or use macmon"
 # What they print, in which state that leaves the source, and what to say.
 _REFUSALS: tuple[tuple[str, str, str, str], ...] = (
     *((words, EXPIRED, EXPIRED_REASON, EXPIRED_FIX) for words in _EXPIRED),
@@ -74,20 +74,20 @@ _REFUSALS: tuple[tuple[str, str, str, str], ...] = (
         "not in the sudoers file",
         UNAVAILABLE,
         "you may not use sudo on this Mac",
-        "ask its administrator, or use macmon",
+        "ask the administrator, or use macmon",
     ),
-    ("not allowed to execute", UNAVAILABLE, "sudo does not allow you powermetrics", "hettop doctor --sudoers"),
-    ("sudo cannot be started", UNAVAILABLE, "{words}", NO_SUDO_FIX),
-    ("sudo does not answer", UNAVAILABLE, "sudo does not answer", NO_ANSWER_FIX),
-    ("may not run sudo", UNAVAILABLE, "you may not use sudo on this Mac", "ask its administrator, or use macmon"),
+    ("not allowed to execute", UNAVAILABLE, "sudo does not allow you to run powermetrics", "hettop doctor --sudoers"),
+    ("cannot start sudo", UNAVAILABLE, "{words}", NO_SUDO_FIX),
+    ("sudo does not respond", UNAVAILABLE, "sudo does not respond", NO_ANSWER_FIX),
+    ("may not run sudo", UNAVAILABLE, "you may not use sudo on this Mac", "ask the administrator, or use macmon"),
     (
         "unrecognized sampler",
         UNAVAILABLE,
-        "this macOS lacks a sampler: {words}",
-        "please report this, with the version",
+        "this macOS does not have a sampler: {words}",
+        "please report this with the macOS version",
     ),
-    ("command not found", UNAVAILABLE, f"{POWERMETRICS} has gone", "it is a part of macOS"),
-    ("No such file or directory", UNAVAILABLE, f"{POWERMETRICS} has gone", "it is a part of macOS"),
+    ("command not found", UNAVAILABLE, f"{POWERMETRICS} was removed", "it is part of macOS"),
+    ("No such file or directory", UNAVAILABLE, f"{POWERMETRICS} was removed", "it is part of macOS"),
 )
 
 
@@ -113,7 +113,7 @@ class PowermetricsSource:
             return of_another_system("macOS")
         for path in (POWERMETRICS, SUDO):
             if self._machine.find(path) is None:
-                return Availability(False, f"there is no {path}", "it is a part of macOS", impossible=True)
+                return Availability(False, f"file not found: {path}", "it is part of macOS", impossible=True)
         # A ticket or a rule for everything; else a rule for this very command line.
         for question in (("true",), ("-l", *POWERMETRICS_ARGV)):
             code, words = self._asked((SUDO, "-n", *question))
@@ -131,7 +131,7 @@ class PowermetricsSource:
         try:
             self._child = ChildOutput(COMMAND, self._machine, farewell_s=2 * INTERVAL_NS / NS_PER_S)
         except OSError as error:
-            raise PowerLostError(f"sudo cannot be started: {error.strerror}", NO_SUDO_FIX, state=UNAVAILABLE) from None
+            raise PowerLostError(f"cannot start sudo: {error.strerror}", NO_SUDO_FIX, state=UNAVAILABLE) from None
         reading = LiveReading()
         with closing(self._child.chunks()) as chunks:
             for chunk in chunks:
@@ -152,14 +152,14 @@ class PowermetricsSource:
         try:
             done = run_command(command, english(machine.environment), patience_s=PROBE_PATIENCE_S, start=machine.spawn)
         except OSError as error:
-            return 1, [f"sudo cannot be started: {error.strerror}"]
+            return 1, [f"cannot start sudo: {error.strerror}"]
         if done.exit is None:
-            return 1, ["sudo does not answer"]
+            return 1, ["sudo does not respond"]
         return done.exit.status or 0, list(done.errors)
 
 
 class LiveReading:
-    """What came so far; tells by raising PowerLostError that nothing usable will come."""
+    """Samples so far. Raises PowerLostError if nothing usable will come."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -180,7 +180,7 @@ class LiveReading:
                 raise _empty(sample)
             yield sample
         if sum(self._parser.lost.values()) > MOST_LOST:
-            raise PowerLostError(f"powermetrics prints what cannot be read ({', '.join(self._parser.lost)})")
+            raise PowerLostError(f"invalid output from powermetrics ({', '.join(self._parser.lost)})")
 
     def _look_at(self, chunk: bytes) -> None:
         """Before the first document: whether this is going to be a property list at all."""
@@ -195,21 +195,21 @@ class LiveReading:
                 "powermetrics prints text, as on an Intel Mac; it is read on Apple silicon", state=UNAVAILABLE
             )
         if self._seen > MOST_NOISE:
-            raise PowerLostError("powermetrics prints no property list", state=UNAVAILABLE)
+            raise PowerLostError("powermetrics does not print a property list", state=UNAVAILABLE)
 
 
 def _empty(sample: PowerSample) -> PowerLostError:
     """Why sample after sample has no rail: none was printed, or what was cannot be."""
     if PARTIAL in sample.flags:
-        words = "powermetrics prints powers that cannot be: negative, no numbers, or beyond 10 kW"
+        words = "powermetrics prints impossible powers (negative, not a number, or above 10 kW)"
         return PowerLostError(words, "restart this Mac, or use macmon: brew install macmon", state=UNAVAILABLE)
-    words = "powermetrics tells no power here: a virtual machine has none to tell"
+    words = "powermetrics reports no power here, as in a virtual machine"
     return PowerLostError(words, state=UNAVAILABLE)
 
 
 def _lost(child: ChildOutput, n: int, in_all: int) -> PowerLostError:
     if n >= in_all:
-        return PowerLostError(f"powermetrics has given its {in_all} samples", state=ENDED)
+        return PowerLostError(f"powermetrics printed all {in_all} samples", state=ENDED)
     state, reason, fix = _refusal(child.last_words)
     if state == FAILED:
         how = _how_it_ended(child.exit)
@@ -238,14 +238,14 @@ def access_command(*, on_terminal: bool) -> list[str]:
     Raises HettopError (`usage`) without a terminal: sudo would have nobody to ask.
     """
     if not on_terminal:
-        raise HettopError("usage", "no terminal to ask for a password on", "hettop doctor --sudoers prints rules")
+        raise HettopError("usage", "no terminal for the password prompt", "hettop doctor --sudoers prints rules")
     return [SUDO, "-v"]
 
 
 def explanation() -> str:
     """What is printed before `access_command` runs."""
     return f"""\
-macOS tells the power of CPU, GPU and Neural Engine to root only. This asks for access:
+macOS reports the power of CPU, GPU and Neural Engine to root only. This asks for access:
 
   {SUDO} -v
 
@@ -265,7 +265,7 @@ def sudoers_rules(user: str) -> str:
     Raises HettopError (`usage`) for a name that would mean something else in a rule.
     """
     if not user or not set(user) <= _NAME_CHARACTERS or user == "ALL" or user.startswith(("-", ".")):
-        raise HettopError("usage", f"{user!r} is no user name that a sudoers rule can hold", "name a plain user")
+        raise HettopError("usage", f"invalid user name for a sudoers rule: {user!r}", "use a plain user name")
     command = " ".join(POWERMETRICS_ARGV).replace(",", "\\,")  # a bare comma ends a command in sudoers
     return f"""\
 # Lets {user} read power figures without a password: this command line to the letter, and no other.
@@ -286,4 +286,7 @@ def root_warning(euid: int, platform: str) -> str | None:
     """
     if euid != 0 or platform != "darwin":
         return None
-    return "running as root, and so does every model: start it as yourself (on a Mac, sudo -v gives access to power)"
+    return (
+        "running as root, and so is every model; hint: run hettop as a normal user (on a Mac, sudo -v "
+        "gives access to power)"
+    )

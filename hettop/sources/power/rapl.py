@@ -21,17 +21,17 @@ from hettop.sources.power.source import (
 )
 
 FOLDER = Path("class/powercap")
-SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2 % of a window
+SHORTEST_NS = 50 * 10**6  # counters move every ms: below it, that is more than 2% of a window
 _ZONE = re.compile(r"intel-rapl(?P<mmio>-mmio)?:[0-9]+(:[0-9]+)?")
 _RAILS = ((re.compile(r"package"), "package"), (re.compile(r"dram"), "dram"))
 _RAIL_NAMES = {"core": "cpu", "uncore": "gpu"}
-ROOT_ONLY = "the energy counters are readable by root only"
+ROOT_ONLY = "only root can read the energy counters"
 FIX = "sudo chmod a+r /sys/class/powercap/intel-rapl*/energy_uj (until the next start; a udev rule keeps it)"
 
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One counter and the rail it belongs to; it counts to `range_uj` and begins again, None if that is not told."""
+    """A counter and its rail; it wraps at `range_uj`, None if that is not reported."""
 
     rail: str
     counter: Path
@@ -42,7 +42,7 @@ class RaplSource:
     """Package, cores, graphics and memory of a PC; several sockets are summed."""
 
     name = "rapl"
-    resolution_mj: float | None = None  # the kernel prints µJ, counts in the processor's unit and does not tell it
+    resolution_mj: float | None = None  # the kernel prints µJ, counts in the processor's unit and does not report it
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -62,13 +62,13 @@ class RaplSource:
             return of_another_system("Linux")
         zones = zones_in(self._folder)
         if not zones:
-            return Availability(False, f"there are no energy counters in {self._folder}", impossible=True, absent=True)
+            return Availability(False, f"no energy counters in {self._folder}", impossible=True, absent=True)
         try:
             zones[0].counter.read_bytes()
         except PermissionError:
             return Availability(False, ROOT_ONLY, FIX)
         except OSError as error:
-            return Availability(False, f"the energy counters cannot be read: {error.strerror}")
+            return Availability(False, f"cannot read the energy counters: {error.strerror}")
         return Availability(True)
 
     def samples(self, interval_ns: int) -> Generator[PowerSample, None, None]:
@@ -109,7 +109,7 @@ def _zone_paths(folder: Path) -> list[Path]:
 
 
 def _rail(name: str) -> str | None:
-    """`psys`, the whole platform as its board defines it, is no rail."""
+    """`psys`, the whole platform as its board defines it, is not a rail."""
     return _RAIL_NAMES.get(name) or next((rail for mark, rail in _RAILS if mark.match(name)), None)
 
 
@@ -122,7 +122,7 @@ def _read(zones: list[Zone]) -> dict[Zone, int]:
             counters[zone] = value
     if not counters:
         raise PowerLostError(
-            ROOT_ONLY if zones else "the energy counters have gone", FIX if zones else "", state=UNAVAILABLE
+            ROOT_ONLY if zones else "the energy counters were removed", FIX if zones else "", state=UNAVAILABLE
         )
     return counters
 
@@ -139,7 +139,7 @@ def _sample(zones: list[Zone], before: Mapping[Zone, int], after: Mapping[Zone, 
 
 
 def energy_uj(zone: Zone, before: int | None, after: int | None) -> int | None:
-    """What was used between two readings, over the counter's wrap; None where it cannot be told."""
+    """What was used between two readings, over the counter's wrap; None where it is unknown."""
     if before is None or after is None:
         return None
     if after >= before:

@@ -20,7 +20,7 @@ SUMS = ("package", "combined")
 """The rails that others are part of."""
 
 SUSPECT_ZERO = "suspect-zero"  # a rail read 0 W although what it feeds was running: see `make_sample`
-PARTIAL = "partial"  # lacks what its source had begun to tell
+PARTIAL = "partial"  # lacks what its source had begun to report
 ESTIMATED = "estimated"  # a figure was worked out from another quantity than the one it stands for
 INCONSISTENT = "inconsistent"  # `combined` is far from the sum of CPU, GPU and ANE: one of them is wrong
 FLAGS = (SUSPECT_ZERO, PARTIAL, ESTIMATED, INCONSISTENT)
@@ -43,10 +43,10 @@ SHARE_SLACK = 0.02  # idle and down are rounded apart from each other, so their 
 
 @dataclass(frozen=True, slots=True)
 class PowerSample:
-    """Mean power over the `elapsed_ns` before it was told; None where the source does not say how long that was.
+    """Mean power over the `elapsed_ns` before it was reported; None where the source does not say how long that was.
 
-    mw: every rail of RAILS in mW. `combined` and `package` are only as the source tells them, never summed here.
-    clusters: slowest tier first where highest frequencies are known, else as told; names as the source prints them.
+    mw: every rail of RAILS in mW. `combined` and `package` are only as the source reports them, never summed here.
+    clusters: slowest tier first where highest frequencies are known, else as reported; names as the source prints them.
     thermal: the source's own word.
     """
 
@@ -211,9 +211,9 @@ def window_ns(value: float | None) -> int | None:
 
 
 def busy_of(idle: float | None, down: float | None) -> float | None:
-    """Share of time a core ran: 1 - idle - down. A parked core has idle 0 and down 1; older chips tell no down."""
+    """Share of time a core ran: 1 - idle - down. A parked core has idle 0 and down 1; older chips report no down."""
     if idle is None or idle < 0 or (down or 0.0) < 0:
-        return None  # no rounding makes a negative share: what else it told is not to be trusted either
+        return None  # no rounding makes a negative share: what else it reported is not to be trusted either
     return share(1 - idle - (down or 0.0))
 
 

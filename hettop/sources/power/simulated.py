@@ -1,4 +1,4 @@
-"""Power of the simulated Apple M2: plausible rails for the unit that it is told runs, seeded, counted in whole mJ.
+"""Power of the simulated Apple M2: plausible rails for the running unit, seeded, counted in whole mJ.
 
 Measures nothing; the session around it is marked SIMULATED.
 """
@@ -110,7 +110,7 @@ class SimulatedSource:
         return round(noisy * elapsed_ns / MW_PER_MJ_PER_NS) * MW_PER_MJ_PER_NS / elapsed_ns
 
     def _mean(self, began: int, ended: int) -> Draw:
-        """What was drawn on average; forgets what was told before."""
+        """Average power since the last call."""
         with self._lock:
             told = list(self._told)
             later = [index for index, (moment, _) in enumerate(told) if moment <= ended]

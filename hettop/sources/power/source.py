@@ -33,9 +33,9 @@ ENDED = "starting"  # as it was meant to: it only has to be started again
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a source works here; if not, why, and the command or step that mends it.
+    """Whether a source works here; if not, why, and the command or step that fixes it.
 
-    impossible: nothing that the user could do while hettop runs would mend it, as access could be given.
+    impossible: nothing that the user could do while hettop runs would fix it, as access could be given.
     absent: nothing is broken or denied: this system has no such thing, or an optional part is not installed.
     foreign: it is of another system. needs_access: all it lacks is the access that the user can give.
     """
@@ -75,7 +75,7 @@ class PowerSource(Protocol):
 
     @property
     def resolution_mj(self) -> float | None:
-        """The step of the energy counters behind the samples; None where it is not told."""
+        """The step of the energy counters behind the samples; None where it is not reported."""
 
     @property
     def note(self) -> str:

@@ -22,7 +22,7 @@ from hettop.text import clean
 from hettop.units import NS_PER_S
 
 MODULE = "zeus_apple_silicon"
-STEP_MJ = 1.0  # it tells whole mJ
+STEP_MJ = 1.0  # it reports whole mJ
 SHORTEST_NS = 50 * 10**6  # below it a whole mJ is more than 20 mW
 # Its names of energies; the earliest releases called the CPU's the second one.
 ENERGIES = {"cpu": ("cpu_total_mj", "cpu_mj"), "gpu": ("gpu_mj",), "ane": ("ane_mj",), "dram": ("dram_mj",)}
@@ -42,7 +42,7 @@ class ZeusSource:
 
     @property
     def note(self) -> str:
-        return "its CPU energy is wrong on an Ultra, so left out" if self._is_ultra else ""
+        return "its CPU energy is wrong on Ultra chips and left out" if self._is_ultra else ""
 
     def granted_ns(self, asked_ns: int) -> int | None:
         return max(SHORTEST_NS, asked_ns)

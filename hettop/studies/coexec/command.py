@@ -14,6 +14,7 @@ from hettop.measurement.arguments import (
     model_options,
 )
 from hettop.measurement.setup import Setup
+from hettop.report.document import head
 from hettop.studies.coexec.measure import coexec_result
 from hettop.studies.coexec.messages import CoexecJob
 from hettop.studies.coexec.options import COEXEC_DEPTH
@@ -23,7 +24,6 @@ from hettop.studies.coexec.setup import Listener, make_job, measure, prepare_uni
 from hettop.studies.granularities.measure import compare_under, granularities_result, parse_loads, prepare_model
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.output import StudyOutput, model_document, model_title
-from hettop.version import __version__
 
 FEWEST_THREADS = 2
 COEXECUTING = ("units", "depth", "power", "block", "until_ended", "live")
@@ -39,9 +39,9 @@ def refuse_mixtures(arguments: argparse.Namespace) -> None:
     there = COEXECUTING if arguments.granularities else COMPARING
     wrong = [name for name in there if getattr(arguments, name) is not None]
     if wrong:
-        how = "without" if arguments.granularities else "with"
+        how = "cannot be combined with" if arguments.granularities else "needs"
         name = wrong[0].replace("_", "-")
-        raise HettopError("usage", f"--{name} goes {how} --granularities", "see hettop coexec --help")
+        raise HettopError("usage", f"--{name} {how} --granularities", "see hettop coexec --help")
 
 
 def _coexecute(arguments: argparse.Namespace) -> int:
@@ -64,7 +64,7 @@ def _coexecute(arguments: argparse.Namespace) -> int:
 
 def _document(setup: Setup, measured: Result, result: CoexecResult) -> dict[str, Any]:
     return {
-        "hettop": __version__,
+        **head("coexec"),
         "simulated": measured.simulated,
         "model": {"name": setup.model.name, "sha256": setup.model.sha256, "note": setup.model.note or None},
         "backend": setup.backend,
@@ -99,7 +99,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         model = model_document(setup)
 
         def document(result: GranularitiesResult) -> dict[str, Any]:
-            return {"hettop": __version__, "model": model, **result.document()}
+            return {**head("granularities"), "model": model, **result.document()}
 
         found, interrupted = compare_under(
             setup,

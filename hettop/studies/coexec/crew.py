@@ -1,4 +1,4 @@
-"""The workers' processes as the dispatch sees them: started, told, listened to, and collected when they die."""
+"""The workers' processes as the dispatch sees them: started, sent to, read from, and collected when they die."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ProcessCrew:
             try:
                 worker = _Worker(unit, ChildProcess(argv, environment, guard))
             except OSError as error:
-                raise HettopError("crashed", f"{unit}: no worker process could be started: {error}") from error
+                raise HettopError("crashed", f"{unit}: cannot start a worker process: {error}") from error
             self._workers[unit] = worker
             worker.process.send(encode(WorkerJob(unit=unit_of(unit), work=work)) + b"\n")
             stdout, stderr = worker.process.open_pipes
@@ -173,7 +173,7 @@ class ProcessCrew:
             try:
                 told = _meant(worker.unit, line)
             except (ValueError, msgspec.MsgspecError):
-                worker.fault = worker.fault or Fault("crashed", "the worker process sent what makes no sense")
+                worker.fault = worker.fault or Fault("crashed", "the worker process sent an invalid message")
                 worker.process.kill()
                 break
             if isinstance(told, Fault):

@@ -276,7 +276,7 @@ class CoexecRun:
     def _nothing(self, interrupted: bool) -> HettopError:
         faults = [(name, unit.fault) for name, unit in self._units.items() if unit.fault is not None]
         if interrupted or not faults:
-            return HettopError("interrupted", NOTHING_YET, "it was ended before a unit had worked: let it run longer")
+            return HettopError("interrupted", NOTHING_YET, "it ended before any unit finished a call; run it longer")
         name, fault = faults[0]
         return HettopError(fault.kind, f"{name}: {fault.message}", fault.hint)
 

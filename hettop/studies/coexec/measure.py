@@ -107,11 +107,11 @@ def why_no_gain(measured: Result) -> str | None:
         return None
     if measured.too_few:
         calls = significant(measured.calls_a_block)
-        told = f"rates stand on {calls} calls a block, and {FEWEST_CALLS} are needed to compare them"
+        told = f"insufficient data: {calls} calls per block, {FEWEST_CALLS} are needed to compare rates"
         if measured.needs_ns is None:
             return f"{told}: measure longer"
         return f"{told}: measure for {math.ceil(measured.needs_ns / NS_PER_S)} s or longer"
-    return "no block in which all worked at the same time was long enough; measure longer"
+    return "no block with all units running was long enough; measure longer"
 
 
 def notes(measured: Result) -> Iterator[str]:
@@ -122,22 +122,22 @@ def notes(measured: Result) -> Iterator[str]:
             continue
         name, why = unit.unit, clean(unit.error.message)
         if unit.together_calls or unit.alone_calls or unit.redone:
-            others = f"; {_numbers(unit.redone)} it had were done by the others" if unit.redone else ""
-            yield f"{name} died: {why}{others}; from then on the rest worked without it"
+            others = f"; {_numbers(unit.redone)} were completed by the others" if unit.redone else ""
+            yield f"{name} died: {why}{others}; the remaining units continued"
         else:
             hint = f" ({clean(unit.error.hint)})" if unit.error.hint else ""
-            yield f"{name} did not begin: {why}{hint}"
+            yield f"{name} did not start: {why}{hint}"
     known = [unit for unit in measured.units if unit.error is None]
     stands = standing_of(measured)
     yield from _reservations(measured, stands)
     crowded = measured.of_ideal is not None and measured.of_ideal < STRETCH and len(known) == len(measured.units)
     if crowded and stands.concludes:
         who = "units" if len({unit_of(unit.unit) for unit in measured.units}) > 1 else "calls in flight"
-        yield f"the {who} are in each other's way: together they do less than the sum of what each does alone"
+        yield f"the {who} slow each other down: together they reach less than the sum of each alone"
     if measured.latencies and measured.latencies < LATENCY_NEEDS:
-        yield f"a P90 needs {LATENCY_NEEDS} latencies, these are {measured.latencies}: measure longer"
+        yield f"insufficient data for P90: {measured.latencies} latencies, {LATENCY_NEEDS} are needed; measure longer"
     if measured.interrupted:
-        yield "interrupted: this is what was measured until then"
+        yield "interrupted: partial results"
 
 
 def standing_of(measured: Result) -> Standing:
@@ -152,19 +152,18 @@ def _reservations(measured: Result, stands: Standing) -> Iterator[str]:
         return
     if stands.untrue:
         yield (
-            f"together reaches {percent(measured.of_ideal)} of the sum of what each does alone, and more than that "
-            "cannot be: the machine's speed changed between blocks, gain and sum are not to be trusted; measure again"
+            f"together reaches {percent(measured.of_ideal)} of the sum of each alone, which is "
+            "impossible: the machine's speed changed between blocks; measure again"
         )
     if stands.least is None:
         needed = math.ceil(measured.rounds_ns(FEWEST_ROUNDS) / NS_PER_S)
         yield (
-            f"the gain has no interval: that takes {FEWEST_ROUNDS} rounds; measure for {needed} s or longer before "
-            "anything is concluded from it"
+            f"the gain has no interval (needs {FEWEST_ROUNDS} rounds): inconclusive; measure for {needed} s or longer"
         )
     elif stands.proven is False and measured.gain >= NOTHING_GAINED:
         yield (
-            f"the gain is not proven: by round it is from {percent(stands.least, signed=True)} to "
-            f"{percent(stands.most, signed=True)}; measure longer, on a quieter machine"
+            f"the gain is not proven: per round it ranges from {percent(stands.least, signed=True)} "
+            f"to {percent(stands.most, signed=True)}; measure longer, on a quieter machine"
         )
 
 
@@ -172,7 +171,7 @@ def _copies(measured: Result) -> Iterator[str]:
     workers = Counter(unit_of(unit.unit) for unit in measured.units)
     told = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
     if told:
-        yield f"in flight at once: {told}, in a process each; alone is what the first of them does"
+        yield f"in flight at once: {told}, one process each; alone: the first process by itself"
 
 
 def _numbers(number: int) -> str:
@@ -205,7 +204,7 @@ class TogetherPower:
                 self._settle()
 
     def take(self, event: PowerEvent, origin_ns: int = 0) -> None:
-        """What a source told; its times count from `origin_ns`."""
+        """What a source reported; its times count from `origin_ns`."""
         self._captured = self._captured or is_capture(event.source)
         if isinstance(event, PowerStatus):
             self._why = event.reason or self._why
@@ -223,7 +222,7 @@ class TogetherPower:
             return Energy(mean / per_s, "", mean, self._source)
         if self._captured:
             return Energy(None, CAPTURE_WORDS)
-        return Energy(None, self._why or "no power sample fell into a block of all units: measure longer")
+        return Energy(None, self._why or "no power sample lies in a block with all units running; measure longer")
 
     def _settle(self) -> None:
         """Count those that lie in a block, and drop those of which it is known that they do not."""

@@ -1,4 +1,4 @@
-"""What the processes of a co-execution tell each other: lines of text, for a sequence number is all that travels.
+"""Messages between the processes of a co-execution: lines of text, for a sequence number is all that travels.
 
 To a worker: its job as JSON, then `+N` (do number N) and `-N` (give N back unless it is begun). From a worker: one
 report as JSON, then `=N START END` (N is done; ns of the monotonic clock) and `<N` (given back).

@@ -28,10 +28,13 @@ def blocks(found: CoexecResult) -> Iterator[Block]:
         yield _rounds(found)
     yield Table(HEADING, [_row(unit) for unit in found.units], left=WORDS)
     rounds = f"{count(found.rounds)} round{'' if found.rounds == 1 else 's'}"
-    how = f"measured in {rounds} of blocks of {significant(found.block_ms)} ms: each unit alone, and all, in turns"
+    how = (
+        f"measured in {rounds} of {significant(found.block_ms)} ms blocks: each unit alone and all "
+        "together, interleaved"
+    )
     stands = standing_of(found)
     if found.gain is not None and stands.least is not None:
-        how += f"; the gain by round is {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)}"
+        how += f"; the gain per round is {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)}"
     told = [order(found), energy(found), how]
     yield Items([*filter(None, told), *further_notes(found)])
 
@@ -54,8 +57,8 @@ def _rounds(found: CoexecResult) -> Columns:
     return Columns(
         columns,
         [("together", "good")],
-        "inferences a second by round",
-        f"{which}: inferences a second of all together, against the best unit alone and the sum.",
+        "inferences per second by round",
+        f"{which}: inferences per second of all units together, the best unit alone, and the sum of each alone.",
         levels,
     )
 
@@ -80,8 +83,12 @@ def verdict(found: CoexecResult) -> str:
     left = len(found.units) - len(dead)
     now = next((rate for rate in reversed(found.together_by_round) if rate is not None), None)
     rate = "" if now is None else f", with {per_second(now)} in the last round"
-    who = "nobody goes on" if not left else f"{'the other goes' if left == 1 else f'the other {left} go'} on{rate}"
-    # What is told of all together is of those who worked in the first block of all.
+    who = (
+        "no unit continues"
+        if not left
+        else (f"{'the other unit continues' if left == 1 else f'the other {left} units continue'}{rate}")
+    )
+    # Totals are of the units that worked in the first block of all.
     words = "Until then together" if any(worker.share for worker in dead) else "Together"
     return f"{_fallen(dead)}: {who}. {_together(found, words)}"
 
@@ -90,7 +97,7 @@ def _fallen(dead: list[WorkerRates]) -> str:
     """Who died, and who did not even begin."""
     began = [worker.unit for worker in dead if worker.alone_per_s or worker.share]
     others = [worker.unit for worker in dead if worker.unit not in began]
-    told = [(began, "died"), (others, "did not begin")]
+    told = [(began, "died"), (others, "did not start")]
     return ", ".join(f"{' and '.join(names)} {what}" for names, what in told if names)
 
 
@@ -104,7 +111,7 @@ def _together(found: CoexecResult, words: str) -> str:
     stands = standing_of(found)
     if stands.concludes and found.gain < NOTHING_GAINED:
         less = f" ({percent(found.gain, signed=True)})"
-        return f"{told}: nothing gained over {found.best} alone{less}{of_ideal}."
+        return f"{told}: no gain over {found.best} alone{less}{of_ideal}."
     gain = f"{percent(found.gain, signed=True)} over {found.best} alone"
     return f"{told}: {gain}{of_ideal}{''.join(f'; {each}' for each in reservations(stands))}."
 
@@ -117,12 +124,12 @@ def standing_of(found: CoexecResult) -> Standing:
 def reservations(stands: Standing) -> Iterator[str]:
     """Why nothing follows from a gain; nothing of one that stands."""
     if stands.untrue:
-        yield "more than the sum cannot be: not to be trusted"
+        yield "more than the sum is impossible: measure again"
     if stands.least is None:
         rounds = {0: "no whole round", 1: "a single round"}.get(stands.rounds, f"{count(stands.rounds)} rounds")
         yield f"of {rounds}, so there is no interval"
     elif stands.proven is False:
-        yield f"not proven: {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)} by round"
+        yield f"not proven: {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)} per round"
 
 
 def each_alone(found: CoexecResult) -> str:
@@ -131,7 +138,7 @@ def each_alone(found: CoexecResult) -> str:
 
 
 def is_worth_it(found: CoexecResult) -> bool | None:
-    """Whether together is better than the best unit alone; None where nobody knows, or it is not proven."""
+    """Whether together is better than the best unit alone; None where it is unknown, or it is not proven."""
     stands = standing_of(found)
     if found.gain is None or not stands.concludes:
         return None
@@ -146,8 +153,8 @@ def order(found: CoexecResult) -> str:
         return ""
     left = f"{count(found.delivered)} results, {'all in order' if found.in_order else 'NOT IN ORDER'}"
     guess = " (a guess)" if found.p90_needs else ""
-    took = f"P50 {milliseconds(found.p50_ms)} ms, P90 {milliseconds(found.p90_ms)} ms{guess} until they left"
-    reorder = f"{count(found.max_reorder)} of {count(found.depth)} waited at most"
+    took = f"P50 {milliseconds(found.p50_ms)} ms, P90 {milliseconds(found.p90_ms)} ms{guess} until delivered in order"
+    reorder = f"reorder buffer held at most {count(found.max_reorder)} of {count(found.depth)}"
     redone = f", {count(found.redone)} redone" if found.redone else ""
     return f"{left}; {took}; {reorder}; {count(found.steals)} stolen{redone}"
 
@@ -155,13 +162,13 @@ def order(found: CoexecResult) -> str:
 def energy(found: CoexecResult) -> str:
     if found.energy_mj is None:
         return f"energy {UNKNOWN}: {found.energy_why or 'no power was measured'}"
-    source = f", as {found.power_source} tells" if found.power_source else ""
-    power = f"{significant(found.mean_mw)} mW while all work{source}"
-    return f"energy {significant(found.energy_mj)} mJ an inference: {power}"
+    source = f", measured by {found.power_source}" if found.power_source else ""
+    power = f"{significant(found.mean_mw)} mW with all units running{source}"
+    return f"energy {significant(found.energy_mj)} mJ/inference: {power}"
 
 
 def died(found: CoexecResult) -> list[WorkerRates]:
-    """Workers that did not begin, or did not go on."""
+    """Workers that did not start, or did not go on."""
     return [unit for unit in found.units if unit.error is not None]
 
 
@@ -169,7 +176,7 @@ def deaths(found: CoexecResult) -> Iterator[str]:
     """Of each dead worker why, and what became of its work."""
     for unit in died(found):
         numbers = "1 number" if unit.redone == 1 else f"{count(unit.redone)} numbers"
-        redone = f"; {numbers} that it had were done by the others" if unit.redone else ""
+        redone = f"; {numbers} that were completed by the others" if unit.redone else ""
         yield f"{unit.unit}: {unit.error}{redone}"
 
 
@@ -181,6 +188,6 @@ def of_alone(unit: WorkerRates) -> float | None:
 
 
 def further_notes(found: CoexecResult) -> list[str]:
-    """Without those on deaths, which are told apart."""
+    """Without those on deaths, which are separate."""
     names = [unit.unit for unit in died(found)]
     return [note for note in found.notes if not any(note.startswith(f"{name} di") for name in names)]

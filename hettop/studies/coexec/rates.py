@@ -1,6 +1,6 @@
 """Rates of a co-execution, alone and together: gain, shares, and whether the gain can be relied on.
 
-Pure: knows neither who measured nor who shows it.
+Pure.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hettop.studies.coexec.blocks import BLOCK_SAMPLES, REST_NS, kinds_of, unit_
 from hettop.units import NS_PER_MS, NS_PER_S
 
 LATENCY_NEEDS = 64
-"""Samples that a P90 needs for its 95 % interval to exist on both sides (docs/method/statistics.md)."""
+"""Samples that a P90 needs for its 95% interval to exist on both sides (docs/method/statistics.md)."""
 
 
 NOTHING_YET = "nothing was measured yet"
@@ -25,7 +25,7 @@ FEWEST_CALLS = 10
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a unit did not begin, or did not go on."""
+    """Why a unit did not start, or did not go on."""
 
     kind: str
     message: str
@@ -34,7 +34,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Rates of one round, inferences a second, alone by unit; None where a block came to nothing."""
+    """Rates of one round, inferences per second, alone by unit; None where a block came to nothing."""
 
     alone_per_s: dict[str, float | None]
     together_per_s: float | None
@@ -42,7 +42,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
-    """A worker's part. Rates are inferences a second; calls are those that the rates stand on.
+    """A worker's part. Rates are inferences per second; calls are those that the rates stand on.
 
     unit: the worker's name. alone_per_s: of the unit, whose first worker was measured alone for all of them.
     alone_blocks: in how many blocks it was alone; 0 if nobody counted them: one a round.
@@ -73,7 +73,7 @@ class Result:
     p50_ms, p90_ms: from handing a number out to its leaving in order, over `latencies` of them.
     max_reorder: the most results that waited at once for an earlier one; depth: how many numbers the buffer spans.
     together_ns: when all worked at the same time, from and until (ns of the monotonic clock), of the last such blocks.
-    What is told of all together is of blocks in which all worked that did so in the first one.
+    Totals are of blocks in which all units of the first one worked.
     delivered: numbers that left in order, warm-up not among them.
     shortest_ns: what a block takes at least where there is time for several rounds.
     """
@@ -126,7 +126,7 @@ class Result:
 
     @property
     def needs_ns(self) -> int | None:
-        """How long it must be measured for rates that can be compared; None where they can be, or nobody knows."""
+        """How long it must be measured for rates that can be compared; None where they can be, or it is unknown."""
         slowest = min((unit.alone_per_s for unit in self.units if unit.alone_per_s), default=None)
         if not self.too_few or slowest is None:
             return None
@@ -213,7 +213,7 @@ TAIL = 0.025
 class Standing:
     """rounds: with a gain of their own. least, most: of these gains, None where there are too few rounds.
 
-    untrue: more than can be. proven: whether the gain's sign is that of the rounds; None where nobody can tell.
+    untrue: more than can be. proven: whether the gain's sign is that of the rounds; None where it is unknown.
     """
 
     rounds: int
@@ -250,7 +250,7 @@ def standing(
 
 
 def _aside(n: int) -> int:
-    """How many values at each end lie outside the 95 % interval of the median, by order statistics.
+    """How many values at each end lie outside the 95% interval of the median, by order statistics.
 
     P(B < k) for B ~ Binomial(n, 1/2) must stay within the tail; of fewer than six none may be left out.
     """

@@ -12,7 +12,7 @@ from hettop.studies.result import ROWS_LIMIT, Signed, StudyResult
 
 
 class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a worker did not begin, or did not go on."""
+    """Why a worker did not start, or did not go on."""
 
     kind: str
     message: str
@@ -45,10 +45,10 @@ class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     """Units that serve one stream together. Latencies are from handing a number out to its leaving in order.
 
     `together_by_round`, `best_by_round` and `ideal_by_round` are rates of the last rounds, oldest first: all together,
-    the best unit alone, and the sum of what each does alone. `gain_why` tells why there is no gain, `energy_why` why no
-    energy. A P90 of fewer than `p90_needs` results is a guess. `together_ns`: when all of the last blocks worked at the
-    same time, from and until, on the machine's monotonic clock. `energy_mj_per_inference` is the name that `--json` had
-    first.
+    the best unit alone, and the sum of what each does alone. `gain_why` reports why there is no gain, `energy_why` why
+    no energy. A P90 of fewer than `p90_needs` results is a guess. `together_ns`: when all of the last blocks worked at
+    the same time, from and until, on the machine's monotonic clock. `energy_mj_per_inference` is the name that `--json`
+    had first.
     """
 
     OF: ClassVar[str] = "coexec"
@@ -104,7 +104,7 @@ class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.convert({**document, "units": units}, cls)
 
     def failures(self) -> dict[str, str]:
-        """Units that did not begin, or did not go on."""
+        """Units that did not start, or did not go on."""
         return {unit.unit: _failure(unit) for unit in self.units if unit.error is not None}
 
 

@@ -67,7 +67,7 @@ class Total:
 
     @property
     def per_s(self) -> float | None:
-        """Inferences a second of all workers, None before there is anything."""
+        """Inferences per second of all workers, None before there is anything."""
         return sum(self.work.values()) / self.seconds if self.seconds else None
 
     def part_of(self, worker: str) -> float | None:
@@ -80,7 +80,7 @@ class Book:
     """Blocks of each unit alone and of all together, added up; the newest of what cannot be.
 
     crew: who worked in the first block of all. What is added up of all together is of blocks of just these: where one
-    of them dies, later rounds tell what the others do, and the sums what all did. together_ns: when they worked, from
+    of them dies, later rounds report what the others do, and the sums what all did. together_ns: when they worked, from
     and until. rounds: whole ones, `rounds_done` of them in all.
     latencies: ns from handing out to leaving. in_order: whether whoever consumes the stream saw 0, 1, 2, ….
     """
@@ -181,7 +181,7 @@ def work_within(spans: Iterable[Span], since: int, until: int) -> float:
 
 
 def rate(stretches: Iterable[Stretch]) -> float | None:
-    """Inferences a second over all of them together, None without any."""
+    """Inferences per second over all of them together, None without any."""
     found: Sequence[Stretch] = list(stretches)
     seconds = sum(each.seconds for each in found)
     return sum(sum(each.work.values()) for each in found) / seconds if seconds > 0 else None

@@ -28,8 +28,8 @@ from hettop.studies.coexec.rates import NOTHING_YET, Energy, Result
 from hettop.units import NS_PER_S
 
 POWER_INTERVAL_NS = 500_000_000
-NOT_ASKED = "no power was measured; --power SRC measures it"
-SIMULATED = "the simulated machine knows no power of units that work together"
+NOT_ASKED = "power was not measured; use --power SRC"
+SIMULATED = "the simulated machine has no power model for concurrent units"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ def prepare_units(options: ModelOptions, units: tuple[str, ...] | None, cores: i
     elif ALL_UNITS not in units:
         setup = replace(setup, units=workers_of(units))
     if len(setup.units) < FEWEST_UNITS:
-        hint = f"name two or more of {', '.join(setup.available)}: --units {','.join(usual_units(setup.available))}"
-        raise HettopError("usage", "co-execution takes two units at least", hint)
+        hint = f"choose two or more of {', '.join(setup.available)}: --units {','.join(usual_units(setup.available))}"
+        raise HettopError("usage", "co-execution needs at least two units", hint)
     return setup
 
 
@@ -128,7 +128,7 @@ def _check_room(units: Sequence[str], block_ns: int, duration_ns: int) -> None:
             "usage",
             f"blocks of {block_ns / NS_PER_S:g} s do not fit into {duration_ns / NS_PER_S:g} s: "
             f"a round has {blocks}, and rests between them",
-            f"give it --duration {math.ceil(needed / NS_PER_S)}s, or shorter blocks",
+            f"use --duration {math.ceil(needed / NS_PER_S)}s, or shorter blocks",
         )
 
 
@@ -145,7 +145,7 @@ DISPATCH = module_command("hettop.studies.coexec.dispatch")
 READ_BYTES = 1 << 16
 
 PARTIAL_S = 5.0
-"""How long a dispatch that was told to end may take to say what it has."""
+"""How long a dispatch that was asked to end may take to say what it has."""
 
 
 class EndAskedError(KeyboardInterrupt):
@@ -214,7 +214,7 @@ def _look_for_the_end(ending: Collection[int]) -> None:
 
 
 def _await_last_words(dispatch: Call[Result]) -> None:
-    """What a dispatch that is told to end has by then, or why it has nothing."""
+    """What a dispatch that is asked to end has by then, or why it has nothing."""
     dispatch.process.hang_up()
     deadline = time.monotonic() + PARTIAL_S
     while not dispatch.poll() and (left := deadline - time.monotonic()) > 0:

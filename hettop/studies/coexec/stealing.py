@@ -1,6 +1,6 @@
 """Which worker serves which number of the stream (work stealing), and the reorder buffer of its results.
 
-Pure; knows neither processes nor clocks: whoever drives it tells the time. After the co-execution of Wang et al.,
+Pure; knows neither processes nor clocks: time is passed in. After the co-execution of Wang et al.,
 "Neural Network Inference on Mobile SoCs", section V (one stream, work stealing, a buffer that restores the order).
 """
 
@@ -21,7 +21,7 @@ behind a long call holds up the order."""
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Tells `worker` to do `number`, or with `back` to give it back unless it has begun it."""
+    """Ask `worker` to do `number`, or with `back` to return it unless it has started."""
 
     worker: str
     number: int
@@ -71,7 +71,7 @@ class Stealing:
         return len(self._has.get(worker, ()))
 
     def orders(self, now: int, *, new: bool = True) -> Iterator[Order]:
-        """What to tell whom now: numbers to do, and where a worker has nothing left to take, what to give back.
+        """Orders to send now: numbers to do, and numbers to return where another worker is idle.
 
         With `new` false the stream gives nothing new, so that the workers run dry.
         """
@@ -153,7 +153,7 @@ class ReorderBuffer:
 
     def __init__(self, depth: int) -> None:
         if depth < 1:
-            raise ValueError("a reorder buffer has room for at least one number")
+            raise ValueError("a reorder buffer needs a depth of at least 1")
         self.depth = depth
         self.next = 0
         self.most_held = 0

@@ -1,6 +1,6 @@
 """A worker of a co-execution, one unit in a process of its own: `python -m hettop.studies.coexec.worker`.
 
-It makes its inputs from the seed and is told sequence numbers; it knows nothing of other workers, and ends when its
+It generates its inputs from the seed and receives sequence numbers; it ends when its
 standard input does. Its one thread listens between two inferences.
 """
 

@@ -13,23 +13,22 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.setup import Setup, prepare
-from hettop.report.document import session_document
+from hettop.report.document import head, session_document
 from hettop.report.verdict_words import provenance
 from hettop.studies.cold.measure import ColdStarts, cold_result
 from hettop.studies.cold.result import ColdResult
 from hettop.studies.output import StudyOutput, model_document, model_title
-from hettop.version import __version__
 
 MOST_STARTS = 1000
 PUMP_EVERY_S = 0.005
 """As exact is the time at which a process is seen to begin to load."""
 
-INTERRUPTED = "interrupted: there are fewer starts than were asked for"
+INTERRUPTED = "interrupted: fewer starts than requested"
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.repeat > MOST_STARTS:
-        raise HettopError("usage", f"--repeat {arguments.repeat} is too many", f"give {MOST_STARTS} at most")
+        raise HettopError("usage", f"invalid --repeat {arguments.repeat}", f"the maximum is {MOST_STARTS}")
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     with StudyOutput("cold", arguments) as output:
         setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
@@ -77,11 +76,11 @@ def pump(starts: ColdStarts, progress: ProgressStream) -> bool:
 
 
 def _document(setup: Setup, starts: ColdStarts, result: ColdResult) -> dict[str, Any]:
-    head = {"hettop": __version__, "model": model_document(setup)}
+    first = {**head("cold"), "model": model_document(setup)}
     if starts.session is not None:
-        head = session_document(starts.session)
-        del head["conditions"], head["power"]
-    return {**head, **result.document()}
+        first = session_document(starts.session, name="cold")
+        del first["conditions"], first["power"]
+    return {**first, **result.document()}
 
 
 def _title(setup: Setup, starts: ColdStarts) -> str:

@@ -67,7 +67,7 @@ class Start:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the events of one start have told by now."""
+    """The events of one start so far."""
 
     loading_at: int | None = None
     engine: dict[str, int | bool] = field(default_factory=dict)
@@ -222,7 +222,7 @@ class ColdStarts:
 
 
 INCOMPLETE = Failure(
-    kind="io", message="the recording of the start is not complete", hint="free some space in the temporary folder"
+    kind="io", message="the recording of the start is not complete", hint="free disk space in the temporary folder"
 )
 
 
@@ -300,9 +300,11 @@ def _unreported(starts: Sequence[Start], backend: str) -> Iterator[str]:
     """Why there are no figures where there are none."""
     complete = [start for start in starts if start.complete]
     if complete and all(start.compile_ns is None and start.cached is None for start in complete):
-        yield f"compile n/a: {backend} reports no compilation; what it prepares is part of its load or its first call"
-        yield f"caches: {backend} does not report whether one was used, so starts with and without are one row"
+        yield f"compile n/a: {backend} does not report compilation; it is part of the load or the first call"
+        yield (
+            f"caches: {backend} does not report whether one was used, so starts with and without a cache share one row"
+        )
     unsteady = [start for start in complete if start.steady_ns is None]
     for unit in dict.fromkeys(start.unit for start in unsteady):
         n = sum(start.unit == unit for start in unsteady)
-        yield f"steady n/a on {unit}: {n} of its starts not steady within {LONGEST_WARMUP} calls or 20 s"
+        yield f"steady n/a on {unit}: {n} starts did not become steady within {LONGEST_WARMUP} calls or 20 s"

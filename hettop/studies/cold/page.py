@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hettop.format import UNKNOWN, count, milliseconds
+from hettop.report.explain import footnote
 from hettop.report.page import Bar, Block, Cell, Items, Paragraph, Stack, Table
 from hettop.studies.cold.result import BreakEven, ColdResult, ColdRow, Spread
 
@@ -32,13 +33,6 @@ MOST_NAMED = 3
 """Break-even numbers in sentences; all are in the table."""
 
 SIMULATED = "SIMULATED start-up: nothing was loaded or run on this device."
-METHOD = (
-    "Times in ms: medians of the starts, each in a new process, units in turns; range: lowest to highest. ready: from "
-    "process start to the first answer. process: until hettop's engine (Python) begins to load; other: the framework's "
-    "import and making the inputs. Compile and load are as the backend reports them. steady: ready and the warm-up "
-    "calls until their trend is flat (50 at least). call: median of the calls from there on. The numbers of calls "
-    "count a start and then calls at that time, and intervals are of resampled starts."
-)
 FILE_CACHE = (
     "the system's file cache is left as it is: after the first start the model and the libraries are usually in memory"
 )
@@ -62,8 +56,8 @@ def blocks(found: ColdResult) -> Iterator[Block]:
     for row in complete[:MOST_STACKS]:
         yield from _stack(row)
     if complete:
-        yield Paragraph(METHOD)
-    rest = [f"{count(found.rest_n)} more rows are in the document alone"] if found.rest_n else []
+        yield Paragraph(f"Times in ms; {footnote('cold')}.", "muted")
+    rest = [f"{count(found.rest_n)} more rows are only in --json"] if found.rest_n else []
     unproven = [UNPROVEN] if any(pair.agree is not None and pair.why for pair in found.break_even) else []
     notes = [*unproven, *found.notes, *([FILE_CACHE] if complete else []), *rest]
     if notes:

@@ -1,6 +1,6 @@
 """Compares granularities: threads and competing loads in turns, speed-ups, and which way is proven to be best.
 
-Pure; made of what the measuring process tells of each load.
+Pure; made of the measuring process's messages for each load.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def granularities_result(threads: int, found: Sequence[UnderLoad], *, interrupte
 
 
 def fastest(compared: Compared) -> Granularity | None:
-    """With the lowest median latency; None where rounds do not tell it from the second."""
+    """With the lowest median latency; None where rounds do not separate it from the second."""
     return _proven(_by_latency(compared))
 
 
 def busiest(compared: Compared) -> Granularity | None:
-    """With the highest rate; None where rounds do not tell it from the second."""
+    """With the highest rate; None where rounds do not separate it from the second."""
     return _proven(_by_rate(compared))
 
 
@@ -82,13 +82,13 @@ def _proven(ranking: Ranking) -> Granularity | None:
 def _unproven(load: str, compared: Compared) -> Iterator[str]:
     """Why no way is said to be best under that load."""
     if min((len(row.by_round) for row in compared.rows), default=0) < FEWEST_ROUNDS:
-        yield f"which way is best takes {FEWEST_ROUNDS} rounds of blocks to prove, and here are fewer: measure longer"
+        yield f"insufficient data: a proof of the best way needs {FEWEST_ROUNDS} rounds; measure longer"
         return
     where = "without load" if load == NO_LOAD else f"load {load}"
     for what, ranking in (("lowest latency", _by_latency(compared)), ("highest rate", _by_rate(compared))):
         if len(compared.rows) > 1 and _proven(ranking) is None:
             first, second = ranking[0][:2]
-            yield f"{where}: {first.name} and {second.name} overlap by round, so the {what} is not proven"
+            yield f"{where}: {first.name} and {second.name} overlap between rounds: {what} not proven"
 
 
 def _compared_ways(found: UnderLoad) -> ComparedWays:
@@ -175,7 +175,7 @@ def prepare_model(options: ModelOptions, threads: int) -> Setup:
     if not FEWEST_THREADS <= threads <= MOST_THREADS:
         raise HettopError(
             "usage",
-            f"--threads {threads}: from {FEWEST_THREADS}, for less is not parallel, to {MOST_THREADS}",
+            f"invalid --threads {threads}: valid values are {FEWEST_THREADS} to {MOST_THREADS}",
             f"use --threads {FEWEST_THREADS}",
         )
     return prepare(replace(options, backend=DEFAULT_BACKEND), (ONE,), os.cpu_count() or 1)
@@ -276,7 +276,7 @@ def _await_load(competing: ProcessLoad) -> str:
             if event.error is not None:
                 return event.error.message
         time.sleep(LOOK_S)
-    return "the load never came to be"
+    return "the load did not start"
 
 
 def _failure(competing: ProcessLoad) -> str:

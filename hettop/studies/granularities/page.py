@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, significant
+from hettop.report.explain import footnote
 from hettop.report.page import Bar, Block, Cell, Items, Paragraph, Table, Tone
 from hettop.studies.granularities.result import (
     SINGLE,
@@ -16,14 +17,9 @@ from hettop.studies.granularities.result import (
     what_runs,
 )
 
-HEADING = ("way", "P50 ms", "P90 ms", "inferences/s", "times one thread", "speed-up", "by round", "calls", "best for")
+HEADING = ("way", "P50 ms", "P90 ms", "inferences/s", "times one thread", "speed-up", "per round", "calls", "best for")
 LEFT = ("way", "best for")
-DROP = ("calls", "P90 ms", "by round")
-CHAIN = "Where layers form a chain, nothing runs between operators, and inter-operator only costs."
-RATES = (
-    "Latency is from an input's begin to its end; rates are of blocks in turns; by round: the least and the most. "
-    "Speed-up is of throughput over one thread alone; the line in a bar is 1."
-)
+DROP = ("calls", "P90 ms", "per round")
 
 
 def blocks(found: GranularitiesResult) -> Iterator[Block]:
@@ -31,7 +27,7 @@ def blocks(found: GranularitiesResult) -> Iterator[Block]:
     for text in granularity_sentences(found):
         yield Paragraph(text)
     if found.interrupted:
-        yield Paragraph("It was ended before its time: this is what was measured until then.", tone="warning")
+        yield Paragraph("Ended early: partial results.", tone="warning")
     highest = max((row.speedup or 0.0 for row in found.rows), default=0.0)
     for load, rows in by_load(found).items():
         for row in rows:
@@ -41,8 +37,8 @@ def blocks(found: GranularitiesResult) -> Iterator[Block]:
         if known:
             yield Paragraph(_title(load))
             yield Table(HEADING, [_row(row, max(1.0, highest)) for row in known], left=LEFT, drop=DROP)
-    rest = [f"{count(found.rest_n)} more rows are in the document alone"] if found.rest_n else []
-    yield Items([*_ways(found), RATES, CHAIN, *found.notes, *rest])
+    rest = [f"{count(found.rest_n)} more rows are only in --json"] if found.rest_n else []
+    yield Items([*_ways(found), *found.notes, *rest, footnote("granularities")])
 
 
 def _ways(found: GranularitiesResult) -> list[str]:

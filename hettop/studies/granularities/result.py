@@ -84,9 +84,9 @@ NOT_PROVEN = "not proven (measure longer)"
 WHAT = {
     "single": "the whole model on one thread",
     "intra-operator": "each operator on {threads} threads",
-    "inter-operator": "operators side by side on {threads} threads",
+    "inter-operator": "operators in parallel on {threads} threads",
     "sub-graph": "slices of {stages} layers as a pipeline",
-    "task": "{threads} inputs side by side, a thread each",
+    "task": "{threads} inputs in parallel, one thread each",
 }
 """What runs, by the way's name."""
 
@@ -119,20 +119,20 @@ def _best(rows: list[GranularityRow]) -> str:
     quickest = next((row for row in rows if row.lowest_latency), None)
     busiest = next((row for row in rows if row.highest_rate), None)
     if quickest is None and busiest is None:
-        return "which is best is not proven: measure longer."
+        return "the best way is not proven: measure longer."
     if busiest is None:
-        return f"for latency {_quick(quickest)}, for rate {NOT_PROVEN}."
+        return f"best latency: {_quick(quickest)}; best throughput: {NOT_PROVEN}."
     rate = f"{significant(busiest.per_s)} inferences/s"
     if busiest.speedup is not None and busiest.name != SINGLE:
         rate += f", {significant(busiest.speedup)}x one thread"
     if quickest is None:
-        return f"for latency {NOT_PROVEN}, for rate {_named(busiest)} ({rate})."
+        return f"best latency: {NOT_PROVEN}; best throughput: {_named(busiest)} ({rate})."
     if quickest is busiest:
-        return f"{_named(quickest)} is best for both: {significant(quickest.p50_ms)} ms and {rate}."
+        return f"{_named(quickest)} has the best latency and throughput: {significant(quickest.p50_ms)} ms and {rate}."
     slower = (busiest.p50_ms or 0.0) / (quickest.p50_ms or 1.0) - 1
     return (
-        f"for latency {_quick(quickest)}, for rate {_named(busiest)} "
-        f"({rate}; each answer takes {percent(slower)} longer)."
+        f"best latency: {_quick(quickest)}; best throughput: {_named(busiest)} ({rate}; each result "
+        f"takes {percent(slower)} longer)."
     )
 
 

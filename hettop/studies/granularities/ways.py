@@ -168,7 +168,11 @@ def compare(
     stages = [Part(measured.parts[first].first, measured.parts[last].last) for first, last in groups]
     course.begin("first calls in every way", WARMING)
     ways = _ways(opened, stages, job.threads, folder, clock)
-    fewer = f"the model has {len(groups)} layers: its pipeline has no more stages" if len(groups) < job.threads else ""
+    fewer = (
+        f"the model has {len(groups)} layers: its pipeline is limited to {len(groups)} stages"
+        if len(groups) < job.threads
+        else ""
+    )
     notes = tuple(filter(None, [fewer]))
     sizes = tuple(last - first + 1 for first, last in groups)
 
@@ -203,7 +207,7 @@ def in_turns(
             blocks[name].append((work, length))
             if told is not None:
                 done = (number * len(ways) + place + 1) / (count * len(ways))
-                told(f"all ways in turns, round {number + 1} of {count}", done, rows(), block_ns)
+                told(f"interleaving all ways, round {number + 1} of {count}", done, rows(), block_ns)
     return rows(), block_ns
 
 
@@ -222,7 +226,7 @@ def _nobody(text: str, share: float, compared: Compared | None = None) -> None:
 
 
 def within_block(spans: Sequence[Span], until: int) -> tuple[float, int, Sequence[Span]]:
-    """Calls of a block, the time that they took in ns, and those that tell a latency.
+    """Calls of a block, the time that they took in ns, and those that have a latency.
 
     From the end of the first call, which may have found all caches cold, until the block ends. Where no call begins in
     time after the first (the machine stalled), it is all there is.

@@ -20,6 +20,7 @@ from hettop.models.cache import ModelCache, default_cache
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.shapes import check_names, choose_shapes
 from hettop.models.translated import translated_file
+from hettop.report.document import head
 from hettop.session.session import Session
 from hettop.sources.engine.backends import has_plans
 from hettop.studies.layers.graph import read_layers
@@ -30,7 +31,6 @@ from hettop.studies.layers.published import Work
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.text import clean
-from hettop.version import __version__
 
 BACKEND = "onnxruntime"
 PROFILED_BACKENDS = (None, BACKEND)
@@ -44,14 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
             setup, result = measure(arguments, output)
             title, model = model_title(setup), model_document(setup)
         result = noted(result)
-        document = {"hettop": __version__, "model": model, **result.document()}
+        document = {**head("layers"), "model": model, **result.document()}
         output.finish(result, lambda: document, result_title(title, result))
     return 0
 
 
 def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], LayersResult]:
     if arguments.record is not None:
-        raise HettopError("usage", "what is read from a recording is not recorded again", "leave out --record")
+        raise HettopError("usage", "layers read from a recording cannot be recorded again", "leave out --record")
     return layers_of_recording(Path(arguments.model), arguments.unit)
 
 
@@ -75,7 +75,11 @@ def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, 
         hints=dict(setup.hints),
     )
     output.begin(setup)
-    what = "measuring layers, then the roofs for three seconds …" if job.roofs else "timing calls of the whole model …"
+    what = (
+        ("profiling layers, then measuring the roofs for three seconds …")
+        if job.roofs
+        else "timing calls of the whole model …"
+    )
     output.progress.show(what)
     return setup, measure_in_child(job)
 
@@ -87,7 +91,7 @@ def _backend(name: str | None) -> str:
     if name is not None and has_plans(name):
         return name
     hint = "leave out --backend: Core ML files are translated"
-    raise HettopError("usage", f"only {BACKEND} tells the time of each layer, and coreml an estimate", hint)
+    raise HettopError("usage", f"per-layer times need {BACKEND}; coreml gives an estimate", hint)
 
 
 def read_work(arguments: argparse.Namespace) -> tuple[Setup, list[Work]]:
@@ -131,7 +135,9 @@ def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], Lay
         raise HettopError("input", f"{clean(path.name)} has no plan of {clean(unit)}", _hint(session))
     found = [each for each in measured(session, main_load(session), in_order_of(session), WALL) if each.unit == unit]
     if not found:
-        raise HettopError("input", f"{clean(path.name)} has no samples of {clean(unit)} to share out", _hint(session))
+        raise HettopError(
+            "input", f"{clean(path.name)} has no samples of {clean(unit)} to distribute over layers", _hint(session)
+        )
     result = by_event(plan, found[0].mean_ms, found[0].n)
     model = session.header.model if session.header is not None else None
     name = model.name if model is not None and model.name else "model"
@@ -148,4 +154,4 @@ def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], Lay
 
 def _hint(session: Session) -> str:
     units = [name for name, unit in session.units.items() if unit.plan is not None and unit.plan.error is None]
-    return f"plans are there of {', '.join(units)}" if units else "plans come from Core ML on macOS 14.4 or later"
+    return f"it has plans of {', '.join(units)}" if units else "plans come from Core ML on macOS 14.4 or later"

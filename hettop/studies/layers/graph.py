@@ -26,7 +26,7 @@ def read_layers(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tupl
         return read_graph(model, shapes).layers, outputs
     except CONTRADICTIONS as error:
         raise HettopError(
-            "format", f"{clean(path.name)}: its graph contradicts itself ({type(error).__name__})", "export it again"
+            "format", f"{clean(path.name)}: its graph is inconsistent ({type(error).__name__})", "export it again"
         ) from error
 
 
@@ -34,8 +34,8 @@ def named_copy(path: Path, folder: Path) -> Path:
     """The model with a name for each node, in `folder`; the model itself if it has them, or cannot be copied.
 
     A node without a name, or with one that another has, is called after its first output: in a profile it could not
-    be told from others. Weights in files of their own are too large to be copied, and are not found from elsewhere.
-    Raises HettopError: `format`, `io`.
+    be distinguished from others. Weights in files of their own are too large to be copied, and are not found from
+    elsewhere. Raises HettopError: `format`, `io`.
     """
     from hettop.models.inspection.onnx_file import open_onnx
 

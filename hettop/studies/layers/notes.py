@@ -27,18 +27,18 @@ def _times(found: LayersResult) -> Iterator[str]:
     whole = found.end_to_end_ms
     if found.estimated:
         yield (
-            f"estimated: shares are what a plan says that operations cost, ms are these shares of a call's "
-            f"{significant(whole)} ms, the mean of {found.runs} calls; nothing measured any layer"
+            "estimated: shares come from the plan's cost estimates, ms are these shares of the mean "
+            f"call of {significant(whole)} ms ({found.runs} calls); no layer was measured"
         )
         return
     ratio = f", {percent(found.total_ms / whole)} of it" if whole > 0 else ""
     yield (
-        f"layers sum to {significant(found.total_ms)} ms; a call without the profiler takes {significant(whole)} ms "
-        f"end to end{ratio}"
+        f"layers sum to {significant(found.total_ms)} ms; a call without the profiler takes "
+        f"{significant(whole)} ms end to end{ratio}"
     )
     yield (
-        f"times are measured: means of the middle half of {found.runs} calls, calls with the profiler "
-        "and without it taken in turns"
+        f"times are measured: mean of the middle half of {found.runs} calls, calls with and without "
+        "the profiler interleaved"
     )
 
 
@@ -51,17 +51,17 @@ def _disturbed(roofs: Roofs | None) -> Iterator[str]:
         if first.median < DISTURBED * first.best:
             yield (
                 f"roof of {what}: the best call of {first.name} did {significant(first.best)} {unit}, half of its "
-                f"calls less than {significant(first.median)}: something else ran meanwhile; measure again on a quiet "
-                "machine"
+                f"calls less than {significant(first.median)}: background activity interfered; "
+                "measure again on a quiet machine"
             )
 
 
 def _operations(found: LayersResult) -> Iterator[str]:
     fused = sum(len(layer.fused) for layer in found.layers)
     if fused:
-        yield f"{fused} operations of the model run inside of others (fused)"
+        yield f"{fused} operations of the model are fused into others"
     if found.unused:
-        yield f"{found.unused} operations of the model do not run: the runtime computes or removes them at load"
+        yield f"{found.unused} operations of the model do not run: the runtime folds or removes them at load"
 
 
 def _cut(found: LayersResult) -> Iterator[str]:
@@ -74,10 +74,10 @@ def bound_notes(found: LayersResult) -> Iterator[str]:
     roofs = found.roofs
     if roofs is None:
         return
-    kind = "measured here" if roofs.measured else f"as published ({roofs.source or 'no source is told'})"
+    kind = "measured here" if roofs.measured else f"as published ({roofs.source or 'no source given'})"
     threads = " with as many threads" if roofs.measured and roofs.threads == found.threads else ""
     yield (
-        f"bound by the ridge of roofs {kind}{threads}: {significant(roofs.gflops)} GFLOP/s and "
+        f"bound: by the ridge of roofs {kind}{threads}: {significant(roofs.gflops)} GFLOP/s and "
         f"{significant(roofs.gbytes_per_s)} GB/s meet at {significant(roofs.ridge_oi)} MACs/B"
     )
     near = sum(layer.limit == RIDGE for layer in found.layers)
@@ -85,9 +85,7 @@ def bound_notes(found: LayersResult) -> Iterator[str]:
         low, high = (significant(each / FLOPS_PER_MAC) for each in roofs.near)
         between = f" (from {low} to {high} MACs/B)" if roofs.compute else ""
         layers = "1 layer" if near == 1 else f"{near} layers"
-        yield (
-            f"{RIDGE}: {layers} too near it{between} to say which of the two limits, for the roofs are no more certain"
-        )
+        yield (f"{RIDGE}: {layers} too close to it{between} for either limit to be certain")
     yield from _cache(found, roofs)
 
 
@@ -96,6 +94,6 @@ def _cache(found: LayersResult, roofs: Roofs) -> Iterator[str]:
     if cached:
         all_of = "all" if cached == len(found.layers) else f"{cached} of {len(found.layers)}"
         cache = f" ({size(roofs.cache_bytes)})" if roofs.cache_bytes is not None else ""
-        yield f"{all_of} layers fit in the last-level cache{cache} with all that they move: memory need not limit them"
+        yield f"{all_of} layers fit in the last-level cache{cache} with all their data: memory may not limit them"
     elif roofs.compute and roofs.cache_bytes is None:
-        yield "cache: the system does not tell the size of its caches"
+        yield "cache: sizes are not reported by the system"

@@ -29,7 +29,7 @@ def blocks(found: LayersResult) -> Iterator[Block]:
     """Sentences, the stacked bar by type of operation, a column and a row for each layer, and notes."""
     found = found.shortened(MOST_ROWS)
     if found.estimated:
-        yield Paragraph("ESTIMATED: a plan says what operations cost; no layer was timed.", tone="warning")
+        yield Paragraph("ESTIMATED from the plan's cost estimates; no layer was timed.", tone="warning")
     first, *rest = layers_headline(found)
     yield Paragraph(first, "strong")
     if rest:
@@ -41,8 +41,8 @@ def blocks(found: LayersResult) -> Iterator[Block]:
         yield Stack(_parts(found), caption)
         yield Table(("op", "share"), [(op, percent(share)) for op, share in _parts(found)], left=("op",))
     if any(layer.ms > 0 for layer in found.layers):
-        cut = f" The {found.rest_n} smallest are not drawn." if found.rest_n else ""
-        yield _profile(found, f"{estimated}Time of each layer in the order in which they run, {where}.{cut}")
+        cut = f" The {found.rest_n} smallest are not shown." if found.rest_n else ""
+        yield _profile(found, f"{estimated}Time of each layer in execution order, {where}.{cut}")
     if found.layers:
         yield _table(found)
     notes = [*bound_notes(found), *found.notes]
@@ -54,7 +54,7 @@ BOUNDS: tuple[tuple[str | None, str, Tone], ...] = (
     (COMPUTE, "bound by compute", "low"),
     (MEMORY, "bound by memory", "mid"),
     (RIDGE, "near the ridge", "accent"),
-    (None, "not known", "muted"),
+    (None, "unknown", "muted"),
 )
 """What limits a layer, in words and by tone."""
 
@@ -128,7 +128,7 @@ MOST_OF_IT = 0.9
 """Types of operation are named until they take as much of the time, three at most."""
 
 LEAST_OF_CALL, MOST_OF_CALL = 0.75, 1.33
-"""Of a call, what its layers add up to: 88 to 114 % of MobileNetV2 on a quiet machine (docs/method/layers.md)."""
+"""Of a call, what its layers add up to: 88 to 114% of MobileNetV2 on a quiet machine (docs/method/layers.md)."""
 
 CLOSE = 0.1
 """A layer within a tenth of its roof counts as being at it: two moments of a machine differ by as much."""
@@ -198,7 +198,7 @@ def largest(found: LayersResult, n: int = NAMED_LAYERS) -> list[LayerRow]:
 def layers_headline(found: LayersResult) -> list[str]:
     """Sentences, the one that matters most first."""
     if not found.layers:
-        return ["No layer was found that takes time."]
+        return ["No layer takes measurable time."]
     return [*_by_op(found), *_largest(found), *_bounds(found), *_fallback(found), *_unlike(found)]
 
 
@@ -269,7 +269,7 @@ def _whole(found: LayersResult, roofs: Roofs) -> Iterator[str]:
         return
     of = percent(whole.of_roof)
     if whole.attainable < roofs.gflops:
-        reach = f"{significant(whole.attainable)} GFLOP/s that memory allows it ({of}); the peak is {peak}"
+        reach = f"{significant(whole.attainable)} GFLOP/s attainable with its memory traffic ({of}); the peak is {peak}"
     else:
         reach = f"{peak} ({of})"
     yield f"The whole model reaches {significant(whole.gflops)} of {reach}."
@@ -278,7 +278,7 @@ def _whole(found: LayersResult, roofs: Roofs) -> Iterator[str]:
 def _lost(found: LayersResult) -> Iterator[str]:
     placed = under_roofs(found)
     if not placed:
-        yield "No layer has both MACs and a time: there is nothing to set under the roofs."
+        yield "No layer has both MACs and a time, so no layer can be placed on the roofline."
         return
     below = furthest(found)
     if not below:
@@ -287,8 +287,8 @@ def _lost(found: LayersResult) -> Iterator[str]:
     lost = math.fsum(each.lost_ms for each in below)
     first = below[0]
     yield (
-        f"At their roofs {_layers(len(below))} would take {milliseconds(lost)} ms less, of "
-        f"{milliseconds(found.total_ms)} ms: most is lost in {first.layer.name}, {milliseconds(first.lost_ms)} ms."
+        f"{_layers(len(below))} would save {milliseconds(lost)} ms of {milliseconds(found.total_ms)} "
+        f"ms at their roofs; most is lost in {first.layer.name} ({milliseconds(first.lost_ms)} ms)."
     )
 
 
@@ -296,7 +296,7 @@ def _above(found: LayersResult) -> Iterator[str]:
     above = [each for each in under_roofs(found) if each.of_roof > 1 + CLOSE]
     cached = sum(bool(each.layer.cache_resident) for each in above)
     if above:
-        why = "what moves fits in the cache" if cached == len(above) else f"{cached} of them fit in the cache"
+        why = "its data fits in the cache" if cached == len(above) else f"{cached} of them fit in the cache"
         why = why if cached else "no cache explains it"
         yield f"{_layers(len(above))} {'is' if len(above) == 1 else 'are'} above the roof: {why}."
 
@@ -308,15 +308,18 @@ def _unlike(found: LayersResult) -> Iterator[str]:
     share = found.total_ms / found.end_to_end_ms
     told = f"The layers add up to {percent(share)} of a call's {milliseconds(found.end_to_end_ms)} ms"
     if share < LEAST_OF_CALL:
-        yield f"{told}: something else ran meanwhile. Measure again before you trust either."
+        yield f"{told}: background activity interfered; measure again."
     elif share > MOST_OF_CALL:
-        yield f"{told}: the profiler's own time is in them, some microseconds a layer, or something else ran meanwhile."
+        yield (
+            f"{told}: they include the profiler's own time (some microseconds per layer), or background "
+            "activity interfered."
+        )
 
 
 def _no_roofs(found: LayersResult) -> str:
     if found.estimated:
-        return "There are no roofs: a plan estimated these layers, and nothing was measured on its devices."
-    return "There are no roofs: what the machine can do was not measured."
+        return "No roofs: these layers are estimated by a plan, and nothing was measured on its devices."
+    return "No roofs: the peak rates of the machine were not measured."
 
 
 def _share(layers: Sequence[LayerRow], bound: str) -> float:

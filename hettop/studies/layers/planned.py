@@ -1,6 +1,6 @@
 """Layers by the estimates of a compute plan: shares of a call that was measured as a whole.
 
-Pure: facts or an event in, rows out; knows no framework, and calls nothing measured that was not.
+Pure: facts or an event in, rows out, labelled estimated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hettop.studies.layers.result import LayerRow, LayersResult
 from hettop.text import clean
 
 OTHERS = "(others)"
-"""The type of operation of those that a recording tells together."""
+"""The type of operations that a recording has as a group."""
 
 
 def by_facts(
@@ -32,7 +32,7 @@ def by_facts(
     known = [fact for fact in ops if fact.cost is not None]
     whole = math.fsum(fact.cost or 0.0 for fact in known)
     if not whole > 0:
-        raise HettopError("plan", f"the plan estimates none of the {len(ops)} operations' costs")
+        raise HettopError("plan", f"the plan has no cost estimate for any of the {len(ops)} operations")
     wanted = wanted_device(split_unit(unit)[0])
     rows = []
     for fact in known:
@@ -78,7 +78,7 @@ def by_event(plan: events.Plan, mean_ms: float, runs: int) -> LayersResult:
                 LayerRow(name, OTHERS, share * mean_ms, share, None, None, device=device.device, fallback=falls_back)
             )
     told = _untold(plan.unplaced)
-    together = ["a recording tells operations that fall back by name, and the others by device"]
+    together = ["a recording lists operations that fall back by name, and the others by device"]
     return _estimated(plan.unit, rows, mean_ms, runs, [*told, *together])
 
 
@@ -87,7 +87,7 @@ def _falls_back(device: str | None, wanted: str | None) -> bool | None:
 
 
 def _untold(number: int) -> list[str]:
-    return [f"{number} operations have no estimate and are left out"] if number else []
+    return [f"{number} operations without an estimate are left out"] if number else []
 
 
 def _estimated(unit: str, rows: Sequence[LayerRow], mean_ms: float, runs: int, notes: list[str]) -> LayersResult:

@@ -22,7 +22,7 @@ US_PER_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class RanNode:
-    """A node of the runtime's own graph. nbytes: inputs, weights and outputs as it held them; None if it tells not."""
+    """A node of the runtime's own graph. nbytes: inputs, weights and outputs as it held them; None if unknown."""
 
     name: str
     op: str

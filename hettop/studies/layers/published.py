@@ -20,8 +20,8 @@ FILE = Path(__file__).with_name("published_roofs.toml")
 class PublishedRoof:
     """What a source says that a device of a chip can do; None where it says nothing.
 
-    precision: the type of number the peak is of, empty where the source does not say. doubt: why it is no roof to judge
-    by; such a figure is told and not used.
+    precision: the type of number the peak is of, empty where the source does not say. doubt: why it is not used as a
+    roof; it is only shown.
     """
 
     device: str
@@ -70,7 +70,7 @@ class Chip:
             if _same(each.device, name):
                 return each
         known = ", ".join(each.device for each in self.devices)
-        raise HettopError("usage", f"{self.name} has no device {clean(name)!r} here", f"it has: {known}")
+        raise HettopError("usage", f"invalid device {clean(name)!r} of {self.name}", f"valid devices: {known}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def find_chip(name: str, chips: Sequence[Chip]) -> Chip:
         if _same(chip.name, name):
             return chip
     known = ", ".join(chip.name for chip in chips)
-    raise HettopError("usage", f"nothing is published here of {clean(name)!r}", f"there is: {known}")
+    raise HettopError("usage", f"unknown chip {clean(name)!r}", f"known chips: {known}")
 
 
 def _roof(entry: dict[str, Any], sources: dict[str, str]) -> PublishedRoof:

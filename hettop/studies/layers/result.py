@@ -72,7 +72,7 @@ class LayerRow(msgspec.Struct, frozen=True, omit_defaults=True):
         return self._rate(self.nbytes) if self.nbytes else None
 
     def _rate(self, amount: float) -> float | None:
-        """So much, 10^9 a second; None where that is no number."""
+        """So much, 10^9 a second; None where that is not a number."""
         rate = amount / (self.ms * 1e6) if self.ms > 0 else math.inf
         return rate if math.isfinite(rate) else None
 
@@ -99,7 +99,7 @@ class Roofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the machine can do, in GFLOP/s and GB/s; `measured` is false for published figures, with their `source`.
 
     compute, streaming: the kernels that were called in turns `repeats` times; the best of each are the roofs.
-    cache_bytes: of the last level of cache, None if the system does not tell.
+    cache_bytes: of the last level of cache, None if the system does not report.
     """
 
     gflops: Ratio

@@ -81,7 +81,7 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
     layers, outputs = read_layers(file, shapes)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
-    fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: more do not fit in a profile"
+    fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: the profile holds no more"
     return LayersResult.of_layers(
         rows,
         unit=job.unit,
@@ -158,7 +158,7 @@ def _onnx_file(job: LayersJob, cache: ModelCache) -> Path:
 
 
 REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze"}
-"""They multiply nothing; what else a runtime adds that the model does not name, nobody knows."""
+"""They multiply nothing; other operations that a runtime adds are unknown."""
 
 
 def join(

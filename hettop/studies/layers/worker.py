@@ -57,13 +57,13 @@ def _roofs(threads: int) -> Roofs:
 
 SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
 SYSCTL_NAMES = ("hw.l3cachesize", "hw.perflevel0.l2cachesize", "hw.l2cachesize")
-"""Apple does not tell the size of its system-level cache: the L2 of the fast cores is the last one known."""
+"""Apple does not report the size of its system-level cache: the L2 of the fast cores is the last one known."""
 
 _SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def last_level_cache_bytes(platform: str = sys.platform, sysfs: Path = SYSFS, command: str = SYSCTL) -> int | None:
-    """Bytes of the last-level cache that the first core sees, None if the system does not tell."""
+    """Bytes of the last-level cache that the first core sees, None if the system does not report."""
     return _from_sysctl(command) if platform == "darwin" else _from_sysfs(sysfs)
 
 
@@ -90,7 +90,7 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
     name, threads = split_unit(job.unit)
     loaded = backend.load(job.model, name, LoadOptions(threads, job.function, hints=job.hints))
     if loaded.compiled is None:
-        raise HettopError("plan", f"{job.unit}: the framework has no plan of this model", "see hettop doctor")
+        raise HettopError("plan", f"{job.unit}: the framework has no plan for this model", "see hettop doctor")
     feed = backend.make_inputs(loaded.inputs, job.inputs())
     times = []
     for _ in range(job.warmup + job.runs):
@@ -101,7 +101,10 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
     try:
         facts = read_plan(loaded.compiled, job.unit, job.function)
     except ChildLostError as error:
-        told = f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to share that out by"
+        told = (
+            f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to distribute "
+            "the time over layers"
+        )
         raise HettopError("plan", f"{told}: {error.message}", error.hint) from error
     measured = by_facts(job.unit, facts, _work(job, cache), mean_ms, job.runs)
     shapes = [
@@ -112,7 +115,7 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
 
 
 def _work(job: LayersJob, cache: ModelCache) -> Mapping[str, Layer]:
-    """The program's layers by name, as far as its file tells; without them the rows have no MACs."""
+    """The program's layers by name, as far as known; without them the rows have no MACs."""
     from hettop.models.inspection.mil_graph import read_program
     from hettop.models.mil.package import open_package
     from hettop.models.resolve import core_ml_file

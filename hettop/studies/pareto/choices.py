@@ -30,7 +30,7 @@ LARGEST_DOCUMENT = 256 << 20
 LATENCIES = ("p50", "mean", "p90", "p99", "min", "max")
 NAME = 60
 
-KINDS = "a recording, or what bench, decide, replay, sweep or variants print with --json"
+KINDS = "a recording, or the --json output of bench, decide, replay, sweep or variants"
 
 Document = Mapping[str, Any]
 
@@ -42,10 +42,10 @@ def read_choices(file: str, latency: str, accuracy: Mapping[str, float]) -> list
     """
     document = _document(Path(file))
     if not isinstance(document, dict):
-        raise HettopError("format", f"{clean(file)} holds no document of hettop", f"give {KINDS}")
+        raise HettopError("format", f"not a hettop document: {clean(file)}", f"pass {KINDS}")
     found = list(_choices(document, Path(file).name, latency))
     if not found and not any(isinstance(document.get(key), list) for key in ("conditions", "variants", "points")):
-        raise HettopError("format", f"{clean(file)} holds nothing to choose from", f"give {KINDS}")
+        raise HettopError("format", f"no rows to compare in {clean(file)}", f"pass {KINDS}")
     return [_with_accuracy(choice, accuracy) for choice in found]
 
 
@@ -61,14 +61,14 @@ def _document(path: Path) -> Any:
         return json.loads(msgspec.json.encode({**session_document(session), **_of_studies(session.studies)}))
     try:
         if path.stat().st_size > LARGEST_DOCUMENT:
-            raise HettopError("format", f"{clean(str(path))} is too large to be a document", f"give {KINDS}")
+            raise HettopError("format", f"file too large for a document: {clean(str(path))}", f"pass {KINDS}")
         return json.loads(path.read_bytes())
     except FileNotFoundError as error:
-        raise HettopError("missing", f"no file {clean(str(path))} here", f"give {KINDS}") from error
+        raise HettopError("missing", f"file not found: {clean(str(path))}", f"pass {KINDS}") from error
     except OSError as error:
         raise HettopError("io", f"{clean(str(path))} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise HettopError("format", f"{clean(str(path))} is no JSON document", f"give {KINDS}") from error
+        raise HettopError("format", f"not valid JSON: {clean(str(path))}", f"pass {KINDS}") from error
 
 
 def _of_studies(studies: Studies) -> Document:
@@ -80,7 +80,7 @@ def _of_studies(studies: Studies) -> Document:
         if isinstance(result, VariantsResult):
             variants += map(_variant, result.variants)
         elif isinstance(result, SweepResult):
-            # Under loads they are conditions of the session itself, and told as such.
+            # Under loads they are conditions of the session itself, and reported as such.
             points += [_point(point) for point in result.points if point.load is None]
     return {"variants": variants, "points": points}
 
@@ -115,7 +115,7 @@ def _choices(document: Document, file: str, latency: str) -> Iterator[Choice]:
     for name, statistics, row in rows:
         values = _values(statistics, row, latency)
         if not values:
-            continue  # what was not measured is no choice
+            continue  # what was not measured is not a choice
         unit = _text(statistics.get("unit"))
         if DIFFERENCE.name not in values and (row.get("reference") is True or unit in references):
             values[DIFFERENCE.name] = 0.0  # from itself
@@ -146,7 +146,7 @@ def _values(statistics: Document, row: Document, latency: str) -> dict[str, floa
 
 
 def _items(row: Document) -> int:
-    """How many items a call has: a point's batch; rows that tell of none count as one."""
+    """Items per call: a point's batch, 1 where it is unknown."""
     batch = row.get("batch")
     return batch if isinstance(batch, int) and not isinstance(batch, bool) and batch > 0 else 1
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from hettop.analysis.pareto import ACCURACY, LATENCY, SIZE, THROUGHPUT, Choice, Objective, Standing
 from hettop.format import significant, size
+from hettop.report.document import head
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.report.terminal.blocks import LONGEST_NAME
-from hettop.version import __version__
 
 MOST_ROWS = 200
 SHORTEST_LABEL = 12
 LONGEST_FILE = 20
 ON, BEHIND, NEAR = "●", "·", "~"
-CALL, RATE = "ms a call", "items/s"
-DISPENSABLE = (CALL, "beaten by", RATE, "size")
+CALL, RATE = "ms per call", "items/s"
+DISPENSABLE = (CALL, "dominated by", RATE, "size")
 
 
 def pareto_blocks(found: Sequence[Standing], objectives: Sequence[Objective], notes: Sequence[str]) -> Iterator[Block]:
@@ -31,7 +31,7 @@ def pareto_blocks(found: Sequence[Standing], objectives: Sequence[Objective], no
     plots = [plot for plot in plots if not plot.is_empty]
     yield from plots
     if plots:
-        yield Paragraph("Large letters: on the front. Small ones: beaten.", "muted")
+        yield Paragraph("Upper case: on the Pareto front. Lower case: dominated.", "muted")
     names = _names_of_files(found)
     yield _table(ordered, letters, objectives, names)
     if any(name != file for file, name in names.items()):
@@ -40,7 +40,7 @@ def pareto_blocks(found: Sequence[Standing], objectives: Sequence[Objective], no
 
 
 def _names_of_files(found: Sequence[Standing]) -> dict[str, str]:
-    """How a row names its file where there are several: as it is, or where that is long by a number told below."""
+    """How a row names its file where there are several: as it is, or if that is long, by a number listed below."""
     files = list(dict.fromkeys(each.choice.file for each in found))
     if len(files) < 2:
         return {}
@@ -72,7 +72,7 @@ def _table(
     ]
     shown = [_heading(each) for each in objectives]
     beside = [name for name in beside if name not in shown]
-    heading = ("", " ", "model", "unit", "load", *shown, *beside, "file", "beaten by")
+    heading = ("", " ", "model", "unit", "load", *shown, *beside, "file", "dominated by")
     rows = [
         (
             ON if each.on_front else "" if each.lacks else NEAR if each.within_noise else BEHIND,
@@ -87,7 +87,7 @@ def _table(
         )
         for each in ordered[:MOST_ROWS]
     ]
-    left = ("", " ", "model", "unit", "load", "file", "beaten by")
+    left = ("", " ", "model", "unit", "load", "file", "dominated by")
     return Table(heading, rows, left, DISPENSABLE)
 
 
@@ -95,7 +95,7 @@ def pareto_document(found: Sequence[Standing], objectives: Sequence[Objective]) 
     """`pareto --json`: every choice with its values and standing; `front` are their places in the list."""
     places = {id(each.choice): place for place, each in enumerate(found)}
     return {
-        "hettop": __version__,
+        **head("pareto"),
         "simulated": any(each.choice.simulated for each in found),
         "objectives": [
             {"name": each.name, "unit": each.unit or None, "goal": "highest" if each.highest else "lowest"}
@@ -158,7 +158,7 @@ def _cell(choice: Choice, objective: Objective) -> str:
 def _label(choice: Choice) -> str:
     """Cut in its middle: models differ at the front, precisions and points at the end. What it is, stays whole."""
     label = choice.label
-    more = f" ({choice.items} items a call)" if choice.items > 1 else ""
+    more = f" ({choice.items} items per call)" if choice.items > 1 else ""
     more += " (SIMULATED)" if choice.simulated else ""
     room = max(SHORTEST_LABEL, LONGEST_NAME - len(more))
     if len(label) > room:
@@ -168,7 +168,7 @@ def _label(choice: Choice) -> str:
 
 
 def _beside(choice: Choice, name: str) -> str:
-    """What is told though it is no objective; empty where unknown."""
+    """Shown though not an objective; empty where unknown."""
     if name == CALL:
         latency = choice.values.get(LATENCY.name)
         return "" if latency is None else significant(latency * choice.items)
@@ -195,28 +195,28 @@ def _what_is_compared(found: Sequence[Standing], objectives: Sequence[Objective]
     """What must be known of the rows before one is called better than another."""
     if _batched(found):
         yield (
-            "time and energy are compared per item: a call's, by the items that it has; rows that tell of no batch "
-            "count as one item a call. A call of several items answers none of them before the whole call ends"
+            "time and energy are compared per item (per call / batch size; 1 where the batch is "
+            "unknown). A batch returns all its results at the end of the call"
         )
     units = list(dict.fromkeys(each.choice.unit for each in found if each.choice.unit))
     if len(units) > 1:
-        yield f"rows ran on different units: {', '.join(units)}; a model is compared with itself on one unit alone"
+        yield f"rows ran on different units: {', '.join(units)}; compare a model on one unit at a time"
     timed = LATENCY.name in [each.name for each in objectives]
     if timed and found and all(each.choice.latency_ci is not None for each in found):
         near = sum(each.within_noise for each in found)
-        yield f"{NEAR} slower than what is on the front by less than both 95 % intervals tell apart: {near} rows"
+        yield f"{NEAR} within the 95% intervals of a choice on the front: {near} rows"
         return
-    yield "differences are not tested, for not all rows have intervals: rows that are near each other may change places"
+    yield "differences are not tested, because some rows have no intervals: neighbouring rows may change places"
 
 
 def _notes(found: Sequence[Standing], objectives: Sequence[Objective]) -> list[str]:
     named = ", ".join(f"{each.name} ({'highest' if each.highest else 'lowest'})" for each in objectives)
     notes = [
-        f"{ON} on the front: nothing else is at least as good in all of {named}, and better in one; equals both stay",
+        f"{ON} on the Pareto front of {named}",
         *_what_is_compared(found, objectives),
     ]
     if len(objectives) == 1:
-        notes.append("only one objective is known of two choices or more: the front is what is best in it")
+        notes.append("only one objective is known for two choices or more: the front is the best value of it")
     if len(found) > MOST_ROWS:
         notes.append(f"the table ends after {MOST_ROWS} of {len(found)} choices; --json has all")
     return notes

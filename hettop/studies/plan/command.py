@@ -16,7 +16,7 @@ from hettop.measurement.arguments import (
 )
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.measurement.setup import Setup
-from hettop.report.document import to_json
+from hettop.report.document import head, to_json
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.studies.plan.measure import plan_result, table_result
@@ -26,7 +26,6 @@ from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
 from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, written_costs
 from hettop.studies.plan.slicing.planner import baselines, plan
 from hettop.text import clean
-from hettop.version import __version__
 
 TABLE_ALONE = ("devices", "watts", "limit", "slices", "run", "describe", "save_costs", "stream", "record", "force")
 NOT_EQUAL = 1
@@ -41,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.model
     )
     if wrong:
-        raise HettopError("usage", f"{wrong[0]} and --costs exclude each other", "a table of costs runs nothing")
+        raise HettopError("usage", f"{wrong[0]} and --costs exclude each other", "--costs does not run anything")
     return _plan_table(arguments)
 
 
@@ -56,7 +55,7 @@ def _plan_table(arguments: argparse.Namespace) -> int:
         table, best, baselines(table), objective=arguments.objective, planner_ms=planner_ms, unit_told=unit_told
     )
     if arguments.as_json:
-        sys.stdout.write(to_json({"hettop": __version__, **result.document()}) + "\n")
+        sys.stdout.write(to_json({**head("plan"), **result.document()}) + "\n")
     else:
         sys.stdout.write(block_text(list(blocks(result)), shutil.get_terminal_size((100, 24)).columns))
     return 0
@@ -84,7 +83,7 @@ def _plan_model(arguments: argparse.Namespace) -> int:
 
 
 def _document(setup: Setup, result: PlanResult) -> dict[str, Any]:
-    return {"hettop": __version__, "model": model_document(setup), **result.document()}
+    return {**head("plan"), "model": model_document(setup), **result.document()}
 
 
 def _options(arguments: argparse.Namespace) -> PlanOptions:
@@ -111,4 +110,4 @@ def _save(path: Path, text: str) -> None:
 
 
 def _exists(path: str) -> HettopError:
-    return HettopError("usage", f"{clean(path)} exists", "name a new file for --save-costs")
+    return HettopError("usage", f"{clean(path)} exists", "choose a new file for --save-costs")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # the screen is painted before numpy and msgspec are imported
 GOOD, BAD, PLAIN = "good", "bad", "plain"
 """What a sentence means to whoever wants it fast and right."""
 
-NOT_RUN = "Not run: the plan as a whole is not measured; --run measures it."
+NOT_RUN = "Not run: use --run to measure the plan."
 
-ESTIMATED = "layers are ESTIMATED: shares of measured calls by the framework's plan; cuts were measured"
+ESTIMATED = "layer times are ESTIMATED from the framework's plan; cuts were measured"
 
 NOTHING = 5e-4
 """A gain that percents with one decimal show as none."""
@@ -39,7 +39,7 @@ def plan_sentences(found: PlanResult) -> Iterator[Sentence]:
         yield Sentence(f"{found.contradiction[:1].upper()}{found.contradiction[1:]}.", BAD)
     yield _predicted(found)
     if found.run is None:
-        yield Sentence("Not run: costs are a file's." if found.from_file else NOT_RUN)
+        yield Sentence("Not run: costs come from a file." if found.from_file else NOT_RUN)
         return
     yield _against_itself(found.run) if _is_best_single(found) else _gained(found.run)
     yield from _contradicted(found.run)
@@ -66,10 +66,10 @@ def _predicted(found: PlanResult) -> Sentence:
     first = used[0] if used else ""
     if found.slices_n == 1 and not found.given:
         if found.layers_n == 1:
-            return Sentence(f"The model is one layer: it runs whole on {first}.")
+            return Sentence(f"The model is a single layer and runs on {first}.")
         if len(found.devices) == 1:
-            return Sentence(f"The plan is one device, {first}: there is no other.")
-        return Sentence(f"The plan is one device, {first}: moving costs more than it gains.")
+            return Sentence(f"The plan uses the only device, {first}.")
+        return Sentence(f"The plan uses one device, {first}: a cut costs more than it saves.")
     whose = "Your plan" if found.given else "The plan"
     where = f"all on {first}" if len(used) == 1 else f"on {count(len(used))} devices"
     slices = "one slice" if found.slices_n == 1 else f"{count(found.slices_n)} slices, {where}"
@@ -89,12 +89,12 @@ def _is_best_single(found: PlanResult) -> bool:
 
 
 def _against_itself(run: PlanRun) -> Sentence:
-    """One and the same, measured twice: what differs is no gain."""
-    text = f"It is the best device alone; measured against itself it differs by {percent(run.gain, signed=True)}"
+    """One and the same, measured twice: what differs is not a gain."""
+    text = f"The plan is the best device alone; measured against itself it differs by {percent(run.gain, signed=True)}"
     interval = ""
     if run.gain_ci is not None:
         interval = f" ({percent(run.gain_ci[0], signed=True)} to {percent(run.gain_ci[1], signed=True)}, 95%)"
-    return Sentence(f"{text}{interval}: that is the machine, not a gain.")
+    return Sentence(f"{text}{interval}: measurement noise, not a gain.")
 
 
 def _gained(run: PlanRun) -> Sentence:
@@ -105,18 +105,18 @@ def _gained(run: PlanRun) -> Sentence:
     text = f"{gain} ({percent(low, signed=True)} to {percent(high, signed=True)}, 95%)"
     if low > 0 or high < 0:
         return Sentence(f"{text}.", GOOD if low > 0 else BAD)
-    return Sentence(f"{text}: no difference is proven.")
+    return Sentence(f"{text}: not significant.")
 
 
 def _contradicted(run: PlanRun) -> Iterator[Sentence]:
-    """Two ways to tell the same gain that differ even in its sign."""
+    """Two ways to report the same gain that differ even in its sign."""
     alone = None if run.best_single is None else run.alone_ms.get(run.best_single)
     if run.gain is None or alone is None or run.measured_ms <= 0:
         return
     by_medians = alone / run.measured_ms - 1
     if by_medians * run.gain < 0:
-        by_pairs = "The gain is the median over pairs of calls; by the medians of each it is"
-        doubt = f"{percent(by_medians, signed=True)}: they contradict each other, so rely on neither"
+        by_pairs = "The gain is the median over pairs of calls; from the two medians it is"
+        doubt = f"{percent(by_medians, signed=True)}: the two contradict each other, so neither is reliable"
         yield Sentence(f"{by_pairs} {doubt}.", BAD)
 
 
@@ -125,40 +125,40 @@ def _took(run: PlanRun, *, adjusted: bool) -> Sentence:
     off = _off_by(run.error)
     if adjusted and run.adjusted_error is not None:
         adjusted_ms = "" if run.adjusted_ms is None else f" ({significant(run.adjusted_ms)} ms)"
-        off += f", {_off_by(run.adjusted_error)} once adjusted to the machine's speed then and now{adjusted_ms}"
+        off += f", {_off_by(run.adjusted_error)} after adjusting for the machine's speed{adjusted_ms}"
     took, predicted = significant(run.measured_ms), significant(run.predicted_ms)
-    return Sentence(f"The plan took {took} ms, {predicted} ms were predicted: {off}.")
+    return Sentence(f"The plan took {took} ms, predicted {predicted} ms: {off}.")
 
 
 def _off_by(error: float | None) -> str:
     """A prediction's relative error in words, as a sign alone does not say which of the two is larger."""
     if error is None:
         return UNKNOWN
-    return f"{percent(abs(error))} too {'low' if error < 0 else 'high'}" if error else "exactly that"
+    return f"{percent(abs(error))} too {'low' if error < 0 else 'high'}" if error else "exact"
 
 
 def output_notes(run: PlanRun) -> Iterator[str]:
     """How far apart the devices themselves are, and what the cutting alone changes."""
     if run.reference is None:
         return
-    changed = "other shapes or whole numbers" if run.cut_difference is None else f"{run.cut_difference:.1e}"
+    changed = "other shapes or integers" if run.cut_difference is None else f"{run.cut_difference:.1e}"
     yield (
-        f"outputs are compared with those of the whole model on {run.reference}; cut, and all of it run there: "
-        f"{changed} of the largest element apart ({run.cut_tolerance or 0.0:.0e} is rounding)"
+        f"outputs are compared with the whole model on {run.reference}; the cut model run there "
+        f"differs by {changed} of the largest element ({run.cut_tolerance or 0.0:.0e} is rounding)"
     )
     others = [
         f"{device} {apart:.1e}" for device, apart in run.apart.items() if device != run.reference and apart is not None
     ]
     if others:
-        yield f"the whole model on other units is itself apart by: {', '.join(others)}; twice that is allowed"
+        yield f"the whole model on other units differs by: {', '.join(others)}; twice that is allowed"
 
 
 def _outputs(run: PlanRun) -> Sentence:
-    allowed = "" if run.tolerance is None else f", where {run.tolerance:.0e} is allowed"
+    allowed = "" if run.tolerance is None else f" ({run.tolerance:.0e} allowed)"
     if run.outputs_equal:
         if not run.output_difference:
-            return Sentence("Outputs are those of the whole model, exactly.", GOOD)
-        return Sentence(f"Outputs are those of the whole model: {run.output_difference:.1e} apart{allowed}.", GOOD)
+            return Sentence("Outputs are identical to those of the whole model.", GOOD)
+        return Sentence(f"Outputs match the whole model: difference {run.output_difference:.1e}{allowed}.", GOOD)
     if run.output_difference is None:
-        return Sentence("Outputs are NOT those of the whole model: they cannot even be compared.", BAD)
-    return Sentence(f"Outputs are NOT those of the whole model: {run.output_difference:.1e} apart{allowed}.", BAD)
+        return Sentence("Outputs DO NOT match the whole model: they cannot be compared.", BAD)
+    return Sentence(f"Outputs DO NOT match the whole model: difference {run.output_difference:.1e}{allowed}.", BAD)

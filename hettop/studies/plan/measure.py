@@ -119,7 +119,7 @@ def plan_result(sliced: Sliced) -> PlanResult:
 
 
 def interval(gains: Sequence[float]) -> tuple[float, float, float]:
-    """The median of paired gains, and its 95 % interval by block bootstrap (docs/method/statistics.md)."""
+    """The median of paired gains, and its 95% interval by block bootstrap (docs/method/statistics.md)."""
     samples = np.asarray(gains, dtype=np.float64)
     rng = np.random.default_rng(SEED)
     levels = resampled_levels(samples, (0.5,), block_length(samples), resamples_for(samples.size), rng)[:, 0]
@@ -260,19 +260,19 @@ def _error(predicted: float, measured: float) -> float | None:
 def _notes(sliced: Sliced) -> Iterator[str]:
     if any(line.offset < 0 for line in sliced.costs.communication):
         yield (
-            "what a cut costs is a line through the cuts that were tried; where it begins below 0 ms, small cuts count "
-            "as the median of the smaller ones tried, not as less than nothing"
+            "the cost of a cut is a line fitted to the tried cuts; where it is below 0 ms, small "
+            "cuts cost the median of the smaller ones tried"
         )
     several = sum(layer.crossing > 1 for layer in sliced.survey.layers)
     if several:
-        yield f"at {count(several)} cuts several values cross, and all of them are paid for"
+        yield f"several values cross {count(several)} of the cuts, and all are counted"
     described = sliced.table.devices[len(sliced.survey.end_to_end_ms) :]
     if described:
         yield f"described, not measured: {', '.join(clean(name, 30) for name in described)}"
     if sliced.survey.estimated and sliced.given:
         yield ESTIMATED
     if len(sliced.survey.layers) == 1:
-        yield "the model is one layer: it cannot be cut"
+        yield "the model is a single layer and cannot be cut"
     yield from (clean(note) for note in sliced.survey.notes)
 
 
@@ -308,9 +308,9 @@ def contradiction(devices: Sequence[str], survey: Survey, ran: Ran | None) -> st
         return None
     worst = max(found, key=lambda each: each.times)
     (one, when), (other, then) = worst.one, worst.other
-    more = f" ({count(len(found) - 1)} more such)" if len(found) > 1 else ""
+    more = f" ({count(len(found) - 1)} more)" if len(found) > 1 else ""
     return (
-        f"costs contradict each other: the whole model on {clean(worst.device, LONGEST_NAME)} took "
+        f"costs are inconsistent: the whole model on {clean(worst.device, LONGEST_NAME)} took "
         f"{significant(one)} ms {when}, {significant(other)} ms {then}{more}; "
         "measure again on a quieter machine"
     )

@@ -14,16 +14,16 @@ from hettop.text import clean
 
 PREDICTED = "predicted"
 SLICES = (
-    *("slice", "layers", "device", "begins with", "execution", "entry", "exit"),
+    *("slice", "layers", "device", "starts with", "execution", "entry", "exit"),
     *(PREDICTED, "predicted ms", "adjusted ms", "measured ms", "error", "adjusted error"),
 )
-SLICES_LEFT = ("slice", "device", "begins with")
-SLICES_DROP = ("exit", "entry", "execution", "adjusted ms", "begins with", "error", "layers")
+SLICES_LEFT = ("slice", "device", "starts with")
+SLICES_DROP = ("exit", "entry", "execution", "adjusted ms", "starts with", "error", "layers")
 COMPARED = ("instead of the plan", "cost", "gain of the plan")
-DEVICES = ("device", "whole model ms", "in the run ms", "a cut: ms per MB", "plus ms", "R²", "cuts tried")
+DEVICES = ("device", "whole model ms", "in the run ms", "cut, ms per MB", "plus ms", "R²", "cuts tried")
 DEVICES_DROP = ("plus ms", "cuts tried")
-ERRORS = "error: below 0 too little was predicted, above 0 too much; adjusted: to devices as fast as in the run"
-MEASURED = "costs were measured here, layer by layer, and predict the plan"
+ERRORS = "error: negative = predicted too low; adjusted: for device speed during the run"
+MEASURED = "costs were measured here, layer by layer; the plan is predicted from them"
 INKS: tuple[Tone, ...] = ("low", "accent", "mid", "good", "strong")
 MOST_ROWS = 40
 """A page is for reading; JSON has all."""
@@ -68,9 +68,8 @@ def _strip(found: PlanResult) -> Iterator[Columns]:
     yield Columns(
         columns,
         [(device, INKS[index % len(INKS)]) for index, device in enumerate(found.devices)],
-        f"cost of layers, {found.cost_unit}, without moving",
-        f"Layers in the order in which they run, coloured by their device ({', '.join(used)}); numbered where slices "
-        f"begin.",
+        f"cost of layers, {found.cost_unit}, without transfers",
+        f"Layers in execution order, coloured by device ({', '.join(used)}); numbered where slices begin.",
         letters=letters(found.devices),
     )
 
@@ -82,7 +81,7 @@ def _slices(found: PlanResult) -> Table:
 
 
 def _slice(number: int, part: PlanSlice, cost_unit: str) -> tuple[str, ...]:
-    """A cost in ms is what was predicted, and is told once."""
+    """A cost in ms is what was predicted, and is reported once."""
     return (
         count(number),
         count(part.first) if part.first == part.last else f"{count(part.first)}–{count(part.last)}",
@@ -132,8 +131,8 @@ def _devices(found: PlanResult) -> Iterator[Block]:
         Series(f"line of {each.device}", [Spot(mb, each.ms_per_mb * mb + each.offset_ms) for mb in ends], dots=False)
         for each in moving
     ]
-    caption = "What a cut costs by the bytes that cross it, as tried, and the line of each device."
-    yield Plot([*series, *lines], Scale("MB across a cut", log=False), Scale("moving, ms", log=False), caption)
+    caption = "Cost of a cut by the bytes that cross it: tried cuts, and the fitted line of each device."
+    yield Plot([*series, *lines], Scale("MB across a cut", log=False), Scale("transfer, ms", log=False), caption)
 
 
 def _whole(by_device: Mapping[str, float | None], device: str) -> str:
@@ -142,7 +141,7 @@ def _whole(by_device: Mapping[str, float | None], device: str) -> str:
 
 
 def _line(cost: MovingCost) -> tuple[str, ...]:
-    if not cost.tried:  # its line is no measurement
+    if not cost.tried:  # its line is not a measurement
         return UNKNOWN, UNKNOWN, UNKNOWN, "0"
     r2 = UNKNOWN if cost.r2 is None else f"{cost.r2:.3f}"
     return significant(cost.ms_per_mb), significant(cost.offset_ms), r2, count(len(cost.tried))
@@ -155,8 +154,8 @@ def _notes(found: PlanResult) -> Iterator[str]:
         yield from output_notes(found.run)
     if found.from_file:
         unit = f", in {found.cost_unit}"
-        assumed = f", which names no unit: they are taken to be {found.cost_unit}"
-        yield f"costs are the file's{unit if found.unit_told else assumed}"
+        assumed = f", which has no unit: {found.cost_unit} assumed"
+        yield f"costs come from the file{unit if found.unit_told else assumed}"
     elif found.estimated is not None and ESTIMATED not in found.notes:
         yield ESTIMATED if found.estimated else MEASURED
     yield from found.further_notes
@@ -164,7 +163,7 @@ def _notes(found: PlanResult) -> Iterator[str]:
     if found.slices_n > shown:
         yield f"only the first {count(shown)} of {count(found.slices_n)} slices are shown; --json has all"
     if len(found.baselines) > MOST_ROWS:
-        yield f"only the {count(MOST_ROWS)} cheapest of what the plan is compared with are shown; --json has all"
+        yield f"only the {count(MOST_ROWS)} cheapest baselines are shown; --json has all"
 
 
 def letters(devices: Sequence[str]) -> list[str]:

@@ -129,7 +129,7 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
 
     `baselines` maps a name to its cost, None where it is not feasible; `strip` is the device of each layer, as an index
     of `devices`; `layer_cost` the cost of each layer there, without communication, with the three digits that can be
-    drawn. Of many layers both are told of equally many at a time: entry i of n is of layers i x layers // n up to the
+    drawn. Of many layers both are reported equally many at a time: entry i of n is of layers i x layers // n up to the
     next entry's, from 0. `contradiction`: what was measured twice and differs too much to predict anything. `singles`
     is what the whole model costs on each device alone, None where it cannot run. `given`: the plan is the user's own;
     `described`: devices of which nothing was measured; `end_to_end_ms` is of the whole model on the others.
@@ -194,7 +194,7 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def further_notes(self) -> list[str]:
-        """Without the contradiction, which is told above all others."""
+        """Without the contradiction, which is reported above all others."""
         return [note for note in self.notes if note != self.contradiction]
 
     def document(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, core
         return prepare_units(options, devices, cores)
     if options.backend not in (None, DEFAULT_BACKEND):
         hint = "leave out --backend: Core ML files are translated"
-        raise HettopError("usage", f"only {DEFAULT_BACKEND} tells the time of each layer, and Core ML's plan", hint)
+        raise HettopError("usage", f"per-layer costs need {DEFAULT_BACKEND} or Core ML's plan", hint)
     setup = prepare(replace(options, backend=DEFAULT_BACKEND), devices or ("all",), cores)
     if devices is None:
         threaded = tuple(unit for unit in setup.units if split_unit(unit)[1] is not None)
@@ -69,7 +69,7 @@ def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, core
         if split_unit(unit)[0] != CPU:
             raise HettopError(
                 "unsupported-unit",
-                f"{unit}: ONNX Runtime tells no time by layer there, so there is no table to plan by",
+                f"{unit}: no per-layer times from ONNX Runtime there",
                 f"devices are {CPU}@N; on a Mac, units of an ML Program with --backend coreml; or a table with --costs",
             )
     return setup
@@ -85,11 +85,13 @@ def make_plan(
     lacking = [device for device in devices if device not in watts]
     if options.objective == ENERGY and lacking:
         raise HettopError(
-            "usage", f"the watts of {', '.join(lacking)} are unknown", "tell each device's: --watts CPU_ONLY@1=3.5"
+            "usage", f"unknown power of {', '.join(lacking)}", "set the power of each device: --watts CPU_ONLY@1=3.5"
         )
     described = load_described(Path(options.described)) if options.described is not None else ()
     if described and options.run and options.given is None:
-        raise HettopError("usage", f"{clean(described[0].name)} is only described", "leave out --run or --describe")
+        raise HettopError(
+            "usage", f"cannot run on {clean(described[0].name)}: it is only described", "leave out --run or --describe"
+        )
     subject = _subject(setup, model, options)
     measuring, running = survey_weight(len(devices)), run_weight(len(devices)) if options.run else 0.0
     planned = measuring / (measuring + running)
@@ -119,7 +121,7 @@ def make_plan(
         return sliced
     absent = [table.devices[each.device] for each in best.slices if table.devices[each.device] not in devices]
     if absent:
-        raise HettopError("usage", f"{clean(absent[0])} is only described: nothing runs there", "leave out --run")
+        raise HettopError("usage", f"cannot run on {clean(absent[0])}: it is only described", "leave out --run")
     known(sliced)
 
     def on_progress(told: MeasuringProgress) -> None:
@@ -170,12 +172,10 @@ def _by_device(texts: Sequence[str], devices: Sequence[str], option: str, exampl
         except ValueError:
             number = -1.0
         if not 0 < number <= HIGHEST:
-            raise HettopError(
-                "usage", f"{option} {clean(text, 60)}: no number for a device", f"write {option} {example}"
-            )
+            raise HettopError("usage", f"invalid {option}: {clean(text, 60)}", f"write {option} {example}")
         if device not in devices:
             raise HettopError(
-                "usage", f"{option}: {clean(device, 60)!r} is no device here", f"devices: {', '.join(devices)}"
+                "usage", f"invalid device in {option}: {clean(device, 60)!r}", f"devices: {', '.join(devices)}"
             )
         found[device] = number
     return found
@@ -198,8 +198,8 @@ def wanted(options: ModelOptions, devices: tuple[str, ...] | None) -> bool:
 def prepare_units(options: ModelOptions, devices: tuple[str, ...] | None, cores: int) -> Setup:
     """The model and the units to plan for. Raises HettopError: as `prepare`."""
     if options.shapes:
-        hint = "leave out --shape: only models with fixed shapes can be cut, which have no other"
-        raise HettopError("usage", "slices of a Core ML model take the shapes it was converted with", hint)
+        hint = "leave out --shape: only models with fixed shapes can be cut"
+        raise HettopError("usage", "slices of a Core ML model keep the shapes it was converted with", hint)
     setup = prepare(replace(options, backend=COREML), devices or ("all",), cores)
     if devices is None:
         usual = tuple(unit for unit in setup.units if unit in USUAL)

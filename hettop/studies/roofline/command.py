@@ -10,7 +10,7 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.format import UNKNOWN, short_count, significant, size
-from hettop.report.document import to_json
+from hettop.report.document import head, to_json
 from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.layers.command import BACKEND, PROFILED_BACKENDS, measure, read_work, result_title
@@ -18,7 +18,6 @@ from hettop.studies.layers.notes import MOST_ROWS, noted
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, find_chip, least_ms, read_chips
 from hettop.studies.layers.result import FLOPS_PER_MAC, LayersResult
 from hettop.studies.output import StudyOutput, model_document, model_title
-from hettop.version import __version__
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,14 +26,14 @@ def run(arguments: argparse.Namespace) -> int:
             raise HettopError("usage", "published roofs are read, not measured", "leave out --stream and --record")
         return _published(arguments)
     if arguments.device is not None:
-        raise HettopError("usage", "--device is for the published roofs of a --chip", "name the chip, too")
+        raise HettopError("usage", "--device needs --chip", "add --chip")
     if arguments.backend not in PROFILED_BACKENDS:
         hint = "leave out --backend: Core ML files are translated"
-        raise HettopError("usage", f"only {BACKEND} is measured under its roofs", hint)
+        raise HettopError("usage", f"the roofline needs {BACKEND}", hint)
     with StudyOutput("roofline", arguments) as output:
         setup, measured = measure(arguments, output)
         if measured.roofs is None:
-            raise HettopError("crashed", "the measuring process told no roofs")
+            raise HettopError("crashed", "the measuring process returned no roofs")
         result = noted(measured).with_whole(setup.model.name)
         title = result_title(model_title(setup), result)
         output.finish(result, lambda: roofline_document(model_document(setup), result), title)
@@ -44,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def roofline_document(model: dict[str, Any], result: LayersResult) -> dict[str, Any]:
     """`roofline --json`: `model` has what is found of the whole model, too."""
     found = result.document()
-    return {"hettop": __version__, **found, "model": {**model, **found["whole"], "name": model["name"]}}
+    return {**head("roofline"), **found, "model": {**model, **found["whole"], "name": model["name"]}}
 
 
 def _published(arguments: argparse.Namespace) -> int:
@@ -61,7 +60,7 @@ def _published(arguments: argparse.Namespace) -> int:
     return 0
 
 
-HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MACs/B", "model, least ms", "")
+HEADING = ("device", "GFLOP/s", "GB/s", "of", "ridge, MACs/B", "model, minimum ms", "")
 LAYER_HEADING = ("layer", "op", "MACs", "bytes", "MACs/B", "roof", "bound")
 LEFT = ("device", "of", "", "layer", "op", "bound")
 LABEL = "published, not measured"
@@ -82,7 +81,7 @@ def published_document(
     """As `roofline --json` has it, but for `measured`, which is false, and for times, which nobody took."""
     total = _whole(work)
     return {
-        "hettop": __version__,
+        **head("roofline-published"),
         "chip": chip.name,
         "roofs": _roof(chosen),
         "devices": [{**_roof(each), "model_least_ms": least_ms(each, work)} for each in chip.devices],
@@ -155,16 +154,16 @@ def _layer(work: Work, roof: PublishedRoof) -> tuple[str, ...]:
 
 def _notes(chip: Chip, chosen: PublishedRoof, work: Sequence[Work]) -> Iterator[str]:
     yield (
-        f"{LABEL}: what others say that the devices can do; two FLOP for each MAC; the least time is that of all "
-        "layers with MACs, one after another, under both roofs"
+        f"{LABEL}: peak rates from publications; 2 FLOP per MAC; minimum time: all layers with MACs "
+        "in sequence, under both roofs"
     )
     for each in chip.devices:
         yield f"{each.device}: {each.source}; {each.where}"
         if each.doubt:
             yield f"{each.device}: not used as a roof: {each.doubt}"
     if chosen.ridge is None and not chosen.doubt:
-        yield f"{chosen.device}: without both roofs nothing tells what bounds a layer"
+        yield f"{chosen.device}: what bounds a layer is unknown without both roofs"
     if chosen.precision == "fp16":
-        yield "bytes are those of the model as it is; in half precision they are half"
+        yield "bytes are for the model's own precision; half precision halves them"
     if len(work) > MOST_ROWS:
         yield f"the table ends after {MOST_ROWS} of {len(work)} layers; --json has all"

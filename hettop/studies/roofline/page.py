@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hettop.format import milliseconds, percent, significant
+from hettop.report.explain import footnote
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.studies.layers.notes import MOST_ROWS, bound_notes
 from hettop.studies.layers.page import (
@@ -63,11 +64,11 @@ def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Block]:
         series.append(Series("whole model", [Spot(whole.oi, whole.gflops)], joined=False, tone="strong"))
     yield Plot(
         series,
-        Scale("MACs a byte", log=True),
+        Scale("MACs per byte", log=True),
         Scale("GFLOP/s", log=True),
         "Layers by operational intensity and achieved rate, both axes logarithmic.",
     )
-    yield Paragraph("Points are as large as their share of the time; numbers are those of the table.", "muted")
+    yield Paragraph("Point size: share of the time; numbers: rows of the table.", "muted")
 
 
 def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
@@ -76,7 +77,7 @@ def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:
     slope, level = math.sqrt(begin * roofs.ridge_oi), math.sqrt(roofs.ridge_oi * end)
     memory = f"memory {significant(roofs.gbytes_per_s)} GB/s"
     compute = f"compute {significant(roofs.gflops)} GFLOP/s"
-    ridge = f"ridge {significant(roofs.ridge_oi)} MACs a byte"
+    ridge = f"ridge {significant(roofs.ridge_oi)} MACs per byte"
     yield Series(
         memory,
         [
@@ -134,15 +135,14 @@ def _kernels(roofs: Roofs | None) -> Iterator[Table]:
 
 
 def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
-    yield "GFLOP/s count two FLOP for each MAC; lost is the time beyond what the roof allows"
-    if found.roofs is not None and found.roofs.repeats:
-        yield f"roofs: the best kernel of each kind, called in turns {found.roofs.repeats} times"
+    """The footnote on the method, and what is not in the table or the plot."""
+    yield footnote("roofline")
     if len(below) > MOST_ROWS:
         lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))
-        yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms together"
+        yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms in total"
     idle = [layer for layer in found.layers if not layer.macs]
     if idle and found.roofs is not None:
         ms = milliseconds(math.fsum(layer.ms for layer in idle))
-        yield f"layers without MACs are not in the plot: {len(idle)}, {ms} ms together"
+        yield f"layers without MACs are not in the plot: {len(idle)}, {ms} ms in total"
     if found.rest_n:
         yield f"{found.rest_n} smaller layers, {milliseconds(found.rest_ms)} ms, are not in the plot"

@@ -62,12 +62,14 @@ MOST_LOADS = 64
 def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None or arguments.size is not None:
         if arguments.loads is not None:
-            raise HettopError("usage", "one sweep is over loads, or over batches and sizes", "make it two")
+            raise HettopError("usage", "a sweep is either over loads, or over batches and sizes", "run two sweeps")
         if arguments.power is not None:
-            raise HettopError("usage", "--power is for a sweep over loads", "turns of points are too short for it")
+            raise HettopError(
+                "usage", "--power needs a sweep over loads", "the turns of points are too short for power samples"
+            )
         return run_points(arguments)
     if arguments.budget is not None:
-        raise HettopError("usage", "--budget is for a sweep over batches or sizes", "hettop decide judges loads")
+        raise HettopError("usage", "--budget needs a sweep over batches or sizes", "use hettop decide for loads")
     check_result_options(arguments)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = SweepOptions(
@@ -96,7 +98,7 @@ def _loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
     """The loads of a comma list, each once, in the order given. Raises HettopError (`usage`)."""
     loads = tuple(dict.fromkeys(parse_load(part.strip()) for part in text.split(",")))
     if len(loads) > MOST_LOADS:
-        raise HettopError("usage", f"{len(loads)} loads are too many", f"give {MOST_LOADS} at most")
+        raise HettopError("usage", f"too many loads: {len(loads)}", f"the maximum is {MOST_LOADS}")
     return loads
 
 
@@ -150,7 +152,7 @@ def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
     session = sweep.session
     result = loads_result(statistics(session), sweep.failed_loads)
     return {
-        **session_document(session),
+        **session_document(session, name="sweep"),
         **conditions_document(session),
         **result.document(),
         "failed_loads": dict(sweep.failed_loads),
@@ -174,7 +176,7 @@ def run_points(arguments: argparse.Namespace) -> int:
     """Measure every point on every unit; a point that fails is a row with the reason."""
     batches, sizes = parse_batches(arguments.batch), parse_sizes(arguments.size)
     if max(1, len(batches)) * max(1, len(sizes)) > MOST_POINTS:
-        raise HettopError("usage", "a sweep of so many points", f"{MOST_POINTS} at most")
+        raise HettopError("usage", "too many points in the sweep", f"the maximum is {MOST_POINTS}")
     budget = parse_budget(arguments.budget, None)
     units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = model_options(arguments)
@@ -194,7 +196,7 @@ def parse_batches(text: str | None) -> list[int]:
     parts = [] if text is None else [part.strip() for part in text.split(",")]
     for part in parts:
         if not re.fullmatch(r"[1-9][0-9]{0,4}", part) or int(part) > LARGEST:
-            raise HettopError("usage", f"{part[:40]!r} is no batch", "write --batch 1,2,4,8,16,32")
+            raise HettopError("usage", f"invalid batch {part[:40]!r}", "example: --batch 1,2,4,8,16,32")
     return [int(part) for part in parts]
 
 
@@ -204,7 +206,9 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
     for part in [] if text is None else text.split(","):
         match = _SIZE.fullmatch(part.strip())
         if match is None:
-            raise HettopError("usage", f"{part[:40]!r} is no size", "write --size 224,320,448x224 (height x width)")
+            raise HettopError(
+                "usage", f"invalid size {part[:40]!r}", "example: --size 224,320,448x224 (height x width)"
+            )
         found.append((int(match["height"]), int(match["width"] or match["height"])))
     return found
 
@@ -228,12 +232,12 @@ class PointSweep:
         return [self._result(trial, modes=False) for trial in begun]
 
     def document(self, result: SweepResult) -> dict[str, Any]:
-        _, head = heading(self.setup, self.rounds.trials)
+        _, head = heading(self.setup, self.rounds.trials, "sweep")
         return {**head, **result.document()}
 
     @property
     def title(self) -> str:
-        return heading(self.setup, self.rounds.trials)[0]
+        return heading(self.setup, self.rounds.trials, "sweep")[0]
 
     def _result(self, trial: Trial, *, modes: bool) -> PointResult:
         point = next(point for point in self.points if point.candidate is trial.candidate)

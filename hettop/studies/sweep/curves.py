@@ -22,7 +22,7 @@ PIXELS = 1e6
 """Sizes are fitted by millions of pixels."""
 
 RESAMPLES = 400
-"""A share of resamples is then known to 5 % or better."""
+"""A share of resamples is then known to 5% or better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class PointResult:
 
     @property
     def items_per_s(self) -> float | None:
-        """Items a second: the batch times the calls."""
+        """Items per second: the batch times the calls."""
         rate = self.statistics.throughput_per_s
         return None if rate is None else self.batch * rate
 
@@ -64,7 +64,7 @@ class PointResult:
 class Certainty:
     """Of resamples in blocks: the share with the same knee (or none, too), and with the same fastest point.
 
-    slope: of the line, its 95 % interval.
+    slope: of the line, its 95% interval.
     """
 
     knee: float
@@ -78,11 +78,11 @@ class Curve:
 
     fit: mean time of a call in ms by batch, or by megapixels, up to `saturated`: the first point after the highest rate
         that is clearly below it, None if there is none; from there on time grows faster than the line.
-    knee: of the rate in items a second, along batches only: with the size an item grows, and a rate of items has no
-        knee to tell of.
-    fastest: most items a second. quickest: least mean time of a call. within: most items a second among those proven
+    knee: of the rate in items per second, along batches only: with the size an item grows, and a rate of items has no
+        knee to describe.
+    fastest: most items per second. quickest: least mean time of a call. within: most items/s of those proven
         to meet the budget, None without one.
-    certainty: None with too few samples to tell.
+    certainty: None with too few samples to report.
     """
 
     unit: str
@@ -112,7 +112,7 @@ def judged(point: PointResult, budget: Budget | None) -> Judgement | None:
 def curves(points: Sequence[PointResult], rng: np.random.Generator | None) -> list[Curve]:
     """Unit by unit: along the batches of each size, and along the sizes of each batch, where there are two or more.
 
-    `rng` draws the resamples that tell how certain each curve is; None: that is not asked, and costs nothing.
+    `rng` draws the resamples that report how certain each curve is; None: that is not asked, and costs nothing.
     """
     found = []
     for unit in dict.fromkeys(point.unit for point in points):

@@ -27,14 +27,14 @@ AXES = (BATCH, SIZE)
 MAIN, MORE, GOOD, FAILED = "main", "more", "good", "failed"
 """Kinds of sentences: what matters most, what else there is, what is best, what went wrong."""
 
-CURVE_HEADING = ("unit", "along", "t, ms", "R²", "half at", "knee", "most items/s", "least time", "in budget")
+CURVE_HEADING = ("unit", "along", "t, ms", "R²", "half at", "knee", "most items/s", "lowest time", "in budget")
 CURVE_LEFT = ("unit", "along")
 POINT_HEADING = (
     *("unit", "size", "batch", "n", "mean ms", "P50 ms", "P90 ms", "P99 ms", "items/s", "ms/item", "budget", ""),
 )
 POINT_LEFT = ("unit", "size", "budget", "")
 POINT_DROP = ("P99 ms", "n", "P50 ms", "ms/item", "size")
-CURVE_DROP = ("half at", "R²", "least time")
+CURVE_DROP = ("half at", "R²", "lowest time")
 KNEE = "knee"
 
 PIXELS = 1e6
@@ -51,7 +51,7 @@ MOST_SERIES = 6
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """The points of one unit along one axis, by x: batches, or pixels a side. `name` tells it from the others."""
+    """The points of one unit along one axis, by x: batches, or pixels a side. `name` reports it from the others."""
 
     name: str
     points: list[tuple[float, SweepPoint]]
@@ -90,7 +90,7 @@ def sweep_headline(found: SweepResult, *, short: bool = False) -> Iterator[tuple
         others = [curve for curve in batched if curve.along == best.along and curve is not best]
         if others:
             told = (f"{_unit(each.unit, short)} {_top(each)}" for each in others[:MOST_OTHERS])
-            yield f"Others at best: {', '.join(told)}.", MORE
+            yield f"Best of the others: {', '.join(told)}.", MORE
         yield f"{_line(best)} {_knee_in_words(best)}".strip(), MORE
     sized = next((curve for curve in found.curves if curve.axis != BATCH and len(curve.x) > 1), None)
     if sized is not None:
@@ -168,10 +168,10 @@ def _of_budget(found: SweepResult, point: SweepPoint) -> str:
 
 
 def left_out(found: SweepResult) -> list[str]:
-    """What is not drawn, or not told, in words."""
+    """What is not drawn, or not reported, in words."""
     many = any(len(_groups(found, axis)) > MOST_SERIES for axis in AXES)
-    undrawn = "plots show the first and the last of what stays the same; the tables have all"
-    rest = f"{count(found.rest_n)} more points are in the document alone"
+    undrawn = "plots show the first and last groups; the tables have all"
+    rest = f"{count(found.rest_n)} more points are only in --json"
     return [*([undrawn] if many else []), *([rest] if found.rest_n else [])]
 
 
@@ -231,13 +231,13 @@ def _most(curve: SweepCurve, short: bool) -> str:
     at, unit = curve.x[curve.items_per_s.index(top)], _unit(curve.unit, short)
     least = f"batch {curve.x[0]:g}"
     if first and top < LEAST_RISE * first:
-        best = "" if at == curve.x[0] else f", {significant(top)} at best (batch {at:g})"
-        return f"Batching gains nothing on {unit}: {significant(first)} items/s at {least}{best}."
-    gain = f", {significant(top / first)} times those of {least}" if first and at != curve.x[0] else ""
+        best = "" if at == curve.x[0] else f", {significant(top)} at most (batch {at:g})"
+        return f"Batching does not help on {unit}: {significant(first)} items/s at {least}{best}."
+    gain = f", {significant(top / first)}x {least}" if first and at != curve.x[0] else ""
     sure = (
         "" if curve.best_sure is None or curve.best_sure >= SURE else f" (in {percent(curve.best_sure)} of resamples)"
     )
-    return f"Batch {at:g} on {unit} serves most{sure}: {significant(top)} items/s{gain}."
+    return f"Batch {at:g} has the highest throughput on {unit}{sure}: {significant(top)} items/s{gain}."
 
 
 def _top(curve: SweepCurve) -> str:
@@ -254,12 +254,12 @@ def _line(curve: SweepCurve) -> str:
     told = f"A call takes {_formula(curve)} ms{r2}"
     if curve.a_ms <= 0 or curve.b_ms <= 0:
         return f"{told}."
-    return f"{told}: {significant(curve.a_ms)} ms whatever the {curve.axis}, {significant(curve.b_ms)} for each {each}."
+    return f"{told}: {significant(curve.a_ms)} ms fixed and {significant(curve.b_ms)} ms per {each}."
 
 
 def _knee_in_words(curve: SweepCurve) -> str:
     sure = curve.knee_sure
-    doubt = "" if sure is None or sure >= SURE else f" (uncertain: so in {percent(sure)} of resamples)"
+    doubt = "" if sure is None or sure >= SURE else f" (uncertain: in {percent(sure)} of resamples)"
     if curve.knee is not None:
         return f"The knee is at batch {curve.knee:g}{doubt}."
     return f"No knee{doubt}: {cut(curve.no_knee, 80)}." if curve.no_knee else ""
@@ -314,7 +314,7 @@ def loads_headline(points: Sequence[SweepPoint], *, short: bool = False) -> Iter
     """Which load slows which unit down most, and which least; each with its kind."""
     known = [(change, place) for place, point in enumerate(points) if (change := change_of(points, point)) is not None]
     if not known:
-        yield "No change is known: it takes a unit without load, and the same under one.", MORE
+        yield "Insufficient data: a change needs the same unit with and without load.", MORE
         return
     yield _in_words(points, points[max(known)[1]], "most", short), MAIN
     if len(known) > 1:
@@ -335,7 +335,7 @@ def _in_words(points: Sequence[SweepPoint], point: SweepPoint, how: str, short: 
     change = percent(change_of(points, point), signed=True)
     before = milliseconds(None if without is None else without.p90_ms)
     load = cut(point.load or "", LONGEST_NAME)
-    return f"{unit} changes {how} under {load}: P90 {change}, {milliseconds(point.p90_ms)} ms against {before} alone."
+    return f"{unit} changes {how} under {load}: P90 {change}, {milliseconds(point.p90_ms)} ms instead of {before}."
 
 
 def _alone(points: Sequence[SweepPoint], point: SweepPoint) -> SweepPoint | None:

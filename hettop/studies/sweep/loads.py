@@ -1,6 +1,6 @@
 """A sweep without anybody watching: each load in turn, units interleaved under it, a rest before the next.
 
-Joins nothing itself; it controls a measurement, looks at what the session has, and tells it in the end as a study.
+Joins nothing itself; it controls a measurement, looks at what the session has, and reports it in the end as a study.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from hettop.studies.sweep.result import BATCH, Fit, SweepBudget, SweepCurve, Swe
 from hettop.text import clean
 
 WORST = 0.1
-"""A line that is off by more than this share of a call's time tells little of it, whatever its R²."""
+"""A line that is off by more than this share of a call's time reports little of it, whatever its R²."""
 
 
 def points_result(
@@ -39,7 +39,7 @@ def points_result(
 ) -> SweepResult:
     """Points over batches and sizes.
 
-    certain: whether to tell how certain knees, lines and best points are, which takes long to work out.
+    certain: whether to report how certain knees, lines and best points are, which takes long to work out.
     """
     found = curves(points, np.random.default_rng(SEED) if certain else None)
     return SweepResult(
@@ -127,7 +127,7 @@ def _fit(curve: Curve) -> Fit | None:
     fit = curve.fit
     if fit is None:
         return None
-    # Items a second that ever larger batches tend to; none along sizes, where items grow.
+    # Items per second that ever larger batches tend to; none along sizes, where items grow.
     limit = 1e3 * fit.limit_rate if curve.axis == BATCH and fit.limit_rate is not None else None
     return Fit(
         a_ms=fit.intercept,
@@ -150,9 +150,9 @@ def _findings(found: Iterable[Curve]) -> Iterator[str]:
     for curve in found:
         called = curve.unit + (f", {curve.along}" if curve.along else "")
         if curve.saturated is not None:
-            yield f"{called}: saturated, from {_label(curve, curve.saturated)} on the rate falls"
+            yield f"{called}: saturated: the rate falls from {_label(curve, curve.saturated)} on"
         if curve.fit is not None and curve.fit.worst > WORST:
-            yield f"{called}: the line is off by up to {percent(curve.fit.worst)} of a call's time"
+            yield f"{called}: the fitted line is off by up to {percent(curve.fit.worst)} of the time per call"
 
 
 def _label(curve: Curve, point: PointResult) -> str:
@@ -163,15 +163,15 @@ def _of_budget(points: Sequence[PointResult], budget: Budget | None) -> Iterator
     if budget is None:
         return
     level = f"P{budget.quantile * 100:g}"
-    yield f"budget: {level} at most {milliseconds(budget.limit_ms)} ms, proven by its 95 % interval"
+    yield f"budget: {level} at most {milliseconds(budget.limit_ms)} ms, proven by its 95% interval"
     unproven = [point.judgement.why for point in points if point.judgement and point.judgement.met is None]
     if unproven:
-        yield f"{len(unproven)} of {len(points)} points unproven (such as: {unproven[0]}); more --runs may tell"
+        yield f"{len(unproven)} of {len(points)} points not proven (such as: {unproven[0]}); use more --runs"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`batch` items a call; `height` and `width` of an image, None where nothing is known of one."""
+    """`batch` items per call; `height` and `width` of an image, None where nothing is known of one."""
 
     batch: int
     height: int | None
@@ -195,8 +195,8 @@ def make_points(
     """
     setup = prepare(options, units, cores, make)
     if setup.simulated:
-        hint = "sweep a simulated machine over --loads"
-        raise HettopError("usage", "the simulated machine has one batch and one size", hint)
+        hint = "use --loads with a simulated machine"
+        raise HettopError("usage", "the simulated machine has only one batch and one size", hint)
     scales = _scales(batches, sizes)
     if is_default_name(options.model):
         points = [_built(setup, parse_variant(options.model), scale) for scale in scales]
@@ -204,7 +204,7 @@ def make_points(
         ports = input_ports(Path(options.model), setup.function)
         points = [_reshaped(setup, ports, scale) for scale in scales]
     if all(point.candidate.setup is None for point in points):
-        error = points[0].candidate.error or Failure(kind="input", message="no point can be had")
+        error = points[0].candidate.error or Failure(kind="input", message="no point can be measured")
         raise HettopError(error.kind, error.message, error.hint)
     return setup, points
 
@@ -227,7 +227,9 @@ def _scales(batches: Sequence[int], sizes: Sequence[tuple[int, int]]) -> list[Sc
 def input_ports(path: Path, function: str | None) -> tuple[Port, ...]:
     """The inputs, as the model's file describes them. Raises HettopError: `format`, `io`, `input`."""
     if path.suffix.lower() == COMPILED_SUFFIX:
-        raise HettopError("input", f"{clean(path.name)} does not tell its inputs", "name the .mlpackage it was made of")
+        raise HettopError(
+            "input", f"{clean(path.name)} does not describe its inputs", "pass the .mlpackage it was compiled from"
+        )
     if is_core_ml(path):
         from hettop.models.mil.package import open_package
         from hettop.models.package_ports import package_port

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hettop.format import count, milliseconds, percent, significant
+from hettop.report.explain import footnote
 from hettop.report.page import Beside, Block, Items, Paragraph, Plot, Scale, Series, Spot, Table, Tone
 from hettop.studies.sweep.findings import (
     AXES,
@@ -33,13 +34,7 @@ from hettop.studies.sweep.result import BATCH, SweepPoint, SweepResult
 
 TONES: dict[str, Tone] = {MAIN: "strong", GOOD: "good", FAILED: "error"}
 RATE, TIME = "items/s", "ms a call"
-LOADS_HEADING = ("unit", "load", "n", "mean ms", "P90 ms", "change of P90", "inf/s", "")
-METHOD = (
-    "Points took turns on each unit. items/s: batch x calls by the sum of their times. t = a + b x: mean time of a "
-    "call by least squares, up to where the rate falls if that leaves three points; half at a / b is the batch that "
-    "reaches half of the rate that ever larger ones tend to (Hockney's n½). Knee: Kneedle, S = 1 (Satopää et al., "
-    "2011); a question mark says that fewer than 95 % of resamples have the same."
-)
+LOADS_HEADING = ("unit", "load", "n", "mean ms", "P90 ms", "P90 change", "inf/s", "")
 
 
 def blocks(found: SweepResult) -> Iterator[Block]:
@@ -54,8 +49,9 @@ def blocks(found: SweepResult) -> Iterator[Block]:
             yield Table(CURVE_HEADING, curve_rows(found), CURVE_LEFT, CURVE_DROP)
         if found.points:
             yield Table(POINT_HEADING, point_rows(found), POINT_LEFT, POINT_DROP)
-            yield Paragraph(METHOD)
     notes = [*found.notes, *further_notes(found), *left_out(found)]
+    if found.points and not under_loads(found):
+        notes.append(footnote("sweep"))
     if notes:
         yield Items(notes)
 
@@ -102,12 +98,12 @@ def _plot(curves: Sequence[Along], axis: str, what: str) -> Plot:
         for x, point in each.points
         if _value(what, point) is None
     ]
-    words = "Items a second" if what == RATE else "Mean time of a call"
+    words = "Items per second" if what == RATE else "Mean time per call"
     return Plot(
         [_series(each, what) for each in curves],
         Scale("batch" if axis == BATCH else "pixels a side", ticks=ticks),
         Scale(what, from_zero=True),
-        f"{words} by {axis}." + (" The knee is named." if what == RATE else ""),
+        f"{words} by {axis}." + (" The knee is labelled." if what == RATE else ""),
         failed,
     )
 

@@ -59,7 +59,7 @@ class SweepCurve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A unit's points along one axis (`batch` or `size`), and t = a + b x fitted to their means.
 
     `knee` is an x, or None, for which `no_knee` says why; `best` maps objectives to an x. `knee_sure` and `best_sure`:
-    the shares of resamples that have the same knee (or none, too), and the same x of most items a second. From the x
+    the shares of resamples that have the same knee (or none, too), and the same x of most items per second. From the x
     `saturated_at` on the rate falls. `fit` and the two `_certainty` are the names that `--json` had first.
     """
 

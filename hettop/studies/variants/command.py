@@ -62,13 +62,13 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: Stud
     def so_far() -> dict[str, Any]:
         begun = [trial for trial in rounds.trials if trial.error is not None or trial.steady[0]]
         result = variants_result(measured_variants(setup, variants, begun, modes=False), quick=True)
-        return {**heading(setup, rounds.trials)[1], **result.document()}
+        return {**heading(setup, rounds.trials, "variants")[1], **result.document()}
 
     interrupted = measure_rounds(rounds, output, so_far)
     with stop_signals_ignored():
         measured = measured_variants(setup, variants, rounds.trials)
         result = variants_result(measured, [INTERRUPTED] if interrupted else [])
-        title, head = heading(setup, rounds.trials)
+        title, head = heading(setup, rounds.trials, "variants")
         output.finish(result, lambda: {**head, **result.document()}, title, interrupted=interrupted)
         sys.stdout.flush()
         print_recordings(rounds.trials)

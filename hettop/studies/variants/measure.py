@@ -26,12 +26,12 @@ MEDIAN = 0.5
 QUICK_SAMPLES = 2_000
 """An interval of as many takes a twentieth of a second; of a hundred thousand, two."""
 
-UNTOLD = "of made-up inputs: how often the largest entry is the same tells of agreement, not of accuracy"
+UNTOLD = "of random inputs: equal top-1 measures agreement, not accuracy"
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The reference's median by the variant's: above 1 the variant is faster. With its 95 % interval, if asked for."""
+    """The reference's median by the variant's: above 1 the variant is faster. With its 95% interval, if asked for."""
 
     ratio: float
     interval: tuple[float, float] | None
@@ -85,7 +85,7 @@ def reference_of(variants: Sequence[MeasuredVariant], unit: str) -> MeasuredVari
 
 
 def speed(reference: MeasuredVariant, variant: MeasuredVariant, rng: np.random.Generator | None) -> Speed | None:
-    """How much faster the variant is, by medians; None with too few samples to tell.
+    """How much faster the variant is, by medians; None with too few samples to report.
 
     `rng` draws the resamples of the interval; None: that is not asked, and costs nothing.
     """
@@ -171,6 +171,6 @@ def _findings(variants: Iterable[MeasuredVariant]) -> Iterator[str]:
         called, outputs = f"{variant.unit} {variant.precision}", variant.outputs
         not_finite = 0 if outputs is None else sum(each.not_finite for each in outputs.outputs)
         if not_finite:
-            yield f"{called}: {count(not_finite)} values are no numbers"
+            yield f"{called}: {count(not_finite)} values are NaN or infinite"
         if outputs is not None and outputs.error is not None:
             yield f"{called}: not compared: {clean(outputs.error.message)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant, size, unit_name
+from hettop.report.explain import footnote
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.studies.sweep.findings import FAILED, GOOD, MAIN, MORE, cut
 from hettop.studies.sweep.page import TONES
@@ -32,7 +33,6 @@ HEADING = (
 LEFT = ("", "precision", "unit", "why not")
 DROP = ("n", "95% of speed", "P90 ms", "cosine")
 MARK = "●"
-METHOD = "Variants took turns on each unit. Speed: the median of the model as it is by the variant's, on the same unit."
 
 
 def blocks(found: VariantsResult) -> Iterator[Block]:
@@ -43,7 +43,7 @@ def blocks(found: VariantsResult) -> Iterator[Block]:
     yield from _plot(found)
     if found.variants:
         yield Table(HEADING, [_row(each) for each in found.variants], LEFT, DROP)
-        yield Paragraph(f"{MARK} {ON_FRONT}. {METHOD}")
+        yield Paragraph(f"{MARK} {ON_FRONT}; {footnote('variants')}")
     notes = variant_notes(found)
     if notes:
         yield Items(notes)
@@ -79,7 +79,7 @@ def _plot(found: VariantsResult) -> Iterator[Plot]:
     ]
     name = other_axis(found)
     x_scale = Scale("size, MB" if name == "size" else f"largest {name}", log=False)
-    caption = f"Latency against {name}; what nothing else beats is filled and joined."
+    caption = f"Latency against {name}; the Pareto front is filled and joined."
     yield Plot([each for each in series if each.spots], x_scale, Scale("P50 in ms", log=False), caption)
 
 
@@ -95,7 +95,7 @@ MOST_NAMED = 2
 """Variants in sentences of a kind; all are in the table."""
 
 MEGABYTE = 1e6
-ON_FRONT = "on the front: nothing else is at least as good in all of it, and better in one"
+ON_FRONT = "on the Pareto front"
 
 
 def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator[tuple[str, str]]:
@@ -108,7 +108,7 @@ def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator
     if len(measured) > 1 and front:
         beaten = [each for each in measured if not each.front and across(found, each) is not None]
         behind = _behind(found, beaten, short)
-        yield f"Front of latency and {other_axis(found)}: {_names(found, front, short)}; {behind}.", GOOD
+        yield f"Pareto front of latency and {other_axis(found)}: {_names(found, front, short)}; {behind}.", GOOD
     for each in [each for each in found.variants if each.error is not None][:MOST_NAMED]:
         yield (
             f"{cut(each.precision, LONGEST_NAME)} on {_unit(each, short)} failed: {cut(each.error or '')}.",
@@ -118,8 +118,8 @@ def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator
 
 def _behind(found: VariantsResult, beaten: Sequence[VariantRow], short: bool) -> str:
     if len(beaten) > MOST_NAMED:
-        return f"{len(beaten)} are beaten"
-    return f"beaten: {_names(found, beaten, short)}" if beaten else "none is beaten"
+        return f"{len(beaten)} are dominated"
+    return f"dominated: {_names(found, beaten, short)}" if beaten else "none is dominated"
 
 
 def other_axis(found: VariantsResult) -> str:
@@ -158,7 +158,7 @@ def interval_of(each: VariantRow) -> str:
 
 def variant_notes(found: VariantsResult) -> list[str]:
     """Those of the study, those of each variant once, what to do about failures, and what is left out."""
-    more = [f"{count(found.rest_n)} more are in the document alone"] if found.rest_n else []
+    more = [f"{count(found.rest_n)} more are only in --json"] if found.rest_n else []
     of_each = dict.fromkeys(each.note for each in found.variants if each.note)
     return [*found.notes, *of_each, *_hints(found), *more]
 
@@ -184,8 +184,8 @@ def _in_words(found: VariantsResult, each: VariantRow, short: bool, *, first: bo
     size = ""
     if reference is not None and reference.size_bytes and each.size_bytes is not None:
         size = f", {percent(each.size_bytes / reference.size_bytes)} of the size"
-    same = "" if each.top1 is None or each.top1 == 1 else f" (top-1 the same in {percent(each.top1)})"
-    off = "" if each.max_abs is None else f", off by up to {significant(each.max_abs)}{same}"
+    same = "" if each.top1 is None or each.top1 == 1 else f" (top-1 equal in {percent(each.top1)})"
+    off = "" if each.max_abs is None else f", output difference up to {significant(each.max_abs)}{same}"
     whole = cut(reference.precision, LONGEST_NAME) if reference is not None else "the model as it is"
     called = _names(found, [each], short)
     return f"{called} is {speed} as fast as {whole}{size}{off}." if first else f"{called}: {speed}{size}{off}."

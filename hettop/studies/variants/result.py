@@ -62,7 +62,7 @@ class VariantsResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True)
     notes: list[str] = []
 
     def with_reference(self) -> Self:
-        """What the others are compared with differs from itself by nothing, which `--json` does not tell."""
+        """What the others are compared with differs from itself by nothing, which `--json` does not report."""
         names = {each.compared_with for each in self.variants}
         rows = [
             msgspec.structs.replace(each, max_abs=0.0) if f"{each.precision} on {each.unit}" in names else each

@@ -79,7 +79,7 @@ def make_variants(
     """
     setup = prepare(options, units, cores, make)
     if setup.simulated:
-        raise HettopError("usage", "the simulated machine has one model in one precision")
+        raise HettopError("usage", "the simulated machine has only one precision")
     known = CORE_ML_PRECISIONS if setup.backend == "coreml" else ONNX_PRECISIONS
     for precision in precisions:
         if precision not in known:
@@ -136,7 +136,7 @@ def copy_to(folder: Path, stem: str, variants: Sequence[Variant], *, force: bool
     ]
     for _, target in pairs:
         if target.exists() and not force:
-            raise HettopError("usage", f"{clean(str(target))} is there already", "--force replaces it")
+            raise HettopError("usage", f"{clean(str(target))} already exists", "use --force to overwrite it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for source, target in pairs:
@@ -147,7 +147,7 @@ def copy_to(folder: Path, stem: str, variants: Sequence[Variant], *, force: bool
                 shutil.copyfile(source, target)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise HettopError("io", f"variants cannot be written to {clean(str(folder))}: {reason}") from error
+        raise HettopError("io", f"cannot write variants to {clean(str(folder))}: {reason}") from error
     return [target for _, target in pairs]
 
 
@@ -189,7 +189,7 @@ def _not_from(own: str, precision: str) -> HettopError | None:
     """Why an ONNX model in its own precision cannot be had in that one: ONNX Runtime's tools start from float32."""
     if own == FP32:
         return None
-    message = f"there is no way from {own} to {precision}: the tools start from float32"
+    message = f"cannot convert from {own} to {precision}: the tools need float32"
     return HettopError("input", message, "export the model in float32")
 
 

@@ -71,7 +71,7 @@ def _file(tmp_path: Path, *, sentinel: int = 0xDEADBEEF, kind: int = 2, size: in
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ({"sentinel": 1}, "mark of an entry"),
+        ({"sentinel": 1}, "entry marker"),
         ({"kind": 99}, "unknown element type 99"),
         ({"start": 1 << 60}, "of a file of 80"),
         ({"size": 17}, "of a file of 80"),

@@ -95,7 +95,7 @@ def test_a_package_without_its_manifest(package: Path) -> None:
 
 def test_a_folder_that_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    _refused(tmp_path / "folder", "format", "no Core ML package")
+    _refused(tmp_path / "folder", "format", "not a Core ML package")
 
 
 def test_a_compiled_model(tmp_path: Path) -> None:
@@ -117,19 +117,19 @@ def test_a_file_called_package(tmp_path: Path) -> None:
 
 def test_a_text_file(tmp_path: Path) -> None:
     (tmp_path / "notes.mlmodel").write_text("just some notes", encoding="utf-8")
-    _refused(tmp_path / "notes.mlmodel", "format", "no Core ML model")
+    _refused(tmp_path / "notes.mlmodel", "format", "not a valid Core ML model")
 
 
 def test_an_empty_file(tmp_path: Path) -> None:
     (tmp_path / "empty.mlmodel").touch()
-    _refused(tmp_path / "empty.mlmodel", "format", "no Core ML model")
+    _refused(tmp_path / "empty.mlmodel", "format", "not a valid Core ML model")
 
 
 @pytest.mark.parametrize(
     ("manifest", "words"),
     [
-        ("not json", "no JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("not json", "not valid JSON"),
+        ("[" * 100_000, "not valid JSON"),
         ("[]", "names no root"),
         ("{}", "names no root"),
         (json.dumps({"rootModelIdentifier": "a", "itemInfoEntries": {}}), "names no root"),
@@ -145,7 +145,7 @@ def test_a_manifest_that_names_nothing_or_too_much(package: Path, manifest: str,
 
 def test_a_manifest_of_megabytes(package: Path) -> None:
     (package / "Manifest.json").write_bytes(b" " * (2 << 20))
-    _refused(package, "format", "larger than a manifest")
+    _refused(package, "format", "Manifest.json is too large")
 
 
 def test_a_manifest_that_names_what_is_not_there(package: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_specification_that_is_cut(package: Path, size: int) -> None:
     whole = _model_file(package).read_bytes()
     assert size < len(whole)
     _model_file(package).write_bytes(whole[:size])
-    _refused(package, "format", "cut")
+    _refused(package, "format", "incomplete")
 
 
 def test_a_specification_from_the_future(package: Path) -> None:
@@ -191,7 +191,7 @@ def test_no_weights_in_the_file(package: Path) -> None:
 
 def test_weights_of_another_model(package: Path) -> None:
     _weight_file(package).write_bytes(bytes(10_000))
-    _refused(package, "format", "weight.bin", "mark of an entry")
+    _refused(package, "format", "weight.bin", "entry marker")
 
 
 def _blob(model: Any) -> Any:

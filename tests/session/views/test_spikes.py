@@ -46,7 +46,7 @@ def test_what_goes_with_spikes_comes_first_in_the_table_and_in_the_list() -> Non
     session = folded(storm.events(sorted(storm.spikes_of(causes.SWITCH, 0.9))))
     found = seen(session, SECONDS * S)
     first = found.causes[0]
-    assert (first.name, first.verdict, first.more) == ("involuntary_switch", "more often than chance", True)
+    assert (first.name, first.verdict, first.more) == ("involuntary_switch", "significant", True)
     with_switch = [row for row in found.rows if "involuntary context switch" in row.causes]
     assert len(with_switch) > 20
     assert all(row.causes[0] == "involuntary context switch" and row.likely == 1 for row in with_switch)

@@ -81,5 +81,5 @@ def test_a_range_of_batches_is_kept_to() -> None:
 
 
 def test_what_is_no_image_has_no_size() -> None:
-    with pytest.raises(HettopError, match="no input looks like an image"):
+    with pytest.raises(HettopError, match="no image input"):
         scaled([Port("ids", "int64", ("n", 128))], {}, Scale(None, 224, 224))

@@ -87,7 +87,7 @@ def test_peak_memory_is_the_largest_and_unfinished_arrivals_add_up() -> None:
 @pytest.mark.parametrize(
     ("asked", "note"),
     [
-        (None, "recycled after 900 predictions: before the leaks that its framework is known for bite"),
+        (None, "recycled after 900 predictions: to limit known memory leaks of its framework"),
         (
             "its memory grew from 300 to 900 MB",
             "recycled after 900 predictions: its memory grew from 300 to 900 MB",

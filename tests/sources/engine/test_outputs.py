@@ -95,7 +95,7 @@ def test_differences_beyond_all_bounds_can_still_be_recorded() -> None:
 def test_an_output_of_another_shape_is_told_and_the_rest_compared() -> None:
     told = compare("ALL", "CPU_ONLY", frame({"n": [1, 2], "y": [1.0]}), frame({"n": [1], "y": [1.0]}))
     assert told.error is not None
-    assert told.error.message == "output n has the shape [2] here, [1] on CPU_ONLY"
+    assert told.error.message == "output n has shape [2] here and [1] on CPU_ONLY"
     assert only(told).name == "y"
 
 

@@ -85,13 +85,13 @@ def test_operations_without_a_place_are_counted_and_explained() -> None:
     plan = make_plan("ALL", [OpFacts("w", "const"), *(OpFacts(f"o{n}", "conv") for n in range(1200))])
     assert (plan.ops, plan.unplaced, plan.devices, plan.fallback_ratio_count) == (0, 1200, [], None)
     assert plan.error is not None
-    assert plan.error.message == "the framework tells no device for any of the 1,200 operations"
+    assert plan.error.message == "the framework reports no device for any of the 1,200 operations"
 
 
 def test_a_program_without_operations_has_no_plan() -> None:
     plan = make_plan("ALL", [])
     assert plan.error is not None
-    assert plan.error.message == "the compiled model tells of no operations"
+    assert plan.error.message == "the compiled model lists no operations"
 
 
 def test_a_plan_of_many_fallbacks_can_be_recorded() -> None:

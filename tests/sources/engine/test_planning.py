@@ -111,14 +111,14 @@ def test_a_process_that_speaks_nonsense_has_no_plan(reaper: Reaper) -> None:
 
 def test_a_program_that_cannot_be_started_is_told() -> None:
     def fail(_job: PlanJob) -> PlanCall:
-        raise HettopError("crashed", "no plan reader could be started: no python")
+        raise HettopError("crashed", "no plan reader cannot start an engine process: no python")
 
     planning = Planning(fail, 60)
     planning.want(job("ALL"))
     planning.step(1, quiet=True)
     (told,) = planning.drain()
     assert told.error is not None
-    assert told.error.message == "no plan reader could be started: no python"
+    assert told.error.message == "no plan reader cannot start an engine process: no python"
     assert not planning.holds("ALL")
 
 

@@ -133,5 +133,5 @@ def test_what_passes_the_check_of_a_frame_is_recorded_and_read_back(tmp_path: Pa
 def test_a_sample_may_end_a_little_ahead_of_the_clock_but_not_after_it_arrived() -> None:
     samples = SampleEvents("ALL", origin_ns=0, loads=LoadHistory(), now=lambda: 1_000)
     assert [window.n for window in samples.take(frame([1_000], [MOST_AHEAD_NS]))] == [1]
-    with pytest.raises(BrokenStreamError, match="ends after it arrived"):
+    with pytest.raises(BrokenStreamError, match="ends after its arrival"):
         samples.take(frame([1_001], [MOST_AHEAD_NS]))

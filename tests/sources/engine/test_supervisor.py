@@ -277,7 +277,7 @@ def test_a_program_that_does_not_exist_is_a_failure_of_the_unit(start: Start) ->
     session = start(argv=["/nowhere/python"])
     session.engine.switch("CPU_ONLY")
     session.drain()
-    assert "could be started" in session.engine.failures["CPU_ONLY"].message
+    assert "cannot start an engine process" in session.engine.failures["CPU_ONLY"].message
     assert session.engine.finished
 
 

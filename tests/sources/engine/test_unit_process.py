@@ -131,7 +131,7 @@ def ready(peak_memory_mb: float) -> ReadyReport:
     ("column", "value", "told"),
     [("latency", -1, "a latency of -1 ns"), ("latency", 2**62, f"a latency of {2**62} ns"),
      ("native", -7, "a native time of -7 ns"), ("native", 2**60, f"a native time of {2**60} ns"),
-     ("start", 4, "a sample that starts before the one ahead of it"), ("start", -3, "a start of -3 ns"),
+     ("start", 4, "a sample that starts before the previous one"), ("start", -3, "a start of -3 ns"),
      ("start", 2**53, "a start of 9007199254740992 ns"), ("late", 2**60, f"a lateness of {2**60} ns")],
 )  # fmt: skip
 def test_samples_that_no_event_can_hold_fail_the_unit_alone(column: str, value: int, told: str) -> None:
@@ -142,7 +142,7 @@ def test_samples_that_no_event_can_hold_fail_the_unit_alone(column: str, value: 
     frame = encode_samples("steady", columns["start"], columns["latency"], columns["native"], columns["late"])
     standing.member.receive(standing.children[-1], frame)  # type: ignore[arg-type]
     assert standing.member.failure is not None
-    assert standing.member.failure.message == f"the engine process sent what makes no sense: {told}"
+    assert standing.member.failure.message == f"the engine process sent an invalid message: {told}"
     assert not [event for event in standing.member.outbox if isinstance(event, events.Samples)]
 
 

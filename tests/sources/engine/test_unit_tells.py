@@ -98,7 +98,7 @@ def test_outputs_of_another_shape_are_said_to_be_and_the_others_are_compared(sta
     run_each(session, "CPU_ONLY", "ALL")
     (told,) = outputs(session, "ALL")
     assert told.error is not None
-    assert told.error.message == "output labels has the shape [5] here, [3] on CPU_ONLY"
+    assert told.error.message == "output labels has shape [5] here and [3] on CPU_ONLY"
     assert [output.name for output in told.outputs] == ["scores"]
 
 
@@ -229,7 +229,7 @@ def test_a_worn_process_is_replaced_and_the_runs_come_out_exact(start: Start) ->
     assert [session.count("ALL", phase) for phase in ("first", "warmup")] == [3, 12]
     assert [event.note for event in spawned(session, "ALL")] == [
         None,
-        *["recycled after 60 predictions: before the leaks that its framework is known for bite"] * 2,
+        *["recycled after 60 predictions: to limit known memory leaks of its framework"] * 2,
     ]
     assert len({event.pid for event in spawned(session, "ALL")}) == 3
     assert len(outputs(session, "ALL")) == 0

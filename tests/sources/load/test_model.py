@@ -59,7 +59,7 @@ def test_the_worker_runs_the_model_with_that_permission_until_it_dies(what: str,
     found, changes = loaded(what, bench, tmp_path)
     assert changes.seen == [(f"{what}:1", False), (f"{what}:1", True), ("none", True)]
     assert found[-1].error is not None
-    assert found[-1].error.message == "1 load worker ended unasked"
+    assert found[-1].error.message == "1 load worker ended unexpectedly"
 
 
 def test_a_model_that_cannot_be_loaded_is_a_load_that_fails_with_the_frameworks_reason(tmp_path: Path) -> None:

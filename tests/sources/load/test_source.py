@@ -105,7 +105,7 @@ def test_a_load_that_lost_a_worker_is_no_load_any_more(
     failed = drained_until(load, "failed")[-1]
     assert failed.condition == "none"
     assert failed.error is not None
-    assert failed.error.message == "1 load worker ended unasked"
+    assert failed.error.message == "1 load worker ended unexpectedly"
     assert changes.seen[-1] == ("none", True)
     assert load.parts == ()
     assert gone(guard.ever), "the other worker must not go on unseen"
@@ -136,7 +136,7 @@ def test_a_process_that_the_system_refuses_leaves_no_half_load(changes: ListedCh
 
     guard = ListedGuard()
     load = ProcessLoad(guard, changes, OneProcess(environment()))
-    with pytest.raises(HettopError, match="load cpu:2 cannot be started: Resource temporarily unavailable") as caught:
+    with pytest.raises(HettopError, match="cannot start load cpu:2: Resource temporarily unavailable") as caught:
         load.set(parse_load("cpu:2"))
     assert caught.value.kind == "crashed"
     assert load.parts == ()
@@ -198,4 +198,4 @@ def test_a_load_that_stands_still_is_no_load(load: ProcessLoad, guard: ListedGua
     assert told[-1].state == "failed"
     assert told[-1].condition == events.NO_LOAD
     assert told[-1].error is not None
-    assert "stands still" in told[-1].error.message
+    assert "stalled" in told[-1].error.message

@@ -44,4 +44,4 @@ def test_a_name_that_would_mean_more_in_a_rule_is_refused(user: str) -> None:
 def test_only_root_on_a_mac_is_warned() -> None:
     assert root_warning(501, "darwin") is None
     assert root_warning(0, "linux") is None
-    assert "start it as yourself" in str(root_warning(0, "darwin"))
+    assert "run hettop as a normal user" in str(root_warning(0, "darwin"))

@@ -41,7 +41,7 @@ def test_on_linux_counters_come_before_sensors(tmp_path: Path) -> None:
     choice = chosen(pc(tmp_path))
     assert (name_of(choice), choice.refused) == (
         "hwmon",
-        {**LINUX, "rapl": f"there are no energy counters in {tmp_path}/class/powercap"},
+        {**LINUX, "rapl": f"no energy counters in {tmp_path}/class/powercap"},
     )
     write_tree(tmp_path, RAPL_FILES)
     choice = chosen(pc(tmp_path))
@@ -56,7 +56,7 @@ def test_without_any_every_source_has_its_reason_and_the_first_mend_is_offered(t
     assert "no energy counters" in choice.reason
     bench = mac(sudo="password")
     bench.missing.add("macmon")
-    assert chosen(bench).fix == "sudo -v, in this very terminal"
+    assert chosen(bench).fix == "run sudo -v in this terminal"
 
 
 def test_a_source_that_is_named_is_the_only_one_asked(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_a_source_that_is_named_is_the_only_one_asked(tmp_path: Path) -> None:
 
 
 def test_a_source_that_has_failed_is_passed_over_with_what_it_said() -> None:
-    choice = chosen(mac(), None, powermetrics="it stood still")
-    assert (name_of(choice), choice.refused) == ("macmon", {"powermetrics": "it stood still"})
+    choice = chosen(mac(), None, powermetrics="it stalled")
+    assert (name_of(choice), choice.refused) == ("macmon", {"powermetrics": "it stalled"})
 
 
 def test_none_is_none_and_no_fault() -> None:
@@ -78,7 +78,7 @@ def test_none_is_none_and_no_fault() -> None:
 
 def test_a_file_is_played_as_it_was_made(tmp_path: Path) -> None:
     choice = chosen(mac(), f"file:{tmp_path / 'nothing'}")
-    assert (choice.source, choice.reason) == (None, "there is no file nothing")
+    assert (choice.source, choice.reason) == (None, "file not found: nothing")
 
 
 def test_a_simulated_machine_has_simulated_power_and_a_real_one_never() -> None:
@@ -90,7 +90,7 @@ def test_a_simulated_machine_has_simulated_power_and_a_real_one_never() -> None:
     for name in ("powermetrics", "file:x"):
         with pytest.raises(HettopError, match="a simulated machine has simulated power"):
             chooser(name, machine, source)
-    with pytest.raises(HettopError, match="belongs to the simulated machine"):
+    with pytest.raises(HettopError, match="is only available for the simulated machine"):
         chooser("simulated", machine)
 
 

@@ -148,7 +148,7 @@ def test_what_nobody_drains_is_dropped_oldest_first_and_counted(source: Scripted
 def test_another_interval_than_was_asked_for_is_told(source: ScriptedSource) -> None:
     fed = Fed(Chooses(source), interval_ns=100 * MS)
     source.will(sample())
-    assert fed.until_state("running").reason == "a sample every 500 ms, not 100 ms as asked for"
+    assert fed.until_state("running").reason == "a sample every 500 ms, not the requested 100 ms"
     fed.feed.close()
 
 
@@ -246,7 +246,7 @@ def test_a_choice_that_fails_is_said(source: ScriptedSource) -> None:
             raise OSError("no sysfs")
 
     fed = Fed(Broken(source))
-    assert fed.until_state("unavailable").reason == "no source could be chosen: no sysfs"
+    assert fed.until_state("unavailable").reason == "cannot choose a source: no sysfs"
     fed.feed.close()
 
 
@@ -279,7 +279,7 @@ def test_one_that_stands_still_is_said_and_started_again(fed: Fed, source: Scrip
     pass_seconds(fed, 4)
     assert fed.states == ["starting", "running"]
     pass_seconds(fed, 2)
-    assert fed.until_state("failed").reason == "no sample for 5 s: it stands still, and is started anew"
+    assert fed.until_state("failed").reason == "no sample for 5 s: restarting it"
     source.will(sample())
     fed.until_samples(2)
     assert fed.states == ["starting", "running", "failed", "starting", "running"]

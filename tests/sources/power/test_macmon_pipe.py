@@ -40,7 +40,7 @@ def test_old_names_are_marked_once() -> None:
     [
         ("killed", "macmon ended (exit -9)"),
         ("broken", 'macmon ended (exit 1) without a sample: Error: "failed to find DVFS table"'),
-        ("damaged", "macmon prints what cannot be read"),
+        ("damaged", "invalid output from macmon"),
     ],
 )
 def test_why_it_ended_is_said_in_words(mode: str, words: str) -> None:
@@ -55,7 +55,7 @@ def test_without_the_program_the_fix_is_to_install_it() -> None:
     source = MacmonSource(bench.machine)
     found = source.probe()
     assert (found.ok, found.reason, found.fix) == (False, "macmon is not installed", "brew install macmon")
-    with pytest.raises(PowerLostError, match="macmon has gone"):
+    with pytest.raises(PowerLostError, match="macmon was removed"):
         first(source, 1)
 
 

@@ -64,7 +64,7 @@ def test_what_finds_no_room_is_left_out_and_named() -> None:
     samples = read_plist(plist(truth_of(CHIPS["M1 Ultra"])))
     narrow = page("powermetrics", samples, [], width=80)
     assert max(map(len, narrow.splitlines())) <= 80
-    assert "no room for: E0-Cluster MHz, E1-Cluster MHz," in narrow.replace("\n  ", " ")
+    assert "columns not shown: E0-Cluster MHz, E1-Cluster MHz," in narrow.replace("\n  ", " ")
     assert "1.50" in narrow
 
 
@@ -106,7 +106,7 @@ def test_of_clusters_that_did_the_same_the_faster_one_is_kept() -> None:
 def test_how_many_clusters_are_not_shown_is_said() -> None:
     text = page("x", [make_sample("x", 10**9, {"cpu": 1000.0}, clusters=ULTRA)], [], 44)
     assert "2 of 4 clusters not shown" in text
-    assert "no room for: E0 MHz, E1 MHz;" in text
+    assert "columns not shown: E0 MHz, E1 MHz;" in text
     many = [
         make_sample("x", 10**9, {"cpu": 1000.0}, clusters=clusters(*[(f"{n}-{k}", 1, 1) for k in range(50)]))
         for n in "ab"
@@ -128,13 +128,13 @@ def test_notes_say_what_is_absent_and_what_is_in_doubt() -> None:
     unreadable = [make_sample("powermetrics", 5, {"gpu": 1.0}, flags=["partial"])]
     assert not any("virtual machine" in note for note in notes_of(unreadable, {}))
     far = [make_sample("powermetrics", 5, {"cpu": 100.0, "gpu": 50.0, "ane": 0.0, "combined": 9150.0})]
-    assert any("far from the sum" in note for note in notes_of(far, {}))
+    assert any("contradicts the sum" in note for note in notes_of(far, {}))
     intel = [make_sample("powermetrics", 5, {"package": 8530.0})]
-    assert "an Intel Mac tells the power of its package only" in notes_of(intel, {})
+    assert "an Intel Mac reports package power only" in notes_of(intel, {})
     doubtful = read_plist(stream(plist(truth_of(CHIPS["M1"], mw={"cpu": 0.0, "gpu": 1.0, "ane": 0.0})), plist(Truth())))
     assert [note for note in notes_of(doubtful, {}) if "suspect-zero" in note] == [
-        "1 of 2 samples read 0 W for the CPU, or for a busy GPU (suspect-zero): both draw power while they run, "
-        "so this was not measured; seen on macOS 27, and in very short windows"
+        "1 of 2 samples read 0 W for the CPU, or for a busy GPU (suspect-zero): not a measurement, "
+        "since both draw power while running; seen on macOS 27 and in very short windows"
     ]
     assert notes_of(doubtful, {"torn": 1, "unreadable": 2})[-1] == "dropped from the capture: 1 torn, 2 unreadable"
     assert notes_of(doubtful, {})[0] == "n/a, not in this capture: dram, package"

@@ -62,14 +62,14 @@ def test_a_locales_commas_are_read() -> None:
     ("modes", "state", "words"),
     [
         ({"sudo": "password"}, "expired", "power access expired"),
-        ({"sudo": "forbidden"}, "unavailable", "sudo does not allow you powermetrics"),
+        ({"sudo": "forbidden"}, "unavailable", "sudo does not allow you to run powermetrics"),
         ({"powermetrics": "superuser"}, "unavailable", "powermetrics was not started as root"),
-        ({"powermetrics": "sampler"}, "unavailable", "lacks a sampler: unrecognized sampler: gpu_power"),
-        ({"powermetrics": "gone"}, "unavailable", "/usr/bin/powermetrics has gone"),
+        ({"powermetrics": "sampler"}, "unavailable", "does not have a sampler: unrecognized sampler: gpu_power"),
+        ({"powermetrics": "gone"}, "unavailable", "/usr/bin/powermetrics was removed"),
         ({"powermetrics": "intel"}, "unavailable", "as on an Intel Mac"),
-        ({"powermetrics": "virtual"}, "unavailable", "a virtual machine has none to tell"),
-        ({"powermetrics": "binary"}, "unavailable", "prints no property list"),
-        ({"powermetrics": "damaged"}, "failed", "prints what cannot be read (unreadable)"),
+        ({"powermetrics": "virtual"}, "unavailable", "as in a virtual machine"),
+        ({"powermetrics": "binary"}, "unavailable", "does not print a property list"),
+        ({"powermetrics": "damaged"}, "failed", "invalid output from powermetrics (unreadable)"),
         ({"powermetrics": "empty"}, "failed", "powermetrics ended (exit 0) without a sample"),
         ({"powermetrics": "finite"}, "failed", "powermetrics ended (exit 0)"),
         ({"powermetrics": "killed"}, "failed", "powermetrics ended (exit 247)"),
@@ -90,7 +90,7 @@ def test_a_sudo_that_cannot_be_started_has_a_remedy() -> None:
 
     source = PowermetricsSource(replace(mac().machine, spawn=spawn))
     found = source.probe()
-    assert (found.ok, found.reason) == (False, "sudo cannot be started: Permission denied")
+    assert (found.ok, found.reason) == (False, "cannot start sudo: Permission denied")
     assert "macmon" in found.fix
     with pytest.raises(PowerLostError) as caught:
         first(source, 1)
@@ -101,7 +101,7 @@ def test_a_sudo_that_cannot_be_started_has_a_remedy() -> None:
 def test_powers_that_cannot_be_are_no_virtual_machine(figure: bytes) -> None:
     document = re.sub(rb"<real>[^<]*</real>", b"<real>" + figure + b"</real>", plist(truth_of(CHIPS["M2 Pro"])))
     reading = LiveReading()
-    with pytest.raises(PowerLostError, match="powers that cannot be") as caught:
+    with pytest.raises(PowerLostError, match="impossible powers") as caught:
         list(reading.samples(document * 5))
     assert caught.value.hint
 
@@ -115,7 +115,7 @@ def test_text_instead_of_documents_is_noticed_however_it_is_split(size: int) -> 
 
 
 def test_after_its_last_sample_it_only_has_to_be_started_again() -> None:
-    with pytest.raises(PowerLostError, match="has given its 3 samples") as caught:
+    with pytest.raises(PowerLostError, match="printed all 3 samples") as caught:
         first(PowermetricsSource(mac(powermetrics="finite").machine, in_all=3), 4)
     assert caught.value.state == "starting"
 
@@ -125,8 +125,8 @@ def test_after_its_last_sample_it_only_has_to_be_started_again() -> None:
     [
         ({}, True, ""),
         ({"sudo": "rule"}, True, ""),
-        ({"sudo": "password"}, False, "macOS tells power to root only"),
-        ({"sudo": "forbidden"}, False, "sudo does not allow you powermetrics"),
+        ({"sudo": "password"}, False, "macOS reports power to root only"),
+        ({"sudo": "forbidden"}, False, "sudo does not allow you to run powermetrics"),
     ],
 )
 def test_it_asks_sudo_whether_it_may_without_being_asked(modes: dict[str, str], ok: bool, words: str) -> None:
@@ -146,7 +146,7 @@ def test_a_mac_without_its_parts_is_told(missing: str) -> None:
     bench = mac()
     bench.missing.add(missing)
     found = PowermetricsSource(bench.machine).probe()
-    assert (found.ok, found.reason) == (False, f"there is no {missing}")
+    assert (found.ok, found.reason) == (False, f"file not found: {missing}")
 
 
 def test_a_program_that_disappears_between_probe_and_start_is_told() -> None:
@@ -154,7 +154,7 @@ def test_a_program_that_disappears_between_probe_and_start_is_told() -> None:
     source = PowermetricsSource(bench.machine)
     assert source.probe().ok
     bench.missing.add("/usr/bin/sudo")
-    with pytest.raises(PowerLostError, match="sudo cannot be started: No such file") as caught:
+    with pytest.raises(PowerLostError, match="cannot start sudo: No such file") as caught:
         first(source, 1)
     assert caught.value.state == "unavailable"
 

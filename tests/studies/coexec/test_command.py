@@ -75,7 +75,7 @@ def test_too_short_a_time_gives_no_gain_and_says_so() -> None:
     document = one_document(done.stdout)
     assert (document["gain"], document["of_ideal"]) == (None, None)
     # For how long depends on the calls that a busy machine got done.
-    few = r"10 are needed to compare them: measure for \d+ s or longer"
+    few = r"10 are needed to compare rates: measure for \d+ s or longer"
     assert re.search(few, document["gain_why"]) or document["together_per_s"] is None
 
 
@@ -221,10 +221,10 @@ def test_a_unit_that_is_named_twice_has_two_calls_in_flight() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--units", "CPU_ONLY@1"), "two units at least"),
+        (("--units", "CPU_ONLY@1"), "at least two units"),
         (("--units", "CPU_ONLY@1,TPU"), "unknown unit"),
         (("--units", "CPU_ONLY@1,CPU_AND_NE"), "cannot run here"),
-        (("nothing.onnx",), "no model nothing.onnx"),
+        (("nothing.onnx",), "model not found: nothing.onnx"),
         (("--depth", "0"), "at least 1"),
         (("--duration", "soon"), "no duration"),
         (("--backend", "simulated", "--units", "CPU_ONLY,CPU_ONLY@2"), "cannot set threads"),
@@ -236,7 +236,7 @@ def test_a_unit_that_is_named_twice_has_two_calls_in_flight() -> None:
         (("--live", "--block", "1s"), "--block goes without --live"),
         # Two alone and both together: 3 blocks of 10 s, and 50 ms of rest before each.
         ((*SIMULATED[1:], "--block", "10s"), "blocks of 10 s do not fit into 1 s"),
-        (("--live", "--units", "CPU_ONLY@1"), "two units at least"),
+        (("--live", "--units", "CPU_ONLY@1"), "at least two units"),
         (("--live",), "needs a terminal"),
     ],
 )
@@ -254,15 +254,15 @@ def test_a_model_that_cannot_be_loaded_is_refused_in_words(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--loads", "none"), "--loads goes with --granularities"),
-        (("--granularities", "--units", "CPU_ONLY@1,CPU_ONLY@2"), "--units goes without --granularities"),
-        (("--granularities", "--until-ended"), "--until-ended goes without --granularities"),
-        (("--granularities", "--live"), "--live goes without --granularities"),
-        (("--granularities", "--threads", "1"), "not parallel"),
+        (("--loads", "none"), "--loads needs --granularities"),
+        (("--granularities", "--units", "CPU_ONLY@1,CPU_ONLY@2"), "--units cannot be combined with --granularities"),
+        (("--granularities", "--until-ended"), "--until-ended cannot be combined with --granularities"),
+        (("--granularities", "--live"), "--live cannot be combined with --granularities"),
+        (("--granularities", "--threads", "1"), "invalid --threads"),
         (("--granularities", "--loads", "gpu:1"), "Core ML"),
-        (("--granularities", "--loads", "sun:1"), "no load"),
+        (("--granularities", "--loads", "sun:1"), "invalid load"),
         (("--granularities", "--backend", "simulated"), "onnxruntime"),
-        (("--granularities", "nothing.onnx"), "no model nothing.onnx"),
+        (("--granularities", "nothing.onnx"), "model not found: nothing.onnx"),
     ],
 )
 def test_wrong_use_of_granularities_is_refused(arguments: tuple[str, ...], words: str) -> None:

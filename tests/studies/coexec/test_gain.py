@@ -31,7 +31,7 @@ def test_three_rounds_of_one_sign_prove_it_and_of_both_do_not() -> None:
 
 
 def test_of_many_rounds_a_few_of_the_other_sign_do_not_count() -> None:
-    """The 95 % interval of the median of 20 values is from the 6th to the 15th."""
+    """The 95% interval of the median of 20 values is from the 6th to the 15th."""
     assert of([-0.1] * 5 + [0.2] * 15).proven
     assert of([-0.1] * 6 + [0.2] * 14).proven is False
 

@@ -88,18 +88,18 @@ def test_the_document_has_every_field_that_the_first_version_had() -> None:
 def test_the_page_tells_gain_ideal_order_and_why_there_is_no_energy() -> None:
     text = page()
     assert "Together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone." in text
-    assert "the gain by round is +10% to +30%" in text
-    assert "all in order; P50 10.0 ms, P90 20.0 ms until they left" in text
-    assert "7 of 64 waited at most; 3 stolen" in text
+    assert "the gain per round is +10% to +30%" in text
+    assert "all in order; P50 10.0 ms, P90 20.0 ms until delivered in order" in text
+    assert "reorder buffer held at most 7 of 64; 3 stolen" in text
     assert "energy n/a: no source" in text
-    assert "in each other's way" in text
+    assert "slow each other down" in text
 
 
 def test_calls_in_flight_on_one_unit_are_said_to_be_that() -> None:
     twice = (replace(NE, share=0.5), replace(NE, unit="CPU_AND_NE#2", share=0.5))
     text = page(replace(RESULT, units=twice))
-    assert "in flight at once: 2 of CPU_AND_NE, in a process each; alone is what the first of them does" in text
-    assert "the calls in flight are in each other's way" in text
+    assert "in flight at once: 2 of CPU_AND_NE, one process each; alone: the first process by itself" in text
+    assert "the calls in flight slow each other down" in text
     assert [each["copy"] for each in document(replace(RESULT, units=twice))["units"]] == [1, 2]
     assert "in flight" not in page()
 
@@ -115,24 +115,24 @@ def test_the_document_says_the_same() -> None:
 def test_energy_is_told_with_the_power_behind_it() -> None:
     """2.4 W at 120 a second are 20 mJ each."""
     energy = Energy(20.0, "", 2_400.0, "rapl")
-    told = "energy 20.0 mJ an inference: 2 400 mW while all work, as rapl tells"
-    assert told in page(energy=energy).replace("\u2009", " ")
+    told = "energy 20.0 mJ/inference: 2,400 mW with all units running, measured by rapl"
+    assert told in page(energy=energy)
     assert document(energy=energy)["mean_mw"] == 2_400.0
 
 
 def test_a_unit_that_died_is_told_with_what_became_of_its_work() -> None:
     dead = replace(NE, error=Fault("crashed", "worker process killed by SIGKILL"), redone=2)
     text = page(replace(RESULT, units=(CPU, dead), redone=2))
-    assert text.startswith("CPU_AND_NE died: the other goes on")
-    assert "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that it had were done by the others" in text
-    assert "in each other's way" not in text  # that they do less has another reason
+    assert text.startswith("CPU_AND_NE died: the other unit continues")
+    assert "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others" in text
+    assert "slow each other down" not in text  # that they do less has another reason
 
 
 def test_a_unit_that_never_began_is_unknown_and_not_0() -> None:
     lost = UnitResult("CPU_AND_NE", None, 0.0, 0.0, error=Fault("load", "no such\x1b[2J thing", "use another"))
     result = replace(RESULT, units=(CPU, lost))
     text = page(result)
-    assert text.startswith("CPU_AND_NE did not begin: the other goes on")
+    assert text.startswith("CPU_AND_NE did not start: the other unit continues")
     assert "CPU_AND_NE: no such" in text
     assert "\x1b" not in text
     told = document(result)
@@ -142,7 +142,7 @@ def test_a_unit_that_never_began_is_unknown_and_not_0() -> None:
 
 def test_few_latencies_and_an_interrupt_are_said() -> None:
     text = page(replace(RESULT, latencies=10, interrupted=True))
-    assert "a P90 needs 64 latencies, these are 10" in text
+    assert "insufficient data for P90: 10 latencies, 64" in text
     assert "interrupted" in text
     assert document(replace(RESULT, latencies=10))["p90_needs"] == 64
 
@@ -152,8 +152,8 @@ def test_of_fewer_than_three_rounds_there_is_no_interval_and_no_conclusion(round
     """Three rounds of three blocks of 250 ms, with 50 ms of rest each, are 2.7 s."""
     text = page(replace(RESULT, rounds=ROUNDS[:rounds]))
     assert "so there is no interval" in text
-    assert "the gain has no interval: that takes 3 rounds; measure for 3 s or longer" in text
-    assert "in each other's way" not in text
+    assert "the gain has no interval (needs 3 rounds): inconclusive; measure for 3 s or longer" in text
+    assert "slow each other down" not in text
     assert "no interval" not in page()
 
 
@@ -165,16 +165,16 @@ def test_the_time_for_three_rounds_is_that_of_usual_blocks_and_not_of_a_stretche
 
 def test_more_than_the_sum_of_each_alone_is_not_to_be_trusted() -> None:
     text = page(replace(RESULT, together_per_s=261.0))
-    assert "together reaches 174% of the sum of what each does alone, and more than that cannot be" in text
+    assert "together reaches 174% of the sum of each alone, which is impossible" in text
     assert "the machine's speed changed between blocks" in text
-    assert any("not to be trusted" in note for note in document(replace(RESULT, together_per_s=261.0))["notes"])
-    assert "not to be trusted" not in page(replace(RESULT, together_per_s=155.0))
+    assert any("measure again" in note for note in document(replace(RESULT, together_per_s=261.0))["notes"])
+    assert "measure again" not in page(replace(RESULT, together_per_s=155.0))
 
 
 def test_a_gain_of_rounds_of_either_sign_is_not_proven() -> None:
     alone = dict(ROUNDS[0].alone_per_s)
     text = page(replace(RESULT, rounds=(Round(alone, 66.0), *ROUNDS[1:])))
-    assert "the gain is not proven: by round it is from -34% to +30%" in text
+    assert "the gain is not proven: per round it ranges from -34% to +30%" in text
     assert "not proven" not in page()
 
 
@@ -214,7 +214,7 @@ def test_too_few_calls_are_told_with_how_long_to_measure() -> None:
     told = found(units=(replace(CPU, alone_calls=12), NE))
     assert (told.gain, told.of_ideal) == (None, None)
     assert told.gain_why == (
-        "rates stand on 4.00 calls a block, and 10 are needed to compare them: measure for 2 s or longer"
+        "insufficient data: 4.00 calls per block, 10 are needed to compare rates: measure for 2 s or longer"
     )
 
 
@@ -230,7 +230,7 @@ def test_however_long_it_goes_on_it_fits_a_line() -> None:
 
 @pytest.mark.parametrize("broken", [{}, {"units": 5}, {"units": [{}]}])
 def test_what_is_no_such_document_is_refused(broken: dict[str, Any]) -> None:
-    with pytest.raises(HettopError, match="coexec told what cannot be read"):
+    with pytest.raises(HettopError, match="coexec returned an invalid result"):
         read_document("coexec", broken)
 
 

@@ -33,7 +33,7 @@ def test_a_result_that_comes_twice_leaves_once() -> None:
 
 
 def test_without_depth_there_is_no_buffer() -> None:
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="at least 1"):
         ReorderBuffer(0)
 
 

@@ -72,7 +72,7 @@ def test_a_capture_is_no_power_of_these_units() -> None:
     captured = [replace_source(power(5, 1_000)), replace_source(power(10.6, 10_000))]
     found = energy(TOGETHER, captured)
     assert (found.mj, found.source) == (None, None)
-    assert found.why.startswith("power is from a capture, not of this run")
+    assert found.why.startswith("power is from a capture, not from this run")
 
 
 def replace_source(event: Power) -> Power:

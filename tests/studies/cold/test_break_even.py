@@ -69,7 +69,7 @@ def test_the_interval_holds_what_resampled_starts_give() -> None:
 
 
 def test_one_slow_start_of_seven_moves_nothing() -> None:
-    """A median of 9,000 takes four draws of the slow one in seven: 1 % of the resamples, of which 2.5 % are cut off."""
+    """A median of 9,000 takes four draws of the slow one in seven: 1% of the resamples, of which 2.5% are cut off."""
     slow = Starts("B", [1_000] * 6 + [9_000], [1] * 6 + [9])
     (pair,) = told(constant("A", 0, 2, 7), slow)
     assert (pair.calls, pair.low, pair.high) == (1_002, 1_002, 1_002)

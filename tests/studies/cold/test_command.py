@@ -93,12 +93,12 @@ def test_an_interrupted_study_keeps_the_starts_it_has(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--repeat", "0"), "whole number of at least 1"),
-        (("--repeat", "1001"), "is too many"),
+        (("--repeat", "1001"), "invalid --repeat 1001"),
         (("--units", "WARP"), "unknown unit"),
         (("--json", "--stream"), "--json prints when all is done"),
         (("--force",), "--force replaces a recording"),
         (("missing.onnx",), "missing.onnx"),
-        (("--record", "c.jsonl.zst"), "not compressed"),
+        (("--record", "c.jsonl.zst"), "cannot be compressed"),
     ],
 )
 def test_wrong_use_is_refused_before_anything_starts(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

@@ -122,7 +122,9 @@ def test_a_part_that_one_start_lacks_has_no_median() -> None:
     starts = [start(30, steady_ns=99 * MS, warmups=50), start(10)]
     result = cold_result(starts, repeat=2, backend="x", simulated=False)
     assert result.rows[0].steady_ms is None
-    assert result.notes[-1] == f"steady n/a on {U}: 1 of its starts not steady within {LONGEST_WARMUP} calls or 20 s"
+    assert result.notes[-1] == (
+        f"steady n/a on {U}: 1 starts did not become steady within {LONGEST_WARMUP} calls or 20 s"
+    )
 
 
 def test_starts_with_and_without_a_cache_are_rows_of_their_own_and_compared_with_their_like() -> None:

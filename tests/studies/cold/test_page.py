@@ -40,7 +40,7 @@ def notes(found: ColdResult) -> list[str]:
 
 def test_it_begins_with_the_unit_that_answers_first_and_from_when_on_another_wins() -> None:
     assert sentences(WELL) == [
-        "CPU_ONLY answers first, 4\u2009000 ms after its process starts; CPU_AND_NE 12\u2009000 ms.",
+        "CPU_ONLY answers first, 4,000 ms after its process starts; CPU_AND_NE 12,000 ms.",
         "From 802 calls on (95% interval 700 to 912), CPU_AND_NE takes less time in total than CPU_ONLY, start-up "
         "included.",
         "CPU_ONLY starts and calls faster than CPU_AND_GPU: there is no break-even.",
@@ -70,13 +70,13 @@ def test_a_row_has_the_medians_of_its_parts_and_the_range_of_the_whole() -> None
     cells = dict(zip(rows.heading, map(words_of, rows.rows[0]), strict=True))
     assert {name: cells[name] for name in ("process", "load", "first call", "other", "ready", "range")} == {
         "process": "100",
-        "load": "1\u2009940",
+        "load": "1,940",
         "first call": "20.0",
-        "other": "1\u2009940",
-        "ready": "4\u2009000",
-        "range": "3\u2009000–6\u2009000",
+        "other": "1,940",
+        "ready": "4,000",
+        "range": "3,000–6,000",
     }
-    assert (cells["compile"], cells["steady"], cells["call"]) == ("n/a", "5\u2009200", "20.0")
+    assert (cells["compile"], cells["steady"], cells["call"]) == ("n/a", "5,200", "20.0")
 
 
 def test_a_time_that_was_not_had_is_not_told() -> None:
@@ -88,7 +88,7 @@ def test_a_time_that_was_not_had_is_not_told() -> None:
 def test_starts_with_and_without_an_earlier_compilation_are_apart() -> None:
     rows = tables(CACHED)[0]
     assert [words_of(row[rows.heading.index("compiled")]) for row in rows.rows] == ["before", "anew"]
-    assert sentences(CACHED)[0].startswith("ALL, compiled before, answers first, 1\u2009000 ms")
+    assert sentences(CACHED)[0].startswith("ALL, compiled before, answers first, 1,000 ms")
 
 
 def test_the_parts_are_a_bar_under_the_name_of_its_unit() -> None:
@@ -100,7 +100,7 @@ def test_the_parts_are_a_bar_under_the_name_of_its_unit() -> None:
     assert [round(share * 9_000) for share in shares] == [100, 7_500, 690, 20, 690]
     above = bars[1][0]
     assert isinstance(above, Paragraph)
-    assert above.text.startswith("ALL, compiled anew: parts of the 9\u2009000 ms")
+    assert above.text.startswith("ALL, compiled anew: parts of the 9,000 ms")
 
 
 def test_simulated_start_up_is_said_first() -> None:

@@ -38,7 +38,7 @@ def test_a_stream_tells_what_is_known_after_each_round_and_each_load(tmp_path: P
     told = [line["doing"] for line in lines if line["doing"] is not None]
     assert told[0] == "starting"
     assert "load cpu:1@50%: waiting for it" in told
-    assert any(text.startswith("all ways in turns, round 1 of ") for text in told)
+    assert any(text.startswith("interleaving all ways, round 1 of ") for text in told)
 
 
 def test_a_recording_holds_what_was_found_and_becomes_a_report(tmp_path: Path) -> None:

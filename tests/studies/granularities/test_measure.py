@@ -82,7 +82,7 @@ def test_more_rows_than_a_line_holds_are_counted() -> None:
     loads = [UnderLoad(f"cpu:{n}", COMPARED) for n in range(30)]
     found = kept(*loads)
     assert (len(found.rows), found.rest_n) == (64, 26)
-    assert "26 more rows are in the document alone" in block_text(list(blocks(found)), 100)
+    assert "26 more rows are only in --json" in block_text(list(blocks(found)), 100)
     assert "in the document alone" not in page(*loads)
     study = Study(t=1, name="granularities", state="running", elapsed_ns=1, found=found.line())
     assert len(msgspec.json.encode(study)) < 20_000
@@ -91,33 +91,34 @@ def test_more_rows_than_a_line_holds_are_counted() -> None:
 def test_the_page_has_a_table_for_each_load_and_what_is_best() -> None:
     text = page()
     assert (
-        "Without load: for latency intra-operator (6.50 ms), for rate task (180 inferences/s, 1.80x one thread" in text
+        "Without load: best latency: intra-operator (6.50 ms); best throughput: task (180 "
+        "inferences/s, 1.80x one thread" in text
     )
-    assert "each answer takes 69% longer" in text
+    assert "each result takes 69% longer" in text
     assert "task 11.0 14.0 180 1.80x" in text
     assert "1.70–2.00 500 rate" in text
-    assert "task: 2 inputs side by side, a thread each" in text
+    assert "task: 2 inputs in parallel, one thread each" in text
     assert "Load cpu:1: not measured: 1 load worker ended unasked" in text
-    assert "is not proven" not in text
+    assert "not proven" not in text
 
 
 def test_an_interrupt_is_said() -> None:
-    assert "It was ended before its time" in page(*FOUND[:1], interrupted=True)
+    assert "Ended early" in page(*FOUND[:1], interrupted=True)
     assert document(granularities_result(2, FOUND, interrupted=True))["interrupted"] is True
 
 
 def test_where_one_thread_is_best_nothing_is_praised() -> None:
     rows = (ROWS[0], replace(ROWS[1], per_s=50.0, p50_ms=20.0, by_round=(45.0, 55.0, 50.0)))
     text = page(UnderLoad("none", replace(COMPARED, rows=rows)))
-    assert "Without load: one thread alone is best for both: 10.0 ms and 100 inferences/s." in text
+    assert "Without load: one thread alone has the best latency and throughput: 10.0 ms and 100 inferences/s." in text
 
 
 def test_of_fewer_than_three_rounds_no_winner_is_named() -> None:
     found = granularities_result(2, [UnderLoad("none", FEW), UnderLoad("cpu:1", FEW)])
-    why = "which way is best takes 3 rounds of blocks to prove, and here are fewer: measure longer"
+    why = "insufficient data: a proof of the best way needs 3 rounds; measure longer"
     assert found.notes == [why, "a note"], "once for all loads"
     text = page(UnderLoad("none", FEW))
-    assert "Without load: which is best is not proven: measure longer." in text
+    assert "Without load: the best way is not proven: measure longer." in text
     assert why in text
     load = document(found)["loads"][0]
     assert (load["lowest_latency"], load["highest_rate"], load["notes"]) == (None, None, ["a note"])
@@ -126,10 +127,10 @@ def test_of_fewer_than_three_rounds_no_winner_is_named() -> None:
 def test_where_the_best_two_overlap_by_round_only_what_is_told_apart_is_named() -> None:
     found = granularities_result(2, [UnderLoad("none", COMPARED), UnderLoad("cpu:1", NEAR)])
     assert found.notes == [
-        "load cpu:1: task and intra-operator overlap by round, so the highest rate is not proven",
+        "load cpu:1: task and intra-operator overlap between rounds: highest rate not proven",
         "a note",
     ]
-    assert "for latency intra-operator (6.50 ms), for rate not proven" in page(UnderLoad("none", NEAR))
+    assert "best latency: intra-operator (6.50 ms); best throughput: not proven" in page(UnderLoad("none", NEAR))
     assert busiest(COMPARED) is ROWS[2]
 
 
@@ -139,7 +140,7 @@ def test_latencies_are_told_apart_by_round_too() -> None:
     assert fastest(replace(COMPARED, rows=rows)) is None
     assert fastest(COMPARED) is ROWS[1]
     notes = granularities_result(2, [UnderLoad("none", replace(COMPARED, rows=rows))]).notes
-    assert notes[0] == "without load: intra-operator and single overlap by round, so the lowest latency is not proven"
+    assert notes[0] == "without load: intra-operator and single overlap between rounds: lowest latency not proven"
 
 
 @pytest.mark.parametrize("rows", [ROWS[:1], ()])

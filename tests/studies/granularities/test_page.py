@@ -9,7 +9,7 @@ from tests.studies.planned import ONE_WAY, WAYS
 
 def test_it_says_what_is_best_and_what_failed() -> None:
     told = [block for block in blocks(WAYS) if isinstance(block, Paragraph)]
-    assert told[0].text.startswith("Without load: for latency one thread alone")
+    assert told[0].text.startswith("Without load: best latency: one thread alone")
     assert [block.text for block in told if block.warning] == [
         "Load memory:2: not measured: 1 load worker ended unasked"
     ]
@@ -36,5 +36,5 @@ def test_bars_of_all_loads_have_one_scale_and_a_line_at_one_thread() -> None:
 
 def test_what_each_way_runs_is_told() -> None:
     (items,) = (block for block in blocks(WAYS) if isinstance(block, Items))
-    assert "task: 2 inputs side by side, a thread each" in items.texts
+    assert "task: 2 inputs in parallel, one thread each" in items.texts
     assert "a note" in items.texts

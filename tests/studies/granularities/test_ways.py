@@ -72,7 +72,7 @@ def test_all_that_is_known_is_told_after_each_block() -> None:
         warmup=0,
         told=lambda text, done, rows, _block: told.append((text, done, [row.name for row in rows])),
     )
-    text = "all ways in turns, round 1 of 1"
+    text = "interleaving all ways, round 1 of 1"
     assert told == [(text, 0.5, ["quick"]), (text, 1.0, ["quick", "slow"])]
 
 
@@ -155,7 +155,7 @@ def test_a_model_of_one_layer_has_a_pipeline_of_one_stage_and_says_so(tmp_path: 
     job = CompareJob(subject=subject, threads=2, duration_ns=300 * MS)
     found = compare(job, tmp_path, ModelCache(tmp_path / "cache", tmp_path / "cache2"), RealClock())
     assert found.stages == (1,)
-    assert "no more stages" in found.notes[0]
+    assert "limited to" in found.notes[0]
 
 
 def test_every_thread_that_measures_has_a_workers_quality_of_service(monkeypatch: pytest.MonkeyPatch) -> None:

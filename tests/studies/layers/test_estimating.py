@@ -36,7 +36,7 @@ def test_ms_are_shares_of_the_mean_call(tmp_path: Path) -> None:
 
 def test_a_model_without_a_plan_is_refused(tmp_path: Path) -> None:
     backend = answering.AnsweringBackend(RealClock())
-    with pytest.raises(HettopError, match="has no plan of this model"):
+    with pytest.raises(HettopError, match="has no plan for this model"):
         estimate(job("{}"), backend, backend.read_plan, ModelCache(tmp_path / "a", tmp_path / "b"))
 
 
@@ -63,7 +63,7 @@ def test_a_plan_that_takes_its_process_down_leaves_the_measurement_and_says_so()
         measure_in_child(job(json.dumps({"plan": "abort"})), environment=environment())
     assert caught.value.kind == "plan"
     assert re.fullmatch(
-        r"CPU_AND_NE ran the model in [\d.]+ ms, but there is no plan to share that out by: "
+        r"CPU_AND_NE ran the model in [\d.]+ ms, but there is no plan to distribute the time over layers: "
         r"the plan reader killed by SIGABRT",
         caught.value.message,
     )

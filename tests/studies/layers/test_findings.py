@@ -33,7 +33,7 @@ def test_a_layer_without_macs_stands_under_no_roof() -> None:
 def test_what_loses_most_comes_first_and_what_is_at_its_roof_not_at_all() -> None:
     assert [each.layer.name for each in furthest(ROOFLINE)] == ["depthwise", "expand"]
     nearly = msgspec.structs.replace(ROOFLINE, layers=[LayerRow("near", "Conv", 0.22, 1.0, 10_000_000, 1_000_000)])
-    assert furthest(nearly) == [], "91 % of its roof"
+    assert furthest(nearly) == [], "91% of its roof"
 
 
 def test_the_layers_in_sentences() -> None:
@@ -71,8 +71,8 @@ def test_a_layer_near_the_ridge_is_counted_to_neither_side() -> None:
 def test_the_roofline_in_sentences() -> None:
     assert roofline_headline(ROOFLINE) == [
         "The whole model reaches 24.0 of 100 GFLOP/s (24%).",
-        "At their roofs 2 layers would take 0.700 ms less, of 1.25 ms: most is lost in depthwise, 0.400 ms.",
-        "1 layer is above the roof: what moves fits in the cache.",
+        "2 layers would save 0.700 ms of 1.25 ms at their roofs; most is lost in depthwise (0.400 ms).",
+        "1 layer is above the roof: its data fits in the cache.",
     ]
 
 
@@ -80,7 +80,10 @@ def test_a_model_that_memory_limits_is_held_against_what_memory_allows() -> None
     whole = LayerRow("small", "model", 1.0, 1.0, 2_000_000, 1_000_000)  # 2 MACs/B: 40 GFLOP/s, and 4 reached
     found = msgspec.structs.replace(ROOFLINE, whole=whole)
     told = roofline_headline(found)[0]
-    assert told == "The whole model reaches 4.00 of 40.0 GFLOP/s that memory allows it (10%); the peak is 100 GFLOP/s."
+    assert told == (
+        "The whole model reaches 4.00 of 40.0 GFLOP/s attainable with its memory traffic (10%); the peak "
+        "is 100 GFLOP/s."
+    )
 
 
 @pytest.mark.parametrize("found", [LAYERS, msgspec.structs.replace(LAYERS, layers=[POOL])])
@@ -89,12 +92,12 @@ def test_without_the_whole_model_the_roofs_are_told(found: LayersResult) -> None
 
 
 def test_why_there_are_no_roofs() -> None:
-    assert "a plan estimated" in roofline_headline(ESTIMATED)[0]
+    assert "estimated by a plan" in roofline_headline(ESTIMATED)[0]
     assert "not measured" in roofline_headline(EMPTY)[0]
 
 
 def test_nothing_found_is_said() -> None:
-    assert layers_headline(EMPTY) == ["No layer was found that takes time."]
+    assert layers_headline(EMPTY) == ["No layer takes measurable time."]
     assert largest(EMPTY) == []
     assert largest(msgspec.structs.replace(LAYERS, layers=[POOL])) == [], "one alone is not the largest"
 
@@ -102,10 +105,10 @@ def test_nothing_found_is_said() -> None:
 @pytest.mark.parametrize(
     ("call_ms", "words"),
     [
-        (2.5, "The layers add up to 50% of a call's 2.50 ms: something else ran meanwhile."),
+        (2.5, "The layers add up to 50% of a call's 2.50 ms: background activity interfered"),
         (1.6, None),
         (0.95, None),
-        (0.625, "The layers add up to 200% of a call's 0.625 ms: the profiler's own time is in them"),
+        (0.625, "The layers add up to 200% of a call's 0.625 ms: they include the profiler's own time"),
     ],
 )
 def test_layers_that_do_not_add_up_to_a_call_say_so(call_ms: float, words: str | None) -> None:

@@ -121,4 +121,4 @@ def test_near_the_ridge_has_a_colour_of_its_own_and_a_note() -> None:
     drawn = profile(near)
     assert drawn.groups[drawn.columns[0].group][0] == "near the ridge"
     notes = [text for block in blocks(near) if isinstance(block, Items) for text in block.texts]
-    assert any("too near it to say which of the two limits" in text for text in notes)
+    assert any("too close to it for either limit to be certain" in text for text in notes)

@@ -30,7 +30,7 @@ def test_shares_are_those_of_the_costs_and_ms_those_of_the_call() -> None:
     assert [(row.macs, row.nbytes) for row in measured.layers] == [(1_000, 100), (None, None), (None, None)]
     assert measured.by_op == pytest.approx({"conv": 0.8, "softmax": 0.2})
     assert measured.total_ms == pytest.approx(2.0)
-    assert measured.notes == ["1 operations have no estimate and are left out"]
+    assert measured.notes == ["1 operations without an estimate are left out"]
 
 
 def test_a_unit_without_an_accelerator_has_no_fallbacks() -> None:
@@ -39,7 +39,7 @@ def test_a_unit_without_an_accelerator_has_no_fallbacks() -> None:
 
 
 def test_a_plan_without_costs_estimates_nothing() -> None:
-    with pytest.raises(HettopError, match="estimates none of the 1 operations"):
+    with pytest.raises(HettopError, match="no cost estimate for any of the 1 operations"):
         by_facts("ALL", [OpFacts("c", "conv", NE, (NE,), None)], {}, 1.0, 1)
 
 
@@ -58,5 +58,5 @@ def test_a_plan_that_is_an_error_or_has_no_costs_is_refused() -> None:
     nothing = [OpFacts("c", "conv", NE, (NE,), None)]
     with pytest.raises(HettopError, match="has no estimated costs"):
         by_event(make_plan("CPU_AND_NE", nothing), 1.0, 1)
-    with pytest.raises(HettopError, match="the compiled model tells of no operations"):
+    with pytest.raises(HettopError, match="the compiled model lists no operations"):
         by_event(make_plan("CPU_AND_NE", []), 1.0, 1)

@@ -57,7 +57,7 @@ def test_without_a_plan_or_samples_it_says_which_units_have_one(tmp_path: Path) 
     file = recorded(tmp_path, STOPPED, make_plan("CPU_AND_NE", FACTS), samples("ALL"))
     with pytest.raises(HettopError, match="has no plan of ALL") as refused:
         layers_of_recording(file, "ALL")
-    assert refused.value.hint == "plans are there of CPU_AND_NE"
+    assert refused.value.hint == "it has plans of CPU_AND_NE"
     with pytest.raises(HettopError, match="has no samples of CPU_AND_NE"):
         layers_of_recording(file, "CPU_AND_NE")
 
@@ -70,6 +70,6 @@ def test_estimates_are_labelled_in_every_form() -> None:
     assert [layer["device"] for layer in document["layers"]] == ["CPU", NE]
     assert result_title("net", measured) == "ESTIMATED · net · CPU_AND_NE"
     text = block_text(list(blocks(measured)), 120)
-    assert text.startswith("! ESTIMATED: ")
-    assert "nothing measured any layer" in text
+    assert text.startswith("! ESTIMATED from ")
+    assert "no layer was timed" in text
     assert "fallback" in text

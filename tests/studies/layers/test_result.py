@@ -16,7 +16,7 @@ from tests.studies.layers.measured import CACHED, CONV, DEPTHWISE, POOL, ROOFS, 
 
 
 def test_intensity_is_in_macs_per_byte_and_rates_count_two_flop_for_a_mac() -> None:
-    """10^8 MACs in 4 ms over 4 MB: 25 MACs a byte, 50 GFLOP/s, 1 GB/s."""
+    """10^8 MACs in 4 ms over 4 MB: 25 MACs per byte, 50 GFLOP/s, 1 GB/s."""
     assert (CONV.oi, CONV.gflops, CONV.gbytes_per_s) == (25, 50, 1)
 
 
@@ -232,5 +232,5 @@ BROKEN: list[dict[str, Any]] = [{}, {"layers": 3}, {"layers": [{"name": "a", "ms
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_what_is_no_such_document_is_an_error(broken: dict[str, Any]) -> None:
-    with pytest.raises(HettopError, match="cannot be read"):
+    with pytest.raises(HettopError, match="returned an invalid result"):
         read_document("layers", {**result().document(), **broken} if broken else {})

@@ -40,7 +40,7 @@ def test_the_front_comes_first_and_the_rest_says_what_beats_it() -> None:
 def test_letters_in_the_plot_are_those_of_the_rows() -> None:
     """Large on the front; int8 is fastest and furthest off, fp32 the other way round, fp16 slowest."""
     lines = pareto_text(standings(CHOICES, [LATENCY, DIFFERENCE]), [LATENCY, DIFFERENCE], [], 80).splitlines()
-    plot = lines[1 : next(place for place, line in enumerate(lines) if line.startswith("Large letters"))]
+    plot = lines[1 : next(place for place, line in enumerate(lines) if line.startswith("Upper case"))]
     columns = {letter: next(row.index(letter) for row in plot if letter in row) for letter in "ABc"}
     assert columns["A"] < columns["B"] < columns["c"]
     rows = [line for line in lines if " CPU_ONLY  " in line]
@@ -86,10 +86,10 @@ def test_rows_of_larger_batches_say_so_and_are_compared_per_item() -> None:
     found = standings(choices, objectives)
     lines = pareto_text(found, objectives, [], 140).splitlines()
     assert next(line for line in lines if "model" in line).split()[2:] == (
-        ["ms/item", "ms", "a", "call", "items/s", "size", "beaten", "by"]
+        ["ms/item", "ms", "per", "call", "items/s", "size", "dominated", "by"]
     )
     rows = [" ".join(line.split()) for line in lines if line.startswith(("●", "·"))]
-    assert rows[0].startswith("● A net b4 (4 items a call) CPU_ONLY 2.00 8.00 500")
+    assert rows[0].startswith("● A net b4 (4 items per call) CPU_ONLY 2.00 8.00 500")
     assert rows[1].startswith("· b net b1 CPU_ONLY 3.00 3.00 333")
     assert rows[2].startswith("· c net fp32 ALL 5.00 5.00 14.0 MB")
     text = " ".join(" ".join(lines).split())

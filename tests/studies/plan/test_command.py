@@ -59,8 +59,8 @@ def test_the_page_says_the_same(tmp_path: Path) -> None:
     [
         ({"e": [[1, 1], [None, None]]}, "layer 2 runs on no device"),
         ({"e": [[1, 1]]}, "e has 1 entries for 2 layers"),
-        ({"limit": {"Z\x1b[31m": 3}}, "no device"),
-        ({"unit": "mJ"}, "tells no latency"),
+        ({"limit": {"Z\x1b[31m": 3}}, "unknown device"),
+        ({"unit": "mJ"}, "cannot be used for the objective latency"),
     ],
 )
 def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--costs", "nowhere.json"), "no file nowhere.json"),
+        (("--costs", "nowhere.json"), "file not found: nowhere.json"),
         (("--costs", "."), "not a regular file"),
         (("--costs", "x", "--objective", "beauty"), "invalid choice"),
         (("m.onnx", "--costs", "x"), "exclude each other"),
@@ -78,9 +78,9 @@ def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, 
         (("--stream", "--costs", "x"), "--stream and --costs exclude each other"),
         (("--record", "x.jsonl", "--costs", "x"), "--record and --costs exclude each other"),
         (("mobilenetv2", "--json", "--stream"), "use one of them"),
-        (("nothing.onnx",), "no model nothing.onnx"),
+        (("nothing.onnx",), "model not found: nothing.onnx"),
         (("mobilenetv2", "--devices", "TPU"), "unknown unit"),
-        (("mobilenetv2", "--backend", "simulated"), "time of each layer"),
+        (("mobilenetv2", "--backend", "simulated"), "per-layer costs"),
         (("mobilenetv2", "--objective", "energy"), "watts"),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_limit_cuts_a_model_where_it_must(tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_be_cut_is_refused(tmp_path: Path) -> None:
-    assert_refused(hettop("plan", models.drawing(tmp_path / "m.onnx"), "--runs", "3"), "draws numbers")
+    assert_refused(hettop("plan", models.drawing(tmp_path / "m.onnx"), "--runs", "3"), "is random")
 
 
 def test_a_measured_table_can_be_saved_extended_and_planned_again(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_costs_that_contradict_each_other_are_said_to() -> None:
     """A profile saw calls of 7 ms on A, and the whole model took 21 ms there a little later."""
     torn = document(replace(SLICED, survey=replace(SURVEY, profiled_ms=(7.0, 13.0))))
     assert torn["contradiction"] == (
-        "costs contradict each other: the whole model on A took 7.00 ms while layers were profiled, 21.0 ms while it "
+        "costs are inconsistent: the whole model on A took 7.00 ms while layers were profiled, 21.0 ms while it "
         "ran whole; measure again on a quieter machine"
     )
     assert torn["contradiction"] in torn["notes"]

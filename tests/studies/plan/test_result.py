@@ -78,7 +78,7 @@ def test_the_longest_contradiction_fits() -> None:
     told = contradiction(devices, survey, None)
     assert told is not None
     assert len(told) <= TEXT_LIMIT
-    assert "(2 more such)" in told
+    assert "(2 more)" in told
 
 
 def test_baselines_are_told_from_the_cheapest_to_those_that_cannot_run() -> None:

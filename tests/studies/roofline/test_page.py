@@ -43,10 +43,10 @@ def test_what_is_left_out_is_told() -> None:
     found = msgspec.structs.replace(ROOFLINE, layers=slow, rest_n=2, rest_ms=0.03)
     assert len(table(found).rows) == 201, "two hundred layers and the model"
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
-    assert "10 more layers lose 8.00 ms together" in notes, "each takes 1 ms where .2 would do"
+    assert "10 more layers lose 8.00 ms in total" in notes, "each takes 1 ms where .2 would do"
     assert "2 smaller layers, 0.0300 ms, are not in the plot" in notes
     pools = next(block for block in blocks(ROOFLINE) if isinstance(block, Items)).texts
-    assert "layers without MACs are not in the plot: 1, 0.0500 ms together" in pools
+    assert "layers without MACs are not in the plot: 1, 0.0500 ms in total" in pools
 
 
 def plot(found: LayersResult) -> Plot:
@@ -55,7 +55,7 @@ def plot(found: LayersResult) -> Plot:
 
 
 def test_layers_stand_where_intensity_and_rate_say() -> None:
-    """expand: 10 MACs a byte and 2 x 10 million FLOP in .5 ms; depthwise 1 and 4; logits .25 and 10."""
+    """expand: 10 MACs per byte and 2 x 10 million FLOP in .5 ms; depthwise 1 and 4; logits .25 and 10."""
     drawn = {each.name: each for each in plot(ROOFLINE).series}
     (expand,) = drawn["bound by compute"].spots
     assert (expand.x, round(expand.y, 6), expand.mark) == (10.0, 40.0, "2")
@@ -70,7 +70,7 @@ def test_both_roofs_meet_at_the_ridge_and_are_named() -> None:
     assert (memory.spots[-1].x, memory.spots[-1].y) == (5.0, 100.0)
     assert compute.spots[0] == Spot(5.0, 100.0)
     labels = {spot.label for each in (memory, compute) for spot in each.spots}
-    assert labels >= {"memory 10.0 GB/s", "compute 100 GFLOP/s", "ridge 5.00 MACs a byte"}
+    assert labels >= {"memory 10.0 GB/s", "compute 100 GFLOP/s", "ridge 5.00 MACs per byte"}
     for each in memory.spots:
         assert each.y == pytest.approx(2 * each.x * 10.0), "two FLOP for each MAC"
 
@@ -83,7 +83,7 @@ def test_without_the_whole_model_it_is_drawn_too() -> None:
 def test_without_roofs_it_says_why(found: LayersResult) -> None:
     told = list(blocks(found))
     assert isinstance(told[0], Paragraph)
-    assert told[0].text.startswith("There are no roofs")
+    assert told[0].text.startswith("No roofs")
     assert not any(isinstance(block, Plot) for block in told)
 
 
@@ -103,7 +103,7 @@ def test_the_kernels_that_the_roofs_are_the_best_of_are_told() -> None:
     assert kernels.rows[0] == ("compute", "convolution (GFLOP/s)", "100", "90.0")
     assert [row[0] for row in kernels.rows] == ["compute", "compute", "memory", "memory"]
     notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
-    assert "roofs: the best kernel of each kind, called in turns 30 times" in notes
+    assert "method: docs/method/layers.md" in notes
     depthwise = next(row for row in table(found).rows if row[1] == "depthwise")
     assert depthwise[3:] == ["2.00", "1.90", "1.00", "2.00", "40.0", "5.0%", "memory", ""]
 
@@ -122,7 +122,7 @@ def test_layers_above_the_roof_are_explained_by_the_cache_or_not_at_all() -> Non
     fast = replace(DEPTHWISE, ms=0.05)  # 80 GFLOP/s where 40 are attainable, and 2 MB that do not fit
     assert "1 layer is above the roof: no cache explains it." in headline(fast)
     cached = replace(ROOFS, cache_bytes=8_000_000)
-    assert "2 layers are above the roof: what moves fits in the cache." in headline(fast, fast, roofs=cached)
+    assert "2 layers are above the roof: its data fits in the cache." in headline(fast, fast, roofs=cached)
     assert "above the roof" not in headline(CONV)
 
 

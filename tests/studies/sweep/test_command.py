@@ -39,8 +39,8 @@ def test_a_sweep_gives_statistics_a_matrix_and_the_estimation_error(tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--loads", "none,frobnicate:1"), "is no load"),
-        (("--loads", ""), "is no load"),
+        (("--loads", "none,frobnicate:1"), "invalid load"),
+        (("--loads", ""), "invalid load"),
         (("--loads", "none,gpu:1"), "Core ML"),
         (("--loads", ",".join(f"cpu:{n}" for n in range(1, 70))), "too many"),
         (("--units", "WARP"), "unknown unit"),
@@ -164,14 +164,14 @@ def test_the_study_is_plain_where_the_samples_are_compressed() -> None:
         (("--json", "--stream"), "--json prints when all is done"),
         (("--force",), "--force replaces a recording"),
         (("--batch", "1", "--json", "--stream"), "--json prints when all is done"),
-        (("--batch", "1,0"), "is no batch"),
-        (("--batch", ""), "is no batch"),
-        (("--size", "224y"), "is no size"),
-        (("--batch", "1,2", "--loads", "none"), "one sweep is over loads"),
-        (("--budget", "5ms"), "--budget is for a sweep over batches"),
-        (("--batch", "1", "--budget", "soon"), "is no budget"),
-        (("--batch", ",".join(str(n) for n in range(1, 70))), "so many points"),
-        (("--backend", "simulated", "--batch", "1,2"), "one batch and one size"),
+        (("--batch", "1,0"), "invalid batch"),
+        (("--batch", ""), "invalid batch"),
+        (("--size", "224y"), "invalid size"),
+        (("--batch", "1,2", "--loads", "none"), "a sweep is either over loads"),
+        (("--budget", "5ms"), "--budget needs a sweep over batches"),
+        (("--batch", "1", "--budget", "soon"), "invalid budget"),
+        (("--batch", ",".join(str(n) for n in range(1, 70))), "too many points"),
+        (("--backend", "simulated", "--batch", "1,2"), "only one batch and one size"),
     ],
 )
 def test_wrong_points_are_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

@@ -29,10 +29,9 @@ def doubted(knee: float, best: float) -> SweepResult:
 
 def test_a_planted_line_is_told_with_its_gain_its_meaning_and_its_knee() -> None:
     assert list(sweep_headline(PLANTED)) == [
-        ("Batch 32 on CPU_ONLY serves most: 800 items/s, 7.20 times those of batch 1.", "main"),
+        ("Batch 32 has the highest throughput on CPU_ONLY: 800 items/s, 7.20x batch 1.", "main"),
         (
-            "A call takes 8.00 + 1.00 B ms (R² 1.000): 8.00 ms whatever the batch, 1.00 for each item. "
-            "The knee is at batch 8.",
+            "A call takes 8.00 + 1.00 B ms (R² 1.000): 8.00 ms fixed and 1.00 ms per item. The knee is at batch 8.",
             "more",
         ),
         ("Batch 64 224x224 on CPU_ONLY failed: bad allocation.", "failed"),
@@ -41,26 +40,26 @@ def test_a_planted_line_is_told_with_its_gain_its_meaning_and_its_knee() -> None
 
 def test_where_batching_gains_nothing_that_is_what_is_said() -> None:
     assert told(FLAT, short=True) == [
-        "Batching gains nothing on ALL: 100 items/s at batch 1.",
+        "Batching does not help on ALL: 100 items/s at batch 1.",
         "A call takes 0 + 10.0 B ms (R² 1.000). No knee: flat: it rises by less than 5%.",
     ]
 
 
 def test_what_resamples_often_say_otherwise_is_doubted() -> None:
-    assert "serves most (in 50% of resamples): 800" in told(doubted(1.0, 0.5))[0]
-    assert "The knee is at batch 8 (uncertain: so in 40% of resamples)." in told(doubted(0.4, 1.0))[1]
+    assert "has the highest throughput on CPU_ONLY (in 50% of resamples): 800" in told(doubted(1.0, 0.5))[0]
+    assert "The knee is at batch 8 (uncertain: in 40% of resamples)." in told(doubted(0.4, 1.0))[1]
     assert [row[5] for row in curve_rows(doubted(0.4, 1.0))] == ["8?"]
     assert [row[5] for row in curve_rows(doubted(0.95, 1.0))] == ["8"]
 
 
 def test_the_best_unit_leads_and_the_others_follow() -> None:
-    assert told(TWO_UNITS)[1] == "Others at best: ALL 100 items/s at batch 1."
+    assert told(TWO_UNITS)[1] == "Best of the others: ALL 100 items/s at batch 1."
 
 
 def test_sizes_are_told_by_time_and_pixels() -> None:
     assert told(SIZES) == [
         "From 200x200 to 400x400 a call on CPU_ONLY takes 3.40 times as long, for 4.00 times the pixels.",
-        "A call takes 1.00 + 100 Mpx ms: 1.00 ms whatever the size, 100 for each million pixels.",
+        "A call takes 1.00 + 100 Mpx ms: 1.00 ms fixed and 100 ms per million pixels.",
     ]
 
 
@@ -90,6 +89,6 @@ def test_failed_points_stay_on_the_axis_and_units_are_series() -> None:
 def test_of_many_series_both_ends_are_drawn_and_it_is_said() -> None:
     grid = SweepResult(points=[point(batch, 1.0, size=size) for size in (64, 96) for batch in range(1, 9)])
     assert [each.name for each in along(grid, "size")] == ["CPU_ONLY batch 1", "CPU_ONLY batch 8"]
-    assert left_out(grid) == ["plots show the first and the last of what stays the same; the tables have all"]
+    assert left_out(grid) == ["plots show the first and last groups; the tables have all"]
     few = SweepResult(points=grid.points[: MOST_SERIES * 2], rest_n=4)
-    assert left_out(few) == ["4 more points are in the document alone"]
+    assert left_out(few) == ["4 more points are only in --json"]

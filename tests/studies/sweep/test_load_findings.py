@@ -10,8 +10,8 @@ from tests.studies.swept import LOADS, under
 
 def test_the_load_that_slows_a_unit_most_comes_first() -> None:
     assert list(loads_headline(LOADS.points)) == [
-        ("ALL changes most under memory:1: P90 +150%, 5.00 ms against 2.00 alone.", "main"),
-        ("ALL changes least under cpu:1: P90 +5.0%, 2.10 ms against 2.00 alone.", "more"),
+        ("ALL changes most under memory:1: P90 +150%, 5.00 ms instead of 2.00.", "main"),
+        ("ALL changes least under cpu:1: P90 +5.0%, 2.10 ms instead of 2.00.", "more"),
     ]
 
 
@@ -22,4 +22,4 @@ def test_a_change_is_against_the_same_unit_alone() -> None:
 
 def test_without_an_idle_figure_no_change_is_told() -> None:
     (sentence,) = loads_headline([under("cpu:1", 2.0)])
-    assert sentence == ("No change is known: it takes a unit without load, and the same under one.", "more")
+    assert sentence == ("Insufficient data: a change needs the same unit with and without load.", "more")

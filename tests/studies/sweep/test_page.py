@@ -37,11 +37,13 @@ def plots(found: Iterable[Block]) -> list[Plot]:
 
 def test_the_headline_is_first_then_both_curves_then_the_tables() -> None:
     told = blocks(PLANTED)
-    assert told[0] == Paragraph("Batch 32 on CPU_ONLY serves most: 800 items/s, 7.20 times those of batch 1.", "strong")
+    assert told[0] == Paragraph(
+        "Batch 32 has the highest throughput on CPU_ONLY: 800 items/s, 7.20x batch 1.", "strong"
+    )
     assert told[2] == Paragraph("Batch 64 224x224 on CPU_ONLY failed: bad allocation.", "error")
     rate, time = plots(told)
-    assert rate.caption == "Items a second by batch. The knee is named."
-    assert time.caption == "Mean time of a call by batch."
+    assert rate.caption == "Items per second by batch. The knee is labelled."
+    assert time.caption == "Mean time per call by batch."
     assert [spot.x for spot in rate.series[0].spots if spot.label == "knee"] == [8.0]
     assert list(time.failed) == [(64.0, "failed")]
     curve, points = tables(told)
@@ -55,7 +57,7 @@ def test_units_share_the_figures_and_sizes_have_one_of_time() -> None:
     rate, _ = plots(blocks(TWO_UNITS))
     assert [each.name for each in rate.series] == ["CPU_ONLY", "ALL"]
     (time,) = plots(blocks(SIZES))
-    assert time.caption == "Mean time of a call by size."
+    assert time.caption == "Mean time per call by size."
     assert list(time.across.ticks) == [200.0, 400.0]
 
 

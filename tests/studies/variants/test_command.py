@@ -70,7 +70,7 @@ def test_force_may_be_for_the_copies_alone() -> None:
     [
         (("--precisions", "fp8"), "unknown precision"),
         (("--precisions", "palette4", "--backend", "onnxruntime"), "unknown precision"),
-        (("--backend", "simulated"), "one model in one precision"),
+        (("--backend", "simulated"), "only one precision"),
         (("--json", "--stream"), "--json prints when all is done"),
         (("--force",), "--force replaces a recording"),
         (("missing.onnx",), "missing.onnx"),

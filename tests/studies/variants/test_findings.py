@@ -10,12 +10,13 @@ from tests.studies.swept import NO_VARIANTS, UNCOMPARED, VARIANTS
 def test_speed_size_and_difference_then_the_front_then_what_failed() -> None:
     assert list(variants_headline(VARIANTS)) == [
         (
-            "int8 is 2.00 times (not proven: 0.900 to 2.50) as fast as fp32, 25% of the size, off by up to 0.500 "
-            "(top-1 the same in 88%).",
+            "int8 is 2.00 times (not proven: 0.900 to 2.50) as fast as fp32, 25% of the size, output "
+            "difference up to 0.500 "
+            "(top-1 equal in 88%).",
             "main",
         ),
-        ("fp16: 0.800 times (0.700 to 0.900), 50% of the size, off by up to 0.250.", "more"),
-        ("Front of latency and output difference: fp32, int8; beaten: fp16.", "good"),
+        ("fp16: 0.800 times (0.700 to 0.900), 50% of the size, output difference up to 0.250.", "more"),
+        ("Pareto front of latency and output difference: fp32, int8; dominated: fp16.", "good"),
         ("int4 on CPU_ONLY failed: no tool writes it.", "failed"),
     ]
 
@@ -23,7 +24,10 @@ def test_speed_size_and_difference_then_the_front_then_what_failed() -> None:
 def test_without_differences_latency_is_held_against_size() -> None:
     assert other_axis(UNCOMPARED) == "size"
     assert [across(UNCOMPARED, each) for each in UNCOMPARED.variants] == [8.0, 2.0]
-    assert list(variants_headline(UNCOMPARED))[1] == ("Front of latency and size: fp32, int8; none is beaten.", "good")
+    assert list(variants_headline(UNCOMPARED))[1] == (
+        "Pareto front of latency and size: fp32, int8; none is dominated.",
+        "good",
+    )
     assert [across(VARIANTS, each) for each in VARIANTS.variants] == [0.0, 0.25, 0.5, None]
 
 
@@ -32,7 +36,7 @@ def test_several_units_are_named() -> None:
     sentences = [text for text, _ in variants_headline(both, short=True)]
     assert sentences[0].startswith("int8 on CPU is 2.00 times")
     assert sentences[1] == "int8 on ALL: 1.30 times, 25% of the size."
-    assert variant_notes(both)[-2:] == ["fp32: the model as it is", "2 more are in the document alone"]
+    assert variant_notes(both)[-2:] == ["fp32: the model as it is", "2 more are only in --json"]
 
 
 def test_nothing_has_no_headline() -> None:

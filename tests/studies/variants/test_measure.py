@@ -193,5 +193,5 @@ def test_no_note_of_a_precision_is_cut_in_a_line() -> None:
 def test_the_document_is_read_as_the_result() -> None:
     found = variants_result(TWO_UNITS, ["a note"])
     assert read_document("variants", json.loads(to_json(found.document()))) == found
-    with pytest.raises(HettopError, match="variants told what cannot be read"):
+    with pytest.raises(HettopError, match="variants returned an invalid result"):
         read_document("variants", {"variants": [{"precision": "fp16"}]})

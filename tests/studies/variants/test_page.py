@@ -46,13 +46,13 @@ def test_what_was_measured_just_now_is_told_with_hints_and_what_differences_are_
     text = block_text(blocks(variants_result(RESULTS)), 140)
     assert "0.500 of 4.00" in text
     assert "CPU_ONLY int8: no tool (get one)" in text
-    assert "Variants took turns on each unit." in text
+    assert "method: docs/method/variants.md" in text
     assert "0 B" not in text
     assert [spot.x for spot in plot(variants_result(RESULTS)).series[0].spots] == [0.0, 0.5], "fp32 is 0 from itself"
 
 
 def test_what_was_not_compared_is_not_called_beaten() -> None:
-    assert "beaten: fp32 on ALL." in block_text(blocks(variants_result(TWO_UNITS)), 140)
+    assert "dominated: fp32 on ALL." in block_text(blocks(variants_result(TWO_UNITS)), 140)
 
 
 def test_a_narrow_terminal_keeps_why_a_variant_failed() -> None:

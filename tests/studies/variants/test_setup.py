@@ -75,7 +75,9 @@ def test_another_seed_calibrates_anew_and_leaves_the_rest(cache: ModelCache, tmp
     assert [(job.precision, job.seed) for job in write.jobs] == [("fp16", 0), ("int8-dynamic", 0), ("int8-dynamic", 1)]
 
 
-@pytest.mark.parametrize(("backend", "words"), [("onnxruntime", "unknown precision"), ("simulated", "one model")])
+@pytest.mark.parametrize(
+    ("backend", "words"), [("onnxruntime", "unknown precision"), ("simulated", "only one precision")]
+)
 def test_what_is_no_precision_of_the_backend_is_refused(backend: str, words: str, cache: ModelCache) -> None:
     with pytest.raises(HettopError, match=words) as refused:
         make_variants(ModelOptions(backend=backend), ("all",), 2, ["palette4"], cache, write=Writer())
@@ -95,7 +97,7 @@ def test_onnx_tools_start_from_float32(cache: ModelCache, tmp_path: Path) -> Non
     assert [each.precision for each in found] == ["fp16", "fp32", "int8-dynamic"]
     error = found[2].candidate.error
     assert error is not None
-    assert error.message == "there is no way from fp16 to int8-dynamic: the tools start from float32"
+    assert error.message == "cannot convert from fp16 to int8-dynamic: the tools need float32"
     assert write.jobs == []
 
 
@@ -168,7 +170,7 @@ def test_copies_never_overwrite_unasked(cache: ModelCache, tmp_path: Path) -> No
     )
     out = tmp_path / "out"
     assert copy_to(out, "net", found, force=False) == [out / "net-fp32.onnx", out / "net-fp16.onnx"]
-    with pytest.raises(HettopError, match="is there already"):
+    with pytest.raises(HettopError, match="already exists"):
         copy_to(out, "net", found, force=False)
     assert len(copy_to(out, "net", found, force=True)) == 2
 
@@ -178,7 +180,7 @@ def test_the_writing_process_writes_and_says_why_not(tmp_path: Path) -> None:
     job = VariantJob(source=file, target=str(tmp_path / "half.onnx"), precision="fp16")
     write_in_child(job)
     assert (tmp_path / "half.onnx").stat().st_size > 0
-    with pytest.raises(HettopError, match="no tool writes an ONNX model in fp32"):
+    with pytest.raises(HettopError, match="no tool converts an ONNX model to fp32"):
         write_in_child(VariantJob(source=file, target=str(tmp_path / "x.onnx"), precision="fp32"))
     with pytest.raises(HettopError, match="the writing process"):
         write_in_child(job, argv=("false",))

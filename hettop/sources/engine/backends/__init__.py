@@ -37,16 +37,16 @@ def create(name: str, clock: Clock) -> Backend:
     except Exception as error:
         raise HettopError(
             "usage",
-            f"backend {clean(name)!r} cannot be made: {reason(error)}",
-            "it must be a class that is made from a clock",
+            f"cannot create backend {clean(name)!r}: {reason(error)}",
+            "it must be a class whose constructor takes a clock",
         ) from error
     lacking = [part for part in PARTS if not hasattr(made, part)]
     lacking += [part for part in METHODS if not callable(getattr(made, part, None))]
     if lacking:
         raise HettopError(
             "usage",
-            f"{clean(name)!r} is no backend: it lacks {', '.join(lacking)}",
-            f"known backends: {', '.join(BACKENDS)}; another follows hettop.sources.engine.backend.Backend",
+            f"invalid backend {clean(name)!r}: it lacks {', '.join(lacking)}",
+            f"known backends: {', '.join(BACKENDS)}; a custom one implements hettop.sources.engine.backend.Backend",
         )
     return cast(Backend, made)
 
@@ -87,6 +87,6 @@ def _found(name: str, place: str) -> Any:
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise HettopError(
             "usage",
-            f"backend {clean(name)!r} cannot be imported: {reason(error)}",
-            f"known backends: {', '.join(BACKENDS)}; another is named as package.module:Class",
+            f"cannot import backend {clean(name)!r}: {reason(error)}",
+            f"known backends: {', '.join(BACKENDS)}; a custom one is given as package.module:Class",
         ) from error

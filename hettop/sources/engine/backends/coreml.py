@@ -1,6 +1,6 @@
 """Runs Core ML models by Core ML itself, on the compute units it is asked for, through coremltools.
 
-A compute unit is a permission: what in the end runs a model, it does not tell.
+A compute unit is a permission: what in the end runs a model, it does not report.
 coremltools is imported when a model is loaded, in the engine process alone.
 """
 
@@ -38,8 +38,8 @@ from hettop.sources.engine.coreml.availability import (
 from hettop.sources.engine.coreml.framework import Framework, check_device, native_duration, native_load_duration
 from hettop.text import clean
 
-STATE_NOTE = "its state is made once, at the load, and kept from call to call"
-FRESH_STATE_NOTE = "its state is made anew before each call, outside of the call's time"
+STATE_NOTE = "its state is created once when loading and kept between calls"
+FRESH_STATE_NOTE = "its state is created before each call, outside the measured time"
 NO_NEURAL_ENGINE_NOTE = "Core ML has no Neural Engine here"
 
 IMAGE_CALLS = 800
@@ -116,7 +116,7 @@ class CoreMLBackend:
         )
         return Loaded(
             unit,
-            None,  # a permission is no placement
+            None,  # a permission is not a placement
             load_ns,
             ports.inputs,
             ports.outputs,
@@ -135,7 +135,7 @@ class CoreMLBackend:
     def predict(self, feed: Feed) -> None:
         """One prediction of inputs from `make_inputs`, outputs included. Raises HettopError: `predict`."""
         if not isinstance(feed, NativeFeed):
-            raise HettopError("predict", "these inputs were not made for Core ML")
+            raise HettopError("predict", "these inputs were not created for Core ML")
         try:
             # A copy: what gets the dict may change it.
             self._last = self._run(feed.native.copy(), self._state)
@@ -145,8 +145,8 @@ class CoreMLBackend:
             takes = ", ".join(port.describe() for port in self._inputs)
             raise HettopError(
                 "predict",
-                f"Core ML refuses to run the model: {reason(error)}",
-                clean(f"it takes {takes}; set its inputs with --shape or --input"),
+                f"Core ML cannot run the model: {reason(error)}",
+                clean(f"its inputs are {takes}; set them with --shape or --input"),
             ) from error
 
     def renew_state(self) -> None:
@@ -167,9 +167,11 @@ class CoreMLBackend:
             raise HettopError("unsupported-unit", clean(str(error))) from error
         hint = f"use one of {', '.join(CORE_ML_UNITS)}"
         if name not in CORE_ML_UNITS:
-            raise HettopError("unsupported-unit", f"{clean(unit)}: Core ML knows no such unit", hint)
+            raise HettopError("unsupported-unit", f"unknown unit {clean(unit)} for Core ML", hint)
         if threads is not None or options.threads is not None:
-            raise HettopError("unsupported-unit", f"{clean(unit)}: Core ML chooses its threads itself", hint)
+            raise HettopError(
+                "unsupported-unit", f"invalid unit {clean(unit)}: Core ML chooses its number of threads", hint
+            )
         why_not = self.units()[name]
         if why_not is not None:
             raise HettopError("unsupported-unit", f"{unit} cannot run here: {why_not}")
@@ -216,7 +218,7 @@ class _Ports:
 
 
 def _described(source: Path, function: str | None) -> _Ports:
-    """From the source: a loaded compiled model does not tell."""
+    """From the source: a loaded compiled model does not report."""
     if source.suffix.lower() == COMPILED_SUFFIX:
         from hettop.sources.engine.coreml.metadata import read_metadata
 
@@ -239,9 +241,9 @@ def _new_state(loaded: Any, source: Path) -> Any:
         hint = (
             "update macOS: models that keep a state need macOS 15"
             if NEEDS_MACOS_15.search(words)
-            else "restart the unit, or convert the model anew"
+            else "restart the unit, or convert the model again"
         )
-        raise HettopError("load", f"{clean(source.name)}: no state can be made: {words}", hint) from error
+        raise HettopError("load", f"cannot create the state of {clean(source.name)}: {words}", hint) from error
 
 
 def _nothing_loaded(_feed: dict[str, Any], _state: Any) -> dict[str, Any]:
@@ -280,7 +282,7 @@ def check_kinds(ports: Sequence[Port], model: str) -> None:
     for port in ports:
         if port.kind not in TAKEN_KINDS:
             raise HettopError(
-                "format", f"{model}: input {clean(port.name)} is a {port.kind}; only arrays and images can be made up"
+                "format", f"{model}: input {clean(port.name)} is a {port.kind}; only arrays and images can be generated"
             )
 
 
@@ -312,7 +314,7 @@ def _picture(port: Port, array: Array) -> Any:
         from PIL import Image
     except ImportError as error:
         raise HettopError(
-            "input", f"{clean(port.name)}: Core ML takes images through Pillow", "pip install pillow"
+            "input", f"{clean(port.name)}: Core ML needs Pillow for images", "pip install pillow"
         ) from error
     pixels = array[0]
     if port.color == "GRAYSCALE_FLOAT16":

@@ -53,7 +53,7 @@ AREA = "onnxruntime"
 
 RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
 TELLS_ASSIGNMENT = "get_provider_graph_assignment_info"
-"""Newer versions of ONNX Runtime tell which provider got which node; older ones only profile a call."""
+"""Newer versions of ONNX Runtime report which provider got which node; older ones only profile a call."""
 
 EXTERNAL_WEIGHTS = b"\x0a\x08location"
 """How ONNX's serialisation begins the entry that names a file of weights."""
@@ -106,7 +106,7 @@ def check_units_option(runtime: Any, unit: str) -> None:
     except Exception as error:  # noqa: BLE001 (the runtime's errors have no class in common)
         if UNITS_OPTION in str(error):
             return
-        why = f"ONNX Runtime's Core ML provider cannot be asked for compute units: {reason(error)}"
+        why = f"cannot set compute units of ONNX Runtime's Core ML provider: {reason(error)}"
     raise HettopError("unsupported-unit", clean(f"{unit}: {why}"), NO_UNITS_HINT)
 
 
@@ -140,7 +140,7 @@ def placed(in_use: Sequence[str], share: Share | None) -> str | None:
         return None
     taken, whole = share.counts.get(PROVIDER, 0), sum(share.counts.values())
     if not taken:
-        return f"CPU (Core ML provider took no {share.what})"
+        return f"CPU (Core ML provider runs no {share.what})"
     if taken == whole:
         return f"Core ML (ONNX Runtime {PROVIDER}), {_many(whole, share.what)}"
     others = ", ".join(f"{_short(name)} {n}" for name, n in share.counts.items() if name != PROVIDER)
@@ -180,12 +180,12 @@ def _counted_by_profile(session: Any, make_feed: MakeFeed) -> Counted:
         # A profile that was cut off ends with an entry that has nothing in it.
         if str(event.get("name", "")).endswith("_kernel_time"):
             counts[event["args"]["provider"]] += 1
-    return Counted(Share("kernel", counts), "called once while it loaded, to count what each provider got")
+    return Counted(Share("kernel", counts), "called once while loading, to count the operations of each provider")
 
 
 def _uncounted(session: Any, why: str) -> Counted:
     session.end_profiling()
-    return Counted(None, f"how much the Core ML provider took is unknown: {why}")
+    return Counted(None, f"the share of the Core ML provider is unknown: {why}")
 
 
 def _has_weights_beside(file: Path) -> bool:

@@ -48,7 +48,7 @@ NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
 SCRATCH = "hettop-onnx-"
 """How the names of the scratch folders of engine processes begin."""
 
-STATE_NOTE = "its state is zeros at each call"
+STATE_NOTE = "its state is zero at each call"
 
 DTYPES = {
     "float": "float32",
@@ -193,9 +193,7 @@ class OnnxRuntimeBackend:
         if why is not None:
             raise HettopError("unsupported-unit", f"{clean(unit)}: {why}", f"use {UNIT}, or {UNIT}@N for N threads")
         if threads is not None and name != UNIT:
-            raise HettopError(
-                "unsupported-unit", f"{clean(unit)}: only {UNIT} takes a number of threads", f"use {name}"
-            )
+            raise HettopError("unsupported-unit", f"{clean(unit)}: only {UNIT} has a number of threads", f"use {name}")
         return threads
 
     def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
@@ -211,8 +209,8 @@ class OnnxRuntimeBackend:
             takes = ", ".join(port.describe() for port in self._inputs)
             raise HettopError(
                 "predict",
-                f"the model refuses to run: {reason(error)}",
-                clean(f"set its inputs with --shape or --input; it takes {takes}"),
+                f"cannot run the model: {reason(error)}",
+                clean(f"set its inputs with --shape or --input; they are {takes}"),
             ) from error
 
     def outputs(self) -> Mapping[str, Any]:
@@ -308,7 +306,7 @@ NOT_A_MODEL = frozenset({"InvalidProtobuf", "InvalidGraph", "InvalidArgument", "
 
 
 def load_error(path: Path, error: Exception) -> HettopError:
-    """The error in the user's words, told apart by the runtime's class of exception and, where it must be, its text."""
+    """The error for the user, by the runtime's exception class and, where necessary, its text."""
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
@@ -316,11 +314,11 @@ def load_error(path: Path, error: Exception) -> HettopError:
     file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
     if file is not None or "external data" in text.lower():
         what = clean(file[1]) if file else reason(error)
-        hint = "the model keeps them in a file beside it: copy that, too"
+        hint = "the model stores them in a separate file: copy that file, too"
         return HettopError("missing", f"{name}: its weights are missing: {what}", hint)
     if "Unsupported model IR version" in text or "released onnx opset" in text:
         hint = "update onnxruntime, or export the model for an older opset"
         return HettopError("format", f"{name} is too new: {reason(error)}", hint)
     if kind in NOT_A_MODEL:
-        return HettopError("format", f"{name} is no valid ONNX model: {reason(error)}", "copy or export it again")
-    return HettopError("load", f"{name} cannot be loaded: {reason(error)}")
+        return HettopError("format", f"not a valid ONNX model: {name}: {reason(error)}", "copy or export it again")
+    return HettopError("load", f"cannot load {name}: {reason(error)}")

@@ -122,7 +122,7 @@ class M2Latencies:
         return latency
 
     def _current_mode(self) -> SimulatedMode:
-        """The mode in force: after each call one is drawn anew, with odds of 1 to the mean length of a stay."""
+        """The active mode: after each call one is drawn anew, with odds of 1 to the mean length of a stay."""
         if self._rng.random() < 1 / self._mode.stay:
             self._mode = self._profile.modes[int(self._rng.choice(self._odds.size, p=self._odds))]
         return self._mode
@@ -174,7 +174,7 @@ def _no_such_unit(unit: str, threads: int | None) -> HettopError:
         threaded = threads is not None or split_unit(unit)[1] is not None
     except ValueError:
         threaded = False
-    why = "the simulated M2 has no thread counts" if threaded else "the simulated M2 has no such unit"
+    why = "the simulated M2 has no thread counts" if threaded else "unknown unit of the simulated M2"
     return HettopError("unsupported-unit", f"{unit}: {why}", f"its units: {', '.join(CORE_ML_UNITS)}")
 
 
@@ -197,7 +197,7 @@ class VirtualClock:
 
     @property
     def moment(self) -> int:
-        """Virtual time as it was last told, without catching up."""
+        """Virtual time as it was last reported, without catching up."""
         return self._moment
 
     def now(self) -> int:
@@ -264,7 +264,7 @@ class LoadResponse:
 
 @dataclass(frozen=True, slots=True)
 class UnitProfile:
-    """One unit. `heat` is the slowdown (0.05: 5 %) that continuous use ends at; `load_ms` the range of load times."""
+    """One unit. `heat` is the slowdown (0.05: 5%) that continuous use ends at; `load_ms` the range of load times."""
 
     placed: str
     modes: tuple[SimulatedMode, ...]

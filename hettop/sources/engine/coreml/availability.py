@@ -51,7 +51,7 @@ class Host:
 
     @property
     def is_intel_mac(self) -> bool:
-        """Not an Apple chip whose Python runs translated by Rosetta: the kernel still tells the chip."""
+        """Not an Apple chip whose Python runs translated by Rosetta: the kernel still reports the chip."""
         return self.is_mac and self.processor == "x86_64" and "ARM64" not in self.kernel
 
 
@@ -90,7 +90,7 @@ def units_on_request(host: Host) -> dict[str, str]:
     lacking = why_no_neural_engine(host)
     if lacking is None:
         return {}
-    reason = f"{lacking}, and loading can hang there for minutes: measured only if it is named"
+    reason = f"{lacking}, and loading can hang for minutes: measured only if named explicitly"
     return {unit: reason for unit in USED_BY["ane"] if why_not(unit, host) is None}
 
 
@@ -119,8 +119,8 @@ def _missing(host: Host, native: bool | None) -> str | None:
         return f"this {PACKAGE} lacks its native part: pip install --force-reinstall {PACKAGE}"
     if host.python > NEWEST_PYTHON:
         newest, this = (".".join(map(str, version)) for version in (NEWEST_PYTHON, host.python))
-        return f"Core ML is run through {PACKAGE}, which has no release for Python {this}: use {newest}"
-    return f"Core ML is run through {PACKAGE}: pip install {PACKAGE}"
+        return f"Core ML needs {PACKAGE}, which has no release for Python {this}: use {newest}"
+    return f"Core ML needs {PACKAGE}: pip install {PACKAGE}"
 
 
 def why_not(unit: str, host: Host) -> str | None:

@@ -1,4 +1,4 @@
-"""coremltools as hettop uses it: imported without a word, asked for devices, told to compile and to load.
+"""coremltools as hettop uses it: imported without a word, asked for devices, asked to compile and to load.
 
 The one module that touches coremltools' API. Only for processes that may
 be lost: what it calls holds the GIL throughout, and has been seen to hang, abort and be killed.
@@ -35,7 +35,7 @@ DEVICES = {
 NEEDS = {unit: UNIT_DEVICES[each] for each, unit in OWN_UNIT.items()}
 
 UNCOMPILED = "Compile the model"
-UNCOMPILED_HINT = "this is no compiled model, or not all of one: name its .mlpackage, which hettop compiles itself"
+UNCOMPILED_HINT = "not a complete compiled model; pass its .mlpackage, which hettop compiles"
 """What Core ML advises is for who writes an application; here it is a folder that was copied in part, or renamed."""
 
 LOW_PRECISION = "allowLowPrecisionAccumulationOnGPU"
@@ -84,7 +84,7 @@ class Framework:
         except Exception as error:
             if (number := full_disk(error)) is not None:
                 raise OSError(number, os.strerror(number), str(destination)) from error
-            raise HettopError("load", f"{clean(source.name)} cannot be compiled: {reason(error)}") from error
+            raise HettopError("load", f"cannot compile {clean(source.name)}: {reason(error)}") from error
 
     def load(self, compiled: Path, unit: str, function: str | None, hints: Mapping[str, Any]) -> Any:
         """A CompiledMLModel. Raises HettopError: `load`."""
@@ -94,14 +94,12 @@ class Framework:
         except Exception as error:
             words = reason(error)
             hint = UNCOMPILED_HINT if UNCOMPILED in words else "leave out the optimisation hints" if hints else ""
-            raise HettopError("load", f"{clean(compiled.name)} cannot be loaded: {words}", hint) from error
+            raise HettopError("load", f"cannot load {clean(compiled.name)}: {words}", hint) from error
 
     def plan(self, compiled: Path, unit: str) -> Any:
         """An MLComputePlan of what lies compiled there. Raises HettopError: `plan`."""
         if compiled.suffix.lower() != ".mlmodelc":
-            raise HettopError(
-                "plan", f"{clean(compiled.name)} is not compiled: asked for its plan, Core ML would abort"
-            )
+            raise HettopError("plan", f"{clean(compiled.name)} is not compiled, so it has no plan")
         from coremltools.models.compute_plan import MLComputePlan
 
         try:
@@ -116,7 +114,7 @@ def devices_here() -> tuple[str, ...]:
 
 
 def check_device(unit: str, devices: tuple[str, ...]) -> None:
-    """Raises HettopError: `unsupported-unit`, if Core ML has no such device. A machine that cannot tell may have it.
+    """Raises HettopError: `unsupported-unit`, if Core ML has no such device. Unknown devices may exist.
 
     Loading for a device that is not there has been seen to hang in compilation.
     """
@@ -152,7 +150,7 @@ def _imported() -> Any:
         import coremltools
     except Exception as error:
         raise HettopError(
-            "missing", f"coremltools cannot be imported: {reason(error)}", "pip install --force-reinstall coremltools"
+            "missing", f"cannot import coremltools: {reason(error)}", "pip install --force-reinstall coremltools"
         ) from error
     return coremltools
 
@@ -176,11 +174,11 @@ def _look_up_version_once(coremltools: Any) -> None:
 def _hint(name: str, value: str, known: Mapping[str, Mapping[str, Any]]) -> Any:
     values = known.get(name)
     if values is None:
-        raise HettopError("usage", f"unknown optimisation hint {clean(name)!r}", f"there are: {', '.join(known)}")
+        raise HettopError("usage", f"unknown optimisation hint {clean(name)!r}", f"valid hints: {', '.join(known)}")
     for word, meaning in values.items():
         if word.lower() == value.lower():
             return meaning
-    raise HettopError("usage", f"{name} cannot be {clean(value)!r}", f"it can be: {', '.join(values)}")
+    raise HettopError("usage", f"invalid value {clean(value)!r} of {name}", f"valid values: {', '.join(values)}")
 
 
 NEEDS_MACOS = (14, 4)
@@ -216,7 +214,7 @@ def _function(functions: Mapping[str, Any], function: str | None) -> Any:
     name = function or (MAIN if MAIN in functions else next(iter(functions)))
     if name not in functions:
         has = clean(", ".join(functions))
-        raise HettopError("plan", f"the compiled model has no function {clean(name)!r}", f"it has: {has}")
+        raise HettopError("plan", f"the compiled model has no function {clean(name)!r}", f"its functions: {has}")
     return functions[name]
 
 

@@ -53,7 +53,7 @@ class CompiledDescription:
             if function.name == name:
                 return function
         known = clean(", ".join(function.name for function in self.functions))
-        raise HettopError("input", f"{clean(model.name)} has no function {clean(name)!r}", f"it has: {known}")
+        raise HettopError("input", f"{clean(model.name)} has no function {clean(name)!r}", f"its functions: {known}")
 
 
 def read_metadata(model: Path) -> CompiledDescription:
@@ -79,22 +79,22 @@ def _document(model: Path) -> Any:
     except OSError as error:
         raise HettopError(
             "format",
-            f"{clean(model.name)} has no {METADATA}, which tells what the model takes",
-            "name the .mlpackage or .mlmodel it was compiled from",
+            f"{clean(model.name)} has no {METADATA}, which describes the inputs",
+            "pass the .mlpackage or .mlmodel it was compiled from",
         ) from error
     except (ValueError, RecursionError) as error:
         raise _senseless(model, str(error)) from error
     document = parsed[0] if isinstance(parsed, list) and parsed else parsed
     if not isinstance(document, dict):
-        raise _senseless(model, "no object")
+        raise _senseless(model, "not an object")
     return document
 
 
 def _senseless(model: Path, why: str) -> HettopError:
     return HettopError(
         "format",
-        f"{clean(model.name)}: its {METADATA} makes no sense: {clean(why)}",
-        "compile the model again, or name the package it was compiled from",
+        f"{clean(model.name)}: invalid {METADATA}: {clean(why)}",
+        "compile the model again, or pass the package it was compiled from",
     )
 
 
@@ -148,7 +148,7 @@ def _color(colorspace: str) -> Color:
 def _list(entry: Mapping[str, Any], name: str) -> list[Any]:
     parsed = json.loads(entry[name]) if name in entry else []
     if not isinstance(parsed, list):
-        raise TypeError(f"{name} is no list")
+        raise TypeError(f"{name} is not a list")
     return parsed
 
 

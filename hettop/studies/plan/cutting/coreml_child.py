@@ -1,7 +1,7 @@
 """Has an ML Program cut and measured on Core ML's units by processes that may be lost, and makes sense of the answers.
 
 Runs in hettop's own process, which imports no framework: each unit's first load is a process of its own, so that one
-that a framework takes down is told as what the unit cannot hold.
+that a framework takes down is reported as what the unit cannot hold.
 """
 
 from __future__ import annotations
@@ -105,10 +105,10 @@ class CoreML:
         devices = self._common.subject.devices
         units = [self._fitted(name, index / len(devices)) for index, name in enumerate(devices)]
         if not any(unit.fits for unit in units):
-            raise HettopError("load", f"no unit holds any of the model: {units[0].name}: {units[0].refused}")
+            raise HettopError("load", f"no unit can load any part of the model: {units[0].name}: {units[0].refused}")
         fits = [fit for unit in units for fit in unit.fits]
         if not planned(fits):
-            raise HettopError("plan", f"no plan could be read: {fits[0].plan_lost}", "see hettop doctor")
+            raise HettopError("plan", f"cannot read the compute plan: {fits[0].plan_lost}", "see hettop doctor")
         parts = layers_of(self.program, [fit.facts for fit in planned(fits)])
         _check_cuts(self.program, parts)
         trials = [
@@ -149,7 +149,7 @@ class CoreML:
         devices = self._common.subject.devices
         whole = tuple(unit for unit, ms in zip(devices, survey.end_to_end_ms, strict=True) if ms is not None)
         if not whole:
-            raise HettopError("load", "no unit holds the whole model: there is nothing to compare the plan with")
+            raise HettopError("load", "no unit can load the whole model: there is no baseline for the plan")
         reference = REFERENCE if REFERENCE in whole else whole[0]
         job = ProgramRunJob(common=self._common, pieces=tuple(pieces), whole=whole, reference=reference)
         return self._call(job, Ran, 0.0, 1.0).answer
@@ -217,16 +217,20 @@ class CoreML:
 def _check_cuts(program: Program, parts: Sequence[Part]) -> None:
     if len(parts) == 1:
         name = clean(program.package.name)
-        hint = "hettop bench --units all tells which unit runs it best"
-        raise HettopError("input", f"{name} is one layer: nothing that can cross a cut lies between its steps", hint)
+        hint = "use hettop bench --units all to find the best unit"
+        raise HettopError("input", f"{name} cannot be cut: it is a single layer", hint)
 
 
 def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:
     found = []
     if unit.refused:
         limit = limits.get(unit.name)
-        held = "it holds no part that was tried" if limit is None else f"its limit is what it did load, {limit:.3g} MB"
-        found.append(f"{unit.name} does not hold the whole model ({unit.refused}): {held}")
+        held = (
+            "it loaded none of the tried parts"
+            if limit is None
+            else (f"its limit is the largest part it loaded, {limit:.3g} MB")
+        )
+        found.append(f"{unit.name} cannot load the whole model ({unit.refused}): {held}")
     return [
         *found,
         *fallbacks(unit.name, unit.fits),

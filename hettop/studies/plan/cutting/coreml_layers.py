@@ -23,7 +23,7 @@ JOINED = frozenset({
     "rsqrt", "scaled_tanh", "sigmoid", "sigmoid_hard", "silu", "softplus", "softsign", "sqrt", "square",
     "squeeze", "sub", "tanh", "thresholded_relu", "transpose",
 })  # fmt: skip
-"""What a framework usually computes in passing, with the operation before: no layer of its own. Core ML does not tell
+"""What a framework usually computes in passing, with the operation before: no layer of its own. Core ML does not report
 what it fuses, and a cut there would cost what no estimate says."""
 
 MOST_TRIED = 3
@@ -94,8 +94,8 @@ def times(program: Program, parts: Sequence[Part], unit: str, fits: Sequence[Fit
                     refused.add(current)
         whole = math.fsum(costs.values())
         if not whole > 0:
-            hint = "plans with costs need macOS 14.4, and a model for iOS 15 or later"
-            raise HettopError("plan", f"{unit}: the plan estimates no operation's cost: nothing to plan by", hint)
+            hint = "plans with costs need macOS 14.4 and a model for iOS 15 or later"
+            raise HettopError("plan", f"{unit}: the plan has no cost estimates", hint)
         for index, cost in costs.items():
             found[index] = cost / whole * fit.ms
     return [None if index in refused else ms for index, ms in enumerate(found)]
@@ -110,7 +110,7 @@ def without_plan(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
     """A note on what was measured as a whole alone."""
     why = next((fit.plan_lost for fit in fits if fit.plan_lost), None)
     if why is not None:
-        yield f"{unit}: its plan could not be read ({why}): it is measured as a whole, and gets no slices"
+        yield f"{unit}: its plan could not be read ({why}): it is measured as a whole, without slices"
 
 
 def cannot_run(unit: str, fact: OpFacts) -> bool:
@@ -130,10 +130,10 @@ def fallbacks(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
     ]
     if away:
         kinds = list(dict.fromkeys(clean(fact.op) for fact in away))
-        more = f" and {len(kinds) - MOST_NAMED} kinds more" if len(kinds) > MOST_NAMED else ""
+        more = f" and {len(kinds) - MOST_NAMED} more kinds" if len(kinds) > MOST_NAMED else ""
         yield (
             f"{unit}: by its plan {len(away)} operations fall back from the {wanted} ({', '.join(kinds[:MOST_NAMED])}"
-            f"{more}); their estimates are those of where they fall back to"
+            f"{more}); their estimates are for the fallback device"
         )
 
 
@@ -141,7 +141,7 @@ def untold(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
     """A note on operations whose layers have the estimates of others alone."""
     lacking = sum(fact.cost is None and not is_constant(fact) for fit in fits for fact in fit.facts)
     if lacking:
-        yield f"{unit}: {lacking} operations have no estimate and count as nothing beside those they go with"
+        yield f"{unit}: {lacking} operations have no estimate and count as free"
 
 
 def tried(program: Program, parts: Sequence[Part], fits: Sequence[Fit]) -> list[tuple[int, Part, int]]:

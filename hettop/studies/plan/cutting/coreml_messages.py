@@ -1,4 +1,4 @@
-"""What the process that measures Core ML's slices is told, and what it answers."""
+"""What the process that measures Core ML's slices is reported, and what it answers."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Program:
     """An opened function of an ML Program. `values` has what can cross a cut, `flow` how it runs."""
 
     def __init__(self, package: Package, function: str | None) -> None:
-        """Raises HettopError: `format` for what is no ML Program or keeps a state, `input` for an open shape or an
+        """Raises HettopError: `format` for what is not an ML Program or keeps a state, `input` for an open shape or an
         unknown function, `unsupported-op` for one that draws numbers."""
         _check(package, function)
         self.package = package
@@ -90,7 +90,9 @@ class Program:
         self._fixed_makers: dict[str, int] = {}
         self.flow = useful(self._flow())
         if not self.flow.steps:
-            raise HettopError("input", f"{clean(package.name)} computes nothing from its inputs", "there is no plan")
+            raise HettopError(
+                "input", f"{clean(package.name)} has no operation that depends on its inputs", "there is no plan"
+            )
         self.values = dict(self._values())
 
     @property
@@ -141,7 +143,7 @@ class Program:
             reads = tuple(dict.fromkeys(name for name in _reads(operation) if name not in fixed))
             name = clean(writes[0] if writes else kind)
             if kind.startswith(RANDOM):
-                raise HettopError("unsupported-op", f"{name} ({kind}) draws numbers: no two runs answer alike")
+                raise HettopError("unsupported-op", f"{name} ({kind}) is random, so outputs cannot be compared")
             if reads:
                 steps.append(Step(name, kind, index, reads, writes))
             else:
@@ -245,7 +247,7 @@ def _check(package: Package, function: str | None) -> None:
         raise HettopError("format", f"{name} is {kind}: only ML Programs can be cut", hint)
     ports = package.function(function)
     if ports.states:
-        raise HettopError("format", f"{name} keeps a state, which slices of it would not share", "there is no plan")
+        raise HettopError("format", f"{name} keeps a state, which slices cannot share", "there is no plan")
     open_ports = [port.name for port in ports.inputs if port.flexible or not _is_fixed(package, function, port.name)]
     if open_ports:
         raise HettopError("input", f"{name}: the shape of {clean(open_ports[0])} is not fixed", FIX_SHAPES)
@@ -345,7 +347,7 @@ def write_package(spec: Message, path: Path, weights: Callable[[str], WeightFile
     except OSError as error:
         reason = clean(error.strerror or str(error))
         hint = "free space on the disk, or set TMPDIR to a folder on another one"
-        raise HettopError("io", f"a slice of the model cannot be written: {reason}", hint) from error
+        raise HettopError("io", f"cannot write a slice of the model: {reason}", hint) from error
 
 
 def _blobs(spec: Message) -> Iterator[Message]:

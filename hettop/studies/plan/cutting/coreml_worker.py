@@ -92,7 +92,7 @@ class Bench:
 
     def part(self, part: Part, unit: str, fixed: Mapping[str, Any] | None = None) -> Runner:
         """Steps of it as a model of their own. fixed: values of the model's own inputs; of a part that is measured
-        alone, all that it takes is made up."""
+        alone, all its inputs are random."""
         path = self.folder / f"steps-{part.first}-{part.last}.mlpackage"
         if not path.exists():
             self.program.extract(part, path)
@@ -170,14 +170,14 @@ def measure(job: MeasureJob, bench: Bench) -> Timed:
     """Raises HettopError: as loading and running do."""
     tell = bench.tell
     runners = [_piece(bench, piece.first, piece.last, piece.device, job.steps) for piece in job.pieces]
-    tell("calls of what each unit loaded, in turns", 0.2)
+    tell("timing all units, interleaved", 0.2)
     taken = _in_turns(bench, [[runner] for runner in runners])
     del runners
     moved = []
     for number, trial in enumerate(job.trials):
         ms = _cut_ms(bench, trial, job.steps)
         moved.append(Moved(trial.device, trial.nbytes, ms))
-        tell(f"cuts tried: {number + 1} of {len(job.trials)}", 0.3 + 0.7 * (number + 1) / len(job.trials))
+        tell(f"trying cuts: {number + 1} of {len(job.trials)}", 0.3 + 0.7 * (number + 1) / len(job.trials))
     return Timed(piece_ms=tuple(mean_of_the_middle(each) / NS_PER_MS for each in taken), moved=tuple(moved))
 
 
@@ -195,7 +195,7 @@ def run(job: ProgramRunJob, bench: Bench) -> Ran:
     least = HALF_TOLERANCE if bench.program.half else TOLERANCE
     own = [ROUNDINGS * (apart.get(piece.device) or 0.0) for piece in job.pieces]
     tolerance = max(least, *own)
-    tell("the plan, in turns with the whole model", 0.5)
+    tell("running the plan interleaved with the whole model", 0.5)
     slice_times, whole_times = _plan_in_turns(bench, slices, wholes)
     whole_ms = [mean_of_the_middle(each) / NS_PER_MS for each in whole_times]
     best = int(np.argmin(whole_ms))

@@ -37,7 +37,7 @@ def cost_table(
 ) -> Costs:
     """Half of what a cut costs is paid at its end, half at its begin; the model's own ends are in its layers' times.
 
-    limits_mb: MB of weights and outputs that a slice may have, by device. watts: by device, for all of them.
+    limits_mb: MB of largest weights and outputs of a slice, by device. watts: by device, for all of them.
     """
     tried = [[each for each in survey.moved if each.device == device] for device in range(len(devices))]
     lines, least = tuple(_line(moved) for moved in tried), [_least(moved) for moved in tried]

@@ -35,7 +35,7 @@ class Model:
                 load_external_data_for_model(self.proto, str(path.parent))
             except OSError as error:
                 raise HettopError(
-                    "io", f"weights of {clean(path.name)} cannot be read", "keep them beside it"
+                    "io", f"cannot read the weights of {clean(path.name)}", "keep them beside it"
                 ) from error
         graph = self.proto.graph
         weights = [*graph.initializer, *(each.values for each in graph.sparse_initializer)]
@@ -141,7 +141,7 @@ def _sort(graph: Any, path: Path) -> None:
             if missing[reader] == 0:
                 heapq.heappush(free, reader)
     if len(order) < len(nodes):
-        raise HettopError("format", f"{clean(path.name)}: its operations wait for each other", "export it again")
+        raise HettopError("format", f"{clean(path.name)}: its graph has a cycle", "export it again")
     if order != sorted(order):
         del graph.node[:]
         graph.node.extend(nodes[index] for index in order)

@@ -1,6 +1,6 @@
 """What was measured of a model that was cut, as data.
 
-Pure: knows neither who measured nor who shows it.
+Pure.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Granularity:
-    """One way to run in parallel: inferences a second, latency of one in ms, and the rate of each round."""
+    """One way to run in parallel: inferences per second, latency of one in ms, and the rate of each round."""
 
     name: str
     per_s: float

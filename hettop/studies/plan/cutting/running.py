@@ -1,6 +1,6 @@
 """Runs a plan: slices one after another on their devices, in turns with the whole model on each device.
 
-For the measuring process; tells how long each took, and whether both answer the same.
+For the measuring process; reports how long each took, and whether both answer the same.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def run_plan(
     half = any(value.dtype.name in HALF for value in opened.values.values())
     tolerance = HALF_TOLERANCE if half else TOLERANCE
     difference, same = compare(expected, [answered[name] for name in outputs])
-    course.begin("running the plan in turns with each device alone", TIMING * (1 + len(wholes)))
+    course.begin("running the plan interleaved with each device alone", TIMING * (1 + len(wholes)))
     slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, course=course)
     whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
     best = int(np.argmin(whole))
@@ -86,7 +86,7 @@ def run_plan(
 def compare(expected: Sequence[Any], found: Sequence[Any]) -> tuple[float | None, bool]:
     """The largest difference of any element in units of the largest (or of 1), and whether they can be compared.
 
-    They cannot if shapes differ, or what is no real number is not the same, or infinities and NaN stand elsewhere.
+    They cannot if shapes differ, or what is not a real number is not the same, or infinities and NaN stand elsewhere.
     """
     worst = 0.0
     for one, other in zip(expected, found, strict=True):

@@ -73,10 +73,12 @@ def open_subject(subject: Subject, folder: Path, cache: ModelCache, clock: Clock
     file = translated_file(path, subject.function, cache) if is_core_ml(path) else path
     model = Model(named_copy(file, folder))
     if not model.flow.steps:
-        raise HettopError("input", f"{clean(path.name)} computes nothing from its inputs", "there is nothing to plan")
+        raise HettopError(
+            "input", f"{clean(path.name)} has no operation that depends on its inputs", "there is nothing to plan"
+        )
     random = next((step for step in model.flow.steps if step.op in RANDOM), None)
     if random is not None:
-        raise HettopError("unsupported-op", f"{random.name} ({random.op}) draws numbers: no two runs answer alike")
+        raise HettopError("unsupported-op", f"{random.name} ({random.op}) is random, so outputs cannot be compared")
     values = _values(model, feed, folder)
     return Opened(model, path, feed, values, {name: _type(value) for name, value in values.items()})
 
@@ -101,7 +103,10 @@ def _counted(measured: MeasuredLayers) -> Iterator[str]:
     """Why there are more or fewer layers than the user may have seen."""
     parts, rows = len(measured.parts), len(measured.profiles[0].layers)
     if parts != rows:
-        yield f"{parts} layers here, {rows} in hettop layers: here what a cut can part, there what the runtime runs"
+        yield (
+            f"{parts} layers here, {rows} in hettop layers: plan counts parts that a cut can separate, "
+            "layers counts what the runtime executes"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,7 @@ def session(file: Path, device: str) -> Any:
             file, session_options(split_unit(device)[1]), providers=["CPUExecutionProvider"]
         )
     except Exception as error:
-        raise HettopError("load", f"a slice of the model cannot be loaded: {reason(error)}") from error
+        raise HettopError("load", f"cannot load a slice of the model: {reason(error)}") from error
 
 
 def nbytes_of(values: Values, names: Sequence[str]) -> int:
@@ -176,7 +181,7 @@ def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clo
 
 
 def _no_roofs(_threads: int) -> Any:
-    raise AssertionError("nobody asked for roofs")
+    raise AssertionError("roofs were not requested")
 
 
 def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, course: CuttingProgress) -> list[float]:
@@ -247,7 +252,7 @@ def _values(model: Model, feed: Feed, folder: Path) -> Values:
     try:
         found = whole.run(list(names), feed)
     except Exception as error:
-        raise HettopError("predict", f"the model refuses to run: {reason(error)}") from error
+        raise HettopError("predict", f"cannot run the model: {reason(error)}") from error
     arrays = {name: value for name, value in zip(names, found, strict=True) if isinstance(value, np.ndarray)}
     return {**arrays, **feed}
 
@@ -265,7 +270,7 @@ def _uncuttable(flow: Flow, values: Values) -> Flow:
             if name not in values:
                 raise HettopError(
                     "unsupported-op",
-                    f"{step.name} ({step.op}) reads {clean(name)}, which is no array: the model cannot be cut",
+                    f"{step.name} ({step.op}) reads {clean(name)}, which is not an array: the model cannot be cut",
                 )
     return flow
 
@@ -276,7 +281,7 @@ def _moved(
     tried = list(_tried(measured.parts, opened.model.flow, opened.values))
     for index, device in enumerate(subject.devices):
         for number, (around, nbytes) in enumerate(tried, start=1):
-            text = f"what moving costs on {device}: cut {number} of {len(tried)}"
+            text = f"measuring transfer cost on {device}: cut {number} of {len(tried)}"
             course.begin(text, CUTTING / len(tried))
             yield Moved(index, nbytes, _cut_ms(opened, device, around, folder, clock))
 

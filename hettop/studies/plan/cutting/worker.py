@@ -1,6 +1,6 @@
 """The process that cuts and measures: `python -m hettop.studies.plan.cutting.worker`, job on stdin, answer on stdout.
 
-On the way it tells how far it is, a line at a time.
+On the way it reports how far it is, a line at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hettop.studies.plan.cutting.result import Compared, Ran, Survey
 
 TELL_EVERY_NS = 200_000_000
 KNOWN_EVERY_NS = 1_000_000_000
-"""Nobody reads faster, and what is told often would disturb what is measured."""
+"""Nobody reads faster, and what is reported often would disturb what is measured."""
 
 
 class ProgressSender:

@@ -23,12 +23,12 @@ OBJECTIVES = (LATENCY, ENERGY)
 UNITS = {LATENCY: "ms", ENERGY: "mJ"}
 
 LARGEST_FILE = 64 << 20
-MOST_LAYERS, MOST_DEVICES = 5_000, 500  # planning takes layers² x devices; more than these is no model
+MOST_LAYERS, MOST_DEVICES = 5_000, 500  # planning takes layers² x devices; more than these is not a model
 LARGEST = 1e15
 """Of any number in a file: beyond it, sums of doubles lose the thousandths that others count in."""
 
 LONGEST_NAME = 60
-FORMAT_HINT = "the format is told in docs/method/slicing.md and in hettop plan --help"
+FORMAT_HINT = "see docs/method/slicing.md or hettop plan --help"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class CostTable:
     execution: of the layer itself. entry, exit: of communication where a slice begins, or ends, with this layer.
     sizes: MB of each layer, (layers,). limits: MB that a slice may have on each device, (devices,), infinite where
         there is none.
-    watts: power by layer and device, (layers, devices), None where the file tells none.
+    watts: power by layer and device, (layers, devices), None where the file reports none.
     unit: `ms` or `mJ`, None where the file does not say.
     """
 
@@ -80,7 +80,7 @@ def for_objective(table: CostTable, objective: str) -> CostTable:
         return replace(table, execution=energy[0], entry=energy[1], exit=energy[2], unit=UNITS[ENERGY])
     if table.unit not in (None, UNITS[objective]):
         hint = 'add "P": watts by device, or by layer and device' if objective == ENERGY else "use --objective energy"
-        raise HettopError("input", f"the costs are in {table.unit}, which tells no {objective}", hint)
+        raise HettopError("input", f"costs in {table.unit} cannot be used for the objective {objective}", hint)
     return replace(table, unit=UNITS[objective])
 
 
@@ -97,10 +97,10 @@ def load_costs(path: Path) -> CostTable:
         if not stat.S_ISREG(status.st_mode):
             raise HettopError("input", f"{name} is not a regular file", FORMAT_HINT)
         if status.st_size > LARGEST_FILE:
-            raise HettopError("input", f"{name} is larger than a cost table can be", FORMAT_HINT)
+            raise HettopError("input", f"cost table too large: {name}", FORMAT_HINT)
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise HettopError("missing", f"no file {name} here", FORMAT_HINT) from error
+        raise HettopError("missing", f"file not found: {name}", FORMAT_HINT) from error
     except OSError as error:
         raise HettopError("io", f"{name} cannot be read: {error.strerror}", "check its permissions") from error
     try:
@@ -157,15 +157,15 @@ def _parsed(data: bytes | str) -> Mapping[str, Any]:
     except HettopError:
         raise
     except UnicodeDecodeError as error:
-        raise _refused("it is no text") from error
+        raise _refused("not a text file") from error
     except json.JSONDecodeError as error:
-        raise _refused(f"it is no JSON: {error.msg} in line {error.lineno}") from error
+        raise _refused(f"not valid JSON: {error.msg} in line {error.lineno}") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; brackets without end
-        raise _refused("it is no JSON that can be read") from error
+        raise _refused("not valid JSON") from error
     if not isinstance(fields, dict):
-        raise _refused("it holds no JSON object")
+        raise _refused("not a JSON object")
     if "cases" in fields and "e" not in fields:
-        raise _refused("it holds several cases: give one of them, a table of its own")
+        raise _refused("it contains several cases: pass one of them as its own file")
     return fields
 
 
@@ -183,12 +183,12 @@ def _devices(fields: Mapping[str, Any]) -> tuple[str, ...]:
     for name in devices:
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
             raise _refused(f"D: a device's name must be a text of 1 to {LONGEST_NAME} characters")
-        if not name.isprintable() or "," in name:  # neither a page nor a plan could be told from another
+        if not name.isprintable() or "," in name:  # neither a page nor a plan could be reported from another
             raise _refused(
-                f"D: {clean(name, 60)!r} has characters that a device's name cannot have (commas among them)"
+                f"D: {clean(name, 60)!r} has characters that are not valid in a device name (such as commas)"
             )
     if len(set(devices)) < len(devices):
-        raise _refused("D names a device twice")
+        raise _refused("D lists a device twice")
     return tuple(devices)
 
 
@@ -209,7 +209,7 @@ def _table(fields: Mapping[str, Any], key: str, layers: int, devices: Sequence[s
 def _sizes(fields: Mapping[str, Any], layers: int, *, needed: bool) -> Floats:
     if fields.get("size") is None and not needed:
         return np.zeros(layers)
-    sizes = _list(fields, "size", layers, "the MB of each layer, for there are limits")
+    sizes = _list(fields, "size", layers, "the MB of each layer, required by limit")
     return np.array([_number(size, f"size of layer {number}") for number, size in enumerate(sizes, start=1)])
 
 
@@ -222,7 +222,7 @@ def _limits(fields: Mapping[str, Any], devices: Sequence[str]) -> Floats:
     for name in limits:
         if name not in devices:
             known = ", ".join(clean(device, 30) for device in devices[:8])
-            raise _refused(f"limit: there is no device {clean(name, 60)!r} in D ({known})")
+            raise _refused(f"limit: unknown device {clean(name, 60)!r} (D has {known})")
     return np.array([_number(limits.get(name), f"limit of {clean(name, 30)}", null=math.inf) for name in devices])
 
 
@@ -261,7 +261,7 @@ def _number(value: Any, where: str, null: float | None = None) -> float:
     if value is None and null is not None:
         return null
     if isinstance(value, bool) or not isinstance(value, int | float):
-        kind = "null" if value is None else "no number"
+        kind = "null" if value is None else "not a number"
         raise _refused(f"{where}: {kind}")
     if value < 0:
         raise _refused(f"{where}: {value:.6g} is negative" if value > -LARGEST else f"{where}: negative")
@@ -271,7 +271,7 @@ def _number(value: Any, where: str, null: float | None = None) -> float:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise _refused(f"{name} is no number: write null where a device cannot run a layer")
+    raise _refused(f"{name} is not valid JSON: use null where a device cannot run a layer")
 
 
 def _refused(why: str) -> HettopError:
@@ -300,7 +300,7 @@ def at_highest_frequency(devices: Sequence[str]) -> list[int]:
 
 
 def _split(device: str) -> tuple[str, float | None]:
-    """Name and frequency; None without one, or with a word in its place that is no number."""
+    """Name and frequency; None without one, or with a word in its place that is not a number."""
     name, _, frequency = device.partition(FREQUENCY)
     try:
         value = float(frequency)

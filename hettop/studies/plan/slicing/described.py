@@ -17,7 +17,7 @@ from hettop.studies.plan.slicing.estimators import Level, dynamic_power, fit_tim
 from hettop.text import clean
 
 LARGEST_FILE = 1 << 20
-HINT = "docs/method/slicing.md tells what describes a device"
+HINT = "see docs/method/slicing.md"
 FIELDS = frozenset({"name", "like", "times", "mhz", "lowest", "highest", "cut", "unsupported", "limit"}) | {
     "watts",
     "static_watts",
@@ -48,9 +48,9 @@ def load_described(path: Path) -> tuple[Described, ...]:
     name = clean(str(path))
     try:
         if not path.is_file():
-            raise HettopError("missing", f"no file {name} here", HINT)
+            raise HettopError("missing", f"file not found: {name}", HINT)
         if path.stat().st_size > LARGEST_FILE:
-            raise HettopError("input", f"{name} is larger than a description can be", HINT)
+            raise HettopError("input", f"description too large: {name}", HINT)
         data = path.read_bytes()
     except OSError as error:
         raise HettopError("io", f"{name} cannot be read: {error.strerror}", "check its permissions") from error
@@ -65,9 +65,9 @@ def read_described(data: bytes | str) -> tuple[Described, ...]:
     try:
         entries = json.loads(data, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise _refused("it is no JSON that can be read") from error
+        raise _refused("not valid JSON") from error
     if not isinstance(entries, list) or not 0 < len(entries) <= MOST_DEVICES:
-        raise _refused(f"it holds no list of 1 to {MOST_DEVICES} devices")
+        raise _refused(f"not a list of 1 to {MOST_DEVICES} devices")
     return tuple(_device(entry, f"device {number}") for number, entry in enumerate(entries, start=1))
 
 
@@ -84,7 +84,7 @@ def extend(
             raise _refused(f"{clean(each.name)!r} is the name of two devices")
         if each.like not in table.devices:
             raise _refused(
-                f"{clean(each.name)} is like {clean(each.like)!r}, which is none of {', '.join(table.devices)}"
+                f"{clean(each.name)} is like {clean(each.like)!r}, which is not one of {', '.join(table.devices)}"
             )
         table = _with(table, each, ops, cut_mb)
     return table
@@ -101,7 +101,7 @@ def _with(table: CostTable, each: Described, ops: Sequence[Sequence[str]], cut_m
     watts = None
     if table.watts is not None:
         if each.watts is None:
-            raise _refused(f"{clean(each.name)}: its watts are unknown")
+            raise _refused(f"{clean(each.name)}: its power is unknown")
         watts = np.column_stack([table.watts, np.full(table.layers, each.watts)])
     return replace(
         table,
@@ -116,12 +116,12 @@ def _with(table: CostTable, each: Described, ops: Sequence[Sequence[str]], cut_m
 
 def _device(entry: Any, where: str) -> Described:
     if not isinstance(entry, dict):
-        raise _refused(f"{where} is no JSON object")
+        raise _refused(f"{where} is not a JSON object")
     name, like = _name(entry, "name", where), _name(entry, "like", where)
     where = f"{where}, {clean(name, 30)}"
     unknown = sorted(set(entry) - FIELDS)
     if unknown:
-        raise _refused(f"{where}: there is no {clean(unknown[0], 30)!r}")
+        raise _refused(f"{where}: unknown field {clean(unknown[0], 30)!r}")
     unsupported = entry.get("unsupported", [])
     if not isinstance(unsupported, list) or not all(isinstance(op, str) for op in unsupported):
         raise _refused(f"{where}: unsupported must list types of operations")
@@ -137,7 +137,7 @@ def _device(entry: Any, where: str) -> Described:
 
 
 def _times(entry: Mapping[str, Any], where: str) -> float:
-    """As told, or at a frequency, from times at two: t = gamma / f + epsilon (equation 3), by that at the highest."""
+    """As given, or at a frequency from two times: t = gamma / f + epsilon (equation 3), by that at the highest."""
     if "mhz" not in entry:
         return _number(entry, "times", where, least=0.0) if "times" in entry else 1.0
     if "times" in entry:
@@ -147,12 +147,12 @@ def _times(entry: Mapping[str, Any], where: str) -> float:
     if not lowest[0] <= mhz <= highest[0]:
         raise _refused(f"{where}: {mhz:g} MHz do not lie between the lowest and the highest frequency")
     if highest[1] == 0:
-        raise _refused(f"{where}: nothing takes no time at the highest frequency")
+        raise _refused(f"{where}: the time at the highest frequency must be above 0")
     return fit_time(lowest, highest).at(mhz) / highest[1]
 
 
 def _watts(entry: Mapping[str, Any], where: str) -> float | None:
-    """As told, at the highest frequency; with volts at this one: P = V² f / (Vmax² fmax) x Pmax (equation 5)."""
+    """As reported, at the highest frequency; with volts at this one: P = V² f / (Vmax² fmax) x Pmax (equation 5)."""
     if "watts" not in entry:
         return None
     dynamic, static = _number(entry, "watts", where), _number(entry, "static_watts", where, otherwise=0.0)
@@ -190,7 +190,7 @@ def _number(
 
 def _checked(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST:
-        raise _refused(f"{where} must be a number from 0 on")
+        raise _refused(f"{where} must be a number of 0 or more")
     return float(value)
 
 

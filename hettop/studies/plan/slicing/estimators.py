@@ -38,7 +38,7 @@ def fit_communication(nbytes: Sequence[float], costs: Sequence[float]) -> Commun
         raise HettopError("input", f"{len(nbytes)} sizes and {len(costs)} costs: each size needs its cost")
     sizes, measured = np.asarray(nbytes, dtype=np.float64), np.asarray(costs, dtype=np.float64)
     if len(set(nbytes)) < 2 or not (np.isfinite(sizes).all() and np.isfinite(measured).all()):
-        raise HettopError("input", "a line needs costs of tensors of at least two sizes", "measure further sizes")
+        raise HettopError("input", "a fit needs costs of at least two tensor sizes", "measure further sizes")
     spread = sizes - sizes.mean()
     slope = float(spread @ (measured - measured.mean()) / (spread @ spread))
     offset = float(measured.mean() - slope * sizes.mean())
@@ -56,7 +56,7 @@ def execution_cost(total: float, entry: float, leaving: float) -> float:
 class Time:
     """t = scaling / f + fixed (equation 3; the paper's gamma and epsilon), in the time's unit, f in MHz.
 
-    Between the two frequencies it was fitted by, an interpolation; the paper says nothing of others.
+    Between the two frequencies it was fitted by, an interpolation; the paper gives no information about others.
     """
 
     scaling: float
@@ -70,7 +70,7 @@ def fit_time(lowest: tuple[float, float], highest: tuple[float, float]) -> Time:
     """From (MHz, time) at the lowest and at the highest frequency. Raises HettopError: `input`."""
     (low, slow), (high, fast) = lowest, highest
     if not 0 < low < high < math.inf:
-        raise HettopError("input", f"{low:g} and {high:g} MHz are no two frequencies, the lower first")
+        raise HettopError("input", f"{low:g} and {high:g} MHz: two frequencies are needed, the lower first")
     scaling = (slow - fast) / (1 / low - 1 / high)
     return Time(scaling, slow - scaling / low)
 

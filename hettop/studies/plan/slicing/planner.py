@@ -17,7 +17,7 @@ ROUNDING = 1 + 1e-9
 """A slice of 33.3, 33.3 and 33.4 MB is not over a limit of 100 MB, whatever their sum in binary is."""
 
 MOST_NAMED = 6
-"""Devices whose reason is told when a layer runs nowhere; the rest are counted."""
+"""Devices whose reason is reported when a layer runs nowhere; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def plan(table: CostTable) -> Plan:
     """
     slices = _slices(table)
     if slices is None:
-        raise HettopError("input", _in_the_way(table), "no plan is finite: let some device run that layer")
+        raise HettopError("input", _in_the_way(table), "no valid plan: allow a device to run that layer")
     return Plan(slices, plan_cost(table, slices))
 
 
@@ -98,7 +98,7 @@ def _slices(table: CostTable) -> tuple[Slice, ...] | None:
 
 
 def _traced(came_from: Sequence[int], devices: int) -> Iterator[Slice]:
-    """From the last slice to the first, told in order."""
+    """From the last slice to the first, reported in order."""
     found, last = [], len(came_from) - 1
     while last >= 0:
         first, device = divmod(came_from[last], devices)
@@ -115,7 +115,7 @@ def _in_the_way(table: CostTable) -> str:
             if all(reasons):
                 more = f"; and {len(reasons) - MOST_NAMED} devices more" if len(reasons) > MOST_NAMED else ""
                 return f"layer {layer + 1} runs on no device: {'; '.join(reasons[:MOST_NAMED])}{more}"
-    raise AssertionError("a plan of single layers would be finite")
+    raise AssertionError("a plan of single layers would be valid")
 
 
 def _reason(table: CostTable, layer: int, device: int, communicating: bool) -> str:
@@ -142,11 +142,11 @@ def read_plan(table: CostTable, text: str) -> Plan:
         device = f"{found['name']}{found['frequency'] or ''}" if found else ""
         if found is None or device not in table.devices:
             names = ", ".join(clean(name, 30) for name in table.devices[:8])
-            raise _wrong(f"{clean(part.strip(), 60)!r} is no slice on a device of {names}")
+            raise _wrong(f"invalid slice {clean(part.strip(), 60)!r} (devices: {names})")
         starts.append(int(found["first"]) - 1)
         devices.append(table.devices.index(device))
     if starts[0] != 0 or starts != sorted(set(starts)) or starts[-1] >= table.layers:
-        raise _wrong(f"slices must begin with layer 1 and go up, to layer {table.layers} at most")
+        raise _wrong(f"slices must start at layer 1 and increase, up to layer {table.layers}")
     ends = [start - 1 for start in starts[1:]] + [table.layers - 1]
     slices = tuple(Slice(*each) for each in zip(starts, ends, devices, strict=True))
     for each in slices:
@@ -158,7 +158,7 @@ def read_plan(table: CostTable, text: str) -> Plan:
 
 
 def _wrong(why: str) -> HettopError:
-    return HettopError("usage", why, "write a plan as device and first layer: CPU_ONLY@1_1, CPU_ONLY@2_9")
+    return HettopError("usage", why, "example of a plan (device and first layer): CPU_ONLY@1_1, CPU_ONLY@2_9")
 
 
 NO_COMMUNICATION = "without communication"

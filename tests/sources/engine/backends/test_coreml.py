@@ -308,7 +308,7 @@ def test_hints_that_do_not_exist_are_refused_with_those_that_do(bench: Bench, pa
     error = refused(lambda: Running(package, tmp_path, hints={"speed": "high"}), "usage")
     assert "reshapeFrequency" in error.hint
     error = refused(lambda: Running(package, tmp_path, hints={"reshapeFrequency": "often"}), "usage")
-    assert error.hint == "it can be: Frequent, Infrequent"
+    assert error.hint == "valid values: Frequent, Infrequent"
     bench.set(macos=(14, 5))
     error = refused(lambda: Running(package, tmp_path, hints={"reshapeFrequency": "frequent"}), "load")
     assert "macOS >= 15.0" in error.message
@@ -339,10 +339,10 @@ def test_a_system_that_cannot_list_its_devices_is_given_the_benefit_of_the_doubt
 def test_what_the_framework_says_of_a_failed_load_is_told(bench: Bench, package: Path, tmp_path: Path) -> None:
     bench.behave("CPU_AND_NE", raise_in_load="ANE model load has failed")
     error = refused(lambda: Running(package, tmp_path, "CPU_AND_NE"), "load")
-    assert error.message == "linear.mlmodelc cannot be loaded: ANE model load has failed"
+    assert error.message == "cannot load linear.mlmodelc: ANE model load has failed"
     bench.set(raise_in_compile="Failed to parse the model specification")
     error = refused(lambda: Running(models.half(tmp_path / "half.mlpackage"), tmp_path), "load")
-    assert error.message == "half.mlpackage cannot be compiled: Failed to parse the model specification"
+    assert error.message == "cannot compile half.mlpackage: Failed to parse the model specification"
 
 
 # -- running ------------------------------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ def test_enumerated_sizes_run_and_no_other(bench: Bench, tmp_path: Path) -> None
 def test_a_state_lives_from_load_to_load_and_that_is_said(bench: Bench, tmp_path: Path) -> None:
     path = models.counter(tmp_path / "m.mlpackage")
     running = Running(path, tmp_path)
-    assert running.loaded.note == "its state is made once, at the load, and kept from call to call"
+    assert running.loaded.note == "its state is created once when loading and kept between calls"
     assert [port.name for port in running.loaded.inputs] == ["x"]
     first, second = running.outputs()["y"], running.outputs()["y"]
     np.testing.assert_allclose(second, 2 * first, rtol=1e-2)
@@ -408,7 +408,7 @@ def test_a_state_that_is_to_be_fresh_is_made_anew_and_that_is_said(bench: Bench,
     path = models.counter(tmp_path / "m.mlpackage")
     backend = new_backend(tmp_path)
     loaded = backend.load(str(path), "CPU_ONLY", LoadOptions(fresh_state=True))
-    assert loaded.note == "its state is made anew before each call, outside of the call's time"
+    assert loaded.note == "its state is created before each call, outside the measured time"
     feed = backend.make_inputs(loaded.inputs, InputOptions(values={"x": "1"}))
     sums = []
     for renew in (True, False, False, True):
@@ -465,7 +465,7 @@ def test_a_refusal_to_predict_is_told_with_what_the_model_takes(bench: Bench, pa
     running = Running(package, tmp_path)
     running.outputs()
     error = refused(running.outputs, "predict")
-    assert error.message == "Core ML refuses to run the model: Could not create inference context"
+    assert error.message == "Core ML cannot run the model: Could not create inference context"
     assert "x float32[1,4]" in error.hint
 
 

@@ -148,9 +148,7 @@ def test_a_provider_that_fails_before_it_reads_its_options_is_not_believed(tmp_p
     with pytest.raises(HettopError) as caught:
         load(tmp_path, ClaimingRuntime(ignores_options=True, refuses=refusal))
     assert caught.value.kind == "unsupported-unit"
-    assert caught.value.message == (
-        "ALL: ONNX Runtime's Core ML provider cannot be asked for compute units: no framework"
-    )
+    assert caught.value.message == ("ALL: cannot set compute units of ONNX Runtime's Core ML provider: no framework")
 
 
 def test_the_model_that_asks_for_no_unit_at_all_is_a_real_one() -> None:
@@ -161,7 +159,7 @@ def test_the_model_that_asks_for_no_unit_at_all_is_a_real_one() -> None:
 
 @pytest.mark.parametrize(("unit", "threads"), [("CPU_AND_GPU@2", None), ("CPU_AND_GPU", 2)])
 def test_threads_belong_to_the_cpus_unit_alone(unit: str, threads: int | None, tmp_path: Path) -> None:
-    with pytest.raises(HettopError, match="only CPU_ONLY takes a number of threads") as caught:
+    with pytest.raises(HettopError, match="only CPU_ONLY has a number of threads") as caught:
         new_backend(tmp_path, ClaimingRuntime()).load("mobilenetv2", unit, LoadOptions(threads=threads))
     assert caught.value.kind == "unsupported-unit"
 
@@ -249,7 +247,7 @@ def test_without_a_cache_it_runs_all_the_same(tmp_path: Path, temporary: Path) -
 @pytest.mark.parametrize(
     ("takes", "said"),
     [
-        (0, "CPU (Core ML provider took no node)"),
+        (0, "CPU (Core ML provider runs no node)"),
         (2, "Core ML 2 of 3 nodes, CPU 1 (ONNX Runtime)"),
         (3, "Core ML (ONNX Runtime CoreMLExecutionProvider), 3 nodes"),
     ],
@@ -263,7 +261,7 @@ def test_placement_is_what_the_runtime_assigned(takes: int, said: str, tmp_path:
 @pytest.mark.parametrize(
     ("takes", "said"),
     [
-        (0, "CPU (Core ML provider took no kernel)"),
+        (0, "CPU (Core ML provider runs no kernel)"),
         (1, "Core ML 1 of 3 kernels, CPU 2 (ONNX Runtime)"),
         (3, "Core ML (ONNX Runtime CoreMLExecutionProvider), 3 kernels"),
     ],
@@ -272,7 +270,7 @@ def test_an_older_runtime_is_counted_by_the_profile_of_one_call(takes: int, said
     runtime = ClaimingRuntime(takes=takes, old=True)
     backend, loaded = load(tmp_path, runtime, "CPU_AND_GPU")
     assert loaded.placed == said
-    assert loaded.note.endswith("called once while it loaded, to count what each provider got")
+    assert loaded.note.endswith("called once while loading, to count the operations of each provider")
     (profile,) = runtime.profiles
     assert not profile.exists()
     assert not profile.parent.exists()
@@ -291,7 +289,7 @@ def test_a_call_that_fails_leaves_the_placement_unknown_and_says_why(tmp_path: P
     runtime = ClaimingRuntime(old=True)
     loaded = new_backend(tmp_path, runtime).load(five, "ALL", LoadOptions())
     assert loaded.placed is None
-    assert "how much the Core ML provider took is unknown: node squeeze_in (Reshape)" in loaded.note
+    assert "the share of the Core ML provider is unknown: node squeeze_in (Reshape)" in loaded.note
     assert not runtime.profiles[0].exists()
 
 
@@ -305,7 +303,7 @@ def test_inputs_that_cannot_be_made_up_leave_the_placement_unknown(tmp_path: Pat
     session = runtime.InferenceSession(model, options, providers=[CORE_ML, CPU], enable_fallback=0)
     counted = counting(session, no_inputs)
     assert counted.share is None
-    assert counted.note == "how much the Core ML provider took is unknown: x: its 9 GB do not fit"
+    assert counted.note == "the share of the Core ML provider is unknown: x: its 9 GB do not fit"
 
 
 @pytest.mark.parametrize("old", [pytest.param(False, marks=newer), True])
@@ -319,7 +317,7 @@ def test_a_provider_that_fails_is_an_error_and_not_the_cpu(tmp_path: Path) -> No
     with pytest.raises(HettopError) as caught:
         load(tmp_path, ClaimingRuntime(refuses=refusal))
     assert caught.value.kind == "load"
-    assert caught.value.message == "m.onnx cannot be loaded: Error in building plan"
+    assert caught.value.message == "cannot load m.onnx: Error in building plan"
 
 
 def test_providers_beside_the_two_are_named() -> None:

@@ -159,7 +159,7 @@ def test_a_state_is_zeros_at_each_call_and_that_is_said(tmp_path: Path) -> None:
 
     specs = {"x": spec((4,), np.float16), "memory": mb.StateTensorSpec((4,), dtype=types.fp16)}
     backend, loaded = load(saved(tmp_path / "m.mlpackage", build, specs), tmp_path)
-    assert "its state is zeros at each call" in loaded.note
+    assert "its state is zero at each call" in loaded.note
     feed = backend.make_inputs(loaded.inputs, InputOptions())
     assert feed["memory"].tolist() == [0, 0, 0, 0]
     backend.predict(feed)

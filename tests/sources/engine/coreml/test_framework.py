@@ -21,5 +21,5 @@ def test_a_compilation_on_a_full_disk_may_be_tried_elsewhere_and_another_failure
         Framework().compile_model(tmp_path / "a.mlpackage", tmp_path / "a.mlmodelc")
     assert full.value.errno == errno.ENOSPC
     bench.set(raise_in_compile="no such opset")
-    with bench.here(), pytest.raises(HettopError, match="cannot be compiled: no such opset"):
+    with bench.here(), pytest.raises(HettopError, match=": no such opset"):
         Framework().compile_model(tmp_path / "a.mlpackage", tmp_path / "a.mlmodelc")

@@ -90,7 +90,7 @@ def test_the_default_function_comes_first_and_an_unknown_one_is_refused(tmp_path
     assert found.function("one", tmp_path).name == "one"
     with pytest.raises(HettopError) as caught:
         found.function("three", tmp_path)
-    assert (caught.value.kind, caught.value.hint) == ("input", "it has: two, one")
+    assert (caught.value.kind, caught.value.hint) == ("input", "its functions: two, one")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_description_that_makes_no_sense_is_refused_with_what_to_do(document: 
     with pytest.raises(HettopError) as caught:
         read_metadata(compiled(tmp_path, document))
     assert caught.value.kind == "format"
-    assert "metadata.json makes no sense" in caught.value.message
+    assert "invalid metadata.json" in caught.value.message
 
 
 def test_a_model_without_a_description_asks_for_its_package(tmp_path: Path) -> None:

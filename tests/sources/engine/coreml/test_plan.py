@@ -78,10 +78,10 @@ def test_each_unit_has_a_plan_of_its_own(bench: Bench, compiled: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        ("none", "the framework tells no device for any of the 1 operations"),
-        ("odd", "the framework tells no device for any of the 1 operations"),
-        ("empty", "the compiled model tells of no operations"),
-        ("program-less", "the compiled model tells of no operations"),
+        ("none", "the framework reports no device for any of the 1 operations"),
+        ("odd", "the framework reports no device for any of the 1 operations"),
+        ("empty", "the compiled model lists no operations"),
+        ("program-less", "the compiled model lists no operations"),
     ],
 )
 def test_odd_plans_become_words(bench: Bench, compiled: str, plan: str, message: str) -> None:
@@ -105,7 +105,7 @@ def test_an_old_system_says_what_plans_need() -> None:
 def test_a_function_that_is_not_there_is_refused_with_those_that_are(compiled: str) -> None:
     with pytest.raises(HettopError, match="no function 'other'") as caught:
         read_plan(compiled, "ALL", "other")
-    assert caught.value.hint == "it has: main"
+    assert caught.value.hint == "its functions: main"
 
 
 # -- structures that no small model has -------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def test_an_operation_is_refused_where_its_plan_names_other_devices_alone() -> N
     ("make", "kind", "words"),
     [
         (models.flexible, "input", "shape of x is not fixed"),
-        (models.random, "unsupported-op", "draws numbers"),
+        (models.random, "unsupported-op", "is random"),
         (counter, "format", "keeps a state"),
     ],
 )

@@ -120,7 +120,7 @@ def test_what_graphs_inside_of_a_step_read_from_around_is_read_by_the_step(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("make", "words"), [(models.drawing, "draws numbers"), (models.sequences, "no array: the model cannot be cut")]
+    ("make", "words"), [(models.drawing, "is random"), (models.sequences, "not an array: the model cannot be cut")]
 )
 def test_a_model_that_cannot_be_cut_is_refused_with_the_step(
     make: Callable[[Path], str], words: str, tmp_path: Path

@@ -43,7 +43,7 @@ def test_a_survey_tells_each_part_and_its_share_only_grows(tmp_path: Path) -> No
         f"profiling layers on {TWO}, device 2 of 2",
         "timing the whole model",
     ]
-    assert texts[4].startswith(f"what moving costs on {ONE}: cut 1 of ")
+    assert texts[4].startswith(f"measuring transfer cost on {ONE}: cut 1 of ")
     shares = [share for _, share in told]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1] < 1.0, shares[-1] > 0.8) == (0.0, True, True)

@@ -36,7 +36,7 @@ def test_sizes_and_limits_may_be_left_out_together() -> None:
     del plain["size"], plain["limit"]
     assert table_of(plain).limits.tolist() == [math.inf]
     assert refusal(json.dumps({**plain, "limit": {"A": 1}})) == (
-        "size is missing: the MB of each layer, for there are limits"
+        "size is missing: the MB of each layer, required by limit"
     )
 
 
@@ -49,12 +49,12 @@ def test_sizes_and_limits_may_be_left_out_together() -> None:
         ({"L": 3}, "e has 2 entries for 3 layers"),
         ({"D": []}, "D must list 1 to 500 devices"),
         ({"D": "AB"}, "D must list"),
-        ({"D": ["A", "A"]}, "D names a device twice"),
+        ({"D": ["A", "A"]}, "D lists a device twice"),
         ({"D": ["A", ""]}, "D: a device's name"),
         ({"D": ["A", 7]}, "D: a device's name"),
         ({"D": ["A", "\ud800"]}, "D: "),
         ({"D": ["A", "\x1b[31mB"]}, "D: "),
-        ({"D": ["A", "B, A_2"]}, "D: 'B, A_2' has characters that a device's name cannot have (commas among them)"),
+        ({"D": ["A", "B, A_2"]}, "D: 'B, A_2' has characters that are not valid in a device name (such as commas)"),
         ({"D": ["A", "B", "C"]}, "e, layer 1: 2 numbers for 3 devices"),
         ({"e": None}, "e is missing"),
         ({"e": {}}, "e must be a list"),
@@ -62,14 +62,14 @@ def test_sizes_and_limits_may_be_left_out_together() -> None:
         ({"e": [[1, 2], [3]]}, "e, layer 2: 1 numbers for 2 devices"),
         ({"e": [[1, 2], 3]}, "e, layer 2: not a list"),
         ({"e": [[1, 2], [3, -4]]}, "e, layer 2, B: -4 is negative"),
-        ({"e": [[1, 2], [3, "x"]]}, "e, layer 2, B: no number"),
-        ({"e": [[1, 2], [3, True]]}, "e, layer 2, B: no number"),
+        ({"e": [[1, 2], [3, "x"]]}, "e, layer 2, B: not a number"),
+        ({"e": [[1, 2], [3, True]]}, "e, layer 2, B: not a number"),
         ({"cin": [[1, 2], [3, 1e16]]}, "cin, layer 2, B: larger than 1e+15"),
         ({"cout": [[1, 2], [3, 10**400]]}, "cout, layer 2, B: larger"),
         ({"cout": [[1, 2], [3, -(10**400)]]}, "cout, layer 2, B: negative"),
         ({"size": [1]}, "size has 1 entries for 2 layers"),
         ({"size": [1, None]}, "size of layer 2: null"),
-        ({"limit": {"C": 1}}, "limit: there is no device 'C' in D (A, B)"),
+        ({"limit": {"C": 1}}, "limit: unknown device 'C' (D has A, B)"),
         ({"limit": {"A": -1}}, "limit of A: -1 is negative"),
         ({"limit": [1]}, "limit must map"),
         ({"P": [1]}, "P, layer 1: 1 numbers for 2 devices"),
@@ -85,16 +85,16 @@ def test_a_wrong_table_is_refused_with_the_place(changed: dict[str, Any], words:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it is no JSON"),
-        ("[1]", "it holds no JSON object"),
-        ('{"L": 1,', "it is no JSON"),
-        (b"\xff\xfe\x00", "it is no "),
-        ('{"L": NaN}', "NaN is no number"),
-        ('{"L": 1, "D": ["A"], "e": [[-Infinity]]}', "-Infinity is no number"),
+        ("", "not valid JSON"),
+        ("[1]", "not a JSON object"),
+        ('{"L": 1,', "not valid JSON"),
+        (b"\xff\xfe\x00", "not "),
+        ('{"L": NaN}', "NaN is not valid JSON"),
+        ('{"L": 1, "D": ["A"], "e": [[-Infinity]]}', "-Infinity is not valid JSON"),
         ('{"L": 1, "D": ["A"], "e": [[1e999]]}', "e, layer 1, A: larger"),
-        ("[" * 100_000, "it is no JSON that can be read"),
-        ('{"L": ' + "1" * 5000 + "}", "it is no JSON that can be read"),
-        ('{"cases": [{}]}', "it holds several cases"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"L": ' + "1" * 5000 + "}", "not valid JSON"),
+        ('{"cases": [{}]}', "it contains several cases"),
     ],
 )
 def test_what_is_no_table_at_all_is_refused(text: str | bytes, words: str) -> None:
@@ -132,9 +132,9 @@ def test_costs_in_the_other_unit_are_refused_unless_there_are_watts() -> None:
     def with_unit(unit: str, **more: Any) -> CostTable:
         return table_of(fields(1, "A", unit=unit, **more))
 
-    with pytest.raises(HettopError, match="in ms, which tells no energy"):
+    with pytest.raises(HettopError, match="in ms cannot be used for the objective energy"):
         for_objective(with_unit("ms"), "energy")
-    with pytest.raises(HettopError, match="in mJ, which tells no latency"):
+    with pytest.raises(HettopError, match="in mJ cannot be used for the objective latency"):
         for_objective(with_unit("mJ"), "latency")
     assert for_objective(with_unit("ms", P=[3]), "energy").execution.tolist() == [[30]]
     assert for_objective(with_unit("mJ", P=[3]), "energy").execution.tolist() == [[10]]

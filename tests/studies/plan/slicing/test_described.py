@@ -64,9 +64,9 @@ def test_a_limit_and_watts_go_into_the_table() -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"like": "Z"}, "which is none of A"),
+        ({"like": "Z"}, "which is not one of A"),
         ({"name": "A"}, "name of two devices"),
-        ({}, "watts are unknown"),
+        ({}, "power is unknown"),
     ],
 )
 def test_what_does_not_fit_the_table_is_refused(changed: dict[str, Any], words: str) -> None:
@@ -77,23 +77,26 @@ def test_what_does_not_fit_the_table_is_refused(changed: dict[str, Any], words: 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "no JSON"),
-        ("[]", "no list"),
-        ("{}", "no list"),
-        ("[3]", "device 1 is no JSON object"),
+        ("{", "not valid JSON"),
+        ("[]", "not a list"),
+        ("{}", "not a list"),
+        ("[3]", "device 1 is not a JSON object"),
         ('[{"name": "N"}]', "like must be a name"),
         ('[{"name": "", "like": "A"}]', "name must be a name"),
         ('[{"name": "N", "like": "A", "times": 0}]', "more than 0"),
-        ('[{"name": "N", "like": "A", "times": -1}]', "from 0 on"),
-        ('[{"name": "N", "like": "A", "times": NaN}]', "no JSON"),
-        ('[{"name": "N", "like": "A", "times": true}]', "from 0 on"),
-        ('[{"name": "N", "like": "A", "speed": 2}]', "there is no 'speed'"),
+        ('[{"name": "N", "like": "A", "times": -1}]', "of 0 or more"),
+        ('[{"name": "N", "like": "A", "times": NaN}]', "not valid JSON"),
+        ('[{"name": "N", "like": "A", "times": true}]', "of 0 or more"),
+        ('[{"name": "N", "like": "A", "speed": 2}]', "unknown field 'speed'"),
         ('[{"name": "N", "like": "A", "cut": [1]}]', "cut must be two numbers"),
         ('[{"name": "N", "like": "A", "unsupported": "Conv"}]', "must list types"),
         ('[{"name": "N", "like": "A", "mhz": 50, "lowest": [104, 60], "highest": [767, 10]}]', "do not lie between"),
-        ('[{"name": "N", "like": "A", "mhz": 104, "lowest": [104, 60], "highest": [104, 10]}]', "no two frequencies"),
+        (
+            '[{"name": "N", "like": "A", "mhz": 104, "lowest": [104, 60], "highest": [104, 10]}]',
+            "two frequencies are needed",
+        ),
         ('[{"name": "N", "like": "A", "mhz": 415, "times": 2}]', "exclude each other"),
-        ('[{"name": "N", "like": "A", "mhz": 415, "highest": [767, 0], "lowest": [104, 60]}]', "takes no time"),
+        ('[{"name": "N", "like": "A", "mhz": 415, "highest": [767, 0], "lowest": [104, 60]}]', "must be above 0"),
     ],
 )
 def test_bad_descriptions_are_refused_with_the_place(text: str, words: str) -> None:
@@ -103,8 +106,8 @@ def test_bad_descriptions_are_refused_with_the_place(text: str, words: str) -> N
 
 
 def test_a_file_is_named_where_it_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(HettopError, match=r"no file .*nowhere"):
+    with pytest.raises(HettopError, match=r"file not found: .*nowhere"):
         load_described(tmp_path / "nowhere.json")
     (tmp_path / "d.json").write_text("[]")
-    with pytest.raises(HettopError, match=r"d\.json: it holds no list"):
+    with pytest.raises(HettopError, match=r"d\.json: not a list"):
         load_described(tmp_path / "d.json")

@@ -36,13 +36,13 @@ def test_the_notation_of_a_plan_reads_as_that_plan(given_fields: Fields) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no slice"),
-        ("X_1", "no slice on a device of B, N"),
-        ("N_0", "no slice"),
-        ("N_2", "begin with layer 1"),
-        ("N_1, B_1", "go up"),
-        ("N_1, B_3, N_2", "go up"),
-        ("N_1, B_7", "to layer 6 at most"),
+        ("", "invalid slice"),
+        ("X_1", "invalid slice 'X_1' .devices: B, N"),
+        ("N_0", "invalid slice"),
+        ("N_2", "start at layer 1"),
+        ("N_1, B_1", "increase"),
+        ("N_1, B_3, N_2", "increase"),
+        ("N_1, B_7", "up to layer 6"),
         ("B_1, N_5", "N cannot run layers 5 to 6"),
     ],
 )
