@@ -10,6 +10,7 @@ from typing import Any, Protocol, TextIO
 
 import msgspec
 
+from hettop.console.messages import is_quiet
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure
 from hettop.format import clock
@@ -147,7 +148,7 @@ def progress_line() -> ProgressLine:
 
 def width_of(stream: TextIO, term: str) -> int:
     """How many cells a line on `stream` has; 0 where nobody watches, or where a line cannot be redrawn."""
-    if not stream.isatty() or term == "dumb":
+    if is_quiet() or not stream.isatty() or term == "dumb":
         return 0
     return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
 

@@ -105,10 +105,10 @@ def _panel_or_none(value: Any) -> str:
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
-    from hettop.compute_units import CORE_ML_UNITS
+    from hettop.compute_units import CORE_ML_UNITS, parse_unit
     from hettop.sources.engine.backend import split_unit
 
-    unit = _text(value)
+    unit = parse_unit(_text(value))
     if split_unit(unit)[0] not in CORE_ML_UNITS:
         raise ValueError
     return unit
@@ -152,7 +152,7 @@ SETTINGS: tuple[Setting, ...] = (
         "a unit such as CPU_AND_NE, or empty for the first that there is",
         "the unit that the live view begins with",
         _unit_or_none,
-        option="--unit",
+        option="--units",
     ),
     Setting(
         "layout.hidden",
