@@ -234,7 +234,7 @@ def parse(name: str, argv: Sequence[str]) -> argparse.Namespace:
 def _given(name: str, argv: Sequence[str]) -> dict[str, str]:
     """The options on the command line: destination to the flag that help shows."""
     parser = parser_of(name)
-    flags = {}
+    flags: dict[str, str] = {}
     for action in parser._actions:
         if action.help is not argparse.SUPPRESS and action.option_strings:
             flags.setdefault(action.dest, action.option_strings[-1])

@@ -89,9 +89,9 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     def begin() -> ReplayFeed:
         from hettop.app.replay import ReplayFeed
 
-        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0, refold=arguments.refold))
         if arguments.at is not None:
-            check_moment(arguments.at, opened[0].replay_status().duration_ns)
+            check_moment(arguments.at, end_of(path))
+        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0, refold=arguments.refold))
         if alone:
             opened[0].to_end()
         return opened[0]

@@ -9,6 +9,7 @@ import argparse
 import re
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from hettop.compute_units import ALIASES_HELP, ALL_UNITS, parse_unit, parse_units
 from hettop.errors import HettopError
@@ -128,9 +129,7 @@ def add_unit_option(parser: argparse.ArgumentParser, words: str, *, default: str
     add_alias(group, "--unit", "units", parse_unit)
 
 
-def add_alias(
-    group: argparse._ActionsContainer, flag: str, name: str, read: Callable[[str], object] | None = None
-) -> None:
+def add_alias(group: argparse._ActionsContainer, flag: str, name: str, read: Callable[[str], Any] = str) -> None:
     """Another name of an option, which no help shows."""
     group.add_argument(flag, dest=name, type=read, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 

@@ -17,6 +17,7 @@ from hettop.console.measuring import (
     print_header_warnings,
     print_power_problem,
     print_recorded,
+    print_warnings,
 )
 from hettop.console.messages import print_error, print_warning
 from hettop.console.progress import ProgressStream
@@ -29,14 +30,14 @@ from hettop.measurement.arguments import (
 )
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
-from hettop.measurement.setup import Setup, prepare
+from hettop.measurement.setup import Setup, load_warnings, prepare
 from hettop.report.conditions import conditions_blocks, conditions_document
 from hettop.report.document import session_document
 from hettop.report.page import Items
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import statistics
-from hettop.sources.load.parts import LoadPart, parse_load
+from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import unavailable
 from hettop.studies.output import StudyOutput
 from hettop.studies.rounds import (
