@@ -155,7 +155,7 @@ def measure_and_print(setup: Setup, options: MeasureOptions, *, form: str, thres
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
-        print_error(f"the competing load failed: {headless.load_failure.message}", headless.load_failure.hint)
+        print_error(f"the competing load failed: {headless.load_failure.message}")
         return EXIT_FAILED
     code = _exit_code(headless.session, thresholds)
     return after_recording(code, closed, headless.session)

@@ -191,7 +191,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
-        print_error(f"the competing load failed: {headless.load_failure.message}", headless.load_failure.hint)
+        print_error(f"the competing load failed: {headless.load_failure.message}")
         return EXIT_FAILED
     code = _exit_code(found) if found.units else EXIT_FAILED
     return after_recording(code, outcome.closed, headless.session)

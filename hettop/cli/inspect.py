@@ -7,9 +7,8 @@ import shutil
 import sys
 from dataclasses import replace
 
-from hettop.cli.read_options import FILE_FORMATS, MLPROGRAM
+from hettop.cli.read_options import MLPROGRAM
 from hettop.errors import HettopError
-from hettop.measurement.arguments import TABLE
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.models.cache import default_cache
 from hettop.models.inputs import parse_shape
@@ -20,8 +19,6 @@ from hettop.models.resolve import model_file, model_package, resolve
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.format in FILE_FORMATS:  # as --as was called once
-        arguments.file_format, arguments.format = FILE_FORMATS[arguments.format], TABLE
     inspection = _inspect(arguments)
     if arguments.as_json:
         from hettop.report.document import to_json  # with the fold, which a table does without

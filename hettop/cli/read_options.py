@@ -260,16 +260,7 @@ def add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         help=f"built-in network: as {ONNX} (default) or {MLPROGRAM}",
     )
-    add_output_options(parser, (TABLE, JSON))
-    for action in parser._actions:
-        if "--format" in action.option_strings:  # had the values of --as once
-            action.choices, action.type = None, _result_or_file_format
-
-
-def _result_or_file_format(text: str) -> str:
-    if text not in (TABLE, JSON, *FILE_FORMATS):
-        raise invalid("output format", text, f"write {TABLE} or {JSON}")
-    return text
+    add_output_options(parser, (TABLE, JSON), {name: ("file_format", kind) for name, kind in FILE_FORMATS.items()})
 
 
 _DOCTOR_EXAMPLES = """\

@@ -137,7 +137,7 @@ def print_turns_problem(turns: Turns | None, longer: str | None = None) -> None:
     had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_S:g} s"
     shorter = ", or --power none for shorter turns" if turns.by_power else ""
     more = longer or f"--duration {seconds}s"
-    print_warning(f"few turns, so drift may confound the comparison: {turns.unit} had {had}", f"add {more}{shorter}")
+    print_warning(f"few turns, so drift may confound the comparison: {turns.unit} had {had}", f"use {more}{shorter}")
 
 
 def after_recording(code: int, closed: Closed | None, session: Session) -> int:

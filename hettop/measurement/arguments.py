@@ -6,9 +6,10 @@ Imports nothing heavy: `hettop --help` must answer at once.
 from __future__ import annotations
 
 import argparse
+import os
 import re
-from collections.abc import Callable, Sequence
-from pathlib import PurePath
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from hettop.compute_units import ALIASES_HELP, ALL_UNITS, parse_unit, parse_units
@@ -293,23 +294,46 @@ def add_token_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = (TABLE, JSON)) -> None:
-    """`--format`, its short forms, and `-o/--output` with `--force`."""
+class _SetFormat(argparse.Action):
+    """Sets the output format; two options that set different ones exclude each other."""
+
+    accepted: Mapping[str, tuple[str, Any]] = {}
+    """Further values of `--format`, with what each sets instead: the destination and the value."""
+
+    def __call__(self, _: argparse.ArgumentParser, space: argparse.Namespace, values: Any, *__: Any) -> None:
+        value = self.const if self.nargs == 0 else values
+        if value in self.accepted:
+            setattr(space, *self.accepted[value])
+            return
+        before = getattr(space, self.dest, None)
+        if before not in (None, value):
+            raise HettopError("usage", f"output formats exclude each other: {before}, {value}", "use one of them")
+        setattr(space, self.dest, value)
+
+
+def add_output_options(
+    parser: argparse.ArgumentParser,
+    formats: Sequence[str] = (TABLE, JSON),
+    accepted: Mapping[str, tuple[str, Any]] | None = None,
+) -> None:
+    """`--format`, its short forms, and `-o/--output` with `--force`. `accepted`: as `_SetFormat` has it."""
     group = group_of(parser, OUTPUT_GROUP)
-    form = group.add_mutually_exclusive_group()
-    form.add_argument(
+    short = partial(group.add_argument, dest="format", action=_SetFormat, nargs=0)
+    form: Any = group.add_argument(
         "--format",
-        choices=tuple(formats),
+        action=_SetFormat,
+        choices=(*formats, *(accepted or ())),
         metavar="F",
         help=f"{', '.join(formats[:-1])} or {formats[-1]} ({formats[0]})",
     )
-    form.add_argument("--json", dest="format", action="store_const", const=JSON, help="print JSON (--format json)")
+    form.accepted = accepted or {}
+    short("--json", const=JSON, help="print JSON (--format json)")
     if JSON_LINES in formats:
         words = "print a JSON line for each sample (--format jsonl)"
-        form.add_argument("--jsonl", dest="format", action="store_const", const=JSON_LINES, help=words)
+        short("--jsonl", const=JSON_LINES, help=words)
     if MARKDOWN in formats:
         words = "print Markdown (--format md)"
-        form.add_argument("--markdown", dest="format", action="store_const", const=MARKDOWN, help=words)
+        short("--markdown", const=MARKDOWN, help=words)
     suffixes = ", ".join(suffix for suffix, name in FORMAT_OF_SUFFIX.items() if name in formats and len(suffix) < 7)
     group.add_argument(
         "-o", "--output", metavar="OUT", help=f"write the result to OUT; the suffix selects the format ({suffixes})"
@@ -327,7 +351,7 @@ def choose_format(arguments: argparse.Namespace) -> None:
     if arguments.format is None:
         arguments.format = formats[0]
         if arguments.output not in (None, PIPE):
-            suffix = PurePath(arguments.output).suffix.lower()
+            suffix = os.path.splitext(arguments.output)[1].lower()  # noqa: PTH122 - pathlib is slow to import
             named = FORMAT_OF_SUFFIX.get(suffix)
             if named not in formats:
                 known = ", ".join(each for each, name in FORMAT_OF_SUFFIX.items() if name in formats)

@@ -1,6 +1,6 @@
-"""What the user asked for, as plain values, and the published protocols that are defaults of it.
+"""The options of a measurement as plain values, and the published protocols that set their defaults.
 
-Imports nothing heavy: every command's help goes through here.
+Imports nothing heavy: the help of every command imports this.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from hettop.units import NS_PER_S
 DEFAULT_MODEL = "mobilenetv2"
 DEFAULT_WARMUP = 10
 LONGEST_WARMUP = 1000
-"""Calls that a warm-up may take which ends when the unit is steady; what is not steady by then has modes, or drifts."""
+"""The most calls of a warm-up that ends when the unit is steady."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What to run, and with which inputs, as the user wrote it."""
+    """The model and its inputs, as on the command line."""
 
     model: str = DEFAULT_MODEL
     backend: str | None = None
@@ -76,7 +76,7 @@ MLPERF_DURATION_NS = 60 * NS_PER_S
 MLPERF_SAMPLES = 64
 """Below it LoadGen's early stopping cannot bear out a 90th percentile."""
 
-NO_REST = "with rests, units run one after another and nothing arrives at a rate: --rest 0, or another protocol"
+NO_REST = "add --rest 0, or use another protocol"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def under_protocol(name: str | None, given: Mapping[str, Any], options: MeasureO
     found = replace(options, **given)
     if found.rest_ns and (found.interleave or found.rate_hz is not None):
         why = "--interleave" if found.interleave else "--rate"
-        raise HettopError("usage", f"{why} leaves no room for rests between samples", NO_REST)
+        raise HettopError("usage", f"{why} leaves no time for pauses between samples", NO_REST)
     if protocol is None:
         return found
     overridden = {key: value for key, value in given.items() if value != getattr(options, key)}
