@@ -150,7 +150,7 @@ class Parser(argparse.ArgumentParser):
         if not word.startswith("-"):
             return f"unexpected argument: {words}", see
         near = nearest(word.partition("=")[0], self._flags())
-        return f"unknown option: {words}", f"{near} ({see})" if near else see
+        return f"unknown option: {word}", f"{near} ({see})" if near else see
 
     def _invalid(self, found: re.Match[str], see: str) -> tuple[str, str]:
         flag, words = found["flags"].rpartition("/")[2], found["words"]

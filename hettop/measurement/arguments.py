@@ -375,10 +375,8 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
 
 def check_result_options(arguments: argparse.Namespace) -> None:
     """Raises HettopError (`usage`) for two kinds of output, and for `--force` without a file."""
-    if arguments.stream and arguments.format != TABLE and arguments.output is None:
-        raise HettopError(
-            "usage", f"options exclude each other: --stream, --format {arguments.format}", "use one of them"
-        )
+    if arguments.stream and (arguments.format != TABLE or arguments.output is not None):
+        raise HettopError("usage", "options exclude each other: --stream, --format or --output", "use one of them")
 
 
 def check_force(arguments: argparse.Namespace) -> None:

@@ -28,7 +28,7 @@ from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup, make_header
 from hettop.record import pack
 from hettop.record.writer import Writer
-from hettop.report.formats import result_text
+from hettop.report.formats import TABLE, result_text
 from hettop.report.page import Block, Paragraph
 from hettop.sources.engine.backend import RealClock
 from hettop.studies.registry import STUDIES
@@ -92,7 +92,7 @@ class StudyOutput:
             blocks = [Paragraph(title, "muted"), *(STUDIES[self._name].page(result) if page is None else page)]
             sys.stdout.write(result_text(self._arguments.format, document, blocks, width))
             sys.stdout.flush()
-        if self._recording is not None:
+        if self._recording is not None and self._arguments.format == TABLE and not self._arguments.stream:
             print_note(f"kept in {self._arguments.record}")
 
     def failed(self, message: str) -> None:

@@ -73,9 +73,9 @@ def test_complaints_are_short_and_name_the_help() -> None:
         (["--zzz"], "unknown option: --zzz", "see hettop bench --help"),
         (["--unts", "cpu"], "unknown option: --unts", "did you mean '--units'? (see hettop bench --help)"),
         (
-            ["--protocol", "m3"],
-            "invalid value of --protocol: 'm3'",
-            "did you mean 'm2'? choose from embench, m2, mlperf",
+            ["--protocol", "embnch"],
+            "invalid value of --protocol: 'embnch'",
+            "did you mean 'embench'? choose from embench, m2, mlperf",
         ),
         (
             ["--rate", "fast"],

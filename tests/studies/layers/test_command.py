@@ -147,7 +147,7 @@ def test_published_roofs_are_told_without_measuring(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--chip", "M9"), "nothing is published here"),
-        (("--device", "A7"), "is for the published roofs"),
+        (("--device", "A7"), "--device needs --chip"),
         (("--chip", "M2", "--device", "TPU"), "has no device"),
     ],
 )

@@ -61,8 +61,8 @@ def test_variants_are_told_as_they_come_and_recorded(tmp_path: Path) -> None:
         (("--precisions", "fp8"), "unknown precision"),
         (("--precisions", "palette4", "--backend", "onnxruntime"), "unknown precision"),
         (("--backend", "simulated"), "one model in one precision"),
-        (("--json", "--stream"), "--json prints when all is done"),
-        (("--force",), "--force replaces a recording"),
+        (("--json", "--stream"), "options exclude each other: --stream"),
+        (("--force",), "--force has nothing to replace"),
         (("missing.onnx",), "missing.onnx"),
     ],
 )
