@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise HettopError("usage", "--device needs --chip", "add --chip CHIP")
     if arguments.backend not in PROFILED_BACKENDS:
         hint = "leave out --backend: Core ML files are translated"
-        raise HettopError("usage", f"no roofline of this backend: {arguments.backend}", hint)
+        raise HettopError("usage", f"only onnxruntime has a measured roofline: --backend {arguments.backend}", hint)
     with StudyOutput("roofline", arguments) as output:
         setup, measured = measure(arguments, output)
         if measured.roofs is None:
