@@ -100,7 +100,7 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
         prometheus=arguments.prometheus,
         force=arguments.force,
     )
-    told = {
+    values = {
         "warmup": LONGEST_WARMUP if arguments.warmup == AUTO_WARMUP else arguments.warmup,
         "until_steady": True if arguments.warmup == AUTO_WARMUP else None,
         "runs": arguments.runs,
@@ -110,7 +110,7 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
         "interleave": arguments.interleave or None,
         "load": None if arguments.load == NO_LOAD else arguments.load,
     }
-    given = {name: value for name, value in told.items() if value is not None}
+    given = {name: value for name, value in values.items() if value is not None}
     besides = {
         "--closed-too": arguments.closed_too,
         "--against": arguments.against is not None,
@@ -182,8 +182,8 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
 
 def about_tokens(arguments: argparse.Namespace) -> bool:
     """Whether to measure prefill and decode. Raises HettopError (`usage`) where one of both is missing."""
-    told = {"--prefill": arguments.prefill, "--decode": arguments.decode}
-    missing = [name for name, texts in told.items() if not texts]
+    stages = {"--prefill": arguments.prefill, "--decode": arguments.decode}
+    missing = [name for name, texts in stages.items() if not texts]
     if len(missing) == 2 and arguments.tokens is None:
         return False
     if missing:

@@ -161,8 +161,8 @@ class Parser(argparse.ArgumentParser):
             return f"invalid value of {flag}: {choice['value']}", f"{near} {choices}" if near else choices
         if excluded := _EXCLUDED.fullmatch(words):
             return f"options exclude each other: {flag}, {excluded['other'].rpartition('/')[2]}", "use one of them"
-        told, semicolon, hint = words.rpartition("; ")
-        return (f"{flag}: {told}", hint) if semicolon else (f"{flag}: {words}", see)
+        wrong, semicolon, hint = words.rpartition("; ")
+        return (f"{flag}: {wrong}", hint) if semicolon else (f"{flag}: {words}", see)
 
     def _flags(self) -> list[str]:
         shown = [action for action in self._actions if action.help is not argparse.SUPPRESS]

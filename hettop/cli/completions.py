@@ -34,7 +34,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
         "hettop-aurora",
     ),
 }
-"""Values worth offering where a parser takes any."""
+"""Values to offer for options that accept any value."""
 
 Commands = Mapping[str, list[Option]]
 

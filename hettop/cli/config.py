@@ -22,7 +22,7 @@ from hettop.text import clean
 from hettop.tui.keymap import Keymap
 from hettop.tui.keys import KEYS
 
-EXAMPLE_KEYS = ("unit.next", "room.load", "freeze")
+EXAMPLE_KEYS = ("unit.next", "freeze")
 
 
 def run(arguments: argparse.Namespace) -> int:

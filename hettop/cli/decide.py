@@ -58,7 +58,7 @@ from hettop.units import NS_PER_MS
 
 DEFAULT_LIMIT_NS = 120 * 10**9
 ENOUGH = 1.25
-"""Times the least number of samples of a percentile: what correlation takes away is not known beforehand."""
+"""Factor on the samples that a percentile needs, because correlation reduces the effective sample size."""
 
 RAW_LIMIT = 1_000_000  # samples of a unit that are kept in order; a measurement on the spot ends there
 COLD_NAME = "cold.jsonl"
@@ -220,8 +220,10 @@ def _measure_options(question: Question, arguments: argparse.Namespace) -> Measu
         return replace(usual, rate_hz=arguments.rate)
     if arguments.until_proven:
         raise HettopError("usage", "options exclude each other: --until-proven, --protocol", "use one of them")
-    told = {"runs": arguments.runs, "rate_hz": arguments.rate, "load": question.load}
-    return under_protocol(arguments.protocol, {name: value for name, value in told.items() if value is not None}, usual)
+    values = {"runs": arguments.runs, "rate_hz": arguments.rate, "load": question.load}
+    return under_protocol(
+        arguments.protocol, {name: value for name, value in values.items() if value is not None}, usual
+    )
 
 
 def _time_limit(arguments: argparse.Namespace) -> int | None:

@@ -90,7 +90,7 @@ def _size() -> tuple[int, int] | None:
     if not sys.stdout.isatty():
         return None
     found = os.get_terminal_size(sys.stdout.fileno())
-    return found.columns, found.lines  # zeros where nobody told the terminal its size
+    return found.columns, found.lines  # zeros where the terminal has no size
 
 
 def _clear() -> int:
@@ -117,7 +117,7 @@ def run_control(
 ) -> int:
     """Measure, print and remember; `hidden` are the names to remove from the output, None to remove none.
 
-    By default on this machine, for as long as the control takes, with the control's model.
+    By default on this machine, for the duration of the control, with the control's model.
 
     Raises HettopError (exit 2) where there is no Core ML or no source of power.
     """
@@ -198,8 +198,8 @@ def _page(checked: Sequence[Checked], document: dict[str, Any]) -> str:
     findings = [Finding(f"{each.rail.upper()} rail", each.validated, each.words) for each in checked]
     kept = ", ".join(rail.upper() for rail in document["remembered"])
     machine = f"{document['machine']}, macOS build {document['build']}"
-    told = f"validated rails of {machine}: {kept}" if kept else "no validated rails"
+    kept_line = f"validated rails of {machine}: {kept}" if kept else "no validated rails"
     terminal = Terminal(None, sys.stdout.encoding or "ascii", os.environ)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     page = doctor_page({clean(what): findings}, width=width, ascii_only=not terminal.speaks_unicode)
-    return f"{page}{clean(told)}\n"
+    return f"{page}{clean(kept_line)}\n"

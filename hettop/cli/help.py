@@ -1,4 +1,4 @@
-"""`hettop help`: short pages on topics, a command's own help, the manual page in troff."""
+"""`hettop help`: pages on topics, a command's help, and the manual page in troff; `hettop version`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _options(options: list[Option]) -> list[str]:
 
 
 def _text(text: str, *, keep: bool = False) -> list[str]:
-    """Lines of text that troff takes for text; parted at empty lines, unless they are kept as they stand."""
+    """Lines of text, escaped for troff; paragraphs at empty lines, unless `keep`."""
     lines = [re.sub(r"^(?=[.'])", r"\\&", _escaped(line.rstrip())) for line in text.strip("\n").split("\n")]
     return lines if keep else [line or ".PP" for line in lines]
 

@@ -1,4 +1,4 @@
-"""Runs a command as the options of every command say: verbosity, color, and a file for its result."""
+"""Runs a command with the options that all commands have: verbosity, color, and a file for the result."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _check_replaceable(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(CHECKED_BYTES)
     except OSError:
-        return  # said when it cannot be written
+        return  # reported when it is written
     if head.startswith(RECORDING_BEGINNING) or any(byte < 32 and byte not in b"\t\n\r" for byte in head):
         raise HettopError(
             "io", f"not replaced, because it is not a result: {clean(os.fspath(path))}", "name another file"

@@ -87,7 +87,7 @@ def _print_all(source: FileSource, *, as_json: bool) -> None:
 LOOK_EVERY_S = 0.05
 MOST_FAILURES = 3  # without a single sample
 FIRST_SAMPLE_NS = 20 * NS_PER_S  # as patient as the feed is with a source that starts
-USUAL_NS = 5 * 10**9  # where nobody is there to end it
+USUAL_NS = 5 * 10**9  # without a terminal to end it
 WITHOUT_HOPE = ("unavailable", "expired")
 
 
@@ -202,8 +202,8 @@ class _Printer:
             return True
         if now_ns - self._first_ns <= limit + self._interval_ns:
             return False
-        told, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
-        self._print("warning", f"ended after {passed:.3g} s: samples cover {told:.3g} s")
+        covered, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
+        self._print("warning", f"ended after {passed:.3g} s: samples cover {covered:.3g} s")
         return True
 
     def receive(self, event: events.Power | events.PowerStatus) -> None:

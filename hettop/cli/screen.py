@@ -86,12 +86,12 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
         check_theme(arguments.theme)
     user, faults = with_theme(user, has_theme)
     theme = user.settings.values["theme"]
-    told = preferences(user)
+    own = preferences(user)
     return ScreenOptions(
         None if theme == USUAL_THEME else theme.value,
         user.settings["fps"],
         user.settings["ascii"],
-        replace(told, notices=(*told.notices, *faults)),
+        replace(own, notices=(*own.notices, *faults)),
         power=user.power,
         unit=user.settings["unit"] or None,
     )
@@ -130,13 +130,13 @@ def check_theme(name: str) -> None:
 
 def on_terminal() -> bool:
     """Whether there is a person at both ends, at a terminal or at a page."""
-    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # as what --serve starts is told
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # set for the process that --serve starts
         return True
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def has_sixteen_colours() -> bool:
-    """Whether the terminal has no more than 16 colours, as Textual will take it."""
+    """Whether the terminal has at most 16 colors, as Textual determines it."""
     from rich.console import Console
     from textual.constants import COLOR_SYSTEM
 
@@ -152,7 +152,7 @@ def show(
     """
     from hettop.tui.app import HettopApp
 
-    if not os.environ.get("NO_COLOR"):  # an empty one says nothing (no-color.org); Textual would take it at its name
+    if not os.environ.get("NO_COLOR"):  # empty means unset (no-color.org), unlike in Textual
         os.environ.pop("NO_COLOR", None)
     app = HettopApp(
         open_feed,
@@ -311,7 +311,7 @@ def _server_class() -> Any:
             self._taken = False
 
         async def handle_websocket(self, request: Any) -> Any:
-            # Any page that a browser has open may connect to loopback; it says truthfully whose it is.
+            # Any page in a browser may connect to loopback; its origin is reliable.
             origin = request.headers.get("Origin", "")
             if origin not in self._origins:
                 raise web.HTTPForbidden(text=f"not from {clean(origin)}")

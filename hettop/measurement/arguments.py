@@ -388,9 +388,9 @@ def check_force(arguments: argparse.Namespace) -> None:
 
 def model_arguments(model: ModelOptions) -> list[str]:
     """The model options as a command line."""
-    told = [model.model]
+    words = [model.model]
     for option, value in (("--backend", model.backend), ("--function", model.function)):
-        told += [option, value] if value is not None else []
+        words += [option, value] if value is not None else []
     for option, values in (("--shape", model.shapes), ("--input", model.values), ("--hint", model.hints)):
-        told += [part for value in values for part in (option, value)]
-    return [*told, "--seed", str(model.seed)] if model.seed else told
+        words += [part for value in values for part in (option, value)]
+    return [*words, "--seed", str(model.seed)] if model.seed else words

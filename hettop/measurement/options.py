@@ -37,12 +37,12 @@ class MeasureOptions:
 
     warmup: calls after the first that do not count; `until_steady`, at most so many.
     least_runs: steady samples that are taken even if the time is over. rest_ns: a rest before each sample.
-    protocol: the published way to measure that this follows, as the recording tells it.
+    protocol: the published protocol, as it is recorded.
     canary: whether a process counts the frames that a 60 Hz screen misses meanwhile.
-    budget, energy: what the verdict on the screen is to judge, as `hettop decide` takes them.
+    budget, energy: requirements of the verdict on the screen, as options of `hettop decide`.
     prometheus: the port of this machine's loopback on which metrics are served; None: nowhere.
-    power: the source of power by name, `none`, or None for the best there is. why_no_power: reason and remedy that are
-    told where it is `none` and the user did not say so.
+    power: the source of power by name, `none`, or None for the best there is. why_no_power: reason and fix that are
+    reported where it is `none` without the user's choice.
     """
 
     warmup: int = DEFAULT_WARMUP
@@ -112,9 +112,9 @@ PROTOCOLS = {
 
 
 def under_protocol(name: str | None, given: Mapping[str, Any], options: MeasureOptions) -> MeasureOptions:
-    """`options` with what the protocol says and with what was `given` (by the names of `MeasureOptions`), which wins.
+    """`options` with the defaults of the protocol, overridden by `given` (by the names of `MeasureOptions`).
 
-    Raises HettopError (`usage`) where rests and turns, or rests and a rate, were to be had together.
+    Raises HettopError (`usage`) for pauses together with turns or a rate.
     """
     protocol = None if name is None else PROTOCOLS[name]
     if protocol is not None:
@@ -136,5 +136,10 @@ def under_protocol(name: str | None, given: Mapping[str, Any], options: MeasureO
     overridden = {key: value for key, value in given.items() if value != getattr(options, key)}
     if found.until_steady:
         overridden.pop("warmup", None)
-    told = {"name": protocol.name, "words": protocol.words, "figures": list(protocol.figures), "overridden": overridden}
-    return replace(found, protocol=told)
+    document = {
+        "name": protocol.name,
+        "words": protocol.words,
+        "figures": list(protocol.figures),
+        "overridden": overridden,
+    }
+    return replace(found, protocol=document)
