@@ -8,10 +8,13 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 import pytest
 
+from hettop.app.live import LiveFeed
+from hettop.cli.live import _first_units
 from tests.cli.running import HETTOP, assert_refused, called, hettop, plain_environment, read
 from tests.processes.waiting import PATIENCE_S
 from tests.sources.engine import faulty
@@ -129,3 +132,43 @@ def test_a_budget_that_is_none_is_refused_before_anything_starts(option: str, va
     refused = hettop(option, value)
     assert refused.returncode == 2
     assert "invalid" in refused.stderr
+
+
+class Rows:
+    """The calls of a feed with these rows."""
+
+    def __init__(self, *rows: str) -> None:
+        self.session = SimpleNamespace(units=dict.fromkeys(rows))
+        self.calls: list[tuple[str, ...]] = []
+
+    def interleave(self, rows: list[str] | None = None) -> None:
+        self.calls.append(("turns", *(rows or self.session.units)))
+
+    def switch(self, row: str) -> None:
+        self.calls.append(("alone", row))
+
+    def warn(self, text: str) -> None:
+        self.calls.append(("warning", text))
+
+
+@pytest.mark.parametrize(
+    ("named", "usual", "calls"),
+    [
+        ((), None, [("alone", "CPU_ONLY")]),
+        (("CPU_ONLY",), None, [("alone", "CPU_ONLY")]),
+        (("CPU_ONLY", "CPU_AND_NE"), None, [("turns", "CPU_ONLY", "CPU_AND_NE")]),
+        (("all",), None, [("turns", "CPU_ONLY", "CPU_AND_NE", "ALL")]),
+        ((), "ALL", [("alone", "ALL")]),
+        (
+            (),
+            "CPU_ONLY@9",
+            [("warning", "the unit of your settings cannot run here: CPU_ONLY@9"), ("alone", "CPU_ONLY")],
+        ),
+    ],
+)
+def test_several_named_units_run_in_turns(
+    named: tuple[str, ...], usual: str | None, calls: list[tuple[str, ...]]
+) -> None:
+    feed = Rows("CPU_ONLY", "CPU_AND_NE", "ALL")
+    _first_units(cast(LiveFeed, feed), named=named, interleave=False, usual=usual)
+    assert feed.calls == calls
