@@ -1,9 +1,12 @@
-"""Core ML's compute units, and the accelerators that each may use beside the CPU."""
+"""Core ML's compute units: names, aliases, and the accelerators that each may use beside the CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal
+
+from hettop.errors import HettopError
+from hettop.text import clean
 
 Accelerator = Literal["ane", "gpu"]
 """As a load and a power rail name it."""
@@ -33,3 +36,46 @@ USED_BY: Mapping[Accelerator, tuple[str, ...]] = {
 def wanted_device(unit: str) -> str | None:
     """The device that Core ML is to prefer on the unit; None for one without accelerators, or of another framework."""
     return next((DEVICES[each] for each in ACCELERATORS.get(unit, ())), None)
+
+
+ALL_UNITS = "all"
+"""Every unit of this machine; `ALL` and `.all` are Core ML's unit of that name."""
+
+ALIASES: Mapping[str, str] = {
+    "cpu": "CPU_ONLY",
+    "cpuonly": "CPU_ONLY",
+    "gpu": "CPU_AND_GPU",
+    "cpuandgpu": "CPU_AND_GPU",
+    "ne": "CPU_AND_NE",
+    "ane": "CPU_AND_NE",
+    "cpuandne": "CPU_AND_NE",
+    "cpuandane": "CPU_AND_NE",
+    "neuralengine": "CPU_AND_NE",
+    "cpuandneuralengine": "CPU_AND_NE",
+}
+ALIASES_HELP = "cpu, gpu, ne (or ane), all = every unit, ALL = Core ML's ALL"
+
+
+def parse_unit(text: str) -> str:
+    """The name of a unit written in any of the usual ways: `cpu`, `CPU_ONLY@2`, `.cpuAndGPU`, `ane`, `all`, `ALL`.
+
+    A name that is not known here is returned as it is: a backend may have units of its own. Raises HettopError
+    (`usage`) for an empty name, and for a spelling of `all` that could mean either.
+    """
+    name, at, threads = text.strip().partition("@")
+    path, _, word = name.rpartition(".")
+    if not name:
+        raise HettopError("usage", f"invalid unit: {clean(text)!r}", f"write {ALIASES_HELP}")
+    if word.lower() == ALL_UNITS:
+        if path or name.startswith(".") or word == "ALL":
+            return f"ALL{at}{threads}"
+        if word != ALL_UNITS:
+            raise HettopError("usage", f"ambiguous unit: {clean(text)!r}", "all = every unit, ALL = Core ML's ALL")
+        return f"{ALL_UNITS}{at}{threads}"
+    known = ALIASES.get(word.lower().replace("_", "").replace("-", ""))
+    return text.strip() if known is None else f"{known}{at}{threads}"
+
+
+def parse_units(text: str) -> tuple[str, ...]:
+    """The names of a comma-separated list of units. Raises HettopError (`usage`) as `parse_unit` does."""
+    return tuple(map(parse_unit, text.split(",")))

@@ -1,18 +1,15 @@
-"""The one family of errors a user can meet; each says what happened and what to do about it.
-
-Imports nothing of hettop, so every part may raise it.
-"""
+"""The error that a user can meet: what is wrong, and the command or option that fixes it."""
 
 from __future__ import annotations
 
 
 class HettopError(Exception):
-    """What went wrong, in words for the person at the keyboard.
+    """An error with a message and a hint, printed as `error: MESSAGE` and `hint: HINT`.
 
     kind: a stable word for programs (`missing`, `format`, `input`, `unsupported-unit`, `unsupported-op`, `usage`,
         `load`, `plan`, `predict`, `crashed`, `killed`, `timeout`, `recording`, `io`, `load-unavailable`, `power`).
-    message: one sentence that names the thing and the fault.
-    hint: what to do next, or an empty string.
+    message: what is wrong, then a colon and the value.
+    hint: the command or option that fixes it, or an empty string.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "") -> None:

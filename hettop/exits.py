@@ -1,13 +1,25 @@
-"""What hettop ends with: exit codes, and which kinds of error are the user's to mend."""
+"""Exit codes, and the kinds of error that mean wrong use."""
 
 from __future__ import annotations
 
-EXIT_FAILED_THRESHOLD = 1
+EXIT_NOT_MET = 1
+"""A threshold or budget proven not met, a regression, a damaged recording, or outputs that differ."""
 EXIT_WRONG_USE = 2
 EXIT_FAILED = 3
+EXIT_UNDECIDED = 4
+"""The samples prove neither yes nor no, or the statistic of a threshold is unknown."""
 EXIT_INTERRUPTED = 130
 
-# Kinds of error that the user can mend by asking differently; the others are failures while running.
+EXIT_CODES = {
+    0: "done; also for a valid, empty recording",
+    EXIT_NOT_MET: "threshold or budget proven not met, regression, damaged recording, or outputs that differ",
+    EXIT_WRONG_USE: "wrong use, unreadable input, or a unit that this machine does not have",
+    EXIT_FAILED: "everything requested failed while running",
+    EXIT_UNDECIDED: "undecided: insufficient data, or the asserted statistic is unknown",
+    EXIT_INTERRUPTED: "interrupted; what was measured is printed",
+}
+
+# Kinds of error that the user can fix by asking differently; the others are failures while running.
 WRONG_USE_KINDS = frozenset(
     {"usage", "missing", "format", "input", "unsupported-unit", "unsupported-op", "recording", "io", "load-unavailable"}
 )

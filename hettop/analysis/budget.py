@@ -31,10 +31,12 @@ ENERGY_MARGIN = 0.05
 FURTHEST = 10_000_000
 """Above this, the number of missing samples is not reported."""
 
-_TIME = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>s|ms|us|µs|μs)(?:@p(?P<percentile>[0-9]{1,4}(?:\.[0-9]+)?))?")
-_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3}  # micro sign and Greek mu
-_ENERGY = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>J|mJ|uJ|µJ|μJ)")
-_MJ = {"J": 1e3, "mJ": 1.0, "uJ": 1e-3, "µJ": 1e-3, "μJ": 1e-3}
+_TIME = re.compile(
+    r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>s|ms|us|µs|μs)?(?:@p(?P<percentile>[0-9]{1,4}(?:\.[0-9]+)?))?"
+)
+_MS = {None: 1.0, "s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3}  # micro sign and Greek mu
+_ENERGY = re.compile(r"(?P<value>[0-9]*\.?[0-9]+)(?P<suffix>J|mJ|uJ|µJ|μJ)?")
+_MJ = {None: 1.0, "J": 1e3, "mJ": 1.0, "uJ": 1e-3, "µJ": 1e-3, "μJ": 1e-3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +69,38 @@ class Judgement:
 
 
 def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
-    """`16ms@p99`, `16ms`, or nothing but a rate, whose period is the limit. Raises HettopError (`usage`)."""
+    """`16ms@p99`, `16ms`, `16` (ms), or nothing but a rate, whose period is the limit. Raises HettopError (`usage`)."""
     if text is None:
         return None if rate_hz is None else Budget(1e3 / rate_hz, rate_hz=rate_hz)
     found = _TIME.fullmatch(text.strip())
     if found is None:
-        raise HettopError("usage", f"invalid budget {text[:60]!r}", "examples: 16ms@p99, 500us@p90")
+        raise HettopError(
+            "usage", f"invalid budget: {text[:60]!r}", "write 16ms@p99 or 500us@p90 (a bare number is ms)"
+        )
     level = DEFAULT_QUANTILE if found["percentile"] is None else _level(found["percentile"])
     limit = float(found["value"]) * _MS[found["suffix"]]
     if not (0 < limit < math.inf and 0 < level <= 0.9999):
-        raise HettopError("usage", f"invalid budget {text[:60]!r}", "use a time above 0 at a percentile up to p99.99")
+        raise HettopError(
+            "usage", f"invalid budget: {text[:60]!r}", "write a time above 0 and a percentile up to p99.99"
+        )
     return Budget(limit, level, rate_hz)
 
 
 def _level(percentile: str) -> float:
-    """`99` and `99.9` in percent; `999` and `9999` as P99.9 and P99.99 are often written."""
-    if percentile in ("999", "9999"):
-        return float(f"0.{percentile}")
+    """`99` and `99.9` in percent; `999` is P99.9, as statistics name it."""
+    if percentile == "999":
+        return 0.999
     return round(float(percentile) / 100, 8)
 
 
 def parse_energy(text: str) -> float:
-    """`5mJ` in mJ. Raises HettopError (`usage`)."""
+    """`5mJ`, or a bare number of mJ, in mJ. Raises HettopError (`usage`)."""
     found = _ENERGY.fullmatch(text.strip())
     limit = float(found["value"]) * _MJ[found["suffix"]] if found else 0.0
     if not 0 < limit < math.inf:
-        raise HettopError("usage", f"invalid energy budget {text[:60]!r}", "example: 5mJ (millijoules per inference)")
+        raise HettopError(
+            "usage", f"invalid energy budget: {text[:60]!r}", "write 5mJ (a bare number is mJ per inference)"
+        )
     return limit
 
 

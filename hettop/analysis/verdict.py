@@ -121,6 +121,12 @@ class Verdict:
         return tuple(unit for unit in names if self.asked_for_proof and self._meets(unit))
 
     @property
+    def missed_by_all(self) -> bool:
+        """Whether every unit is proven to miss a requirement, or cannot be used."""
+        names = {*(unit.unit for unit in self.units), *(self.ready or ())}
+        return bool(names) and all(self._misses(unit) for unit in names)
+
+    @property
     def unusable(self) -> tuple[str, ...]:
         """Measured units that cannot be used: they failed, or their outputs are wrong."""
         return tuple(unit.unit for unit in self.units if not self.facts[unit.unit].usable)
@@ -141,6 +147,13 @@ class Verdict:
             return False
         in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
         return in_time and (self.energy_met is None or self.energy_met.get(unit) is True)
+
+    def _misses(self, unit: str) -> bool:
+        if unit in self.facts and not self.facts[unit].usable:
+            return True
+        in_time = self.judgements[unit].met if unit in self.judgements else None
+        ready = self.ready[unit].met if self.ready is not None and unit in self.ready else None
+        return False in (in_time, ready, (self.energy_met or {}).get(unit))
 
 
 def verdict(

@@ -1,14 +1,13 @@
-"""`hettop bench`: measure without a screen, print statistics, judge thresholds."""
+"""`hettop bench`: measure without a screen, print statistics, check thresholds."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hettop.cli.measure_options import AUTO_WARMUP
+from hettop.cli.measure_options import AUTO_WARMUP, BENCH_RUNS
 from hettop.cli.printed import print_session
 from hettop.console.measuring import (
     LONGER,
@@ -17,13 +16,15 @@ from hettop.console.measuring import (
     print_header_warnings,
     print_power_problem,
     print_recorded,
+    print_setup,
     print_turns_problem,
 )
+from hettop.console.messages import print_error, print_note
 from hettop.console.progress import completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.events import NO_LOAD
-from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOptions, metrics_address, under_protocol
@@ -40,10 +41,10 @@ from hettop.report.threshold import Threshold, check_measured, parse_threshold
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import condition_of, parse_load
-from hettop.text import clean
+from hettop.stats.quantiles import samples_needed
+from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 
-DEFAULT_RUNS = 100
-TOO_SHORT = ("not measured by runs, which are over too soon, unless --power names a source", "bench --duration 10s")
+TOO_SHORT = ("not measured with --runs, which end too soon, unless --power names a source", "bench --duration 10s")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,12 +52,37 @@ def run(arguments: argparse.Namespace) -> int:
     measure = _how_to_measure(arguments)
     setup = _what_to_measure(arguments)
     check_measured(thresholds, setup.units, condition_of(parse_load(measure.load)))
-    return measure_and_print(setup, measure, as_json=arguments.as_json, thresholds=thresholds)
+    for threshold in thresholds:
+        _check_reachable(threshold, measure, tokens=about_tokens(arguments))
+    return measure_and_print(setup, measure, form=arguments.format, thresholds=thresholds)
+
+
+PERCENTILES = {"p99": 0.99, "p999": 0.999}
+"""Statistics that are unknown until there are enough samples."""
+AT_A_RATE = ("misses", "response_p50", "response_p90")
+
+
+def _check_reachable(threshold: Threshold, options: MeasureOptions, *, tokens: bool) -> None:
+    """Raises HettopError (`usage`) for a statistic that this measurement cannot have: found before it starts."""
+    needed = samples_needed(PERCENTILES[threshold.stat]) if threshold.stat in PERCENTILES else 0
+    if threshold.stat == "spikes":
+        needed = MIN_SPIKE_SAMPLES
+    if options.runs is not None and options.runs < needed:
+        message = f"--assert cannot be decided, {threshold.stat} needs {needed:,} samples: --runs {options.runs}"
+        raise HettopError("usage", message, f"add --runs {needed}")
+    missing = ""
+    if threshold.stat in AT_A_RATE and options.rate_hz is None:
+        missing = "--rate HZ"
+    elif threshold.stat == "energy" and options.power == "none":
+        missing = "--power SRC or --duration 10s"
+    elif threshold.stat == "tokens" and not tokens:
+        missing = "--prefill and --decode"
+    if missing:
+        raise HettopError("usage", f"--assert cannot be decided: {threshold.text}", f"{threshold.stat} needs {missing}")
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
-    options, cores = model_options(arguments), os.cpu_count() or 1
-    units = tuple(unit.strip() for unit in arguments.units.split(","))
+    options, cores, units = model_options(arguments), os.cpu_count() or 1, arguments.units
     if about_tokens(arguments):
         return token_setup(arguments, options, units, cores)
     setup = prepare(options, units, cores)
@@ -66,15 +92,15 @@ def _what_to_measure(arguments: argparse.Namespace) -> Setup:
 
 
 def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
-    """The protocol, if any, and what was said beside it."""
+    """The protocol, if any, and the options that override it."""
     usual = MeasureOptions(
-        runs=None if arguments.duration else DEFAULT_RUNS,
+        runs=None if arguments.duration else BENCH_RUNS,
         canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
         prometheus=arguments.prometheus,
         force=arguments.force,
     )
-    told = {
+    values = {
         "warmup": LONGEST_WARMUP if arguments.warmup == AUTO_WARMUP else arguments.warmup,
         "until_steady": True if arguments.warmup == AUTO_WARMUP else None,
         "runs": arguments.runs,
@@ -84,7 +110,7 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
         "interleave": arguments.interleave or None,
         "load": None if arguments.load == NO_LOAD else arguments.load,
     }
-    given = {name: value for name, value in told.items() if value is not None}
+    given = {name: value for name, value in values.items() if value is not None}
     besides = {
         "--closed-too": arguments.closed_too,
         "--against": arguments.against is not None,
@@ -92,11 +118,11 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     }
     asked = [name for name, present in besides.items() if present]
     if asked:
-        given["interleave"] = True  # one after another, heat and drift would be taken for what the difference does
+        given["interleave"] = True  # one after another, heat and drift would confound the difference
     if len(asked) > 1:
-        raise HettopError("usage", f"{' and '.join(asked)} exclude each other", "make it two measurements")
+        raise HettopError("usage", f"options exclude each other: {', '.join(asked)}", "run hettop bench twice")
     if arguments.closed_too and arguments.rate is None:
-        raise HettopError("usage", "--closed-too stands beside a rate", "add --rate 30")
+        raise HettopError("usage", "--closed-too needs a rate", "add --rate 30")
     options = under_protocol(arguments.protocol, given, usual)
     # A hundred runs are over before there is any power.
     if arguments.power is None and not options.duration_ns:
@@ -104,15 +130,14 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     return replace(options, power=arguments.power)
 
 
-def measure_and_print(
-    setup: Setup, options: MeasureOptions, *, as_json: bool, thresholds: Sequence[Threshold] = ()
-) -> int:
+def measure_and_print(setup: Setup, options: MeasureOptions, *, form: str, thresholds: Sequence[Threshold] = ()) -> int:
     """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
     progress = progress_line()
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
+    print_setup(setup)
     if options.prometheus is not None:
-        sys.stderr.write(f"metrics at {metrics_address(options.prometheus)}\n")
+        print_note(f"metrics at {metrics_address(options.prometheus)}")
 
     def show() -> bool:
         progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
@@ -120,8 +145,8 @@ def measure_and_print(
 
     outcome = measure(headless, show, progress.clear)
     closed = outcome.closed
-    with stop_signals_ignored():  # the result is what the wait was for, however impatient the signals
-        print_session(headless.session, as_json)
+    with stop_signals_ignored():  # the result is printed, however many signals come
+        print_session(headless.session, form)
         if closed is not None:
             print_recorded(closed)
         print_power_problem(headless.session, options, LONGER)
@@ -130,37 +155,42 @@ def measure_and_print(
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
-        sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
+        print_error(f"the competing load failed: {headless.load_failure.message}")
         return EXIT_FAILED
     code = _exit_code(headless.session, thresholds)
     return after_recording(code, closed, headless.session)
 
 
 def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
-    """0 if some unit was measured and all thresholds hold."""
+    """0 if a unit was measured and all thresholds are met; 1 if one is not met, 4 if one is undecided."""
     rows = statistics(session)
     if not any(row.n for row in rows):
         for row in rows:
             reason = row.error.message if row.error else "nothing was measured"
-            sys.stderr.write(f"hettop: {row.unit}: {clean(reason, 400)}\n")
+            print_error(f"{row.unit}: {reason}", row.error.hint if row.error else "")
         return EXIT_FAILED
-    broken = [why for threshold in thresholds if (why := threshold.judge(rows)) is not None]
-    for why in broken:
-        sys.stderr.write(f"threshold failed: {why}\n")
-    return EXIT_FAILED_THRESHOLD if broken else 0
+    judged = [threshold.judge(rows) for threshold in thresholds]
+    for each in judged:
+        if each.met is False:
+            print_error(f"threshold not met: {each.why}")
+        elif each.met is None:
+            print_error(f"threshold undecided: {each.why}")
+    if any(each.met is False for each in judged):
+        return EXIT_NOT_MET
+    return EXIT_UNDECIDED if any(each.met is None for each in judged) else 0
 
 
 def about_tokens(arguments: argparse.Namespace) -> bool:
-    """Whether prefill and decode are to be measured. Raises HettopError (`usage`) where one of both is missing."""
-    told = {"--prefill": arguments.prefill, "--decode": arguments.decode}
-    missing = [name for name, texts in told.items() if not texts]
+    """Whether to measure prefill and decode. Raises HettopError (`usage`) where one of both is missing."""
+    stages = {"--prefill": arguments.prefill, "--decode": arguments.decode}
+    missing = [name for name, texts in stages.items() if not texts]
     if len(missing) == 2 and arguments.tokens is None:
         return False
     if missing:
         raise HettopError(
             "usage",
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
-            "write --prefill @prefill --decode @decode, or --prefill tokens=1,128 --decode tokens=1,1",
+            f"missing option: {', '.join(missing)}",
+            "add --prefill @prefill --decode @decode, or --prefill tokens=1,128 --decode tokens=1,1",
         )
     return True
 

@@ -1,4 +1,4 @@
-"""`hettop config`: where the settings lie, what is in force, and where each value came from."""
+"""`hettop config`: the effective settings, and where each value comes from."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from hettop.app.settings.resolve import NO_COLOUR, UserSettings, Value, load_settings, screen_keymap, shown, with_theme
 from hettop.app.settings.schema import SETTINGS, Setting
+from hettop.cli.commands import refuse
 from hettop.cli.screen import has_theme, whole_name
 from hettop.errors import HettopError
 from hettop.exits import EXIT_WRONG_USE
@@ -22,10 +23,13 @@ from hettop.text import clean
 from hettop.tui.keymap import Keymap
 from hettop.tui.keys import KEYS
 
-EXAMPLE_KEYS = ("unit.next", "screen.load", "freeze")
+EXAMPLE_KEYS = ("unit.next", "freeze")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.init or arguments.forget:
+        shown_only = ("theme", "fps", "ascii", "power", "units", "format")
+        refuse(arguments, shown_only, f"with {'--init' if arguments.init else '--forget'}")
     if arguments.init:
         return _init()
     if arguments.forget:
@@ -36,16 +40,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _init() -> int:
     path = user_places().config
     if path is None:
-        raise HettopError("usage", "this user has no home for a config file", "export HETTOP_CONFIG=/some/config.toml")
+        raise HettopError("usage", "no home folder for a config file", "export HETTOP_CONFIG=/path/config.toml")
     keys = [(key.id, key.display, key.words) for key in KEYS if key.id in EXAMPLE_KEYS]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(example(keys))
     except FileExistsError:
-        raise HettopError("io", f"{clean(str(path))} is there already", "edit it, or move it away first") from None
+        raise HettopError("io", f"config file exists: {clean(str(path))}", "edit it, or move it away") from None
     except OSError as error:
-        raise HettopError("io", f"{clean(str(path))} cannot be written: {error.strerror}") from None
+        raise HettopError(
+            "io", f"cannot write: {clean(str(path))}: {error.strerror}", "export HETTOP_CONFIG=/path/config.toml"
+        ) from None
     sys.stdout.write(f"wrote {clean(str(path))}\n")
     return 0
 
@@ -56,14 +62,15 @@ def _forget() -> int:
         try:
             ui_state.forget()
         except OSError as error:
-            raise HettopError("io", f"{clean(str(ui_state.path))} cannot be removed: {error.strerror}") from None
-    sys.stdout.write("forgotten: what was chosen on the screen\n")
+            raise HettopError("io", f"cannot remove: {clean(str(ui_state.path))}: {error.strerror}") from None
+    sys.stdout.write("removed the choices made on the screen\n")
     return 0
 
 
 def _show(arguments: argparse.Namespace) -> int:
     arguments.theme = whole_name(arguments.theme)
-    options = {name: getattr(arguments, name) for name in ("theme", "fps", "ascii", "power", "unit")}
+    options = {name: getattr(arguments, name) for name in ("theme", "fps", "ascii", "power")}
+    options["unit"] = arguments.units[0] if arguments.units else None
     user, no_theme = with_theme(load_settings(options), has_theme)
     keymap = screen_keymap(user.settings.keys)
     faults = [
@@ -79,14 +86,14 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _document(user: UserSettings, keymap: Keymap, faults: list[str]) -> dict[str, Any]:
-    def told(value: Value) -> dict[str, Any]:
+    def described(value: Value) -> dict[str, Any]:
         return {"value": value.value, "from": value.source, "where": value.where or None}
 
     return {
         **head("config"),
         "files": {name: _file(path) for name, path in _files(user)},
-        "settings": {name: told(value) for name, value in user.settings.values.items()},
-        "keys": {name: told(value) for name, value in user.settings.keys.items() if name in keymap.keys},
+        "settings": {name: described(value) for name, value in user.settings.values.items()},
+        "keys": {name: described(value) for name, value in user.settings.keys.items() if name in keymap.keys},
         "faults": faults,
         "notes": _notes(user, keymap),
     }
@@ -94,8 +101,8 @@ def _document(user: UserSettings, keymap: Keymap, faults: list[str]) -> dict[str
 
 def _notes(user: UserSettings, keymap: Keymap) -> list[str]:
     without_hues = user.settings.values["theme"].where == NO_COLOUR
-    told = f"{NO_COLOUR} is set, so the usual theme gives way to one without hues; one that you name does not"
-    return [*([told] if without_hues else []), *keymap.notes]
+    note = f"{NO_COLOUR} is set, so the default theme is one without colors; --theme overrides it"
+    return [*([note] if without_hues else []), *keymap.notes]
 
 
 def _files(user: UserSettings) -> list[tuple[str, Path | None]]:
@@ -111,8 +118,8 @@ def _page(user: UserSettings, keymap: Keymap, faults: list[str]) -> str:
     lines = []
     words = {"config": "config file", "themes": "own themes", "state": "chosen on the screen"}
     for name, path in _files(user):
-        absent = "" if path is not None and path.exists() else "  (not there)"
-        lines.append(f"{words[name]:<21} {'n/a: no home' if path is None else clean(str(path))}{absent}")
+        absent = "" if path is not None and path.exists() else "  (does not exist)"
+        lines.append(f"{words[name]:<21} {'n/a: no home folder' if path is None else clean(str(path))}{absent}")
     lines += ["", f"{'setting':<21} {'value':<22} from"]
     for name, value in user.settings.values.items():
         lines.append(f"{name:<21} {shown(value.value):<22} {value.where or value.source}")
@@ -122,19 +129,19 @@ def _page(user: UserSettings, keymap: Keymap, faults: list[str]) -> str:
         lines += [f"{clean(name):<21} {clean(value.value):<22} {value.where}" for name, value in keys.items()]
     notes = _notes(user, keymap)
     lines += ["", *(f"note: {note}" for note in notes)] if notes else []
-    lines += ["", *(f"wrong: {fault}" for fault in faults)] if faults else []
+    lines += ["", *(f"error: {fault}" for fault in faults)] if faults else []
     if user.places.config is not None and not user.places.config.exists() and "HETTOP_CONFIG" not in os.environ:
-        lines += ["", "hettop config --init writes an example."]
+        lines += ["", "hint: hettop config --init writes an example"]
     return "\n".join(lines) + "\n"
 
 
 _WIDTH = 100
 _HEAD = """\
-# hettop's settings. Take away the # before a line to put it in force; `hettop config` tells what is.
-# Options of the command line and environment variables (HETTOP_THEME, HETTOP_FPS, …) override this file.
+# hettop's settings. Remove the # before a line to activate it; `hettop config` shows the effective settings.
+# Command-line options and environment variables (HETTOP_THEME, HETTOP_FPS, …) override this file.
 """
 _KEYS = """\
-# Other keys for what the screen does, by the ids that `hettop help keys` lists; comma between alternatives.
+# Keys of the screen by id (`hettop help keys` lists them); a comma separates alternatives.
 # Keys are single characters, or names: space, enter, tab, up, f1, ctrl+x, shift+left.
 # [keys]
 """

@@ -1,4 +1,4 @@
-"""`hettop decide`: which unit to ship, by a recording or by measuring on the spot, with the evidence."""
+"""`hettop decide`: recommend a compute unit from a recording or by measuring, with evidence."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
+from hettop.cli.commands import refuse
+from hettop.cli.measure_options import DECIDE_RUNS
+from hettop.compute_units import ALL_UNITS
 from hettop.console.measuring import (
     MORE_RUNS,
     after_recording,
@@ -25,13 +28,15 @@ from hettop.console.measuring import (
     print_header_warnings,
     print_power_problem,
     print_recorded,
+    print_setup,
     print_turns_problem,
 )
+from hettop.console.messages import print_error
 from hettop.console.progress import ProgressLine, ProgressStream, completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
-from hettop.exits import EXIT_FAILED, EXIT_FAILED_THRESHOLD, EXIT_INTERRUPTED
-from hettop.measurement.arguments import model_options
+from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
+from hettop.measurement.arguments import MARKDOWN, model_options
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, under_protocol
 from hettop.measurement.recorded import looks_like_recording, read_recording
@@ -51,15 +56,21 @@ from hettop.studies.registry import result_of
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 
-DEFAULT_RUNS = 200
 DEFAULT_LIMIT_NS = 120 * 10**9
 ENOUGH = 1.25
-"""Times the least number of samples of a percentile: what correlation takes away is not known beforehand."""
+"""Factor on the samples that a percentile needs, because correlation reduces the effective sample size."""
 
 RAW_LIMIT = 1_000_000  # samples of a unit that are kept in order; a measurement on the spot ends there
 COLD_NAME = "cold.jsonl"
 GROWTH = 1.3
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
+
+
+MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed")
+FOR_MEASURING = (
+    *MODEL_OPTIONS,
+    *("units", "runs", "until_proven", "time_limit", "protocol", "power", "record"),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,9 +82,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _question(arguments: argparse.Namespace) -> Question:
     if arguments.rate is not None and arguments.by == "native":
-        raise HettopError("usage", "--rate is about response times, --by native is not", "leave one of them out")
+        raise HettopError(
+            "usage", "options exclude each other: --rate, --by native", "leave out --by: --rate judges response times"
+        )
     if arguments.load is not None and _about_start_up(arguments):
-        raise HettopError("usage", "--cold and --calls are measured without load", "leave out --load")
+        raise HettopError(
+            "usage",
+            "options exclude each other: --load, --cold or --calls",
+            "leave out --load: start-up is measured without it",
+        )
     return Question(
         by=arguments.by,
         load=None if arguments.load is None else condition_of(parse_load(arguments.load)),
@@ -89,20 +106,13 @@ def _about_start_up(arguments: argparse.Namespace) -> bool:
 
 
 def _judge_recording(path: Path, question: Question, arguments: argparse.Namespace) -> int:
-    told = (
-        ("--record", arguments.record),
-        ("--runs", arguments.runs),
-        ("--until-proven", arguments.until_proven),
-        ("--protocol", arguments.protocol),
-        ("--power", arguments.power),
-    )
-    for option, given in told:
-        if given:
-            raise HettopError("usage", f"{option} is for measuring; this is a recording", "name a model to measure")
+    refuse(arguments, FOR_MEASURING, f"on a recording: {clean(path.name)}", "name a model to measure")
     recorded = read_recording(path)
     if question.load is not None and not any(key.load == question.load for key in recorded.session.conditions):
         raise HettopError(
-            "usage", f"the recording has no samples under load {clean(question.load, 60)}", _loads_in(recorded.session)
+            "usage",
+            f"no samples under this load in the recording: {clean(question.load, 60)}",
+            _loads_in(recorded.session),
         )
     starts = _recorded_starts(recorded.session, path) if _about_start_up(arguments) else []
     found = _verdict(recorded.session, question, recorded.samples.column, starts)
@@ -117,7 +127,9 @@ def _recorded_starts(session: Session, path: Path) -> list[StartUp]:
         if isinstance(result, ColdResult):
             return _starts(result)
     raise HettopError(
-        "usage", f"{clean(path.name)} has no study of start-up", f"record one: hettop cold MODEL --record {COLD_NAME}"
+        "usage",
+        f"no start-up study in the recording: {clean(path.name)}",
+        f"run hettop cold MODEL --record {COLD_NAME}",
     )
 
 
@@ -145,21 +157,21 @@ def _measured_starts(setup: Setup, progress: ProgressLine) -> list[StartUp] | No
 
 
 def _loads_in(session: Session) -> str:
-    return f"it has {', '.join(clean(load, 60) for load in loads_of(session)[:8]) or 'no samples at all'}"
+    return f"loads in it: {', '.join(clean(load, 60) for load in loads_of(session)[:8]) or 'none'}"
 
 
 def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int:
     options = _measure_options(question, arguments)
-    units = tuple(unit.strip() for unit in arguments.units.split(","))
-    setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), os.cpu_count() or 1)
     question = replace(question, load=question.load or "none")
     progress = progress_line()
     starts = _measured_starts(setup, progress) if _about_start_up(arguments) else []
     if starts is None:
-        sys.stderr.write("hettop: interrupted while start-up was measured: no verdict\n")
+        print_error("interrupted while start-up was measured: no verdict")
         return EXIT_INTERRUPTED
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
+    print_setup(setup)
     looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
 
     def enough() -> bool:
@@ -179,7 +191,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
-        sys.stderr.write(f"hettop: the load failed: {clean(headless.load_failure.message, 400)}\n")
+        print_error(f"the competing load failed: {headless.load_failure.message}")
         return EXIT_FAILED
     code = _exit_code(found) if found.units else EXIT_FAILED
     return after_recording(code, outcome.closed, headless.session)
@@ -188,10 +200,12 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
 def _measure_options(question: Question, arguments: argparse.Namespace) -> MeasureOptions:
     runs = arguments.runs
     if arguments.until_proven and runs is not None:
-        raise HettopError("usage", "--runs and --until-proven exclude each other", "--time-limit bounds the latter")
+        raise HettopError(
+            "usage", "options exclude each other: --runs, --until-proven", "limit --until-proven with --time-limit"
+        )
     if runs is None:
         needed = samples_needed(question.budget.quantile) if question.budget else 0
-        runs = max(DEFAULT_RUNS, round(ENOUGH * needed))
+        runs = max(DECIDE_RUNS, round(ENOUGH * needed))
     usual = MeasureOptions(
         warmup=DEFAULT_WARMUP,
         runs=RAW_LIMIT if arguments.until_proven else min(runs, RAW_LIMIT),
@@ -205,9 +219,11 @@ def _measure_options(question: Question, arguments: argparse.Namespace) -> Measu
     if arguments.protocol is None:
         return replace(usual, rate_hz=arguments.rate)
     if arguments.until_proven:
-        raise HettopError("usage", "--until-proven measures on, a protocol ends by itself", "leave one of them out")
-    told = {"runs": arguments.runs, "rate_hz": arguments.rate, "load": question.load}
-    return under_protocol(arguments.protocol, {name: value for name, value in told.items() if value is not None}, usual)
+        raise HettopError("usage", "options exclude each other: --until-proven, --protocol", "use one of them")
+    values = {"runs": arguments.runs, "rate_hz": arguments.rate, "load": question.load}
+    return under_protocol(
+        arguments.protocol, {name: value for name, value in values.items() if value is not None}, usual
+    )
 
 
 def _time_limit(arguments: argparse.Namespace) -> int | None:
@@ -292,12 +308,15 @@ def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skip
         sys.stdout.write(to_json(anonymous_document(document, names) if arguments.anonymize else document) + "\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        text = verdict_markdown(found, session) if arguments.markdown else verdict_text(found, session, width)
+        markdown = arguments.format == MARKDOWN
+        text = verdict_markdown(found, session) if markdown else verdict_text(found, session, width)
         sys.stdout.write(anonymous(text, names) if arguments.anonymize else text)
-        for kind, lines in (skipped or {}).items():
+        for kind, lines in {} if markdown else (skipped or {}).items():
             sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
     sys.stdout.flush()
 
 
 def _exit_code(found: Verdict) -> int:
-    return EXIT_FAILED_THRESHOLD if found.asked_for_proof and not found.meeting else 0
+    if not found.asked_for_proof or found.meeting:
+        return 0
+    return EXIT_NOT_MET if found.missed_by_all else EXIT_UNDECIDED

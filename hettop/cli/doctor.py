@@ -1,4 +1,4 @@
-"""`hettop doctor`: what works on this machine, what does not, and what fixes it; `--control` tries the power rails."""
+"""`hettop doctor`: what works on this machine and fixes for what does not; `--control` checks the power rails."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 from hettop.app.doctor import Finding, Terminal, ask_devices, clear, examine, kept_in_use
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
 from hettop.cli.anonymize import names_here
+from hettop.cli.commands import refuse
 from hettop.console.measuring import measure
 from hettop.console.progress import completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
@@ -41,12 +42,8 @@ from hettop.text import clean
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.control and (arguments.sudoers or arguments.clear_cache):
-        raise HettopError(
-            "usage",
-            "--control cannot be combined with --sudoers or --clear-cache",
-            "leave out --sudoers and --clear-cache",
-        )
+    if arguments.sudoers or arguments.clear_cache:
+        refuse(arguments, ("format", "anonymize"), f"with {'--sudoers' if arguments.sudoers else '--clear-cache'}")
     if arguments.sudoers:
         sys.stdout.write(sudoers_rules(_user()))
         return 0
@@ -61,7 +58,7 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in a container
-        raise HettopError("usage", "this user has no name, which a rule needs", "export USER=its-name") from None
+        raise HettopError("usage", "this user has no name, which a sudoers rule needs", "export USER=NAME") from None
 
 
 def _check(*, as_json: bool, anonymize: bool) -> int:
@@ -93,7 +90,7 @@ def _size() -> tuple[int, int] | None:
     if not sys.stdout.isatty():
         return None
     found = os.get_terminal_size(sys.stdout.fileno())
-    return found.columns, found.lines  # zeros where nobody told the terminal its size
+    return found.columns, found.lines  # zeros where the terminal has no size
 
 
 def _clear() -> int:
@@ -106,7 +103,7 @@ def _clear() -> int:
     if kept:
         names = ", ".join(clean(entry.name, 60) for entry in kept)
         nbytes = sum(entry.nbytes for entry in kept)
-        sys.stdout.write(f"kept {len(kept)} that are in use, {size(nbytes)}: {names}\n")
+        sys.stdout.write(f"kept {len(kept)} in use, {size(nbytes)}: {names}\n")
     return 0
 
 
@@ -120,7 +117,7 @@ def run_control(
 ) -> int:
     """Measure, print and remember; `hidden` are the names to remove from the output, None to remove none.
 
-    By default on this machine, for as long as the control takes, with the control's model.
+    By default on this machine, for the duration of the control, with the control's model.
 
     Raises HettopError (exit 2) where there is no Core ML or no source of power.
     """
@@ -202,8 +199,8 @@ def _page(checked: Sequence[Checked], document: dict[str, Any]) -> str:
     findings = [Finding(f"{each.rail.upper()} rail", each.validated, each.words) for each in checked]
     kept = ", ".join(rail.upper() for rail in document["remembered"])
     machine = f"{document['machine']}, macOS build {document['build']}"
-    told = f"remembered as validated for {machine}: {kept}" if kept else "no rail is remembered as validated"
+    kept_line = f"validated rails of {machine}: {kept}" if kept else "no validated rails"
     terminal = Terminal(None, sys.stdout.encoding or "ascii", os.environ)
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     page = doctor_page({clean(what): findings}, width=width, ascii_only=not terminal.speaks_unicode)
-    return f"{page}{clean(told)}\n"
+    return f"{page}{clean(kept_line)}\n"

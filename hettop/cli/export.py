@@ -1,4 +1,4 @@
-"""`hettop export`: a recording in the format of another program, as a page, as a picture, or compressed."""
+"""`hettop export`: a recording as a table, a page, a picture, or compressed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+from hettop.cli.replay import check_moment, end_of
 from hettop.cli.screen import check_theme
+from hettop.console.messages import print_warning
 from hettop.errors import HettopError
 from hettop.export.formats import COMPRESSED, EXPORT_FORMATS, PAGE, PICTURE, Export, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording
@@ -18,7 +20,7 @@ PIPE = "-"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    chosen = EXPORT_FORMATS[arguments.to]
+    chosen = _format(arguments)
     for option, given in (
         ("--at", arguments.at),
         ("--size", arguments.size),
@@ -26,16 +28,37 @@ def run(arguments: argparse.Namespace) -> int:
         ("--refold", arguments.refold or None),
     ):
         if given is not None and chosen is not PICTURE:
-            raise HettopError("usage", f"{option} is for --to svg", "leave it out")
+            raise HettopError("usage", f"{option} needs --to svg, not {chosen.name}", f"leave out {option}")
     source = Path(arguments.file)
     if arguments.output == PIPE:
         return _to_pipe(source, chosen)
     out = Path(arguments.output) if arguments.output else default_output(source, chosen.suffix)
     if out.exists() and source.exists() and out.samefile(source):
-        raise HettopError("usage", "the recording itself is never written to", "name another file with -o")
+        raise HettopError("usage", f"OUT is the recording itself: {clean(os.fspath(out))}", "name another file with -o")
     written = _written(source, out, chosen, arguments)
     sys.stdout.write("".join(f"{clean(os.fspath(path))}\n" for path in written))
     return 0
+
+
+def _format(arguments: argparse.Namespace) -> Format:
+    """The format of `--to`, else the one that the file's name ends with. Raises HettopError (`usage`)."""
+    if arguments.to is not None:
+        return EXPORT_FORMATS[arguments.to]
+    suffixes = ", ".join(made.suffix for made in EXPORT_FORMATS.values())
+    if arguments.output in (None, PIPE):
+        raise HettopError("usage", "missing option: --to or -o", f"add --to {'|'.join(EXPORT_FORMATS)}")
+    name = arguments.output.lower()
+    for made in EXPORT_FORMATS.values():
+        if name.endswith((made.suffix, *OTHER_SUFFIXES.get(made.name, ()))):
+            return made
+    raise HettopError(
+        "usage",
+        f"no export format for this file name: {clean(arguments.output)!r}",
+        f"name a file with one of {suffixes}, or add --to",
+    )
+
+
+OTHER_SUFFIXES = {"html": (".htm",), "perfetto": (".json", ".perfetto")}
 
 
 def default_output(source: Path, suffix: str) -> Path:
@@ -66,6 +89,8 @@ def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]
         check_theme(arguments.theme)
     with Files(out, PICTURE.beginnings, force=arguments.force) as files:
         size = arguments.size or DEFAULT_SIZE
+        if arguments.at is not None:
+            check_moment(arguments.at, end_of(source))
         svg = picture(source, arguments.at, size, arguments.theme, refold=arguments.refold)
         files.main().write(svg.encode())
     return files.paths
@@ -73,9 +98,9 @@ def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]
 
 def _to_pipe(source: Path, chosen: Format) -> int:
     if chosen in (PICTURE, COMPRESSED):
-        raise HettopError("usage", f"{chosen.name} is written to a file only", "name one with -o")
+        raise HettopError("usage", f"this format cannot be written to a pipe: {chosen.name}", "name a file with -o")
     if sys.stdout.isatty():
-        raise HettopError("usage", "an export is for files and pipes, not for a terminal", "name a file with -o")
+        raise HettopError("usage", "refusing to write an export to a terminal", "name a file with -o, or use a pipe")
     _export(chosen)(_opened(source), Stream(sys.stdout.buffer))
     sys.stdout.buffer.flush()
     return 0
@@ -95,4 +120,4 @@ def _opened(source: Path) -> Recording:
 
 def _warn_of_skipped(recording: Recording) -> None:
     for kind, lines in recording.report.skipped.items():
-        sys.stderr.write(f"hettop: skipped {lines} lines: {kind}\n")
+        print_warning(f"skipped {lines:,} lines: {kind}", "run hettop verify")

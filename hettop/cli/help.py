@@ -1,19 +1,18 @@
-"""`hettop help`: short pages on topics, a command's own help, the manual page in troff."""
+"""`hettop help`: pages on topics, a command's help, and the manual page in troff; `hettop version`."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
+import platform
 import re
 import shutil
 import sys
 
-from hettop.cli.commands import COMMANDS, LIVE, Option, options_of, parser_of
-from hettop.cli.main import help_page
+from hettop.cli.commands import COMMAND_GROUPS, COMMANDS, LIVE, LIVE_TOPIC, Option, command_list, options_of, parser_of
 from hettop.cli.topics import TOPICS, page, topic_list
 from hettop.errors import HettopError
 from hettop.report.terminal.glyphs import to_ascii
-from hettop.text import clean
+from hettop.text import clean, nearest
 from hettop.version import __version__
 
 WIDEST = 100
@@ -24,15 +23,28 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.man:
         _print(manual())
     elif topic is None:
-        _print(f"{help_page()}\n{topic_list()}")
+        _print(f"{topic_list()}\n{command_list()}\n{_MORE}")
     elif topic in TOPICS:
         _print(page(topic, min(WIDEST, max(40, shutil.get_terminal_size((WIDEST, 24)).columns))))
-    elif topic in COMMANDS:
-        _print(parser_of(topic).format_help())
+    elif topic in COMMANDS or topic == LIVE_TOPIC:
+        _print(parser_of(LIVE if topic == LIVE_TOPIC else topic).format_help())
     else:
-        near = difflib.get_close_matches(topic, [*TOPICS, *COMMANDS], 1)
-        mean = f"did you mean {near[0]}? " if near else ""
-        raise HettopError("usage", f"no topic is called {clean(topic)!r}", f"{mean}there are: {', '.join(TOPICS)}")
+        near = nearest(topic, [*TOPICS, *COMMANDS])
+        raise HettopError("usage", f"unknown topic: {clean(topic)!r}", f"{near} topics: {', '.join(TOPICS)}".strip())
+    return 0
+
+
+_MORE = """\
+hettop help TOPIC      explain a topic
+hettop help COMMAND    show a command's options
+hettop help live       show the live view's options
+"""
+
+
+def run_version(arguments: argparse.Namespace) -> int:
+    sys.stdout.write(f"hettop {__version__}\n")
+    if arguments.verbose:
+        sys.stdout.write(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
     return 0
 
 
@@ -43,7 +55,7 @@ def _print(text: str) -> None:
 
 
 _WIDTH = 78
-_HEADING = "hettop \\- watch the latency of a model live, on every compute unit, and decide by the whole distribution"
+_HEADING = "hettop \\- live latency, power and compute\\-unit profiler for Core ML and ONNX models"
 
 
 def manual() -> str:
@@ -52,7 +64,7 @@ def manual() -> str:
     lines += [".B hettop", "[MODEL] [options]", ".br", ".B hettop", "COMMAND [options]"]
     lines += [".SH DESCRIPTION", *_description(parser_of(LIVE)), ".SH OPTIONS", *_options(options_of(LIVE))]
     lines.append(".SH COMMANDS")
-    for command in COMMANDS:
+    for command in (name for names in COMMAND_GROUPS.values() for name in names):
         parser = parser_of(command)
         lines += [f".SS {command}", *_description(parser), *_options(options_of(command))]
         if parser.epilog:
@@ -79,7 +91,7 @@ def _options(options: list[Option]) -> list[str]:
 
 
 def _text(text: str, *, keep: bool = False) -> list[str]:
-    """Lines of text that troff takes for text; parted at empty lines, unless they are kept as they stand."""
+    """Lines of text, escaped for troff; paragraphs at empty lines, unless `keep`."""
     lines = [re.sub(r"^(?=[.'])", r"\\&", _escaped(line.rstrip())) for line in text.strip("\n").split("\n")]
     return lines if keep else [line or ".PP" for line in lines]
 

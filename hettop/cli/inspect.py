@@ -1,4 +1,4 @@
-"""`hettop inspect`: what a model holds and what one call of it costs, without running it."""
+"""`hettop inspect`: operations, parameters, MACs and bytes of a model, which is not run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import sys
 from dataclasses import replace
 
+from hettop.cli.read_options import MLPROGRAM
 from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.models.cache import default_cache
@@ -31,11 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _inspect(arguments: argparse.Namespace) -> Inspection:
     cache = default_cache()
     model = resolve(arguments.model)
-    if arguments.format is not None and model.path is not None:
+    as_package = arguments.file_format == MLPROGRAM
+    if arguments.file_format is not None and model.path is not None:
         raise HettopError(
-            "usage", "--format is for the default model; a file is what it is", f"see {DEFAULT_MODEL} --format coreml"
+            "usage", "--as has no effect on a file", f"leave it out, or use {DEFAULT_MODEL} --as mlprogram"
         )
-    path = model_package(arguments.model, cache) if arguments.format == "coreml" else model_file(arguments.model, cache)
+    path = model_package(arguments.model, cache) if as_package else model_file(arguments.model, cache)
     inspection = inspect(path, shapes=dict(map(parse_shape, arguments.shape)), function=arguments.function)
     if model.path is not None:
         return inspection

@@ -1,6 +1,6 @@
-"""`hettop` itself: the live view, or ten seconds of measurement where there is no terminal.
+"""`hettop` itself: the live view, or ten seconds of measurement without a terminal.
 
-What measures is imported in functions: the screen is painted before numpy and the codec are there.
+The engine is imported in functions: the screen is painted before numpy and the codec are there.
 """
 
 from __future__ import annotations
@@ -8,21 +8,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hettop.cli.commands import LIVE, parse
-from hettop.cli.screen import on_terminal, screen_options, serve, show
+from hettop.cli.commands import LIVE, parse, refuse
+from hettop.cli.screen import check_theme, on_terminal, screen_options, serve, show, whole_name
+from hettop.compute_units import ALL_UNITS
+from hettop.console.messages import print_error, print_note, print_warning
 from hettop.console.signals import ScreenSignals, stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
-from hettop.measurement.arguments import (
-    model_arguments,
-    model_options,
-    wants_canary,
-)
+from hettop.measurement.arguments import TABLE, check_force, model_arguments, model_options, wants_canary
 from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
 from hettop.studies.kinds import Together
 from hettop.text import clean
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
 
 VARIANT_MARK = "~"
 HEADLESS_NS = 10 * 10**9
+FOR_SCREEN = ("theme", "fps", "ascii", "budget", "energy")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,10 +43,15 @@ def run(arguments: argparse.Namespace) -> int:
     model = model_options(arguments)
     if arguments.demo:
         if arguments.backend not in (None, "simulated"):
-            raise HettopError("usage", "--demo is the simulated backend", "leave out --backend")
+            raise HettopError(
+                "usage",
+                f"options exclude each other: --demo, --backend {clean(arguments.backend)}",
+                "leave out --backend",
+            )
         model = replace(model, backend="simulated")
     _check_budgets(arguments)
-    units = (arguments.unit,) if arguments.unit else None
+    check_force(arguments)
+    units = arguments.units
     if not on_terminal() or os.environ.get("TERM") == "dumb":
         return _without_terminal(arguments, model, units)
     return _on_screen(arguments, model, units)
@@ -57,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 def co_execute(argv: list[str], together: Together) -> int:
     """The live view with units co-executing, in the view that shows it. Raises HettopError without a terminal."""
     if not on_terminal() or os.environ.get("TERM") == "dumb":
-        raise HettopError("usage", "the live view needs a terminal", "--until-ended --stream tells a program the same")
+        raise HettopError("usage", "the live view needs a terminal", "use --until-ended --stream")
     arguments = parse(LIVE, argv)
     return _on_screen(arguments, model_options(arguments), None, together)
 
@@ -79,7 +82,12 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
 
     setup = prepare(model, units or (("all",) if arguments.demo else None), os.cpu_count() or 1)
     setup = _with_other(setup, model, arguments.against)
-    sys.stderr.write("no terminal: measuring for 10 s\n")
+    if arguments.theme is not None:
+        check_theme(whole_name(arguments.theme) or "")
+    for name, flag in arguments.given.items():
+        if name in FOR_SCREEN:
+            print_warning(f"{flag} has no effect without a terminal")
+    print_note(f"no terminal: measuring for {HEADLESS_NS // 10**9} s")
     measure = MeasureOptions(
         warmup=DEFAULT_WARMUP,
         duration_ns=HEADLESS_NS // len(setup.units),
@@ -92,7 +100,7 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
         prometheus=arguments.prometheus,
         force=arguments.force,
     )
-    return measure_and_print(setup, measure, as_json=False)
+    return measure_and_print(setup, measure, form=TABLE)
 
 
 def _on_screen(
@@ -115,7 +123,12 @@ def _on_screen(
         if together is not None:
             opened[0].study("coexec")
             return opened[0]
-        _first_units(opened[0], interleave=arguments.demo and units is None, usual=None if units else screen.unit)
+        _first_units(
+            opened[0],
+            named=units or (),
+            interleave=arguments.demo and units is None,
+            usual=None if units else screen.unit,
+        )
         return opened[0]
 
     failures: dict[str, Failure] = {}
@@ -152,13 +165,11 @@ def all_failed(feed: LiveFeed) -> dict[str, Failure]:
 
 
 def _code_of(failures: Mapping[str, Failure]) -> int:
-    """The exit code of a session that measured nothing because of these, which are said; 0 without any."""
+    """The exit code of a session that measured nothing because of these, which are printed; 0 without any."""
     if not failures:
         return 0
-    with contextlib.suppress(OSError):  # the terminal may be gone
-        for unit, why in failures.items():
-            told = f"{why.message}; {why.hint}" if why.hint else why.message
-            sys.stderr.write(f"hettop: {clean(unit, 60)}: {clean(told, 400)}\n")
+    for unit, why in failures.items():
+        print_error(f"{clean(unit, 60)}: {why.message}", why.hint)
     return EXIT_WRONG_USE if all(why.kind in WRONG_USE_KINDS for why in failures.values()) else EXIT_FAILED
 
 
@@ -170,7 +181,7 @@ def _measurement(
     from hettop.measurement.setup import prepare
 
     setup = prepare(model, units, os.cpu_count() or 1)
-    setup = replace(setup, units=tuple(dict.fromkeys((setup.units[0], *setup.available))))
+    setup = replace(setup, units=tuple(dict.fromkeys((*setup.units, *setup.available))))
     setup = _with_other(setup, model, arguments.against)
     measure = MeasureOptions(
         rate_hz=arguments.rate,
@@ -195,14 +206,15 @@ def _with_other(setup: Setup, model: ModelOptions, against: str | None) -> Setup
     return prepare_against(setup, model, against, os.cpu_count() or 1)
 
 
-def _first_units(feed: LiveFeed, *, interleave: bool, usual: str | None) -> None:
-    """All of them, or the one that the user's settings name, or the first; with its variants, if it has any."""
-    if interleave:
-        feed.interleave()
-        return
+def _first_units(feed: LiveFeed, *, named: Sequence[str], interleave: bool, usual: str | None) -> None:
+    """Run the named units in turns, or all, or the one of the user's settings, or the first, with its variants."""
     rows = list(feed.session.units)
+    several = rows if ALL_UNITS in named else [row for row in rows if row.partition(VARIANT_MARK)[0] in named]
+    if interleave or len(named) > 1 or ALL_UNITS in named:
+        feed.interleave(several or None)
+        return
     if usual is not None and usual not in rows:
-        feed.warn(f"{clean(usual)}, the unit of your settings, cannot run here")
+        feed.warn(f"the unit of your settings cannot run here: {clean(usual)}")
     chosen = usual if usual in rows else rows[0]
     beside = [row for row in rows if row.startswith(f"{chosen}{VARIANT_MARK}")]
     if beside:
@@ -219,7 +231,7 @@ def _print_recorded(closed: Closed | None) -> None:
             print_recorded(closed)
 
 
-WITHOUT_SCREEN = {"as_json": "json", "stream": "stream", "block": "block"}
+WITHOUT_SCREEN = ("format", "output", "stream", "block")
 
 
 def run_coexec(arguments: argparse.Namespace) -> int:
@@ -234,13 +246,10 @@ def run_coexec(arguments: argparse.Namespace) -> int:
 def _coexec_on_screen(arguments: argparse.Namespace) -> int:
     """Raises HettopError (`usage`) for what has no place on a screen."""
     from hettop.studies.coexec.blocks import unit_of
-    from hettop.studies.coexec.command import named_units
     from hettop.studies.coexec.setup import prepare_units
 
-    wrong = next((name for name in WITHOUT_SCREEN if getattr(arguments, name)), None)
-    if wrong is not None:
-        raise HettopError("usage", f"--{WITHOUT_SCREEN[wrong]} goes without --live", "see hettop coexec --help")
-    model, named = model_options(arguments), named_units(arguments)
+    refuse(arguments, WITHOUT_SCREEN, "with --live")
+    model, named = model_options(arguments), arguments.units
     units = prepare_units(model, named, os.cpu_count() or 1).units
     options = ["--warmup", str(arguments.warmup), *(["--depth", str(arguments.depth)] if arguments.depth else [])]
     argv = model_arguments(model)

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 
-from hettop.cli.commands import COMMANDS, LIVE, parser_of, run_command
+from hettop.cli.commands import COMMANDS, GENERAL_FLAGS, LIVE, command_list, parser_of, run_command
+from hettop.console.messages import print_error
 from hettop.console.signals import unwind_on_stop_signals
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE, exit_code_of
-from hettop.text import clean
+from hettop.text import nearest
 
 DEBUG_VARIABLE = "HETTOP_DEBUG"
 
-_HELP = """\
-hettop: watch the latency of a model live, on every compute unit, and decide by the whole distribution
-
-examples:
+_EXAMPLES = """\
   hettop                          the live view, on MobileNetV2 with seeded weights
-  hettop model.onnx --unit CPU_ONLY@2
-  hettop --demo                   a simulated Apple M2 (marked SIMULATED)
-  hettop bench model.onnx --runs 200 --json
-  hettop replay session.jsonl
+  hettop model.onnx --units cpu   the live view of a model
+  hettop --demo                   a simulated Apple M2, marked SIMULATED
+  hettop bench model.onnx -n 200 -o result.json
+  hettop replay session.jsonl"""
 
-commands:
-{commands}
-  (none)      the live view, with the options below
-
-{options}
-`hettop COMMAND --help` tells a command's own options, `hettop help` lists topics that it explains;
-`hettop --version` tells the version.
-"""
+_SUMMARY = "hettop: live latency, power and compute-unit profiler for Core ML and ONNX models"
+_MORE = "hettop COMMAND --help shows a command's options, hettop help lists topics."
 
 
 def run(argv: list[str]) -> int:
@@ -39,69 +30,74 @@ def run(argv: list[str]) -> int:
     unwind_on_stop_signals()
     try:
         code = _dispatch(argv)
-        sys.stdout.flush()  # here, where a failure can still be told
+        sys.stdout.flush()  # here, where a failure can still be reported
     except HettopError as error:
-        _complain(_with_commands(error, argv))
+        error = _with_commands(error, argv)
+        print_error(error.message, error.hint)
         return exit_code_of(error.kind)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        _discard_output()  # whoever read it has enough
+        _discard_output()  # the reader has enough
         return 0
     except OSError as error:
         _discard_output()
-        _complain(HettopError("io", f"the system refused: {error.strerror or error}"))
+        print_error(f"input or output failed: {error.strerror or error}")
         return EXIT_FAILED
     except Exception as error:
-        # A page of traceback and Python's exit 1 would pass for a failed threshold.
+        # A traceback and Python's exit code 1 would look like a threshold that is not met.
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        _complain(_unexpected(error))
+        hint = f"this is a bug in hettop: report it with the output of {DEBUG_VARIABLE}=1"
+        print_error(f"internal error: {type(error).__name__}: {error}", hint)
         return EXIT_FAILED
     return code
 
 
 def _dispatch(argv: list[str]) -> int:
     if argv and argv[0] in ("--help", "-h"):
-        sys.stdout.write(help_page())
+        sys.stdout.write(help_page(short=argv[0] == "-h"))
         return 0
-    name, rest = (argv[0], argv[1:]) if argv and argv[0] in COMMANDS else (LIVE, argv)
+    name, rest = command_in(argv)
     try:
         return run_command(name, rest)
     except SystemExit as stop:  # argparse leaves this way after --help
         return stop.code if isinstance(stop.code, int) else EXIT_WRONG_USE
 
 
-def help_page() -> str:
-    """What `hettop --help` prints."""
-    commands = "\n".join(f"  {name:<11} {command.summary}" for name, command in COMMANDS.items())
-    _, heading, options = parser_of(LIVE).format_help().partition("positional arguments:")
-    return _HELP.format(commands=commands, options=heading + options)
+def command_in(argv: list[str]) -> tuple[str, list[str]]:
+    """The name of the command and its arguments; options of every command may stand before the name."""
+    place = 0
+    while place < len(argv) and argv[place].partition("=")[0] in GENERAL_FLAGS:
+        place += 2 if argv[place] == "--color" else 1
+    if place < len(argv) and argv[place] in COMMANDS:
+        return argv[place], [*argv[:place], *argv[place + 1 :]]
+    return LIVE, argv
+
+
+def help_page(*, short: bool = False) -> str:
+    """What `hettop --help` prints; `short`: without the options of the live view."""
+    parts = [_SUMMARY, "usage: hettop [MODEL] [options]\n       hettop COMMAND [options]", f"examples:\n{_EXAMPLES}"]
+    parts.append(command_list().rstrip("\n"))
+    if not short:
+        parser = parser_of(LIVE)
+        parser.description = parser.epilog = None
+        parts.append("live view:\n\n" + parser.format_help().partition("\n\n")[2].rstrip("\n"))
+    parts.append(_MORE if not short else f"hettop --help shows the options of the live view too.\n{_MORE}")
+    return "\n\n".join(parts) + "\n"
 
 
 def _with_commands(error: HettopError, argv: list[str]) -> HettopError:
-    """A mistyped command is taken for a model's name: the error should say which commands there are."""
+    """The error, with a command that may be meant: a mistyped command is read as the name of a model."""
     if error.kind not in ("missing", "usage") or not argv or not argv[0].isalpha() or argv[0] in COMMANDS:
         return error
-    import difflib  # only after a mistake
-
-    near = difflib.get_close_matches(argv[0], COMMANDS, n=1)
+    near = nearest(argv[0], COMMANDS)
     if near:
-        return HettopError(error.kind, error.message, f"did you mean: hettop {near[0]}")
-    return HettopError(error.kind, error.message, f"{error.hint}; or one of the commands {', '.join(COMMANDS)}")
-
-
-def _unexpected(error: Exception) -> HettopError:
-    """A fault of hettop's own, in words: whoever meets it should report it."""
-    hint = f"this is a fault in hettop: please report it with what {DEBUG_VARIABLE}=1 prints"
-    return HettopError("internal", f"{type(error).__name__}: {error}", hint)
-
-
-def _complain(error: HettopError) -> None:
-    with contextlib.suppress(OSError):  # a terminal that is gone
-        sys.stderr.write(f"hettop: {clean(error.message, 400)}\n")
-        if error.hint:
-            sys.stderr.write(f"  {clean(error.hint, 400)}\n")
+        return HettopError(
+            error.kind, f"unknown command or model: {argv[0]!r}", f"{near} hettop help lists all commands"
+        )
+    hint = "; ".join(filter(None, (error.hint, "hettop help lists all commands")))
+    return HettopError(error.kind, error.message, hint)
 
 
 def _discard_output() -> None:

@@ -1,4 +1,4 @@
-"""`hettop pareto`: which of several models, variants and units nothing else beats."""
+"""`hettop pareto`: the Pareto front of models, variants and units."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from pathlib import Path
 
 from hettop.analysis.pareto import OBJECTIVES, Choice, Objective, per_item, standings, usual_objectives
 from hettop.errors import HettopError
-from hettop.report.document import to_json
-from hettop.report.terminal.blocks import block_text
+from hettop.report.formats import result_text
 from hettop.studies.pareto.choices import LATENCIES, accuracy_names, read_choices
 from hettop.studies.pareto.page import pareto_blocks, pareto_document
-from hettop.text import clean
+from hettop.text import clean, nearest
 
 MOST_FILES = 64
 LONGEST_HINT = 300
@@ -24,9 +23,11 @@ LONGEST_HINT = 300
 
 def run(arguments: argparse.Namespace) -> int:
     if len(arguments.files) > MOST_FILES:
-        raise HettopError("usage", f"{len(arguments.files)} files are too many", f"name up to {MOST_FILES}")
+        raise HettopError("usage", f"too many files: {len(arguments.files)}", f"the limit is {MOST_FILES}")
     if arguments.latency not in LATENCIES:
-        raise HettopError("usage", f"no latency {arguments.latency[:40]!r}", f"one of {', '.join(LATENCIES)}")
+        raise HettopError(
+            "usage", f"unknown latency: {arguments.latency[:40]!r}", f"choose from {', '.join(LATENCIES)}"
+        )
     accuracy = dict(map(_accuracy, arguments.accuracy))
     every = [
         replace(choice, file=name)
@@ -36,16 +37,16 @@ def run(arguments: argparse.Namespace) -> int:
     _check_accuracy(accuracy, every)
     choices = [choice for choice in every if choice.load == arguments.load]
     if not choices:
-        raise HettopError("input", "nothing to choose from", _loads_hint(every, arguments.load))
+        raise HettopError(
+            "input", f"no measurements under this load: {clean(arguments.load, 40)!r}", _loads_hint(every)
+        )
     compared, objectives = per_item(choices, _objectives(arguments.by) or usual_objectives(choices))
     found = standings(compared, objectives)
-    if arguments.as_json:
-        sys.stdout.write(to_json(pareto_document(found, objectives)) + "\n")
-    else:
-        left_out = len(every) - len(choices)
-        notes = [f"{left_out} choices under other loads are left out; --load names one"] if left_out else []
-        width = shutil.get_terminal_size((100, 24)).columns
-        sys.stdout.write(block_text(list(pareto_blocks(found, objectives, notes)), width))
+    left_out = len(every) - len(choices)
+    notes = [f"{left_out} measurements under other loads are left out (--load)"] if left_out else []
+    width = shutil.get_terminal_size((100, 24)).columns
+    blocks = pareto_blocks(found, objectives, notes)
+    sys.stdout.write(result_text(arguments.format, lambda: pareto_document(found, objectives), blocks, width))
     return 0
 
 
@@ -56,22 +57,24 @@ def _accuracy(text: str) -> tuple[str, float]:
     except ValueError:
         value = math.nan
     if not name or not math.isfinite(value):
-        raise HettopError("usage", f"{text[:60]!r} is no accuracy", "write --accuracy mobilenetv2=0.7181")
+        raise HettopError("usage", f"invalid accuracy: {text[:60]!r}", "write --accuracy mobilenetv2=0.7181")
     return name, value
 
 
 def _check_accuracy(accuracy: Mapping[str, float], every: Sequence[Choice]) -> None:
-    """Raises HettopError (`usage`) for a name that nothing has: a slip of the pen would be taken for unknown."""
+    """Raises HettopError (`usage`) for a name that no choice has."""
     there = dict.fromkeys(name for choice in every for name in accuracy_names(choice))
     for name in accuracy:
         if name not in there:
-            labels = ", ".join(dict.fromkeys(choice.label for choice in every)) or "nothing"
-            hint = clean(f"there is {labels}; a model or a precision alone will do", LONGEST_HINT)
-            raise HettopError("usage", f"--accuracy: nothing is called {clean(name, 60)}", hint)
+            labels = ", ".join(dict.fromkeys(choice.label for choice in every)) or "none"
+            hint = clean(
+                f"{nearest(name, there)} names: {labels}; a model or a precision is enough".strip(), LONGEST_HINT
+            )
+            raise HettopError("usage", f"--accuracy: unknown name: {clean(name, 60)!r}", hint)
 
 
 def names_of_files(files: Sequence[str]) -> list[str]:
-    """Each by its name, or with as many of its folders as tell it from others of that name."""
+    """Each by its name, with as many of its folders as distinguish it from others of that name."""
     paths = [Path(file).resolve() for file in files]
     names = []
     for path in paths:
@@ -87,11 +90,15 @@ def _objectives(text: str | None) -> list[Objective]:
     found = []
     for name in dict.fromkeys([] if text is None else (part.strip() for part in text.split(","))):
         if name not in OBJECTIVES:
-            raise HettopError("usage", f"no objective {name[:40]!r}", f"some of {', '.join(OBJECTIVES)}")
+            raise HettopError(
+                "usage",
+                f"unknown objective: {clean(name, 40)!r}",
+                f"{nearest(name, OBJECTIVES)} choose from {', '.join(OBJECTIVES)}".strip(),
+            )
         found.append(OBJECTIVES[name])
     return found
 
 
-def _loads_hint(every: list[Choice], load: str) -> str:
+def _loads_hint(every: list[Choice]) -> str:
     loads = dict.fromkeys(choice.load for choice in every)
-    return f"under {load[:40]!r} nothing was measured; there is {', '.join(loads)}" if loads else "nothing was measured"
+    return f"loads in the files: {', '.join(loads)}" if loads else "nothing was measured"

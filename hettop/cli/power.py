@@ -1,4 +1,4 @@
-"""`hettop power`: power as it is drawn, or that of a capture: a table, one JSON document, or a JSON line each."""
+"""`hettop power`: live power draw, or a capture, as a table, one JSON document, or JSON lines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from typing import TextIO
 import msgspec
 
 from hettop import events
+from hettop.cli.commands import refuse
+from hettop.console.messages import is_quiet, print_warning
 from hettop.console.signals import stop_signals_ignored
-from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE
+from hettop.measurement.arguments import JSON_LINES
 from hettop.report.document import head, to_json
 from hettop.sources.host import describe_host
 from hettop.sources.power.choice import chooser
@@ -34,10 +36,9 @@ from hettop.units import NS_PER_S
 def run(arguments: argparse.Namespace) -> int:
     if arguments.replay is None:
         return _measure(arguments)
-    if arguments.source or arguments.duration or arguments.interval:
-        raise HettopError("usage", "a capture has its own source and times", "leave out --source and --duration")
+    refuse(arguments, ("power", "duration", "interval"), "with --replay")
     source = FileSource(Path(arguments.replay))
-    if arguments.as_lines:
+    if arguments.format == JSON_LINES:
         _print_lines(source)
     else:
         _print_all(source, as_json=arguments.as_json)
@@ -46,10 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _measure(arguments: argparse.Namespace) -> int:
     request = Request(
-        source=arguments.source,
+        source=arguments.power,
         duration_ns=arguments.duration,
         interval_ns=arguments.interval or INTERVAL_NS,
-        shape="json" if arguments.as_json else "jsonl" if arguments.as_lines else "table",
+        shape=arguments.format,
         on_terminal=sys.stdout.isatty() and os.environ.get("TERM") != "dumb",
         width=shutil.get_terminal_size((100, 24)).columns,
     )
@@ -60,7 +61,7 @@ def _print_lines(source: FileSource) -> None:
     for line in _lines(source):
         sys.stdout.write(line)
     if lost_words(source.lost):
-        sys.stderr.write(f"hettop: dropped from the capture: {lost_words(source.lost)}\n")
+        print_warning(f"skipped in the capture: {lost_words(source.lost)}")
 
 
 def _lines(source: FileSource) -> Iterator[str]:
@@ -87,13 +88,13 @@ def _print_all(source: FileSource, *, as_json: bool) -> None:
 LOOK_EVERY_S = 0.05
 MOST_FAILURES = 3  # without a single sample
 FIRST_SAMPLE_NS = 20 * NS_PER_S  # as patient as the feed is with a source that starts
-USUAL_NS = 5 * 10**9  # where nobody is there to end it
+USUAL_NS = 5 * 10**9  # without a terminal to end it
 WITHOUT_HOPE = ("unavailable", "expired")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked for. `shape` is `table`, `json` or `jsonl`; `duration_ns` None is until it is interrupted."""
+    """The options. `shape` is `table`, `json` or `jsonl`; `duration_ns` None: until it is interrupted."""
 
     source: str | None = None
     duration_ns: int | None = None
@@ -104,14 +105,14 @@ class Request:
 
     @property
     def limit_ns(self) -> int | None:
-        """A table or a document that nobody interrupts ends by itself."""
+        """A table or a document ends by itself where no terminal can interrupt it."""
         endless = self.shape == "jsonl" or (self.shape == "table" and self.on_terminal)
         return self.duration_ns if self.duration_ns or endless else USUAL_NS
 
 
 @dataclass(slots=True)
 class Gathered:
-    """What came so far, and what was last said of the source."""
+    """The samples so far, and the last status of the source."""
 
     samples: list[PowerSample] = field(default_factory=list)
     n: int = 0
@@ -130,12 +131,12 @@ def measure(
 ) -> int:
     """Print samples until there are enough, there will be no more, or an interrupt; returns the exit code.
 
-    Raises HettopError (`usage`) for a source that is none.
+    Raises HettopError (`usage`) for an unknown source.
     """
     choose = chooser(request.source, machine)
     warning = root_warning(machine.euid, machine.system)
     if warning is not None:
-        err.write(f"hettop: {warning}\n")
+        err.write(f"warning: {warning}\n")
     feed = PowerFeed(choose, interval_ns=request.interval_ns, now=machine.now)
     printer = _Printer(request, out, err)
     interrupted = False
@@ -163,7 +164,7 @@ def _gather(feed: PowerFeed, machine: Machine, printer: _Printer, pause: Callabl
 
 
 class _Printer:
-    """Prints events in the shape that was asked for, and knows when there are enough."""
+    """Prints events in the format of the request, until there are enough."""
 
     def __init__(self, request: Request, out: TextIO, err: TextIO) -> None:
         self.gathered = Gathered()
@@ -187,7 +188,7 @@ class _Printer:
         return self._request.interval_ns if running is None else running.interval_ns or 0
 
     def out_of_time(self, now_ns: int) -> bool:
-        """Whether the time that was asked for has passed on the clock, however much of it the samples tell of."""
+        """Whether the requested time has passed, even if samples cover less of it."""
         limit, found = self._request.limit_ns, self.gathered
         if self._began_ns is None:
             self._began_ns = now_ns
@@ -198,12 +199,12 @@ class _Printer:
         if self._first_ns is None:
             if now_ns - self._began_ns <= limit + FIRST_SAMPLE_NS:
                 return False
-            self._print_error(f"no sample came in {(now_ns - self._began_ns) / NS_PER_S:.3g} s")
+            self._print("error", f"no sample within {(now_ns - self._began_ns) / NS_PER_S:.3g} s")
             return True
         if now_ns - self._first_ns <= limit + self._interval_ns:
             return False
-        told, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
-        self._print_error(f"ended by the clock after {passed:.3g} s: samples came for {told:.3g} s of it")
+        covered, passed = found.elapsed_ns / NS_PER_S, (now_ns - self._first_ns) / NS_PER_S
+        self._print("warning", f"ended after {passed:.3g} s: samples cover {covered:.3g} s")
         return True
 
     def receive(self, event: events.Power | events.PowerStatus) -> None:
@@ -223,7 +224,7 @@ class _Printer:
         self._out.flush()
 
     def end(self) -> None:
-        """What is printed when all is there."""
+        """Print what needs all samples."""
         found = self.gathered
         if self._streams:
             self._out.write(self._stream.end())
@@ -247,15 +248,17 @@ class _Printer:
         if status.state == "running":
             found.running = status
             if self._request.on_terminal:
-                self._print_error(f"power from {status.source}" + (f": {status.reason}" if status.reason else ""))
+                self._print("", f"power from {status.source}" + (f": {status.reason}" if status.reason else ""))
         elif status.state == "failed":
             found.failures += 1
-            self._print_error(f"{status.source} failed: {status.reason}")
+            self._print("error", f"{status.source} failed: {status.reason}")
         elif status.state in WITHOUT_HOPE and found.n:
-            self._print_error(f"{status.source} {status.state}: {status.reason}")
+            self._print("warning", f"{status.source} {status.state}: {status.reason}")
 
-    def _print_error(self, text: str) -> None:
-        self._err.write(f"hettop: {clean(text, 400)}\n")
+    def _print(self, kind: str, text: str) -> None:
+        if is_quiet() and kind != "error":
+            return
+        self._err.write(f"{kind}: {clean(text, 400)}\n" if kind else f"{clean(text, 400)}\n")
         self._err.flush()
 
     @property
@@ -277,19 +280,19 @@ def _exit_code(found: Gathered, err: TextIO) -> int:
         return 0
     status = found.status
     if status is None or status.state == "failed":
-        return EXIT_FAILED  # what failed has been said
+        return EXIT_FAILED  # the error is printed
     for line in _why_none(status):
         err.write(f"{clean(line, 400)}\n")
     return EXIT_WRONG_USE
 
 
 def _why_none(status: events.PowerStatus) -> Iterator[str]:
-    """Every source's reason, a line each."""
+    """The reason of every source, a line each."""
     if len(status.refused) > 1:
-        yield "hettop: no source of power works here"
+        yield "error: no power source works here"
         for name, reason in status.refused.items():
             yield f"  {name}: {reason}"
     else:
-        yield f"hettop: no power from {status.source}: {status.reason or 'it gave no sample'}"
+        yield f"error: no power from {status.source}: {status.reason or 'no sample'}"
     if status.fix:
-        yield f"  try: {status.fix}"
+        yield f"hint: {status.fix}"

@@ -1,4 +1,4 @@
-"""`hettop replay`: play a recording in the screen it was made on, or print its statistics."""
+"""`hettop replay`: replay a recording in the UI, or print its statistics."""
 
 from __future__ import annotations
 
@@ -8,29 +8,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hettop.cli.commands import refuse
 from hettop.cli.screen import on_terminal, screen_options, serve, show
 from hettop.console.signals import ScreenSignals
 from hettop.errors import HettopError
 from hettop.text import clean
+from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
     from hettop.app.replay import ReplayFeed
 
 
+PRINTED = ("format", "output")
+FOR_SCREEN = ("speed", "theme", "fps", "ascii", "refold")
+
+
 def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.file)
     if arguments.serve is not None:
-        if arguments.headless or arguments.as_json:
-            raise HettopError("usage", "--serve shows a screen, and --headless has none", "leave one of them out")
+        refuse(arguments, ("headless", *PRINTED), "with --serve")
         if not path.exists():
-            raise HettopError("recording", f"there is no file {clean(arguments.file)}", "name a recording")
+            raise HettopError("recording", f"no such file: {clean(arguments.file)}", "name a recording")
         return serve(arguments.command, arguments.serve)
-    if arguments.headless or arguments.as_json or not on_terminal() or os.environ.get("TERM") == "dumb":
-        return _headless(path, at_ns=arguments.at, as_json=arguments.as_json)
+    asked = arguments.headless or any(name in arguments.given for name in PRINTED)
+    if asked or not on_terminal() or os.environ.get("TERM") == "dumb":
+        if asked:
+            refuse(arguments, FOR_SCREEN, "without the UI")
+        return _headless(path, arguments)
     return _on_screen(path, arguments)
 
 
-def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
+def _headless(path: Path, arguments: argparse.Namespace) -> int:
     from hettop.cli.printed import print_session
     from hettop.record.defects import Report
     from hettop.record.reader import fold, open_recording, read_events
@@ -42,11 +50,34 @@ def _headless(path: Path, *, at_ns: int | None, as_json: bool) -> int:
     with file:
         session.fold(header)
         for event in read_events(file, report):
-            if at_ns is not None and event.t > at_ns:
+            if arguments.at is not None and event.t > arguments.at:
                 break
             fold(session, event, report)
-    print_session(session, as_json, skipped=report.skipped)
+        else:
+            if arguments.at is not None:
+                check_moment(arguments.at, session.t)
+    print_session(session, arguments.format, skipped=report.skipped)
     return 0
+
+
+def check_moment(at_ns: int, end_ns: int) -> None:
+    """Raises HettopError (`usage`) for a moment after the end of the recording."""
+    if at_ns > end_ns:
+        shown = f"{end_ns / NS_PER_S:.1f}s"
+        raise HettopError(
+            "usage", f"--at is after the end of the recording: {at_ns / NS_PER_S:g}s", f"it ends at {shown}"
+        )
+
+
+def end_of(path: Path) -> int:
+    """When the recording ends, in ns. Raises HettopError (`recording`)."""
+    from hettop.record.player import Player
+
+    player = Player(path)
+    try:
+        return player.duration_ns
+    finally:
+        player.close()
 
 
 def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
@@ -58,6 +89,8 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     def begin() -> ReplayFeed:
         from hettop.app.replay import ReplayFeed
 
+        if arguments.at is not None:
+            check_moment(arguments.at, end_of(path))
         opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0, refold=arguments.refold))
         if alone:
             opened[0].to_end()

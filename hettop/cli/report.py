@@ -1,4 +1,4 @@
-"""`hettop report`: the story of one recording or several, as Markdown or as one HTML page."""
+"""`hettop report`: a report on one recording or several, as Markdown or as one HTML page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEGINNINGS = {"md": (b"# ",), "html": (b"<!doctype html>\n<!-- hettop",)}
 def run(arguments: argparse.Namespace) -> int:
     kind = _kind(arguments.output)
     if len(arguments.files) > MOST_FILES:
-        raise HettopError("usage", f"a report of {len(arguments.files)} recordings", f"name up to {MOST_FILES}")
+        raise HettopError("usage", f"too many recordings: {len(arguments.files)}", f"the limit is {MOST_FILES}")
     if arguments.output is None:
         sys.stdout.write(_rendered(_page(arguments.files), kind))
         return 0
@@ -41,7 +41,9 @@ def _kind(output: str | None) -> str:
         return "md"
     if suffix in HTML:
         return "html"
-    raise HettopError("usage", f"a report is no {clean(suffix) or 'file without suffix'}", "name a .md or .html file")
+    raise HettopError(
+        "usage", f"no report format for this file name: {clean(output or '')!r}", "name a .md or .html file"
+    )
 
 
 def _page(names: list[str]) -> Page:

@@ -18,8 +18,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hettop.console.messages import print_warning
 from hettop.errors import HettopError
-from hettop.text import clean
+from hettop.measurement.arguments import group_of, invalid
+from hettop.text import clean, nearest
 
 if TYPE_CHECKING:
     from hettop.console.signals import ScreenSignals
@@ -32,14 +34,14 @@ HIGHEST_FPS = 30.0
 LEAVE_SCREEN = b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?2004l"
 
 OURS = "hettop-"
-"""Before the names of hettop's own themes; `--theme light` is as good as `--theme hettop-light`."""
+"""Prefix of hettop's own themes; `--theme light` means `--theme hettop-light`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """How the screen looks: theme by name (None: the default), redraws a second, plain characters only, and the rest.
+    """How the screen looks: theme by name (None: the default), frames per second, ASCII only, and the rest.
 
-    power, unit: what the user's settings say for where the command line does not; None where they do not either.
+    power, unit: of the user's settings, for where the command line has none; None where they have none either.
     """
 
     theme: str | None
@@ -51,29 +53,30 @@ class ScreenOptions:
 
 
 def frames_per_second(text: str) -> float:
-    """Redraws a second, 0.5 to 30."""
+    """Frames per second, 0.5 to 30."""
     try:
         value = float(text)
     except ValueError:
         value = 0.0
     if not 0.5 <= value <= HIGHEST_FPS:
-        raise argparse.ArgumentTypeError(f"{text!r}: give 0.5 to {HIGHEST_FPS:g} redraws a second")
+        raise invalid("frame rate", text, f"write 0.5 to {HIGHEST_FPS:g} frames per second")
     return value
 
 
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--theme", metavar="T", help="colour theme; t steps through them")
-    parser.add_argument("--fps", type=frames_per_second, metavar="N", help="redraws a second (4)")
-    parser.add_argument(
-        "--ascii", action=argparse.BooleanOptionalAction, default=None, help="draw with plain ASCII characters"
+    group = group_of(parser, "screen options")
+    group.add_argument("--theme", metavar="T", help="color theme (hettop-dark); hettop help themes lists them")
+    group.add_argument("--fps", type=frames_per_second, metavar="N", help="frames per second, 0.5 to 30 (4)")
+    group.add_argument(
+        "--ascii", action=argparse.BooleanOptionalAction, default=None, help="draw with ASCII characters"
     )
 
 
 def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     """The command line and the user's settings together.
 
-    Raises HettopError (`usage`) for a theme that there is not: now, before anything is started or recorded. In a file
-    that is only told.
+    Raises HettopError (`usage`) for an unknown theme, before anything is started or recorded. One in a file is only
+    reported.
     """
     from hettop.app.settings.resolve import USUAL_THEME, load_settings, preferences, with_theme
 
@@ -83,26 +86,26 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
         check_theme(arguments.theme)
     user, faults = with_theme(user, has_theme)
     theme = user.settings.values["theme"]
-    told = preferences(user)
+    own = preferences(user)
     return ScreenOptions(
         None if theme == USUAL_THEME else theme.value,
         user.settings["fps"],
         user.settings["ascii"],
-        replace(told, notices=(*told.notices, *faults)),
+        replace(own, notices=(*own.notices, *faults)),
         power=user.power,
         unit=user.settings["unit"] or None,
     )
 
 
 def whole_name(theme: str | None) -> str | None:
-    """What a theme that the user names is called, if it lacks what all of hettop's begin with."""
+    """The full name of a theme; hettop's own may be named without their prefix."""
     if theme is not None and not has_theme(theme) and has_theme(f"{OURS}{theme}"):
         return f"{OURS}{theme}"
     return theme
 
 
 def has_theme(name: str) -> bool:
-    """Whether there is one of that name, of hettop, of the user, or of Textual."""
+    """Whether hettop, the user or Textual has a theme of this name."""
     try:
         check_theme(name)
     except HettopError:
@@ -111,7 +114,7 @@ def has_theme(name: str) -> bool:
 
 
 def check_theme(name: str) -> None:
-    """Raises HettopError (`usage`) for a theme that there is not."""
+    """Raises HettopError (`usage`) for an unknown theme."""
     from textual.theme import BUILTIN_THEMES
 
     from hettop.measurement.user_files import user_places
@@ -121,18 +124,19 @@ def check_theme(name: str) -> None:
     folders = [themes_folder(), *filter(None, [user_places().themes])]
     ours = [theme.name for theme in load_themes(folders)[0]]
     if name not in ours and name not in BUILTIN_THEMES:
-        raise HettopError("usage", f"no theme is called {clean(name)!r}", f"there are: {', '.join(ours)}")
+        near = nearest(name, [*ours, *(theme.removeprefix(OURS) for theme in ours)])
+        raise HettopError("usage", f"unknown theme: {clean(name)!r}", f"{near} themes: {', '.join(ours)}".strip())
 
 
 def on_terminal() -> bool:
     """Whether there is a person at both ends, at a terminal or at a page."""
-    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # as what --serve starts is told
+    if os.environ.get("TEXTUAL_DRIVER", "").endswith("WebDriver"):  # set for the process that --serve starts
         return True
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def has_sixteen_colours() -> bool:
-    """Whether the terminal has no more than 16 colours, as Textual will take it."""
+    """Whether the terminal has at most 16 colors, as Textual determines it."""
     from rich.console import Console
     from textual.constants import COLOR_SYSTEM
 
@@ -148,7 +152,7 @@ def show(
     """
     from hettop.tui.app import HettopApp
 
-    if not os.environ.get("NO_COLOR"):  # an empty one says nothing (no-color.org); Textual would take it at its name
+    if not os.environ.get("NO_COLOR"):  # empty means unset (no-color.org), unlike in Textual
         os.environ.pop("NO_COLOR", None)
     app = HettopApp(
         open_feed,
@@ -190,7 +194,7 @@ def terminal_restored() -> Iterator[None]:
 
 
 def _leave_screen(fd: int) -> None:
-    """Tell the terminal, without waiting for one that takes nothing."""
+    """Write to the terminal without waiting for one that does not read."""
     with contextlib.suppress(OSError):
         os.set_blocking(fd, False)
         try:
@@ -233,40 +237,38 @@ def address(text: str) -> Address:
     host, colon, port = text.rpartition(":")
     host = host if colon else LOOPBACK
     if not (port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535):
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; write --serve 8000, or put --serve last")
+        raise invalid("port", text, "write --serve 8000, or put --serve last")
     if host != "localhost":
         from ipaddress import IPv4Address
 
         try:
             named = IPv4Address(host)
         except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{text!r}: write an address of this machine, as 192.168.1.5:8000"
-            ) from None
+            raise invalid("address", text, "write an address of this machine, such as 192.168.1.5:8000") from None
         if named.is_unspecified:
-            raise argparse.ArgumentTypeError(f"{text!r}: name one address of this machine, not all of them")
+            raise invalid("address", text, "write one address of this machine")
     return Address(host, int(port))
 
 
 def add_serve_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    group_of(parser, "screen options").add_argument(
         OPTION,
         nargs="?",
         type=address,
         const=Address(),
         metavar="PORT",
-        help="show the screen in a browser, on this machine alone (8000; extra: serve)",
+        help="show the screen in a browser on this machine (8000; extra: serve)",
     )
 
 
 def serve(command: Sequence[str], where: Address, find: Callable[[str], Any] = importlib.util.find_spec) -> int:
     """Serve `hettop COMMAND` until interrupted. Raises HettopError (`missing`) without textual-serve."""
     if find(MODULE) is None:
-        raise HettopError("missing", "--serve needs textual-serve, which is not installed", INSTALL)
+        raise HettopError("missing", "--serve needs a package that is not installed: textual-serve", INSTALL)
     if not where.is_loopback:
-        sys.stderr.write(f"whoever reaches {where.url} can steer this measurement: there is no password\n")
+        print_warning(f"no password: everyone who can reach {where.url} can control this measurement")
     _check_free(where)
-    os.environ["TERM"] = "xterm-256color"  # for what is started: a page is no dumb terminal
+    os.environ["TERM"] = "xterm-256color"  # for the process that draws the page
     line = shlex.join([sys.executable, "-m", "hettop", *without_serve(command)])
     server = _server_class()(line, where)
     server.serve()
@@ -274,14 +276,14 @@ def serve(command: Sequence[str], where: Address, find: Callable[[str], Any] = i
 
 
 def _check_free(where: Address) -> None:
-    """Raises HettopError (`usage`) if somebody else serves there, or may not be asked to."""
+    """Raises HettopError (`usage`) if the port is used, or not allowed."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind((where.host, where.port))
         except OSError as error:
             raise HettopError(
-                "usage", f"{where.url} cannot be served: {error.strerror}", "choose another port: --serve 8123"
+                "usage", f"cannot serve at {where.url}: {error.strerror}", "use another port: --serve 8123"
             ) from None
 
 
@@ -298,7 +300,7 @@ def without_serve(argv: Sequence[str]) -> list[str]:
 
 
 def _server_class() -> Any:
-    """Textual-serve's server, which takes no page but its own for a page, and one at a time."""
+    """Textual-serve's server, which accepts one page at a time, and only its own."""
     web = importlib.import_module("aiohttp.web")
     usual = importlib.import_module(f"{MODULE}.server").Server
 
@@ -309,12 +311,12 @@ def _server_class() -> Any:
             self._taken = False
 
         async def handle_websocket(self, request: Any) -> Any:
-            # Any page that a browser has open may connect to loopback; it says truthfully whose it is.
+            # Any page in a browser may connect to loopback; its origin is reliable.
             origin = request.headers.get("Origin", "")
             if origin not in self._origins:
                 raise web.HTTPForbidden(text=f"not from {clean(origin)}")
             if self._taken:
-                raise web.HTTPConflict(text="two at once would measure each other: close the other page first")
+                raise web.HTTPConflict(text="only one page at a time: close the other page first")
             self._taken = True
             try:
                 return await super().handle_websocket(request)

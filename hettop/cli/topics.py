@@ -1,7 +1,4 @@
-"""The pages of `hettop help TOPIC`: what the screen itself says, and a few paragraphs for what it takes for granted.
-
-Each is plain text; figures are those of the code where the code has them.
-"""
+"""The pages of `hettop help TOPIC`: plain text, with lists made from the code's own tables."""
 
 from __future__ import annotations
 
@@ -13,122 +10,114 @@ _INDENT = "  "
 
 
 UNITS = """
-A unit is a configuration of compute units that a model is loaded with, by Core ML's names:
+A unit is a Core ML compute-unit setting that a model is loaded with. Names are case-insensitive and have aliases:
 
-  CPU_ONLY       the CPU alone
-  CPU_AND_GPU    CPU and GPU
-  CPU_AND_NE     CPU and Neural Engine
-  ALL            whatever Core ML thinks best
-  CPU_ONLY@2     two threads, where the backend can (ONNX Runtime)
+  CPU_ONLY       cpu, cpuOnly         CPU
+  CPU_AND_GPU    gpu, cpuAndGPU       CPU and GPU
+  CPU_AND_NE     ne, ane,             CPU and Neural Engine (ANE)
+                 cpuAndNeuralEngine
+  ALL            .all                 Core ML chooses
+  all                                 every unit of this machine
+  CPU_ONLY@2     cpu@2                two threads (ONNX Runtime)
 
-A unit is permission, not an order: Core ML decides operation by operation, and may run all of CPU_AND_NE on the
-CPU. What is known to have run it stands in the column `runs on`; it is empty until a plan, or a power counter,
-says so. Work that ran on the CPU is never labelled GPU or NE.
+A unit is a permission: Core ML decides per operation and may run all of CPU_AND_NE on the CPU. The column `runs on`
+shows what is known to have run the model, from a compute plan or a power counter; it is empty if unknown.
 
-On a Mac .mlpackage and .mlmodel files run by Core ML and .onnx files by ONNX Runtime; elsewhere all run on ONNX
-Runtime's CPU engine, Core ML files translated. `hettop --demo` simulates an Apple M2 and says SIMULATED
-everywhere. `hettop doctor` tells which units are there, and why others are not.
+On a Mac, Core ML runs .mlpackage and .mlmodel files, and ONNX Runtime runs .onnx files. On other systems ONNX Runtime
+runs all of them on the CPU. `hettop --demo` simulates an Apple M2. `hettop doctor` lists the units of this machine.
 """
 
 PHASES = """
-Every sample is kept; only steady ones enter the distribution.
+All samples are kept; only steady ones count in percentiles, means and spikes.
 
-  first        the first call after a load
-  warmup       the calls after it, 10 unless --warmup says otherwise
-  steady       what percentiles, means and spikes are made of
-  resume       the first of a block, after another unit ran or after a pause
-  transition   while a change of load is not yet confirmed
-
-First call and load time stand apart, because the user of an app meets them once and the rest a thousand times.
+  first        the first call after loading
+  warmup       the calls after it (10, or --warmup)
+  steady       all further calls
+  resume       the first call after a pause or after another unit ran
+  transition   calls while a change of load is not yet confirmed
 """
 
 PERCENTILES = """
-P90 is the latency that nine of ten calls stay below. hettop takes numpy's linear definition (type 7). Within
-the JSON quantiles are exact up to 100,000 samples a condition; beyond that, and on the screen, within 0.5 %.
+P90 is the latency that 90% of calls do not exceed. Quantiles use numpy's linear definition (type 7). In JSON they are
+exact up to 100,000 samples per condition; beyond that, and on the screen, within 0.5%.
 
-  P90     shown always, with how many of 64 samples it still lacks
+  P90     always shown, with the number of 64 samples that are still missing
   P99     not shown below 662 samples
   P99.9   not shown below 6,636 samples
 
-Below these numbers one slow call more or less would move the figure. The interval beside P90 is made of order
-statistics and holds for samples that do not hang on each other; `hettop decide` corrects for those that do. An
-average says nothing of a stutter: look at P99 and at the slowest call. More: docs/method/statistics.md.
+Below these numbers a single slow call would change the result. The interval beside P90 assumes independent samples;
+`hettop decide` corrects for correlated ones. More: docs/method/statistics.md.
 """
 
 SPIKES = """
-A sample is a spike when it is above both exp(median + 10 MAD) of the log latencies and 1.5 x the median: the
-fence, the dashed line of the timeline. There is no fence below 20 samples. The screen counts a spike by the fence in
-force when it came (from 64 samples on); tables and JSON count all samples by the fence of all, and say where those two
-differ (`spikes.as_they_came`).
+A spike is a sample above the spike threshold: above both exp(median + 10 MAD) of the log latencies and 1.5 x the
+median. The timeline shows it as a dashed line. It needs 20 samples. The screen counts spikes by the threshold at the
+time of each sample (from 64 samples on); tables and JSON use the threshold of all samples and report any difference
+(`spikes.as_they_came`).
 
-Candidate causes (a redraw of the screen, garbage collection, page faults, a change of load, clock or heat) are
-what happened at the same moment more often than chance would have it; they are candidates. A spike every few
-hundred milliseconds is a clock; one that comes with `frames missed` is the machine, not the model.
+Candidate causes (redraws, garbage collection, page faults, changes of load, clock or temperature) are events that are
+correlated with spikes. They are not proven causes. More: docs/method/statistics.md.
 """
 
 LOAD = """
-Competing load is started by hettop itself, at a level that is known, and ends with it, however it ends.
+hettop starts competing load itself, at a known level, and ends it on exit.
 
-  cpu:2            two workers that compute and never wait
-  memory:1         one that streams more than the last-level cache
-  gpu:1, ane:1     models of the same kind on CPU_AND_GPU, CPU_AND_NE (a Mac)
-  memory:2@50%     half of the time
+  cpu:2            two busy workers
+  memory:1         one worker that streams more than the last-level cache
+  gpu:1, ane:1     models on CPU_AND_GPU and CPU_AND_NE (macOS)
+  memory:2@50%     busy half of the time
   cpu:1+memory:1   both
 
-On the screen `l` opens its dials. `hettop sweep --loads none,cpu:1,cpu:2` measures one after another. Samples
-under different loads are different conditions and are never mixed.
+On the screen `l` opens the controls. `hettop sweep --loads none,cpu:1,cpu:2` measures loads one after another.
+Samples under different loads are different conditions and are never mixed.
 """
 
 POWER = """
-Watts come from the best source that works here, such as powermetrics on a Mac or RAPL on Linux; `hettop
-doctor` lists all, and what mends those that do not work. powermetrics needs root; hettop never is, and never sees a
-password: `p` leaves the screen for a moment, shows the command, and lets sudo ask.
+Power comes from the best source that works here, such as powermetrics on a Mac or RAPL on Linux; `hettop doctor` lists
+all sources and fixes. powermetrics needs root; hettop does not run as root and never asks for a password. `p` leaves
+the screen, shows the command and lets sudo ask.
 
-A rail that nobody reads is n/a, never 0 W. The sum is CPU+GPU+ANE, an estimate, never the whole machine; the
-scale is absolute, up to the highest value seen.
+A rail without a reading is n/a, never 0 W. The sum is CPU+GPU+ANE, an estimate, not the power of the whole machine.
 
-Energy an inference is power over the time that samples overlapped, shared among them; gross, and net once `b`
-has taken an idle baseline. How much of the time power covered stands beside it. More: docs/method/power.md.
+Energy per inference is power over the time of the samples, shared among those that overlap: gross, and net after `b`
+has measured an idle baseline. More: docs/method/power.md.
 
-A reading of 0 is evidence only if the rail is known to count on this Mac: some systems report 0 under load.
-`hettop doctor --control` checks that and remembers it.
+Some systems report 0 W under load, so 0 is evidence only for a validated rail: `hettop doctor --control` checks this.
 """
 
 VERDICT = """
-`v` on the screen, or `hettop decide RECORDING`, says which unit to use: for real time the lowest mean, for
-steadiness the lowest max/min, for batches the lowest median, for a battery the least energy. It names what to
-avoid.
+`v` on the screen, or `hettop decide RECORDING`, recommends a unit: the lowest mean for real time, the lowest max/min
+for predictable latency, the lowest median for batches, the least energy on battery. It also names units to avoid.
 
-It says yes only to what is proven: where a 95 % interval holds both answers it says how many more samples would
-decide. A unit whose answers are wrong is never advised. Pairs that a handful of slow samples decide are named.
+A requirement counts as met only if it is proven: if a 95% interval contains the limit, the verdict is undecided and
+reports how many more samples are needed. A unit with wrong outputs is never recommended.
 
   hettop decide session.jsonl --budget 16ms@p99
   hettop decide model.onnx --rate 60 --until-proven
 
-Exit code 1 says that no unit is proven to meet the budget. More: docs/method/verdict.md.
+Exit codes: 0 met, 1 every unit is proven to miss the budget, 4 undecided. More: docs/method/verdict.md.
 """
 
 RECORDINGS = """
-A recording is the stream of events that the screen is drawn from: JSON Lines, one object a line. The screen,
-the table and the JSON of a replay come from the same fold, so they cannot disagree.
+A recording is a stream of events as JSON Lines. Replay, table and JSON are computed from the same events.
 
-  hettop --record session.jsonl      or press r; session.jsonl.zst is compressed after its end
-  hettop replay session.jsonl        the same screen; arrows seek, < > change the speed
+  hettop --record session.jsonl        or press r; .jsonl.zst is compressed when it ends
+  hettop replay session.jsonl          the same screen; arrows seek, < > change the speed
   hettop replay session.jsonl --headless --json
-  hettop verify session.jsonl        is it whole? hettop repair mends it into a new file
-  hettop export session.jsonl --to csv
+  hettop verify session.jsonl          validate; hettop repair writes a repaired copy
+  hettop export session.jsonl -o session.csv
   hettop compare before.jsonl after.jsonl
 
-After kill -9 at most the last second is missing. Nothing is overwritten without --force. A recording names the
-machine and the model's file, but no user. More: docs/reference/format.md.
+If hettop is killed, at most the last second is missing. Nothing is replaced without --force. A recording contains the
+machine and the model's file name, but no user name, and only you can read it (mode 0600).
+More: docs/reference/format.md.
 """
 
 THEMES = """
-`t` goes to the next theme, `T` opens a list that shows each as the cursor reaches it: Enter keeps, Esc
-restores. Nothing is said by colour alone: glyphs and words say it too, so NO_COLOR and hettop-mono lose
-nothing.
+`t` selects the next theme, `T` opens a list. Color is never the only signal, so NO_COLOR and hettop-mono lose nothing.
+--color never selects hettop-mono.
 
-Your own are TOML files in the folder `themes` beside the config file (`hettop config` says where):
+Your own themes are TOML files in the folder `themes` beside the config file (`hettop config` shows where):
 
   name = "mine"
   dark = true
@@ -136,56 +125,62 @@ Your own are TOML files in the folder `themes` beside the config file (`hettop c
   [colors]
   primary = "#5fb3d9"      # up to P90, focus, the active unit
   warning = "#e6b455"      # P90 to P99, PAUSED
-  error = "#f0616d"        # above P99, spikes, faults
+  error = "#f0616d"        # above P99, spikes, errors
   accent = "#c39bdf"       # marks, SIMULATED, load
   success = "#7fc08a"
   foreground = "#d3dae3"
   background = "#12161c"
-  surface = "#1a2028"      # header and bottom line
+  surface = "#1a2028"      # header and footer
 
-  [sixteen]                # on a terminal that has no more than 16 colours
+  [sixteen]                # for terminals with 16 colors
   primary = "bright cyan"
   error = "red"
 
-All but name and primary may be left out; what [sixteen] leaves out is as usual. NO_COLOR takes hettop-mono.
-A fault is told with file, line and key, and the theme left out.
+Only name and primary are required. An invalid theme is reported with file, line and key, and ignored.
 """
 
 CONFIG = """
-A TOML file. `hettop config` tells where it lies, what is in force and where each value came from; `hettop
-config --init` writes an example, all in comments. The settings, and what they are without it:
+Settings are in a TOML file. `hettop config` shows where it is, the effective settings, and where each comes from;
+`hettop config --init` writes an example. The settings and their defaults:
 
-Each has an environment variable too, HETTOP_THEME, HETTOP_LAYOUT_HIDDEN and so on; HETTOP_CONFIG names another
-file. An option goes before the environment, that before a choice made on the screen, that before the file. A
-choice made on the screen (theme, hidden panels, zoom) holds until the file says something else than it did
-then; hettop config --forget forgets them.
+Each has an environment variable, such as HETTOP_THEME or HETTOP_LAYOUT_HIDDEN; HETTOP_CONFIG names another file.
+Precedence: option, environment variable, choice made on the screen, config file, default. `hettop config --forget`
+removes choices made on the screen (theme, hidden panels, zoom).
 
 Keys, by the ids of hettop help keys:
 
   [keys]
   "unit.next" = "u"
-  "screen.load" = "L,f5"
+  "freeze" = "space,f5"
 
-A key that has a meaning already is refused, and the message says which. Settings are about the screen: commands
-that measure without one read none of them, so that a script's result never hangs on somebody's home.
+A key that is already used is refused. Settings apply to the screen only: bench and other commands ignore them.
 """
 
-CODES = """
-  0     done; or a valid, empty recording
-  1     a threshold, budget or comparison failed
-  2     wrong use, unreadable input, a unit that this machine lacks
-  3     everything requested failed while running
-  130   interrupted; what was measured is printed
+_CODES = """
+Problems: `hettop doctor` shows what works here and fixes for what does not; `hettop doctor --anonymize` prints the same
+without names and paths, for a bug report. HETTOP_DEBUG=1 prints the traceback of an internal error.
+"""
 
-Something odd? `hettop doctor` tells what works here and what mends the rest; `hettop doctor --anonymize` prints
-the same without names and paths, for a bug report. HETTOP_DEBUG=1 prints the traceback of a fault in hettop
-itself.
+OPTIONS = """
+Values have the same form in every command. A bare number has the unit in this table:
+
+  duration   10s, 500ms, 2m, 1h     a bare number is seconds
+  budget     16ms@p99, 500us@p90    a bare number is milliseconds; P99 if no percentile is given
+  energy     5mJ                    a bare number is millijoules per inference
+  rate       30, 59.94hz            a bare number is inferences per second
+  tolerance  5%                     a bare number is a share: 0.05
+
+-o FILE writes the result to FILE and selects the format by its suffix; --format selects it explicitly, and --json and
+--markdown are short forms. -q prints results and errors only, -v adds details. --color is auto, always or never.
+
+Recordings have mode 0600; results, exports and reports have the mode of your umask. Existing files are replaced with
+--force only.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What it is about, and its page: blocks, of which those that begin with two blanks are set as they stand."""
+    """A summary, and the page in blocks; blocks that begin with two blanks are not wrapped."""
 
     summary: str
     blocks: Callable[[], list[str]]
@@ -206,8 +201,8 @@ def _keys() -> list[str]:
     from hettop.tui.keys import GROUPS
 
     lines = [
-        "Each key has an id. In the config file it can have another key: see hettop help config. Keys under Replay are "
-        "there in a replay alone."
+        "Each key has an id, by which the config file can change it: see hettop help config. Keys under Replay apply "
+        "to replays only."
     ]
     for group, keys in GROUPS:
         lines.append(f"{group}")
@@ -240,23 +235,30 @@ def _config() -> list[str]:
     return [first, "\n".join(rows), *rest]
 
 
+def _codes() -> list[str]:
+    from hettop.exits import EXIT_CODES
+
+    return ["\n".join(f"{_INDENT}{code:<5} {words}" for code, words in EXIT_CODES.items()), *_written(_CODES)()]
+
+
 TOPICS: Mapping[str, Topic] = {
-    "keys": Topic("every key of the screen, and the ids to give them others by", _keys),
-    "panels": Topic("what each panel shows, and how to read it", _panels),
-    "units": Topic("CPU_ONLY, CPU_AND_NE and the others, and what really runs them", _written(UNITS)),
-    "phases": Topic("which samples count, and which are kept apart", _written(PHASES)),
-    "percentiles": Topic("P50, P90, P99: what they are, and how many samples they need", _written(PERCENTILES)),
-    "spikes": Topic("what counts as a spike, and what its causes are worth", _written(SPIKES)),
-    "load": Topic("competing load: what is started, and how it is written", _written(LOAD)),
-    "power": Topic("where watts come from, and what energy an inference means", _written(POWER)),
-    "verdict": Topic("how hettop decides, and when it does not", _written(VERDICT)),
-    "recordings": Topic("what a recording holds, and what can be done with it", _written(RECORDINGS)),
-    "themes": Topic("the colour themes, and how to make one", _themes),
-    "config": Topic("the config file, environment variables, what is kept", _config),
-    "codes": Topic("exit codes, and what to look at when something is wrong", _written(CODES)),
+    "keys": Topic("keys of the screen, and their ids", _keys),
+    "panels": Topic("what each panel shows", _panels),
+    "units": Topic("compute units, their names and aliases", _written(UNITS)),
+    "options": Topic("values of options, output files, verbosity, color", _written(OPTIONS)),
+    "phases": Topic("which samples count", _written(PHASES)),
+    "percentiles": Topic("P50, P90, P99, and how many samples they need", _written(PERCENTILES)),
+    "spikes": Topic("the spike threshold, and candidate causes", _written(SPIKES)),
+    "load": Topic("competing load, and how to write it", _written(LOAD)),
+    "power": Topic("power sources, and energy per inference", _written(POWER)),
+    "verdict": Topic("how hettop recommends a unit", _written(VERDICT)),
+    "recordings": Topic("what a recording contains, and commands for it", _written(RECORDINGS)),
+    "themes": Topic("color themes, and how to write one", _themes),
+    "config": Topic("config file and environment variables", _config),
+    "codes": Topic("exit codes", _codes),
 }
 
 
 def topic_list() -> str:
-    """All topics with what they are about, a line each."""
+    """All topics with their summaries, a line each."""
     return "topics:\n" + "".join(f"  {name:<12} {topic.summary}\n" for name, topic in TOPICS.items())

@@ -1,4 +1,4 @@
-"""`hettop verify` and `hettop repair`: what is wrong with a recording where, and a new one of all that can be used."""
+"""`hettop verify` and `hettop repair`: the defects of a recording, and a new recording without them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from hettop.exits import EXIT_FAILED_THRESHOLD
+from hettop.exits import EXIT_NOT_MET
 from hettop.record.repair import Repaired, repair
 from hettop.record.verify import Verification, verify
 from hettop.report.document import head, to_json
@@ -25,35 +25,35 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json({**head("verify"), **found.document()}) + "\n")
     else:
         sys.stdout.write("\n".join(_lines(found, clean(os.fspath(path)))) + "\n")
-    return 0 if found.ok else EXIT_FAILED_THRESHOLD
+    return 0 if found.ok else EXIT_NOT_MET
 
 
 def _lines(found: Verification, name: str) -> list[str]:
     report = found.report
     simulated = "SIMULATED · " if found.header.simulated else ""
-    lines = [f"{simulated}{name}: {'whole' if found.ok else 'DAMAGED'}"]
+    lines = [f"{simulated}{name}: {'valid' if found.ok else 'DAMAGED'}"]
     lines.append(f"  {report.lines:,} lines, {report.samples:,} samples, {report.keyframes} keyframes")
     counted = (
-        (report.bad_lines, "lines cannot be read"),
-        (report.backwards, "lines are out of order in time"),
-        (report.torn_bytes, "bytes of an unfinished last line"),
-        (report.crc_errors, "checksums differ: the lines before them were changed"),
+        (report.bad_lines, "invalid lines"),
+        (report.backwards, "lines out of order in time"),
+        (report.torn_bytes, "bytes of an incomplete last line"),
+        (report.crc_errors, "checksums differ: lines before them were changed"),
         (found.keyframe_errors, "keyframes contradict the lines before them"),
         (found.wrong_totals, "totals at the end differ from the lines"),
-        (report.joined, "second recording follows, of which nothing is read"),
-        (report.unknown_kinds, "lines of kinds that this hettop does not know (no defect)"),
-        (report.blank, "blank lines (no defect)"),
-        (found.session.dropped, "samples dropped while recording, as the file says itself (no defect)"),
+        (report.joined, "second recording in the file, which is not read"),
+        (report.unknown_kinds, "lines of unknown kinds, of a newer hettop (not a defect)"),
+        (report.blank, "blank lines (not a defect)"),
+        (found.session.dropped, "samples dropped while recording, declared in the file (not a defect)"),
     )
     lines += [f"  {number:,} {what}" for number, what in counted if number]
     if not report.ended:
-        lines.append("  it was not closed: the last second may be missing (no defect)")
+        lines.append("  not closed: the last second may be missing (not a defect)")
     shown = report.defects[:DEFECTS_SHOWN]
     lines += [f"  at byte {defect.byte:,}: {defect.what}" for defect in shown]
     if len(report.defects) > len(shown):
         lines.append("  … and more; --json lists the first 100")
     if not found.ok:
-        lines.append(f"  to mend it: hettop repair {name} -o REPAIRED.jsonl")
+        lines.append(f"hint: hettop repair {name} -o REPAIRED.jsonl")
     return lines
 
 
@@ -71,15 +71,15 @@ def _repaired_lines(done: Repaired, source: str) -> Iterator[str]:
     for kind, lines in done.left_out.items():
         yield f"  left out: {lines:,} x {kind}"
     if done.torn_bytes:
-        yield f"  the unfinished last line had {done.torn_bytes:,} bytes"
+        yield f"  the incomplete last line had {done.torn_bytes:,} bytes"
     if done.dropped:
-        yield f"  {done.dropped:,} samples were in the lines left out; the new file says so"
+        yield f"  {done.dropped:,} samples were in the lines left out; the new file declares them"
     if done.keyframes_renewed:
-        yield f"  {done.keyframes_renewed:,} keyframes contradicted the lines that are kept, and were made anew"
+        yield f"  {done.keyframes_renewed:,} keyframes contradicted the remaining lines and were written again"
     if done.checksums_renewed:
-        yield f"  {done.checksums_renewed:,} checksums were made anew"
+        yield f"  {done.checksums_renewed:,} checksums were written again"
     if done.end_added or done.end_renewed:
-        yield f"  an end was {'added' if done.end_added else 'made anew, with totals of what is kept'}"
+        yield f"  the end was {'added' if done.end_added else 'written again, with new totals'}"
     if done.joined_at is not None:
-        yield f"  a second recording begins at byte {done.joined_at:,}; to have it, too:"
+        yield f"  a second recording begins at byte {done.joined_at:,}; extract it with:"
         yield f"    tail -c +{done.joined_at + 1} {source} > second.jsonl"

@@ -1,1 +1,1 @@
-"""What a command says while it works and how it ends: progress, signals, the loop of a measurement."""
+"""Progress, messages, signals, and the loop of a measurement without a screen."""

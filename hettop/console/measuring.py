@@ -1,17 +1,17 @@
-"""What the commands share that measure without a screen: the loop, its end, and what is said of the recording.
+"""The loop of the commands that measure without a screen, and the messages at its end.
 
-A signal ends the loop, and what was measured stays.
+A signal ends the loop, and what was measured is kept.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from hettop.console.messages import print_detail, print_error, print_note, print_warning
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, WRONG_USE_KINDS
@@ -26,12 +26,13 @@ from hettop.units import NS_PER_S
 if TYPE_CHECKING:  # a replay without a screen prints a session, and measures nothing
     from hettop.measurement.headless import Turns
     from hettop.measurement.options import MeasureOptions
+    from hettop.measurement.setup import Setup
     from hettop.record.writer import Closed
 
 
 PUMP_EVERY_S = 0.05
 MORE_RUNS, LONGER = "more --runs", "--duration 10s"
-"""How a measurement is made longer, by what the command takes."""
+"""Options that make a measurement longer."""
 
 
 class Pumpable(Protocol):
@@ -59,7 +60,7 @@ class Outcome:
 
 
 def measure(measurement: Pumpable, each_time: Callable[[], bool], clear: Callable[[], None]) -> Outcome:
-    """Pump until it is finished, `each_time` says that it is enough, or a signal comes; close it in good order.
+    """Pump until it is finished, `each_time` returns true, or a signal comes; then close it.
 
     Raises HettopError when nothing was measured because what was asked for is wrong; no recording is left then.
     """
@@ -86,8 +87,9 @@ def measure(measurement: Pumpable, each_time: Callable[[], bool], clear: Callabl
 
 
 def print_warnings(warnings: Sequence[str]) -> None:
-    """Print each warning on stderr, also where that is no terminal."""
-    sys.stderr.write("".join(f"warning: {clean(text, 400)}\n" for text in warnings))
+    """Print each warning on stderr."""
+    for text in warnings:
+        print_warning(text)
 
 
 def print_header_warnings(session: Session) -> None:
@@ -95,20 +97,28 @@ def print_header_warnings(session: Session) -> None:
     print_warnings(session.header.host.warnings if session.header else [])
 
 
-def print_power_problem(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
-    """That a source of power which was named gave none of this run, or too little, on stderr; the result says so, too.
+def print_setup(setup: Setup) -> None:
+    """Print with `-v` what is measured: model, backend and units, and why other units are not."""
+    print_detail(f"model: {setup.model.name}, sha256 {setup.model.sha256 or 'unknown'}")
+    print_detail(f"backend: {setup.backend}; units: {', '.join(setup.units)}")
+    for unit, why in setup.absent.items():
+        print_detail(f"not available: {unit}: {why}")
 
-    longer: the option that gives it time enough.
+
+def print_power_problem(session: Session, options: MeasureOptions, longer: str = MORE_RUNS) -> None:
+    """Warn if the power source that was named gave no samples of this run, or too few.
+
+    longer: the option that makes the run long enough.
     """
     if options.power in (None, "none"):
         return
     line = power_summary(session).line or _too_little(session, longer)
     if line is not None:
-        sys.stderr.write(f"hettop: --power {clean(options.power or '', 80)}: {clean(line, 400)}\n")
+        print_warning(f"--power {clean(options.power or '', 80)}: {line}")
 
 
 def _too_little(session: Session, longer: str) -> str | None:
-    """Units that ran so shortly that power samples tell nothing of them."""
+    """A warning about units that ran too briefly for the power samples."""
     short = [
         row.unit
         for row in statistics(session)
@@ -116,26 +126,25 @@ def _too_little(session: Session, longer: str) -> str | None:
     ]
     if not short:
         return None
-    return f"too few power samples while {', '.join(dict.fromkeys(short))} ran: {longer} measures longer"
+    return f"insufficient power samples of {', '.join(dict.fromkeys(short))}: measure longer with {longer}"
 
 
 def print_turns_problem(turns: Turns | None, longer: str | None = None) -> None:
-    """That units which were to be interleaved hardly were, on stderr. `longer`: the option that mends it."""
+    """Warn if units that were to be interleaved had few turns. `longer`: the option that gives more."""
     if turns is None or turns.n >= SEVERAL_TURNS:
         return
     seconds = math.ceil((SEVERAL_TURNS + 1) * turns.block_ns / NS_PER_S)
     had = f"{turns.n} turn{'' if turns.n == 1 else 's'} of at most {turns.block_ns / NS_PER_S:g} s"
-    why = "while power is measured none is shorter" if turns.by_power else "it had enough before the next"
-    mends = longer or f"--duration {seconds}s gives more"
-    shorter = ", --power none shorter ones" if turns.by_power else ""
-    sys.stderr.write(f"hettop: hardly interleaved: {turns.unit} had {had}, {why}; {mends}{shorter}\n")
+    shorter = ", or --power none for shorter turns" if turns.by_power else ""
+    more = longer or f"--duration {seconds}s"
+    print_warning(f"few turns, so drift may confound the comparison: {turns.unit} had {had}", f"use {more}{shorter}")
 
 
 def after_recording(code: int, closed: Closed | None, session: Session) -> int:
-    """The exit code, worse where the recording that was asked for failed, which is said."""
+    """The exit code; that of a failure where the recording is incomplete, which is reported."""
     if closed is None or not is_incomplete(closed, session):
         return code
-    sys.stderr.write("hettop: the recording failed, at least in part; what was measured is printed\n")
+    print_error("the recording is incomplete; what was measured is printed")
     return code or EXIT_FAILED
 
 
@@ -155,10 +164,11 @@ def wrong_use(session: Session) -> HettopError | None:
 
 
 def print_recorded(closed: Closed) -> None:
-    sys.stderr.write(f"recorded {closed.samples} samples to {closed.path}\n")
+    """Print where the recording is, and what is missing from it."""
+    print_note(f"recorded {closed.samples:,} samples to {closed.path}")
     missing = closed.dropped + closed.undeclared
     if missing:
-        silent = f", and no line in it tells of {closed.undeclared:,} of them" if closed.undeclared else ""
-        sys.stderr.write(f"hettop: {missing:,} samples are missing from it{silent}\n")
+        silent = f", {closed.undeclared:,} of them undeclared" if closed.undeclared else ""
+        print_warning(f"samples missing from the recording: {missing:,}{silent}")
     if closed.fault:
-        sys.stderr.write(f"hettop: {closed.fault}\n")
+        print_error(closed.fault)

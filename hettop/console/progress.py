@@ -10,6 +10,7 @@ from typing import Any, Protocol, TextIO
 
 import msgspec
 
+from hettop.console.messages import is_quiet
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Failure
 from hettop.format import clock
@@ -21,33 +22,33 @@ from hettop.text import clean
 
 BAR_WIDTH = 24
 SLOW_STATES = ("spawning", "compiling", "loading", "warming")
-USUAL_WIDTH = 80  # of a terminal that does not know its own
+USUAL_WIDTH = 80  # of a terminal without a size
 
 SHOW_EVERY_NS = 500_000_000
 PARTIAL_EVERY_NS = 900_000_000
-"""A little less than the second in which a program that follows looks once."""
+"""Slightly less than the second after which a program that follows reads again."""
 
 Document = Callable[[], Mapping[str, Any]]
-"""Makes the document that `--json` would print; called only where somebody reads it."""
+"""Makes the document that `--json` would print; called only where it is printed."""
 
 
 class ProgressSink(Protocol):
     """Where progress goes."""
 
     def show(self, doing: str, share: float | None = None) -> None:
-        """What is going on now, and how much of all is done, 0..1."""
+        """Show the current step, and the share that is done, 0..1."""
         ...
 
     def partial(self, document: Document) -> None:
-        """All that is known by now."""
+        """Show the results so far."""
         ...
 
     def failed(self, error: HettopError) -> None:
-        """It ends with this."""
+        """Show the error that ends it."""
         ...
 
     def clear(self) -> None:
-        """Leave nothing behind: something else is printed next."""
+        """Remove the line, before something else is printed."""
         ...
 
 
@@ -60,17 +61,17 @@ class ProgressLine:
 
     def show(self, doing: str, share: float | None = None) -> None:
         if self._began_ns is None and share is not None:
-            self._began_ns = self._now()  # what was prepared before tells nothing of the time left
+            self._began_ns = self._now()  # preparation is not part of the estimate
         if self._width:
             text = doing if share is None else f"{bar(share, self._now() - (self._began_ns or 0))}  {doing}"
             self._stream.write(f"\r\x1b[K{text[: self._width - 1]}")  # a full line would wrap, and stay
             self._stream.flush()
 
     def partial(self, document: Document) -> None:
-        """Nobody reads a document on one line."""
+        """Nothing: a document does not fit a line."""
 
     def failed(self, error: HettopError) -> None:
-        """Whoever watches reads it on stderr."""
+        """Nothing: the error is printed on stderr."""
 
     def clear(self) -> None:
         if self._width:
@@ -146,8 +147,8 @@ def progress_line() -> ProgressLine:
 
 
 def width_of(stream: TextIO, term: str) -> int:
-    """How many cells a line on `stream` has; 0 where nobody watches, or where a line cannot be redrawn."""
-    if not stream.isatty() or term == "dumb":
+    """Cells of a line on `stream`; 0 when quiet, without a terminal, or where a line cannot be redrawn."""
+    if is_quiet() or not stream.isatty() or term == "dumb":
         return 0
     return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
 
@@ -161,7 +162,7 @@ def bar(share: float, elapsed_ns: int) -> str:
 
 
 def time_left_ns(elapsed_ns: int, share: float) -> int | None:
-    """Time still to go, if the rest takes as long as what is done did; None before anything is done."""
+    """Time left at the same speed; None before anything is done."""
     return None if share <= 0 else round(elapsed_ns * (1 - share) / share)
 
 
@@ -194,7 +195,7 @@ def completed(session: Session, measure: MeasureOptions, units: Sequence[str]) -
 
 
 class StreamLine(msgspec.Struct, frozen=True):
-    """One line: what is going on with the share that is done (0..1), all that is known by now, or why it failed."""
+    """One line: the current step with the share that is done (0..1), the results so far, or the error."""
 
     doing: str | None = None
     share: float | None = None

@@ -112,7 +112,7 @@ class Files:
     def _new(self, path: Path) -> BinaryIO:
         from hettop.record.disk import NewFile
 
-        file = NewFile(path, force=self._force, beginnings=self._beginnings)
+        file = NewFile(path, force=self._force, beginnings=self._beginnings, private=False)
         self._files.append(file)
         self.paths.append(path)
         return file.file

@@ -1,6 +1,6 @@
-"""What the user asked for, as plain values, and the published protocols that are defaults of it.
+"""The options of a measurement as plain values, and the published protocols that set their defaults.
 
-Imports nothing heavy: every command's help goes through here.
+Imports nothing heavy: the help of every command imports this.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from hettop.units import NS_PER_S
 DEFAULT_MODEL = "mobilenetv2"
 DEFAULT_WARMUP = 10
 LONGEST_WARMUP = 1000
-"""Calls that a warm-up may take which ends when the unit is steady; what is not steady by then has modes, or drifts."""
+"""The most calls of a warm-up that ends when the unit is steady."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What to run, and with which inputs, as the user wrote it."""
+    """The model and its inputs, as on the command line."""
 
     model: str = DEFAULT_MODEL
     backend: str | None = None
@@ -37,12 +37,12 @@ class MeasureOptions:
 
     warmup: calls after the first that do not count; `until_steady`, at most so many.
     least_runs: steady samples that are taken even if the time is over. rest_ns: a rest before each sample.
-    protocol: the published way to measure that this follows, as the recording tells it.
+    protocol: the published protocol, as it is recorded.
     canary: whether a process counts the frames that a 60 Hz screen misses meanwhile.
-    budget, energy: what the verdict on the screen is to judge, as `hettop decide` takes them.
+    budget, energy: requirements of the verdict on the screen, as options of `hettop decide`.
     prometheus: the port of this machine's loopback on which metrics are served; None: nowhere.
-    power: the source of power by name, `none`, or None for the best there is. why_no_power: reason and remedy that are
-    told where it is `none` and the user did not say so.
+    power: the source of power by name, `none`, or None for the best there is. why_no_power: reason and fix that are
+    reported where it is `none` without the user's choice.
     """
 
     warmup: int = DEFAULT_WARMUP
@@ -76,7 +76,7 @@ MLPERF_DURATION_NS = 60 * NS_PER_S
 MLPERF_SAMPLES = 64
 """Below it LoadGen's early stopping cannot bear out a 90th percentile."""
 
-NO_REST = "with rests, units run one after another and nothing arrives at a rate: --rest 0, or another protocol"
+NO_REST = "add --rest 0, or use another protocol"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ PROTOCOLS = {
 
 
 def under_protocol(name: str | None, given: Mapping[str, Any], options: MeasureOptions) -> MeasureOptions:
-    """`options` with what the protocol says and with what was `given` (by the names of `MeasureOptions`), which wins.
+    """`options` with the defaults of the protocol, overridden by `given` (by the names of `MeasureOptions`).
 
-    Raises HettopError (`usage`) where rests and turns, or rests and a rate, were to be had together.
+    Raises HettopError (`usage`) for pauses together with turns or a rate.
     """
     protocol = None if name is None else PROTOCOLS[name]
     if protocol is not None:
@@ -130,11 +130,16 @@ def under_protocol(name: str | None, given: Mapping[str, Any], options: MeasureO
     found = replace(options, **given)
     if found.rest_ns and (found.interleave or found.rate_hz is not None):
         why = "--interleave" if found.interleave else "--rate"
-        raise HettopError("usage", f"{why} leaves no room for rests between samples", NO_REST)
+        raise HettopError("usage", f"{why} leaves no time for pauses between samples", NO_REST)
     if protocol is None:
         return found
     overridden = {key: value for key, value in given.items() if value != getattr(options, key)}
     if found.until_steady:
         overridden.pop("warmup", None)
-    told = {"name": protocol.name, "words": protocol.words, "figures": list(protocol.figures), "overridden": overridden}
-    return replace(found, protocol=told)
+    document = {
+        "name": protocol.name,
+        "words": protocol.words,
+        "figures": list(protocol.figures),
+        "overridden": overridden,
+    }
+    return replace(found, protocol=document)

@@ -5,6 +5,7 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 
 from hettop import events
+from hettop.compute_units import ALIASES, ALL_UNITS
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
@@ -37,11 +39,13 @@ from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
 from hettop.sources.host import describe_host
-from hettop.text import clean
+from hettop.sources.load.parts import parse_load
+from hettop.text import clean, nearest
 
-ALL_UNITS = "all"
 DEFAULT_BACKEND = "onnxruntime"
 MOST_THREADS = 1024
+PER_CORE = ("cpu", "memory")
+"""Loads whose workers each occupy a core."""
 PASSED_OVER = "ONNX Runtime runs this model instead of Core ML"
 
 
@@ -88,7 +92,9 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     _check_encoding(options)
     backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
     if options.hints and backend == DEFAULT_BACKEND:
-        raise HettopError("usage", "ONNX Runtime takes no optimisation hints", "--hint is for --backend coreml")
+        raise HettopError(
+            "usage", "--hint has no effect with ONNX Runtime", "leave out --hint, or add --backend coreml"
+        )
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
@@ -111,7 +117,10 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         inputs=inputs,
         function=options.function,
         hints=dict(map(_hint, options.hints)),
-        warnings=tuple(_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {})),
+        warnings=(
+            *_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {}),
+            *_thread_warnings(rows, cores),
+        ),
     )
 
 
@@ -121,6 +130,22 @@ def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[
         yield clean(f"{PASSED_OVER}: {passed_over}", TEXT_LIMIT)
     for unit, why in left_out.items():
         yield clean(f"--units all skips {unit}: {why} (--units {unit})", TEXT_LIMIT)
+
+
+def _thread_warnings(rows: Sequence[str], cores: int) -> Iterator[str]:
+    for row in rows:
+        threads = split_unit(row)[1]
+        if threads is not None and threads > cores:
+            yield f"more threads than the {cores} cores of this machine: {row}"
+
+
+def load_warnings(load: str, cores: int) -> list[str]:
+    """A warning for each part of a competing load that has more workers than the machine has cores."""
+    return [
+        f"more workers than the {cores} cores of this machine: {part}"
+        for part in parse_load(load)
+        if part.what in PER_CORE and part.level > cores
+    ]
 
 
 def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
@@ -152,7 +177,7 @@ def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
 def _hint(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise HettopError("usage", f"{clean(text)!r} is no hint", "write --hint reshapeFrequency=Infrequent")
+        raise HettopError("usage", f"invalid hint: {clean(text)!r}", "write --hint reshapeFrequency=Infrequent")
     return name, value
 
 
@@ -163,7 +188,7 @@ def _check_encoding(options: ModelOptions) -> None:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise HettopError("usage", f"{clean(text)!r} is not UTF-8", "rename the file, or link to it") from None
+            raise HettopError("usage", f"not valid UTF-8: {clean(text)!r}", "rename the file, or link to it") from None
 
 
 def _available(known: Mapping[str, str | None], backend: str, cores: int) -> tuple[str, ...]:
@@ -178,7 +203,9 @@ def _requested(
 ) -> tuple[str, ...]:
     if not available:
         why = "; ".join(dict.fromkeys(filter(None, known.values())))
-        raise HettopError("unsupported-unit", f"{clean(backend)} cannot run here: {clean(why)}", "see hettop doctor")
+        raise HettopError(
+            "unsupported-unit", f"this backend cannot run here: {clean(backend)}: {clean(why)}", "run hettop doctor"
+        )
     if units is None:
         return available[:1]
     named = [name for unit in units for name in (available if unit == ALL_UNITS else (unit,))]
@@ -192,15 +219,21 @@ def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | No
     except ValueError as error:
         raise HettopError("usage", clean(str(error)), hint) from error
     if name not in known:
-        raise HettopError("usage", f"unknown unit {clean(unit)!r}", hint)
+        raise HettopError(
+            "usage", f"unknown unit: {clean(unit)!r}", " ".join(filter(None, (_nearest_unit(unit, known), hint)))
+        )
     why = known[name]
     if why is not None:
-        raise HettopError("unsupported-unit", f"{unit} cannot run here: {why}", hint)
+        raise HettopError("unsupported-unit", f"this unit cannot run here: {unit}: {why}", hint)
     if threads is not None and not any(candidate.startswith(f"{name}@") for candidate in available):
-        raise HettopError("unsupported-unit", f"{unit}: this backend cannot set threads", hint)
+        raise HettopError("unsupported-unit", f"this backend cannot set threads: {unit}", hint)
     if threads is not None and threads > MOST_THREADS:
-        raise HettopError("usage", f"{unit}: at most {MOST_THREADS} threads", hint)
+        raise HettopError("usage", f"too many threads: {unit} (the limit is {MOST_THREADS})", hint)
     return unit
+
+
+def _nearest_unit(unit: str, known: Mapping[str, str | None]) -> str:
+    return nearest(unit.partition("@")[0], (*known, *ALIASES))
 
 
 CLOSED = "closed"
@@ -219,7 +252,7 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
     Raises HettopError (`usage`) where one of the two would be simulated: such a difference means nothing.
     """
     if setup.simulated != other.simulated:
-        raise HettopError("usage", "a simulated model cannot be held against a real one", "name one backend for both")
+        raise HettopError("usage", "cannot compare a simulated model with a real one", "use one --backend for both")
     job = {
         "model": other.model.source,
         "backend": other.backend,
@@ -246,8 +279,11 @@ SIMULATED_CHIP = "simulated Apple M2"
 
 def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
     """The first event of a measurement that begins at `wall`."""
-    host = describe_host()
-    host = msgspec.structs.replace(host, warnings=[*host.warnings, *setup.warnings])
+    host, cores = describe_host(), os.cpu_count() or 1
+    host = msgspec.structs.replace(
+        host,
+        warnings=[*host.warnings, *setup.warnings, *(() if setup.simulated else load_warnings(options.load, cores))],
+    )
     if setup.simulated:
         host = msgspec.structs.replace(host, chip=SIMULATED_CHIP)
     return events.Header(

@@ -22,6 +22,7 @@ from hettop.errors import HettopError
 from hettop.text import clean
 
 PRIVATE_MODE = 0o600
+PUBLIC_MODE = 0o666  # less what the umask takes
 HEAD_BYTES = 4096  # kind and format stand at the start of a header
 CREATE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 
@@ -223,23 +224,28 @@ NEW_FILE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
 
 
 class NewFile:
-    """Written beside its place, mode 0600, synced and put in place by `commit`; without it, it leaves no trace.
+    """Written beside its place, synced and put in place by `commit`; without it, it leaves no trace.
+
+    `private`: mode 0600, as recordings have it; otherwise the umask decides.
 
     As a context it commits at its end and discards on an exception. An existing file is replaced with `force` only,
     and only if it begins with one of `beginnings`: a mistyped name must not cost a model or a recording.
     """
 
-    def __init__(self, path: Path, *, force: bool = False, beginnings: tuple[bytes, ...] = ()) -> None:
+    def __init__(
+        self, path: Path, *, force: bool = False, beginnings: tuple[bytes, ...] = (), private: bool = True
+    ) -> None:
         """Raises HettopError `io` when the file cannot be created, or must not be replaced."""
         self.path = path
         self._force = force
         self._shown = clean(os.fspath(path))
+        mode = PRIVATE_MODE if private else PUBLIC_MODE
         try:
             self._target = Path(os.path.realpath(path))
             self._check_replaceable(beginnings)
             self._made = self._target.with_name(f".{self._target.name}.{os.getpid()}.new")
             self._made.unlink(missing_ok=True)  # of a crashed process that had our number
-            self.file: BinaryIO = os.fdopen(os.open(self._made, NEW_FILE_FLAGS, PRIVATE_MODE), "w+b")
+            self.file: BinaryIO = os.fdopen(os.open(self._made, NEW_FILE_FLAGS, mode), "w+b")
         except FileNotFoundError:
             if path.exists():  # a pipe under the name of /dev/stdout: what it leads to is in no folder
                 raise self._no_plain_file() from None

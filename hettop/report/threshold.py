@@ -1,6 +1,6 @@
 """Thresholds on statistics: `CPU_ONLY.p90<30ms`, parsed before measuring and judged after.
 
-Pure; a statistic that is unknown fails its threshold, because nothing unproven may pass.
+Pure; a threshold on a statistic that is unknown is undecided.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hettop.compute_units import parse_unit
 from hettop.errors import HettopError
 from hettop.session.statistics import Statistics
-from hettop.text import clean
+from hettop.text import clean, nearest
 
 _TIMES = {
     "mean": "mean_ms",
@@ -55,10 +56,18 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 _PATTERN = re.compile(
-    r"(?P<unit>[A-Za-z_]+(?:@[1-9][0-9]*)?(?:~[a-z]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
+    r"(?P<unit>\.?[A-Za-z_]+(?:@[1-9][0-9]*)?(?:~[a-z]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
     r"\s*(?P<operator><=|>=|<|>)\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)(?P<suffix>[A-Za-zµμ/]*)"
 )
 _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40ms' or 'CPU_ONLY.throughput>60'"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether a threshold is met; None where that is undecided. `why`: empty where it is met."""
+
+    met: bool | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,50 +81,57 @@ class Threshold:
     comparison: str
     value: float
 
-    def judge(self, rows: Sequence[Statistics]) -> str | None:
-        """None when it holds, else one line that says why not."""
+    def judge(self, rows: Sequence[Statistics]) -> Judged:
+        """Whether every row of its unit and load meets it: one that misses it decides, then one that is unknown."""
         matching = [row for row in rows if row.unit == self.unit and self.load in (None, row.load)]
         if not matching:
             where = f" under load {clean(self.load)}" if self.load else ""
-            return f"{self.text}: {self.unit} was not measured{where}"
-        for row in matching:
-            if row.error is not None and row.n:
-                return f"{self.text}: {row.unit} failed after {row.n} samples: {clean(row.error.message)}"
-            actual = _actual(row, self.stat)
-            if actual is None:
-                return f"{self.text}: {self.stat} of {row.unit} is unknown (n={row.n})"
-            if not _OPERATORS[self.comparison](actual, self.value):
-                shown = f"{actual:.6g}{_shown_unit(self.stat)}"
-                return f"{self.text}: {self.stat} of {row.unit} is {shown} under load {row.load}"
-        return None
+            return Judged(None, f"{self.text}: {self.unit} was not measured{where}")
+        judged = [self._judge(row) for row in matching]
+        return next((each for met in (False, None) for each in judged if each.met is met), Judged(True))
+
+    def _judge(self, row: Statistics) -> Judged:
+        if row.error is not None and row.n:
+            return Judged(False, f"{self.text}: {row.unit} failed after {row.n} samples: {clean(row.error.message)}")
+        actual = _actual(row, self.stat)
+        if actual is None:
+            return Judged(None, f"{self.text}: {self.stat} of {row.unit} is unknown (n={row.n})")
+        if not _OPERATORS[self.comparison](actual, self.value):
+            shown = f"{actual:.6g}{_shown_unit(self.stat)}"
+            return Judged(False, f"{self.text}: {self.stat} of {row.unit} is {shown} under load {row.load}")
+        return Judged(True)
 
 
 def parse_threshold(text: str) -> Threshold:
     """Raises HettopError (`usage`) with an example for anything that is not a threshold."""
     found = _PATTERN.fullmatch(text.strip())
     if found is None:
-        raise HettopError("usage", f"invalid threshold {clean(text)!r}", _EXAMPLE)
+        raise HettopError("usage", f"invalid threshold: {clean(text)!r}", _EXAMPLE)
     stat, suffix = found["stat"], found["suffix"]
     units = _TIME_UNITS if stat in _TIMES else _PLAIN_UNITS.get(stat, _NO_UNIT)
     if stat not in _TIMES and stat not in _PLAIN and stat not in _COUNTED:
         known = ", ".join((*_TIMES, *_PLAIN, *_COUNTED))
-        raise HettopError(
-            "usage", f"unknown statistic {clean(stat)!r} in {clean(text)!r}", f"valid statistics: {known}"
-        )
+        near = nearest(stat, (*_TIMES, *_PLAIN, *_COUNTED))
+        raise HettopError("usage", f"unknown statistic: {clean(stat)!r}", f"{near} choose from {known}".strip())
     if suffix not in units:
         known = ", ".join(filter(None, units)) or "no unit"
-        raise HettopError("usage", f"unknown unit {suffix!r} in {clean(text)!r}", f"units of {stat}: {known}")
+        raise HettopError("usage", f"invalid unit of {stat}: {suffix!r}", f"write {known}")
     value = float(found["value"]) * units[suffix]
     if not math.isfinite(value):
         raise HettopError("usage", f"invalid threshold {clean(text)!r}: {found['value']} is too large", _EXAMPLE)
     return Threshold(
         clean(text.strip()),
-        found["unit"],
+        _unit(found["unit"]),
         _as_condition(found["load"]),
         stat,
         found["operator"],
         value,
     )
+
+
+def _unit(written: str) -> str:
+    name, tilde, variant = written.partition("~")
+    return f"{parse_unit(name)}{tilde}{variant}"
 
 
 def check_measured(thresholds: Sequence[Threshold], units: Sequence[str], condition: str) -> None:

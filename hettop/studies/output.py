@@ -15,7 +15,8 @@ from typing import Any, Self
 
 import msgspec
 
-from hettop.console.measuring import print_warnings
+from hettop.console.measuring import print_setup, print_warnings
+from hettop.console.messages import print_error, print_note
 from hettop.console.progress import ProgressJson, ProgressSink, progress_line
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Header, Study
@@ -27,9 +28,8 @@ from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup, make_header
 from hettop.record import pack
 from hettop.record.writer import Writer
-from hettop.report.document import to_json
+from hettop.report.formats import TABLE, result_text
 from hettop.report.page import Block, Paragraph
-from hettop.report.terminal.blocks import block_text
 from hettop.sources.engine.backend import RealClock
 from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult
@@ -63,6 +63,7 @@ class StudyOutput:
         """Print warnings, and make the recording that was asked for. Raises HettopError (`io`, `missing`, `usage`)."""
         self.progress.clear()
         print_warnings(setup.warnings)
+        print_setup(setup)
         if self._arguments.record is not None:
             path, force = Path(self._arguments.record), self._arguments.force
             command = self._arguments.command
@@ -86,18 +87,18 @@ class StudyOutput:
             self._recording.keep(result, "ended" if interrupted else "done")
         if self._arguments.stream:
             self.progress.partial(document)
-        elif self._arguments.as_json:
-            sys.stdout.write(to_json(document()) + "\n")
         else:
             width = shutil.get_terminal_size((100, 24)).columns
-            kept = [f"recorded in {clean(self._arguments.record)}"] if self._recording is not None else []
             blocks = [Paragraph(title, "muted"), *(STUDIES[self._name].page(result) if page is None else page)]
-            sys.stdout.write("\n".join([block_text(blocks, width).rstrip("\n"), *kept]) + "\n")
+            sys.stdout.write(result_text(self._arguments.format, document, blocks, width))
+            sys.stdout.flush()
+        if self._recording is not None and self._arguments.format == TABLE and not self._arguments.stream:
+            print_note(f"recorded in {clean(self._arguments.record)}")
 
     def failed(self, message: str) -> None:
         """Print why there is no result, where no exception does."""
         self.progress.failed(HettopError("study", message))
-        sys.stderr.write(f"hettop: {clean(message, 400)}\n")
+        print_error(message)
 
 
 def model_title(setup: Setup) -> str:

@@ -74,13 +74,13 @@ STUDIES = {
             "layers",
             "Layers",
             "Profile a model layer by layer",
-            LiveOffer("time by layer, and the share of each type of operation", ("layers", "--unit", "{unit}")),
+            LiveOffer("time by layer, and the share of each type of operation", ("layers", "--units", "{unit}")),
         ),
         StudyKind(
             "roofline",
             "Roofline",
             "Measure the roofline and place each layer on it",
-            LiveOffer("peak rates of this machine, and how close each layer comes", ("roofline", "--unit", "{unit}")),
+            LiveOffer("peak rates of this machine, and how close each layer comes", ("roofline", "--units", "{unit}")),
         ),
         StudyKind(
             "sweep",
@@ -110,7 +110,7 @@ STUDIES = {
             "Partition a model across units (MOSAIC)",
             LiveOffer(
                 "which layers on which of two units, and what that gains",
-                ("plan", "--devices", "{pair}", "--run"),
+                ("plan", "--units", "{pair}", "--run"),
                 units=2,
             ),
         ),

@@ -5,7 +5,6 @@ Pure functions: bindings in, bindings out; the app applies them.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 from textual.binding import Binding
 from textual.keys import KEY_ALIASES, Keys, _character_to_key, format_key
 
-from hettop.text import clean
+from hettop.text import clean, nearest
 from hettop.tui.keys import Key
 
 _SHOWN = {
@@ -73,8 +72,7 @@ def make_keymap(wanted: Mapping[str, str], scopes: Sequence[Scope]) -> Keymap:
     notes = []
     for name, text in wanted.items():
         if name not in ids:
-            near = difflib.get_close_matches(name, sorted(ids), 1)
-            faults[name] = "unknown key id" + (f"; did you mean {near[0]!r}?" if near else "")
+            faults[name] = "; ".join(filter(None, ("no key has this id", nearest(name, sorted(ids)))))
             continue
         try:
             taken[name] = ",".join(textual_keys(text))

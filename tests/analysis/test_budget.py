@@ -19,6 +19,8 @@ P90_OF_NORMAL = 1.2815515655446004
     [
         ("16ms@p99", None, Budget(16.0, 0.99)),
         ("16ms", None, Budget(16.0, 0.99)),
+        ("16", None, Budget(16.0, 0.99)),
+        ("16@p90", None, Budget(16.0, 0.9)),
         ("500us@p90", None, Budget(0.5, 0.9)),
         ("1.5s@p99.9", None, Budget(1500.0, 0.999)),
         ("2ms@p999", None, Budget(2.0, 0.999)),
@@ -31,7 +33,9 @@ def test_budgets_are_read(text: str | None, rate: float | None, wanted: Budget |
     assert parse_budget(text, rate) == wanted
 
 
-@pytest.mark.parametrize("text", ["", "16", "16ms@99", "0ms", "5ms@p0", "5ms@p100", "-5ms", "fast", "5mJ", "1e9ms"])
+@pytest.mark.parametrize(
+    "text", ["", "16ms@99", "16ms@p9999", "0ms", "5ms@p0", "5ms@p100", "-5ms", "fast", "5mJ", "1e9ms"]
+)
 def test_what_is_no_budget_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(HettopError) as caught:
         parse_budget(text, None)
@@ -39,7 +43,12 @@ def test_what_is_no_budget_is_refused_with_an_example(text: str) -> None:
 
 
 def test_energy_is_read_in_millijoules() -> None:
-    assert (parse_energy("5mJ"), parse_energy("0.5J"), parse_energy("200uJ")) == (5.0, 500.0, 0.2)
+    assert (parse_energy("5mJ"), parse_energy("5"), parse_energy("0.5J"), parse_energy("200uJ")) == (
+        5.0,
+        5.0,
+        500.0,
+        0.2,
+    )
     with pytest.raises(HettopError):
         parse_energy("5ms")
 

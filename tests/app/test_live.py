@@ -323,7 +323,7 @@ def test_a_study_begun_on_a_variant_is_of_its_unit(studying: LiveFeed) -> None:
     studying.study("layers")
     running = studying.session.studies.running
     assert running is not None
-    assert running.arguments == ["layers", "--unit", "CPU_ONLY@1"]
+    assert running.arguments == ["layers", "--units", "CPU_ONLY@1"]
 
 
 @pytest.mark.parametrize("meanwhile", ["space", "switch", "interleave", "load"])

@@ -115,7 +115,7 @@ def one_document(stdout: str) -> dict[str, Any]:
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], words: str) -> None:
-    """Exit code 2, a few words on stderr, nothing on stdout; the same as a line there for a program that follows."""
+    """Exit code 2, an error and a hint on stderr, nothing on stdout but the last line of `--stream`."""
     assert done.returncode == 2, done.stderr
     if "--stream" in done.args:
         (line,) = done.stdout.splitlines()
@@ -125,7 +125,8 @@ def assert_refused(done: subprocess.CompletedProcess[str], words: str) -> None:
     assert words in done.stderr
     lines = done.stderr.splitlines()
     assert 0 < len(lines) <= 3
-    assert lines[0].startswith("hettop: ")
+    assert lines[0].startswith("error: ")
+    assert all(line.startswith("hint: ") for line in lines[1:])
     assert "Traceback" not in done.stderr
     assert not [c for c in done.stderr if ord(c) < 32 and c != "\n"]
 

@@ -23,7 +23,7 @@ def config(home: dict[str, str], *arguments: str, **environment: str) -> subproc
 def test_without_a_file_it_says_so_and_shows_what_is_in_force(home: dict[str, str], tmp_path: Path) -> None:
     done = config(home)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"{tmp_path}/config/hettop/config.toml  (not there)" in done.stdout
+    assert f"{tmp_path}/config/hettop/config.toml  (does not exist)" in done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line}
     assert rows["theme"] == ['"hettop-dark"', "default"]
     assert rows["layout.keep"] == ["true", "default"]
@@ -34,7 +34,7 @@ def test_the_example_is_written_once_and_sets_nothing(home: dict[str, str], tmp_
     path = tmp_path / "config/hettop/config.toml"
     assert tomllib.loads(path.read_text()) == {}
     path.write_text("fps = 8\n")
-    assert_refused(config(home, "--init"), "is there already")
+    assert_refused(config(home, "--init"), "config file exists")
     assert path.read_text() == "fps = 8\n"
 
 
@@ -80,12 +80,12 @@ def test_all_that_is_wrong_is_named_and_the_exit_code_says_so(home: dict[str, st
     file.write_text('theme = "nope"\nwidnow = 3\n[keys]\nfreeze = "i"\nrecord = "ctrl+b"\n')
     done = config(home, HETTOP_CONFIG=str(file))
     assert (done.returncode, done.stderr) == (2, "")
-    wrong = [line for line in done.stdout.splitlines() if line.startswith("wrong: ")]
+    wrong = [line for line in done.stdout.splitlines() if line.startswith("error: ")]
     assert len(wrong) == 3
-    assert "wrong: mine.toml, line 2: unknown setting 'widnow'; did you mean 'window'?" in wrong
-    assert any("mine.toml, line 1: unknown theme 'nope'" in line for line in wrong)
-    assert any("mine.toml, line 4: freeze: i is already the key of interleave" in line for line in wrong)
-    assert "note: ctrl+b is the prefix key of tmux" in done.stdout
+    assert "error: mine.toml, line 2: there is no setting 'widnow'; did you mean 'window'?" in wrong
+    assert any("mine.toml, line 1: no theme is called 'nope'" in line for line in wrong)
+    assert any("mine.toml, line 4: freeze: i is the key of interleave" in line for line in wrong)
+    assert "note: ctrl+b is tmux's own key" in done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line}
     assert rows["theme"] == ['"hettop-dark"', "default"], "what is in force, not what was asked for"
 
@@ -96,7 +96,7 @@ def test_no_file_makes_it_crash(home: dict[str, str], tmp_path: Path, text: str)
     file.write_text(text)
     done = config(home, HETTOP_CONFIG=str(file))
     assert done.returncode == 2
-    assert "wrong: mine.toml, line 1" in done.stdout
+    assert "error: mine.toml, line 1" in done.stdout
     assert "\x1b" not in done.stdout
     assert done.stderr == ""
 
@@ -104,7 +104,7 @@ def test_no_file_makes_it_crash(home: dict[str, str], tmp_path: Path, text: str)
 def test_a_named_file_that_is_not_there_is_wrong(home: dict[str, str], tmp_path: Path) -> None:
     done = config(home, HETTOP_CONFIG=str(tmp_path / "none.toml"))
     assert done.returncode == 2
-    assert "wrong: there is no none.toml" in done.stdout
+    assert "error: there is no none.toml" in done.stdout
 
 
 def test_choices_from_the_screen_are_shown_and_forgotten(home: dict[str, str], tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_the_settings_and_the_themes_of_the_help_are_those_there_are() -> None:
 
 def test_the_figures_of_the_help_are_those_of_the_statistics() -> None:
     text = page("percentiles", 100)
-    assert f"how many of {samples_needed(0.9)} samples" in text
+    assert f"number of {samples_needed(0.9)} samples" in text
     assert f"P99     not shown below {samples_needed(0.99)} samples" in text
     assert f"P99.9   not shown below {samples_needed(0.999):,} samples" in text
 
@@ -57,8 +57,8 @@ def test_a_command_as_a_topic_has_its_own_help() -> None:
 
 
 def test_an_unknown_topic_is_told_the_nearest() -> None:
-    assert_refused(called("help", "percentile"), "did you mean percentiles?")
-    assert_refused(called("help", "\x1b[31m"), "no topic is called")
+    assert_refused(called("help", "percentile"), "did you mean 'percentiles'?")
+    assert_refused(called("help", "\x1b[31m"), "unknown topic")
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:

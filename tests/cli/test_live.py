@@ -8,11 +8,13 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 import pytest
 
-from hettop.cli.commands import COMMANDS
+from hettop.app.live import LiveFeed
+from hettop.cli.live import _first_units
 from tests.cli.running import HETTOP, assert_refused, called, hettop, plain_environment, read
 from tests.processes.waiting import PATIENCE_S
 from tests.sources.engine import faulty
@@ -62,7 +64,7 @@ def test_without_a_terminal_a_model_that_always_fails_has_failed(tmp_path: Path)
     (tmp_path / (script := "CPU_ONLY vanish 3;- - .onnx")).write_text("x")
     done = hettop(script, "--backend", faulty.NAME, "--unit", "CPU_ONLY", cwd=tmp_path)
     assert done.returncode == 3
-    assert "hettop: CPU_ONLY: engine process killed by SIGKILL" in done.stderr
+    assert "error: CPU_ONLY: engine process killed by SIGKILL" in done.stderr
 
 
 def numbers_of(row: list[str]) -> tuple[int, float]:
@@ -91,10 +93,10 @@ def test_a_dumb_terminal_gets_the_table(measured: Measured) -> None:
     ("arguments", "words"),
     [
         (("--unit", "WARP_DRIVE"), "unknown unit"),
-        (("--demo", "--backend", "onnxruntime"), "--demo is the simulated backend"),
+        (("--demo", "--backend", "onnxruntime"), "options exclude each other: --demo, --backend onnxruntime"),
         (("--fps", "1000"), "--fps"),
-        (("--units", "CPU_ONLY"), "--units"),
-        (("missing.onnx",), "model not found: missing.onnx"),
+        (("--unts", "CPU_ONLY"), "did you mean '--units'?"),
+        (("missing.onnx",), "no model missing.onnx here"),
     ],
 )
 def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str, ...], words: str) -> None:
@@ -102,24 +104,24 @@ def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str,
 
 
 def test_a_mistyped_command_is_told_which_one_was_meant_or_which_ones_there_are() -> None:
-    meant, there_are = "did you mean: hettop bench", f"one of the commands {', '.join(COMMANDS)}"
+    meant, there_are = "did you mean 'bench'?", "hettop help lists all commands"
     for arguments, words, hint in (
-        (("benhc",), "model not found: benhc", meant),
-        (("benhc", "--json"), "--json", meant),
-        (("zzz",), "model not found: zzz", there_are),
+        (("benhc",), "unknown command or model: 'benhc'", meant),
+        (("benhc", "--json"), "unknown command or model: 'benhc'", meant),
+        (("zzz",), "no model zzz here", there_are),
     ):
         done = called(*arguments)
         assert_refused(done, words)
         assert hint in done.stderr
     for others in (("missing.onnx",), ("--bogus",), ("bench", "--bogus")):
-        assert "commands" not in called(*others).stderr
+        assert "all commands" not in called(*others).stderr
 
 
 @pytest.mark.parametrize("name", ["nope", "\x1b[31m"])
 def test_an_unknown_theme_is_refused_before_a_file_is_made(tmp_path: Path, name: str) -> None:
     code, written = on_terminal("--theme", name, "--record", "r.jsonl", cwd=tmp_path)
     assert code == 2
-    assert "no theme is called" in written
+    assert "unknown theme" in written
     assert "hettop-dark" in written
     assert "\x1b" not in written
     assert list(tmp_path.iterdir()) == []
@@ -130,3 +132,43 @@ def test_a_budget_that_is_none_is_refused_before_anything_starts(option: str, va
     refused = hettop(option, value)
     assert refused.returncode == 2
     assert "invalid" in refused.stderr
+
+
+class Rows:
+    """The calls of a feed with these rows."""
+
+    def __init__(self, *rows: str) -> None:
+        self.session = SimpleNamespace(units=dict.fromkeys(rows))
+        self.calls: list[tuple[str, ...]] = []
+
+    def interleave(self, rows: list[str] | None = None) -> None:
+        self.calls.append(("turns", *(rows or self.session.units)))
+
+    def switch(self, row: str) -> None:
+        self.calls.append(("alone", row))
+
+    def warn(self, text: str) -> None:
+        self.calls.append(("warning", text))
+
+
+@pytest.mark.parametrize(
+    ("named", "usual", "calls"),
+    [
+        ((), None, [("alone", "CPU_ONLY")]),
+        (("CPU_ONLY",), None, [("alone", "CPU_ONLY")]),
+        (("CPU_ONLY", "CPU_AND_NE"), None, [("turns", "CPU_ONLY", "CPU_AND_NE")]),
+        (("all",), None, [("turns", "CPU_ONLY", "CPU_AND_NE", "ALL")]),
+        ((), "ALL", [("alone", "ALL")]),
+        (
+            (),
+            "CPU_ONLY@9",
+            [("warning", "the unit of your settings cannot run here: CPU_ONLY@9"), ("alone", "CPU_ONLY")],
+        ),
+    ],
+)
+def test_several_named_units_run_in_turns(
+    named: tuple[str, ...], usual: str | None, calls: list[tuple[str, ...]]
+) -> None:
+    feed = Rows("CPU_ONLY", "CPU_AND_NE", "ALL")
+    _first_units(cast(LiveFeed, feed), named=named, interleave=False, usual=usual)
+    assert feed.calls == calls

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hettop import __version__
-from hettop.cli.commands import COMMANDS
+from hettop.cli.commands import COMMAND_GROUPS, COMMANDS
+from hettop.cli.main import command_in
 from hettop.exits import WRONG_USE_KINDS, exit_code_of
 from tests.cli.running import HETTOP, assert_refused, called, hettop_process, plain_environment
 from tests.processes.waiting import PATIENCE_S
@@ -32,12 +33,50 @@ def test_the_version(option: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"hettop {__version__}\n", "")
 
 
-@pytest.mark.parametrize("option", ["--help", "-h", "help"])  # the last with topics, too
-def test_the_help_has_examples_every_command_and_the_options_of_the_live_view(option: str) -> None:
-    done = called(option)
+@pytest.mark.parametrize("option", [("--help",), ("help", "live")])
+def test_the_options_of_the_live_view_are_in_the_help(option: tuple[str, ...]) -> None:
+    done = called(*option)
     assert (done.returncode, done.stderr) == (0, "")
-    for part in ("examples:", "hettop --demo", *COMMANDS, "--unit ", "--record FILE", "--fps", "--rate HZ"):
+    for part in ("examples:", "hettop --demo", "--units ", "--record FILE", "--fps", "--rate HZ"):
         assert part in done.stdout
+
+
+@pytest.mark.parametrize("option", ["--help", "-h", "help"])
+def test_every_command_is_listed_in_its_group(option: str) -> None:
+    text = called(option).stdout
+    places = [text.index(f"\n{title}:\n") for title in COMMAND_GROUPS]
+    assert places == sorted(places)
+    assert all(f"\n  {name} " in text for name in COMMANDS)
+
+
+def test_every_command_is_in_one_group() -> None:
+    assert sorted(name for names in COMMAND_GROUPS.values() for name in names) == sorted(COMMANDS)
+
+
+def test_the_help_of_topics_begins_with_them() -> None:
+    assert called("help").stdout.startswith("topics:\n")
+
+
+@pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)])
+def test_the_short_help_is_shorter_and_points_to_the_long_one(command: tuple[str, ...]) -> None:
+    short, long = called(*command, "-h"), called(*command, "--help")
+    assert (short.returncode, short.stderr) == (0, "")
+    assert len(short.stdout.splitlines()) < len(long.stdout.splitlines())
+    assert "--help" in short.stdout
+
+
+def test_the_version_is_a_command_too() -> None:
+    assert called("version").stdout == f"hettop {__version__}\n"
+    assert called("version", "-v").stdout.startswith(f"hettop {__version__}\nPython 3")
+
+
+def test_general_options_may_stand_before_the_command() -> None:
+    assert command_in(["-q", "--color", "never", "bench", "-n", "3"]) == (
+        "bench",
+        ["-q", "--color", "never", "-n", "3"],
+    )
+    assert command_in(["--color=never", "bench"]) == ("bench", ["--color=never"])
+    assert command_in(["--demo", "bench"]) == ("", ["--demo", "bench"])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -48,7 +87,7 @@ def test_every_command_has_a_help_with_an_example(command: str) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(WRONG_USE_KINDS))
-def test_what_the_user_can_mend_is_wrong_use(kind: str) -> None:
+def test_what_the_user_can_fix_is_wrong_use(kind: str) -> None:
     assert exit_code_of(kind) == 2
 
 
@@ -63,7 +102,7 @@ def test_wrong_options_are_answered_in_words(arguments: tuple[str, ...]) -> None
 
 
 def test_what_is_quoted_from_the_command_line_is_clean() -> None:
-    assert_refused(called("--\x1b[31m\u202e"), "unrecognized arguments: --�[31m�")
+    assert_refused(called("--\x1b[31m\u202e"), "unknown option: --�[31m�")
 
 
 @pytest.mark.parametrize("command", ["--help", "--version", "bench --help"])

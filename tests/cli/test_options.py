@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hettop.cli.commands import LIVE, parser_of
-from hettop.cli.read_options import _speed
+from hettop.cli.commands import LIVE, parse, parser_of
+from hettop.cli.read_options import _speed, tolerance
 from hettop.cli.screen import frames_per_second
 from hettop.errors import HettopError
 from hettop.measurement.arguments import duration_ns, not_negative, positive, rate
@@ -69,10 +69,60 @@ def test_counts() -> None:
 
 def test_complaints_are_short_and_name_the_help() -> None:
     parser = parser_of("bench")
-    with pytest.raises(HettopError) as caught:
-        parser.parse_args(["--unknown"])
-    assert (caught.value.kind, caught.value.hint) == ("usage", "see hettop bench --help")
-    assert "--unknown" in caught.value.message
+    for arguments, message, hint in (
+        (["--zzz"], "unknown option: --zzz", "see hettop bench --help"),
+        (["--unts", "cpu"], "unknown option: --unts", "did you mean '--units'? (see hettop bench --help)"),
+        (
+            ["--protocol", "embnch"],
+            "invalid value of --protocol: 'embnch'",
+            "did you mean 'embench'? choose from embench, m2, mlperf",
+        ),
+        (
+            ["--rate", "fast"],
+            "--rate: invalid rate: 'fast'",
+            "write inferences per second, such as 30 (0.001 to 1000000)",
+        ),
+        (["--runs"], "--runs: expected one argument", "see hettop bench --help"),
+        (["-n", "3", "--duration", "3"], "options exclude each other: --duration, --runs", "use one of them"),
+        (["--json", "--markdown"], "output formats exclude each other: json, md", "use one of them"),
+    ):
+        with pytest.raises(HettopError) as caught:
+            parser.parse_args(arguments)
+        assert (caught.value.kind, caught.value.message, caught.value.hint) == ("usage", message, hint)
+
+
+def test_the_suffix_of_the_output_selects_the_format() -> None:
+    chosen = {name: parse("bench", ["-o", f"r{name}"]).format for name in (".json", ".csv", ".md", ".MARKDOWN", ".txt")}
+    assert chosen == {".json": "json", ".csv": "csv", ".md": "md", ".MARKDOWN": "md", ".txt": "table"}
+    assert parse("bench", ["-o", "r.csv", "--json"]).format == "json", "an option goes before the suffix"
+    assert parse("bench", ["-o", "-"]).format == parse("bench", []).format == "table"
+    with pytest.raises(HettopError, match="no output format for this file name"):
+        parse("verify", ["r.jsonl", "-o", "r.csv"])
+
+
+def test_options_that_are_given_are_known_whatever_their_values() -> None:
+    assert parse("bench", ["--seed", "0", "-n", "100"]).given == {"seed": "--seed", "runs": "--runs"}
+    assert parse("layers", ["--unit", "cpu"]).given == {"units": "--units"}
+
+
+@pytest.mark.parametrize("name", ["bench", "layers", "plan", "config", LIVE])
+def test_units_are_named_alike_everywhere(name: str) -> None:
+    for flag in ("--units", "--unit"):
+        found = parse(name, [flag, "ane"]).units
+        assert found in ("CPU_AND_NE", ("CPU_AND_NE",))
+    assert "--unit " not in parser_of(name).format_help()
+
+
+def test_the_power_source_is_named_alike_everywhere() -> None:
+    assert parse("power", ["--source", "rapl"]).power == parse("power", ["--power", "rapl"]).power == "rapl"
+    assert "--source" not in parser_of("power").format_help()
+
+
+def test_a_tolerance_that_could_be_a_share_or_a_percentage_is_refused() -> None:
+    assert (tolerance("5%"), tolerance("0.05"), tolerance("150%")) == (0.05, 0.05, 1.5)
+    for text in ("5", "1", "-1", "lots", "2000%"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            tolerance(text)
 
 
 def test_options_cannot_be_cut_short() -> None:

@@ -34,15 +34,15 @@ def test_the_page_has_a_plot_and_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((RECORDING, "--by", "beauty"), "no objective"),
-        ((RECORDING, "--latency", "p42"), "no latency"),
-        ((RECORDING, "--accuracy", "net"), "is no accuracy"),
+        ((RECORDING, "--by", "beauty"), "unknown objective"),
+        ((RECORDING, "--latency", "p42"), "unknown latency"),
+        ((RECORDING, "--accuracy", "net"), "invalid accuracy"),
         (
             (RECORDING, "--accuracy", "mobilenetv3=0.7", "--accuracy", "mobilenetv2=0.6"),
-            "nothing is called mobilenetv3",
+            "unknown name: 'mobilenetv3'",
         ),
-        ((RECORDING, "--load", "cpu:99"), "nothing to choose from"),
-        (("none.json",), "file not found: none.json"),
+        ((RECORDING, "--load", "cpu:99"), "no measurements under this load"),
+        (("none.json",), "no file none.json here"),
     ],
 )
 def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str, tmp_path: 
 
 def test_a_name_that_nothing_has_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     done = called("pareto", RECORDING, "--accuracy", "mobilenetv3=0.7", cwd=tmp_path)
-    assert "there is mobilenetv2:224x224:b1;" in done.stderr
+    assert "names: mobilenetv2:224x224:b1;" in done.stderr
 
 
 def test_each_row_names_its_file_where_there_are_several(tmp_path: Path) -> None:

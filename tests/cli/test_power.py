@@ -78,8 +78,8 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path, shape: tuple[str, 
 
 
 def test_a_capture_has_its_own_times(capture: str) -> None:
-    assert_refused(called("power", "--replay", capture, "--duration", "5s"), "a capture has its own source and times")
+    assert_refused(called("power", "--replay", capture, "--duration", "5s"), "--duration has no effect with --replay")
 
 
 def test_one_shape_at_a_time(capture: str) -> None:
-    assert_refused(called("power", "--replay", capture, "--json", "--jsonl"), "not allowed with")
+    assert_refused(called("power", "--replay", capture, "--json", "--jsonl"), "output formats exclude each other")

@@ -74,7 +74,7 @@ def test_on_a_terminal_rows_come_as_they_are_and_mean_and_peak_in_the_end() -> N
     assert rows[0] == ["s", "cpu", "W", "gpu", "W", "ane", "W", "combined", "W"]
     assert [row[0] for row in rows[1:]] == ["0.5", "1.0", "mean", "peak"]
     assert rows[1][1:] == ["1.50", "0.250", "0.0400", "1.79", "Nominal"]
-    assert done.stderr == "hettop: power from powermetrics\n"
+    assert done.stderr == "power from powermetrics\n"
 
 
 def test_without_a_terminal_there_is_the_table_of_a_replay() -> None:
@@ -87,7 +87,7 @@ def test_no_source_is_exit_2_with_every_reason(tmp_path: Path) -> None:
     done = Done(pc(tmp_path))
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "hettop: no source of power works here",
+        "error: no power source works here",
         "  powermetrics: macOS only",
         "  macmon: macOS only",
         "  zeus: macOS only",
@@ -101,8 +101,8 @@ def test_a_source_that_is_named_and_does_not_work_is_exit_2_with_its_mend(shape:
     done = Done(mac(sudo="password"), source="powermetrics", shape=shape)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "hettop: no power from powermetrics: macOS reports power to root only",
-        "  try: run sudo -v in this terminal",
+        "error: no power from powermetrics: macOS tells power to root only",
+        "hint: sudo -v, in this very terminal",
     ]
 
 
@@ -117,7 +117,7 @@ def test_one_that_is_lost_on_the_way_leaves_what_it_gave(tmp_path: Path) -> None
     tickets.write_bytes(b"!")
     done = Done(mac(powermetrics="finite", sudo=str(tickets), interval="0.01"), shape="json", source="powermetrics")
     assert (done.code, len(one_document(done.stdout)["samples"])) == (0, 3)
-    assert done.stderr.splitlines()[-1] == "hettop: powermetrics expired: power access expired"
+    assert done.stderr.splitlines()[-1] == "warning: powermetrics expired: power access expired"
 
 
 def printer(**request: Any) -> tuple[_Printer, io.StringIO]:
@@ -133,7 +133,7 @@ def test_the_time_that_was_asked_for_passes_on_the_clock_too() -> None:
     assert not printing.out_of_time(1_400 * MS)
     assert not printing.enough
     assert printing.out_of_time(1_401 * MS)
-    assert said.getvalue() == "hettop: ended by the clock after 1.1 s: samples came for 1e-09 s of it\n"
+    assert said.getvalue() == "warning: ended after 1.1 s: samples cover 1e-09 s\n"
 
 
 def test_a_first_sample_that_does_not_come_is_not_waited_for_for_ever() -> None:
@@ -141,7 +141,7 @@ def test_a_first_sample_that_does_not_come_is_not_waited_for_for_ever() -> None:
     assert not printing.out_of_time(5 * SECOND)
     assert not printing.out_of_time(26 * SECOND)
     assert printing.out_of_time(26 * SECOND + 1)
-    assert said.getvalue() == "hettop: no sample came in 21 s\n"
+    assert said.getvalue() == "error: no sample within 21 s\n"
 
 
 def test_without_a_limit_no_time_is_up() -> None:

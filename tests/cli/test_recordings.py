@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -31,14 +32,14 @@ def torn(tmp_path: Path) -> Path:
 def test_verify_says_that_a_recording_is_whole(whole: Path) -> None:
     done = called("verify", str(whole))
     assert done.returncode == 0
-    assert ": whole" in done.stdout.splitlines()[0]
+    assert ": valid" in done.stdout.splitlines()[0]
 
 
 def test_verify_ends_with_1_on_damage_and_says_how_to_mend_it(torn: Path) -> None:
     done = called("verify", str(torn))
     assert done.returncode == 1
     assert "DAMAGED" in done.stdout
-    assert "unfinished last line" in done.stdout
+    assert "incomplete last line" in done.stdout
     assert "hettop repair" in done.stdout
 
 
@@ -64,8 +65,8 @@ def test_what_is_no_recording_is_refused_in_words(command: tuple[str, ...], tmp_
 def test_repair_writes_a_whole_recording_and_says_what_it_did(torn: Path, tmp_path: Path) -> None:
     done = called("repair", str(torn), "-o", str(tmp_path / "b.jsonl"))
     assert done.returncode == 0, done.stderr
-    assert "the unfinished last line had" in done.stdout
-    assert "an end was added" in done.stdout
+    assert "the incomplete last line had" in done.stdout
+    assert "the end was added" in done.stdout
     assert verify(tmp_path / "b.jsonl").ok
     assert_refused(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl")), "already exists")
     document = one_document(called("repair", str(torn), "-o", str(tmp_path / "b.jsonl"), "--force", "--json").stdout)
@@ -100,7 +101,7 @@ def test_export_into_a_pipe_is_one_table_and_nothing_else(whole: Path) -> None:
     done = hettop_process("export", str(whole), "--to", "csv", "-o", "-")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 10
-    assert_refused(called("export", str(whole), "--to", "svg", "-o", "-"), "to a file only")
+    assert_refused(called("export", str(whole), "--to", "svg", "-o", "-"), "cannot be written to a pipe: svg")
 
 
 def test_the_names_of_exports() -> None:
@@ -110,7 +111,9 @@ def test_the_names_of_exports() -> None:
 
 def test_export_never_writes_to_the_recording(whole: Path) -> None:
     before = whole.read_bytes()
-    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never overwritten")
+    assert_refused(
+        called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "OUT is the recording itself"
+    )
     assert whole.read_bytes() == before
 
 
@@ -136,14 +139,27 @@ def test_the_picture_is_the_screen_at_that_moment(tmp_path: Path) -> None:
         assert "SIMULATED" in svg
         assert shown in svg
         assert "http" not in svg.replace("http://www.w3.org", "").replace("https://www.textualize.io", "")
-        assert stat.S_IMODE(out.stat().st_mode) == 0o600
+        assert stat.S_IMODE(out.stat().st_mode) == 0o666 & ~umask()
+
+
+def umask() -> int:
+    os.umask(mask := os.umask(0o077))
+    return mask
+
+
+def test_an_export_has_the_format_of_its_name(whole: Path, tmp_path: Path) -> None:
+    for name, beginning in (("a.csv", "unit,"), ("a.html", "<!doctype html>"), ("a.prom", "# TYPE hettop")):
+        assert called("export", str(whole), "-o", str(tmp_path / name)).returncode == 0
+        assert (tmp_path / name).read_text().startswith(beginning)
+    assert_refused(called("export", str(whole), "-o", "a.docx"), "no export format for this file name")
+    assert_refused(called("export", str(whole)), "missing option: --to or -o")
 
 
 def test_options_of_the_picture_are_for_the_picture(whole: Path) -> None:
     assert_refused(called("export", str(whole), "--to", "csv", "--at", "5s"), "--to svg")
     assert_refused(called("export", str(whole), "--to", "csv", "--refold"), "--to svg")
-    assert_refused(called("export", str(whole), "--to", "svg", "--size", "9x9"), "no size")
-    assert_refused(called("export", str(whole), "--to", "svg", "--theme", "none"), "no theme")
+    assert_refused(called("export", str(whole), "--to", "svg", "--size", "9x9"), "invalid size")
+    assert_refused(called("export", str(whole), "--to", "svg", "--theme", "none"), "unknown theme")
 
 
 def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_what_is_no_recording_is_refused(content: bytes, words: str, tmp_path: P
     ("arguments", "words"),
     [
         ((), "FILE"),
-        (("missing.jsonl",), "file not found: missing.jsonl"),
+        (("missing.jsonl",), "missing.jsonl"),
         (("missing.jsonl", "--speed", "1000"), "--speed"),
         (("missing.jsonl", "--at", "soon"), "--at"),
         (("missing.jsonl", "--fps", "0"), "--fps"),

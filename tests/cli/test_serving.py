@@ -52,4 +52,4 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
 
 
 def test_a_model_in_the_place_of_the_port_is_told_apart() -> None:
-    assert_refused(called("--serve", "model.onnx"), "is no port; write --serve 8000, or put --serve last")
+    assert_refused(called("--serve", "model.onnx"), "hint: write --serve 8000, or put --serve last")

@@ -23,13 +23,13 @@ SIMULATED = ("bench", "--backend", "simulated", "--units", "CPU_ONLY,CPU_AND_NE"
         (Turns("ALL", 3, 250 * MS, by_power=False), ""),
         (
             Turns("ALL", 2, 2_000 * MS, by_power=True),
-            "hettop: hardly interleaved: ALL had 2 turns of at most 2 s, while power is measured none is shorter; "
-            "--duration 8s gives more, --power none shorter ones\n",
+            "warning: few turns, so drift may confound the comparison: ALL had 2 turns of at most 2 s\n"
+            "hint: use --duration 8s, or --power none for shorter turns\n",
         ),
         (
             Turns("ALL", 1, 250 * MS, by_power=False),
-            "hettop: hardly interleaved: ALL had 1 turn of at most 0.25 s, it had enough before the next; "
-            "--duration 1s gives more\n",
+            "warning: few turns, so drift may confound the comparison: ALL had 1 turn of at most 0.25 s\n"
+            "hint: use --duration 1s\n",
         ),
     ],
 )
@@ -42,18 +42,20 @@ def test_units_that_had_too_few_turns_are_said_to_have(
 
 def test_what_mends_it_is_what_the_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
     print_turns_problem(Turns("ALL", 1, 2_000 * MS, by_power=True), MORE_RUNS)
-    assert "; more --runs, --power none" in capsys.readouterr().err
+    assert "hint: use more --runs, or --power none" in capsys.readouterr().err
 
 
 def test_power_that_was_named_and_came_too_seldom_is_said_to_have() -> None:
     done = hettop(*SIMULATED, "--runs", "50", "--power", "simulated", "--interleave")
-    too_few, hardly = done.stderr.splitlines()
+    too_few, hardly, _ = done.stderr.splitlines()
     assert too_few == (
-        "hettop: --power simulated: too few power samples while CPU_ONLY, CPU_AND_NE ran: "
-        "--duration 10s measures longer"
+        "warning: --power simulated: insufficient power samples of CPU_ONLY, CPU_AND_NE: "
+        "measure longer with --duration 10s"
     )
-    assert hardly.startswith("hettop: hardly interleaved: CPU_ONLY had 1 turn of at most 2 s")
-    assert "mJ/inf n/a of CPU_ONLY: no power sample lies entirely within its running time" in done.stdout
+    assert hardly.startswith(
+        "warning: few turns, so drift may confound the comparison: CPU_ONLY had 1 turn of at most 2 s"
+    )
+    assert "mJ/inf n/a of CPU_ONLY: no power sample lies wholly within its running" in done.stdout
 
 
 def test_where_power_covers_what_ran_nothing_is_said() -> None:

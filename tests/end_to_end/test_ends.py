@@ -49,7 +49,7 @@ def test_a_session_in_which_all_that_ran_failed_has_failed_and_says_why(tmp_path
         terminal.until("failed: ")
         terminal.press("q")
         terminal.assert_left(3)
-        assert "hettop: CPU_ONLY: " in terminal.text
+        assert "error: CPU_ONLY: " in terminal.text
         assert "SIGKILL" in terminal.text
 
 

@@ -46,9 +46,10 @@ def exported(chosen: Format, recording: Recording, folder: Path, name: str = "ou
 
 
 @pytest.mark.parametrize("kind", sorted(MAKERS))
-def test_anything_can_be_exported_to_private_files(chosen: Format, kind: str, tmp_path: Path) -> None:
+def test_anything_can_be_exported_with_the_mode_of_the_umask(chosen: Format, kind: str, tmp_path: Path) -> None:
     for path in exported(chosen, MAKERS[kind](tmp_path), tmp_path):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        os.umask(mask := os.umask(0o077))
+        assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
         assert path.read_bytes()
 
 

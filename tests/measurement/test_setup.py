@@ -218,16 +218,16 @@ def test_a_thread_count_that_is_not_among_the_offered_ones_runs_too() -> None:
 @pytest.mark.parametrize(
     ("options", "unit", "kind", "message"),
     [
-        (ModelOptions(), "WARP_DRIVE", "usage", "unknown unit 'WARP_DRIVE'"),
-        (ModelOptions(), "", "usage", "unknown unit ''"),
-        (ModelOptions(), "cpu_only", "usage", "unknown unit 'cpu_only'"),
-        (ModelOptions(), "\x1b[31m", "usage", "unknown unit '�[31m'"),
-        (ModelOptions(), "CPU_ONLY@0", "usage", "threads must be an integer of at least 1"),
-        (ModelOptions(), "CPU_ONLY@two", "usage", "threads must be an integer of at least 1"),
-        (ModelOptions(), "CPU_ONLY@01", "usage", "threads must be an integer of at least 1"),
-        (ModelOptions(), "CPU_ONLY@٢", "usage", "threads must be an integer of at least 1"),
-        (ModelOptions(), "CPU_ONLY@1025", "usage", "at most 1024 threads"),
-        (ModelOptions(), "CPU_AND_NE", "unsupported-unit", "CPU_AND_NE cannot run here: "),
+        (ModelOptions(), "WARP_DRIVE", "usage", "unknown unit: 'WARP_DRIVE'"),
+        (ModelOptions(), "", "usage", "unknown unit: ''"),
+        (ModelOptions(), "cpu_only", "usage", "unknown unit: 'cpu_only'"),
+        (ModelOptions(), "\x1b[31m", "usage", "unknown unit: '�[31m'"),
+        (ModelOptions(), "CPU_ONLY@0", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@two", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@01", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@٢", "usage", "threads must be a whole number of at least 1"),
+        (ModelOptions(), "CPU_ONLY@1025", "usage", "too many threads: CPU_ONLY@1025 (the limit is 1024)"),
+        (ModelOptions(), "CPU_AND_NE", "unsupported-unit", "this unit cannot run here: CPU_AND_NE: "),
         (SIMULATED, "CPU_ONLY@2", "unsupported-unit", "this backend cannot set threads"),
     ],
 )
@@ -238,7 +238,7 @@ def test_a_unit_that_there_is_not_is_refused_with_those_that_there_are(
         prepare(options, ("CPU_ONLY", unit), 2, elsewhere)
     assert caught.value.kind == kind
     assert message in caught.value.message
-    assert caught.value.hint.startswith("units of this machine: CPU_ONLY, ")
+    assert "units of this machine: CPU_ONLY, " in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -279,12 +279,12 @@ def test_hints_are_taken_apart_and_what_is_none_is_refused() -> None:
     setup = prepare(ModelOptions(backend="simulated", hints=("reshapeFrequency=Infrequent", "a=b=c")), None, 2)
     assert setup.hints == {"reshapeFrequency": "Infrequent", "a": "b=c"}
     for text in ("reshapeFrequency", "=x", "x="):
-        with pytest.raises(HettopError, match="is no hint"):
+        with pytest.raises(HettopError, match="invalid hint"):
             prepare(ModelOptions(backend="simulated", hints=(text,)), None, 2)
 
 
 def test_hints_that_nothing_would_take_are_refused() -> None:
-    with pytest.raises(HettopError, match="takes no optimisation hints"):
+    with pytest.raises(HettopError, match="has no effect with ONNX Runtime"):
         prepare(ModelOptions(backend="onnxruntime", hints=("reshapeFrequency=Infrequent",)), None, 2)
 
 

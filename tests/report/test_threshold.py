@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hettop.errors import HettopError
-from hettop.report.threshold import Threshold, check_measured, parse_threshold
+from hettop.report.threshold import Judged, Threshold, check_measured, parse_threshold
 from hettop.session.statistics import Misses, Reason, Spikes, Statistics
 
 MEASURED = Statistics(
@@ -111,8 +111,8 @@ def test_anything_else_is_wrong_use_with_a_hint(text: str) -> None:
         "CPU_ONLY.n>=700",
     ],
 )
-def test_what_holds_says_nothing(text: str) -> None:
-    assert parse_threshold(text).judge([FAILED, MEASURED]) is None
+def test_what_is_met_has_no_reason(text: str) -> None:
+    assert parse_threshold(text).judge([FAILED, MEASURED]) == Judged(True)
 
 
 @pytest.mark.parametrize(
@@ -134,24 +134,41 @@ def test_what_holds_says_nothing(text: str) -> None:
         ("CPU_ONLY[cpu:2].p90<9s", "CPU_ONLY was not measured under load cpu:2"),
     ],
 )
-def test_what_fails_says_why(text: str, why: str) -> None:
-    assert parse_threshold(text).judge([FAILED, MEASURED]) == f"{text}: {why}"
+def test_what_is_not_met_or_undecided_has_a_reason(text: str, why: str) -> None:
+    undecided = "unknown" in why or "not measured" in why
+    assert parse_threshold(text).judge([FAILED, MEASURED]) == Judged(None if undecided else False, f"{text}: {why}")
+
+
+@pytest.mark.parametrize("written", ["cpu.p90<30ms", ".cpuOnly.p90<30ms", "CPU_only.p90<30ms"])
+def test_a_unit_may_be_written_as_everywhere(written: str) -> None:
+    assert parse_threshold(written).unit == "CPU_ONLY"
+    assert parse_threshold("ne@2~prefill.p90<3").unit == "CPU_AND_NE@2~prefill"
+
+
+def test_a_row_that_misses_it_decides_before_one_that_is_unknown() -> None:
+    unknown = Statistics(unit="ALL", load="none")
+    slow = Statistics(unit="ALL", load="cpu:1", n=9, p90_ms=9.0)
+    assert parse_threshold("ALL.p90<5").judge([unknown, slow]).met is False
+    assert parse_threshold("ALL.p90<50").judge([unknown, slow]).met is None
 
 
 def test_spikes_without_a_fence_are_unknown_rather_than_none() -> None:
     few = Statistics(unit="CPU_ONLY", load="none", n=5, spikes=Spikes(n=None, fence_ms=None))
-    assert parse_threshold("CPU_ONLY.spikes<1").judge([few]) == "CPU_ONLY.spikes<1: spikes of CPU_ONLY is unknown (n=5)"
+    assert (
+        parse_threshold("CPU_ONLY.spikes<1").judge([few]).why
+        == "CPU_ONLY.spikes<1: spikes of CPU_ONLY is unknown (n=5)"
+    )
 
 
 def test_without_a_load_it_must_hold_under_every_load() -> None:
     idle = Statistics(unit="CPU_ONLY", load="none", n=9, p90_ms=3.0)
     loaded = Statistics(unit="CPU_ONLY", load="cpu:2", n=9, p90_ms=9.0)
     assert (
-        parse_threshold("CPU_ONLY.p90<5").judge([idle, loaded])
+        parse_threshold("CPU_ONLY.p90<5").judge([idle, loaded]).why
         == "CPU_ONLY.p90<5: p90 of CPU_ONLY is 9 ms under load cpu:2"
     )
-    assert parse_threshold("CPU_ONLY[none].p90<5").judge([idle, loaded]) is None
-    assert parse_threshold("CPU_ONLY[cpu:2].p90<5").judge([idle, loaded]) is not None
+    assert parse_threshold("CPU_ONLY[none].p90<5").judge([idle, loaded]).met is True
+    assert parse_threshold("CPU_ONLY[cpu:2].p90<5").judge([idle, loaded]).met is False
 
 
 def test_it_must_hold_in_every_thermal_state() -> None:
@@ -159,12 +176,12 @@ def test_it_must_hold_in_every_thermal_state() -> None:
         Statistics(unit="ALL", load="none", thermal=state, n=9, p90_ms=ms)
         for state, ms in (("Nominal", 1), ("Heavy", 4))
     ]
-    assert parse_threshold("ALL[none].p90<2").judge(rows) == "ALL[none].p90<2: p90 of ALL is 4 ms under load none"
+    assert parse_threshold("ALL[none].p90<2").judge(rows).why == "ALL[none].p90<2: p90 of ALL is 4 ms under load none"
 
 
 def test_what_is_printed_of_a_threshold_is_clean() -> None:
     threshold: Threshold = parse_threshold("ALL[\x1b[31mx].p90<2")
-    assert "\x1b" not in (threshold.judge([FAILED]) or "\x1b")
+    assert "\x1b" not in threshold.judge([FAILED]).why
 
 
 def test_thresholds_on_what_will_be_measured_pass() -> None:
@@ -191,5 +208,6 @@ def test_a_threshold_on_anything_else_is_wrong_use(text: str, message: str, hint
 
 
 def test_a_unit_that_failed_passes_nothing_however_fast_it_was_before() -> None:
-    told = parse_threshold("CPU_AND_NE.p90<30ms").judge([DIED])
-    assert told == "CPU_AND_NE.p90<30ms: CPU_AND_NE failed after 102 samples: killed by SIGSEGV"
+    judged = parse_threshold("CPU_AND_NE.p90<30ms").judge([DIED])
+    assert judged.met is False
+    assert judged.why == "CPU_AND_NE.p90<30ms: CPU_AND_NE failed after 102 samples: killed by SIGSEGV"

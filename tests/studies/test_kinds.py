@@ -9,7 +9,7 @@ from hettop.studies.kinds import Together, coexecution, kinds
 
 def test_every_study_is_a_command_of_hettop_on_the_unit_that_is_looked_at() -> None:
     offered = {kind.name: kind.arguments for kind in kinds("ALL", ("CPU_ONLY", "ALL", "CPU_AND_NE"))}
-    assert offered["layers"] == ("layers", "--unit", "ALL")
+    assert offered["layers"] == ("layers", "--units", "ALL")
     assert offered["sweep"][:3] == ("sweep", "--units", "ALL")
     assert offered["coexec"] == ("coexec", "--until-ended", "--units", "CPU_ONLY,CPU_AND_NE"), "the usual units, live"
     assert "coexec" not in {kind.name for kind in kinds("CPU_ONLY", ("CPU_ONLY",))}, "one unit has nobody to help it"

@@ -7,7 +7,6 @@ do not read settings: their results must not depend on a file in the home folder
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from hettop.app.settings.schema import BEST, BY_NAME, KEYS_TABLE, SETTINGS, Setting
 from hettop.errors import HettopError
 from hettop.measurement.user_files import CONFIG_VARIABLE, Places, user_places, write_atomically
-from hettop.text import clean
+from hettop.text import clean, nearest
 from hettop.toml import TomlFile, read_toml
 
 if TYPE_CHECKING:
@@ -141,8 +140,8 @@ def _leaves(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[t
 
 
 def _nearest(name: str) -> str:
-    near = difflib.get_close_matches(name, [*BY_NAME, KEYS_TABLE], 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, [*BY_NAME, KEYS_TABLE])
+    return f"; {near}" if near else ""
 
 
 def shown(value: Any) -> str:

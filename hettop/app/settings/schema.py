@@ -109,9 +109,10 @@ def _panel_or_none(value: Any) -> str:
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
+    from hettop.compute_units import parse_unit
     from hettop.sources.engine.backend import split_unit
 
-    unit = _text(value)
+    unit = parse_unit(_text(value))
     if split_unit(unit)[0] not in CORE_ML_UNITS:
         raise ValueError
     return unit
@@ -173,8 +174,7 @@ SETTINGS: tuple[Setting, ...] = (
         "a unit such as CPU_AND_NE, or empty for the first available",
         "the unit that the live view starts with",
         _unit_or_none,
-        option="--unit",
-        choices=("", *CORE_ML_UNITS),
+        option="--units",
     ),
     Setting(
         "layout.hidden",

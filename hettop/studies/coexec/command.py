@@ -36,12 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def refuse_mixtures(arguments: argparse.Namespace) -> None:
-    there = COEXECUTING if arguments.granularities else COMPARING
-    wrong = [name for name in there if getattr(arguments, name) is not None]
-    if wrong:
-        how = "cannot be combined with" if arguments.granularities else "needs"
-        name = wrong[0].replace("_", "-")
-        raise HettopError("usage", f"--{name} {how} --granularities", "see hettop coexec --help")
+    """Raises HettopError (`usage`) for an option that has no effect with, or without, `--granularities`."""
+    there, how = (COEXECUTING, "with") if arguments.granularities else (COMPARING, "without")
+    wrong = next((arguments.given[name] for name in there if name in arguments.given), None)
+    if wrong is not None:
+        raise HettopError("usage", f"{wrong} has no effect {how} --granularities", f"leave out {wrong}")
 
 
 def _coexecute(arguments: argparse.Namespace) -> int:
@@ -74,7 +73,7 @@ def _document(setup: Setup, measured: Result, result: CoexecResult) -> dict[str,
 
 def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
     options = model_options(arguments)
-    setup = prepare_units(options, named_units(arguments), os.cpu_count() or 1)
+    setup = prepare_units(options, arguments.units, os.cpu_count() or 1)
     return setup, make_job(
         setup,
         options,
@@ -84,10 +83,6 @@ def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
         powered=arguments.power is not None,
         block_ns=arguments.block,
     )
-
-
-def named_units(arguments: argparse.Namespace) -> tuple[str, ...] | None:
-    return None if arguments.units is None else tuple(unit.strip() for unit in arguments.units.split(","))
 
 
 def _compare(arguments: argparse.Namespace) -> int:

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hettop.compute_units import ALL_UNITS
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.power import INTERVALS_A_BLOCK, LivePower, PowerHere
-from hettop.measurement.setup import ALL_UNITS, Setup, prepare
+from hettop.measurement.setup import Setup, prepare
 from hettop.processes.call import COLLECT_S, Call
 from hettop.processes.child_process import environment_for_child, module_command
 from hettop.processes.reaper import Reaper

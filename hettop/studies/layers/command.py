@@ -34,6 +34,7 @@ from hettop.text import clean
 
 BACKEND = "onnxruntime"
 PROFILED_BACKENDS = (None, BACKEND)
+FOR_MEASURING = ("backend", "function", "shape", "input", "hint", "seed", "runs", "warmup", "record")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,17 +51,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], LayersResult]:
-    if arguments.record is not None:
-        raise HettopError("usage", "layers read from a recording cannot be recorded again", "leave out --record")
-    return layers_of_recording(Path(arguments.model), arguments.unit)
+    wrong = next((arguments.given[name] for name in FOR_MEASURING if name in arguments.given), None)
+    if wrong is not None:
+        raise HettopError("usage", f"{wrong} has no effect on a recording", f"leave out {wrong}")
+    return layers_of_recording(Path(arguments.model), arguments.units)
 
 
 def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, LayersResult]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
     backend = _backend(arguments.backend)
-    setup = prepare(replace(model_options(arguments), backend=backend), (arguments.unit,), os.cpu_count() or 1)
+    setup = prepare(replace(model_options(arguments), backend=backend), (arguments.units,), os.cpu_count() or 1)
     if len(setup.units) != 1:
-        raise HettopError("usage", "layers are measured on one unit at a time", f"use --unit {setup.units[0]}")
+        raise HettopError("usage", "layers need exactly one unit: --units all", f"use --units {setup.units[0]}")
     job = LayersJob(
         model=arguments.model,
         unit=setup.units[0],
@@ -96,7 +98,7 @@ def _backend(name: str | None) -> str:
 
 def read_work(arguments: argparse.Namespace) -> tuple[Setup, list[Work]]:
     """The work of the layers that have MACs, from the model's file alone: nothing is run. Raises HettopError."""
-    setup = prepare(replace(model_options(arguments), backend=BACKEND), (arguments.unit,), os.cpu_count() or 1)
+    setup = prepare(replace(model_options(arguments), backend=BACKEND), (arguments.units,), os.cpu_count() or 1)
     return setup, read_model_work(arguments.model, setup.function, setup.inputs.shapes, default_cache())
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from hettop.errors import HettopError
+from hettop.exits import EXIT_NOT_MET
 from hettop.measurement.arguments import (
     model_options,
 )
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.measurement.setup import Setup
-from hettop.report.document import head, to_json
-from hettop.report.terminal.blocks import block_text
+from hettop.report.document import head
+from hettop.report.formats import result_text
 from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
@@ -27,8 +28,10 @@ from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs,
 from hettop.studies.plan.slicing.planner import baselines, plan
 from hettop.text import clean
 
-TABLE_ALONE = ("devices", "watts", "limit", "slices", "run", "describe", "save_costs", "stream", "record", "force")
-NOT_EQUAL = 1
+FOR_MEASURING = (
+    *("backend", "function", "shape", "input", "hint", "seed", "units", "runs", "warmup", "watts", "limit", "slices"),
+    *("run", "describe", "save_costs", "stream", "record"),
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,11 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.model = DEFAULT_MODEL
     if arguments.costs is None:
         return _plan_model(arguments)
-    wrong = [f"--{name.replace('_', '-')}" for name in TABLE_ALONE if getattr(arguments, name)] + ["a model"] * bool(
+    wrong = [arguments.given[name] for name in FOR_MEASURING if name in arguments.given] + ["MODEL"] * bool(
         arguments.model
     )
     if wrong:
-        raise HettopError("usage", f"{wrong[0]} and --costs exclude each other", "--costs does not run anything")
+        raise HettopError(
+            "usage", f"{wrong[0]} has no effect with --costs, which measures nothing", f"leave out {wrong[0]}"
+        )
     return _plan_table(arguments)
 
 
@@ -54,19 +59,17 @@ def _plan_table(arguments: argparse.Namespace) -> int:
     result = table_result(
         table, best, baselines(table), objective=arguments.objective, planner_ms=planner_ms, unit_told=unit_told
     )
-    if arguments.as_json:
-        sys.stdout.write(to_json({**head("plan"), **result.document()}) + "\n")
-    else:
-        sys.stdout.write(block_text(list(blocks(result)), shutil.get_terminal_size((100, 24)).columns))
+    width = shutil.get_terminal_size((100, 24)).columns
+    document = {**head("plan"), **result.document()}
+    sys.stdout.write(result_text(arguments.format, lambda: document, blocks(result), width))
     return 0
 
 
 def _plan_model(arguments: argparse.Namespace) -> int:
     if arguments.save_costs is not None and Path(arguments.save_costs).exists():  # said before anything is measured
         raise _exists(arguments.save_costs)
-    named = None if arguments.devices is None else tuple(each.strip() for each in arguments.devices.split(","))
     with StudyOutput("plan", arguments) as output:
-        setup = prepare_devices(model_options(arguments), named, os.cpu_count() or 1)
+        setup = prepare_devices(model_options(arguments), arguments.units, os.cpu_count() or 1)
         output.begin(setup)
         sliced = make_plan(
             setup,
@@ -79,7 +82,7 @@ def _plan_model(arguments: argparse.Namespace) -> int:
             _save(Path(arguments.save_costs), written_costs(sliced.costs.table))
         result = plan_result(sliced)
         output.finish(result, lambda: _document(setup, result), model_title(setup))
-    return NOT_EQUAL if result.run is not None and not result.run.outputs_equal else 0
+    return EXIT_NOT_MET if result.run is not None and not result.run.outputs_equal else 0
 
 
 def _document(setup: Setup, result: PlanResult) -> dict[str, Any]:

@@ -10,26 +10,31 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.format import UNKNOWN, short_count, significant, size
-from hettop.report.document import head, to_json
+from hettop.report.document import head
+from hettop.report.formats import result_text
 from hettop.report.page import Block, Items, Paragraph, Table
-from hettop.report.terminal.blocks import block_text
-from hettop.studies.layers.command import BACKEND, PROFILED_BACKENDS, measure, read_work, result_title
+from hettop.studies.layers.command import PROFILED_BACKENDS, measure, read_work, result_title
 from hettop.studies.layers.notes import MOST_ROWS, noted
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, find_chip, least_ms, read_chips
 from hettop.studies.layers.result import FLOPS_PER_MAC, LayersResult
 from hettop.studies.output import StudyOutput, model_document, model_title
 
+FOR_MEASURING = ("units", "runs", "warmup", "stream", "record")
+
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.chip is not None:
-        if arguments.stream or arguments.record is not None:
-            raise HettopError("usage", "published roofs are read, not measured", "leave out --stream and --record")
+        wrong = next((arguments.given[name] for name in FOR_MEASURING if name in arguments.given), None)
+        if wrong is not None:
+            raise HettopError(
+                "usage", f"{wrong} has no effect with --chip, which measures nothing", f"leave out {wrong}"
+            )
         return _published(arguments)
     if arguments.device is not None:
-        raise HettopError("usage", "--device needs --chip", "add --chip")
+        raise HettopError("usage", "--device needs --chip", "add --chip CHIP")
     if arguments.backend not in PROFILED_BACKENDS:
         hint = "leave out --backend: Core ML files are translated"
-        raise HettopError("usage", f"the roofline needs {BACKEND}", hint)
+        raise HettopError("usage", f"only onnxruntime has a measured roofline: --backend {arguments.backend}", hint)
     with StudyOutput("roofline", arguments) as output:
         setup, measured = measure(arguments, output)
         if measured.roofs is None:
@@ -51,12 +56,11 @@ def _published(arguments: argparse.Namespace) -> int:
     chip = find_chip(arguments.chip, read_chips())
     roof = chip.device(arguments.device)
     setup, work = read_work(arguments)
-    if arguments.as_json:
-        sys.stdout.write(to_json(published_document(model_document(setup), chip, roof, work)) + "\n")
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        title = f"{model_title(setup)} · {chip.name} ({chip.kind}) · {LABEL}"
-        sys.stdout.write(block_text([Paragraph(title, "muted"), *published_blocks(chip, roof, work)], width))
+    width = shutil.get_terminal_size((100, 24)).columns
+    title = f"{model_title(setup)} · {chip.name} ({chip.kind}) · {LABEL}"
+    blocks = [Paragraph(title, "muted"), *published_blocks(chip, roof, work)]
+    model = model_document(setup)
+    sys.stdout.write(result_text(arguments.format, lambda: published_document(model, chip, roof, work), blocks, width))
     return 0
 
 

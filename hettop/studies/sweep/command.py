@@ -17,7 +17,9 @@ from hettop.console.measuring import (
     print_header_warnings,
     print_power_problem,
     print_recorded,
+    print_warnings,
 )
+from hettop.console.messages import print_error, print_warning
 from hettop.console.progress import ProgressStream
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
@@ -28,14 +30,14 @@ from hettop.measurement.arguments import (
 )
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
-from hettop.measurement.setup import Setup, prepare
+from hettop.measurement.setup import Setup, load_warnings, prepare
 from hettop.report.conditions import conditions_blocks, conditions_document
 from hettop.report.document import session_document
 from hettop.report.page import Items
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
 from hettop.session.statistics import statistics
-from hettop.sources.load.parts import LoadPart, parse_load
+from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import unavailable
 from hettop.studies.output import StudyOutput
 from hettop.studies.rounds import (
@@ -50,35 +52,32 @@ from hettop.studies.rounds import (
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
 from hettop.studies.sweep.measure import Point, core_ml_compilations, loads_result, make_points, points_result
-from hettop.studies.sweep.options import DEFAULT_LOADS
+from hettop.studies.sweep.options import DEFAULT_LOADS, DEFAULT_REST_NS, DEFAULT_RUNS
 from hettop.studies.sweep.page import headline_blocks
 from hettop.studies.sweep.result import SweepResult
-from hettop.text import clean
 
-DEFAULT_RUNS = 100
 MOST_LOADS = 64
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None or arguments.size is not None:
         if arguments.loads is not None:
-            raise HettopError("usage", "a sweep is either over loads, or over batches and sizes", "run two sweeps")
+            raise HettopError("usage", "options exclude each other: --loads, --batch or --size", "run two sweeps")
         if arguments.power is not None:
-            raise HettopError(
-                "usage", "--power needs a sweep over loads", "the turns of points are too short for power samples"
-            )
+            raise HettopError("usage", "--power needs --loads: turns of points are too short", "leave out --power")
+        if arguments.rest is not None:
+            raise HettopError("usage", "--rest needs --loads", "leave out --rest")
         return run_points(arguments)
     if arguments.budget is not None:
-        raise HettopError("usage", "--budget needs a sweep over batches or sizes", "use hettop decide for loads")
+        raise HettopError("usage", "--budget needs --batch or --size", "use hettop decide --load to judge a load")
     check_result_options(arguments)
-    units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = SweepOptions(
         loads=_loads(DEFAULT_LOADS if arguments.loads is None else arguments.loads),
         runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
         duration_ns=arguments.duration,
-        rest_ns=arguments.rest,
+        rest_ns=DEFAULT_REST_NS if arguments.rest is None else arguments.rest,
     )
-    setup = prepare(model_options(arguments), units, os.cpu_count() or 1)
+    setup = prepare(model_options(arguments), arguments.units, os.cpu_count() or 1)
     _check_loads(setup, options)
     measure = MeasureOptions(
         warmup=arguments.warmup,
@@ -98,7 +97,7 @@ def _loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:
     """The loads of a comma list, each once, in the order given. Raises HettopError (`usage`)."""
     loads = tuple(dict.fromkeys(parse_load(part.strip()) for part in text.split(",")))
     if len(loads) > MOST_LOADS:
-        raise HettopError("usage", f"too many loads: {len(loads)}", f"the maximum is {MOST_LOADS}")
+        raise HettopError("usage", f"too many loads: {len(loads)}", f"the limit is {MOST_LOADS}")
     return loads
 
 
@@ -110,6 +109,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
         why = unavailable(parts)
         if why is not None:
             raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
+        print_warnings(load_warnings(condition_of(parts), os.cpu_count() or 1))
 
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -> int:
@@ -139,11 +139,9 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     if any(condition.wall.n for condition in sweep.session.conditions.values()):
         return after_recording(0, outcome.closed, sweep.session)
     for unit in sweep.session.units.values():
-        sys.stderr.write(
-            f"hettop: {unit.name}: {clean(unit.error.message if unit.error else 'nothing measured', 400)}\n"
-        )
+        print_error(f"{unit.name}: {unit.error.message if unit.error else 'nothing was measured'}")
     for load, why in sweep.failed_loads.items():
-        sys.stderr.write(f"hettop: load {load}: {clean(why, 400)}\n")
+        print_error(f"load {load}: {why}")
     return EXIT_FAILED
 
 
@@ -164,10 +162,8 @@ MOST_POINTS = 64
 LARGEST = 65_536
 COMPILATIONS_TO_WARN_OF = 10
 """Each takes disk space of about the model's size, and macOS keeps it."""
-COMPILATION_WARNING = """\
-warning: this sweep makes Core ML compile {count} times, and macOS keeps what it compiles
-hint: hettop doctor shows the sizes of its caches and how to clear them
-"""
+COMPILATION_WARNING = "Core ML compiles {count} times for this sweep, and macOS keeps what it compiles"
+COMPILATION_HINT = "hettop doctor shows the sizes of its caches and how to clear them"
 
 _SIZE = re.compile(r"(?P<height>[1-9][0-9]{0,4})(?:[x×](?P<width>[1-9][0-9]{0,4}))?")
 
@@ -176,16 +172,15 @@ def run_points(arguments: argparse.Namespace) -> int:
     """Measure every point on every unit; a point that fails is a row with the reason."""
     batches, sizes = parse_batches(arguments.batch), parse_sizes(arguments.size)
     if max(1, len(batches)) * max(1, len(sizes)) > MOST_POINTS:
-        raise HettopError("usage", "too many points in the sweep", f"the maximum is {MOST_POINTS}")
+        raise HettopError("usage", "too many points", f"the limit is {MOST_POINTS}")
     budget = parse_budget(arguments.budget, None)
-    units = tuple(unit.strip() for unit in arguments.units.split(","))
     options = model_options(arguments)
     with StudyOutput("sweep", study_options(arguments)) as output:
         output.progress.show("preparing the points …")
-        setup, points = make_points(options, units, os.cpu_count() or 1, batches=batches, sizes=sizes)
+        setup, points = make_points(options, arguments.units, os.cpu_count() or 1, batches=batches, sizes=sizes)
         if (count := core_ml_compilations(setup, points)) >= COMPILATIONS_TO_WARN_OF:
             output.progress.clear()
-            sys.stderr.write(COMPILATION_WARNING.format(count=count))
+            print_warning(COMPILATION_WARNING.format(count=count), COMPILATION_HINT)
         output.begin(setup)
         rounds = make_rounds([point.candidate for point in points], setup.units, arguments, DEFAULT_RUNS)
         return _measure(PointSweep(setup, points, rounds, budget), output)
@@ -196,7 +191,7 @@ def parse_batches(text: str | None) -> list[int]:
     parts = [] if text is None else [part.strip() for part in text.split(",")]
     for part in parts:
         if not re.fullmatch(r"[1-9][0-9]{0,4}", part) or int(part) > LARGEST:
-            raise HettopError("usage", f"invalid batch {part[:40]!r}", "example: --batch 1,2,4,8,16,32")
+            raise HettopError("usage", f"invalid batch size: {part[:40]!r}", "write --batch 1,2,4,8,16,32")
     return [int(part) for part in parts]
 
 
@@ -207,7 +202,7 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
         match = _SIZE.fullmatch(part.strip())
         if match is None:
             raise HettopError(
-                "usage", f"invalid size {part[:40]!r}", "example: --size 224,320,448x224 (height x width)"
+                "usage", f"invalid image size: {part[:40]!r}", "write --size 224,320,448x224 (height x width)"
             )
         found.append((int(match["height"]), int(match["width"] or match["height"])))
     return found

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hettop.console.messages import print_note
 from hettop.console.signals import stop_signals_ignored
 from hettop.measurement.arguments import (
     model_options,
@@ -27,35 +28,30 @@ from hettop.studies.rounds import (
     study_options,
 )
 from hettop.studies.variants.measure import MeasuredVariant, variants_result
+from hettop.studies.variants.options import DEFAULT_RUNS
 from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
-
-DEFAULT_RUNS = 200
 
 
 def run(arguments: argparse.Namespace) -> int:
     precisions = list(dict.fromkeys(part.strip() for part in arguments.precisions.split(",")))
-    units = tuple(unit.strip() for unit in arguments.units.split(","))
-    with StudyOutput("variants", _without_idle_force(study_options(arguments))) as output:
+    with StudyOutput("variants", study_options(arguments)) as output:
 
         def write(job: VariantJob) -> None:
             output.progress.show(f"writing the model in {job.precision} …")
             write_in_child(job)
 
         cores, cache = os.cpu_count() or 1, default_cache()
-        setup, variants = make_variants(model_options(arguments), units, cores, precisions, cache, write=write)
+        setup, variants = make_variants(
+            model_options(arguments), arguments.units, cores, precisions, cache, write=write
+        )
         output.begin(setup)
         if arguments.out is not None:
             copies = copy_to(Path(arguments.out), file_stem(setup.model), variants, force=arguments.force)
             output.progress.clear()
-            sys.stderr.write("".join(f"wrote {path}\n" for path in copies))
+            for path in copies:
+                print_note(f"wrote {path}")
         rounds = make_rounds([each.candidate for each in variants], setup.units, arguments, DEFAULT_RUNS)
         return _measure(setup, variants, rounds, output)
-
-
-def _without_idle_force(arguments: argparse.Namespace) -> argparse.Namespace:
-    """`--force` is for the copies, too, and may come without a recording."""
-    force = arguments.force and (arguments.record is not None or arguments.out is None)
-    return argparse.Namespace(**{**vars(arguments), "force": force})
 
 
 def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: StudyOutput) -> int:

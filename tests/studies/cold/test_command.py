@@ -93,10 +93,10 @@ def test_an_interrupted_study_keeps_the_starts_it_has(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--repeat", "0"), "whole number of at least 1"),
-        (("--repeat", "1001"), "invalid --repeat 1001"),
+        (("--repeat", "1001"), "invalid number of starts"),
         (("--units", "WARP"), "unknown unit"),
-        (("--json", "--stream"), "--json prints when all is done"),
-        (("--force",), "--force replaces a recording"),
+        (("--json", "--stream"), "options exclude each other: --stream"),
+        (("--force",), "--force has nothing to replace"),
         (("missing.onnx",), "missing.onnx"),
         (("--record", "c.jsonl.zst"), "cannot be compressed"),
     ],

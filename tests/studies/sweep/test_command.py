@@ -44,8 +44,8 @@ def test_a_sweep_gives_statistics_a_matrix_and_the_estimation_error(tmp_path: Pa
         (("--loads", "none,gpu:1"), "Core ML"),
         (("--loads", ",".join(f"cpu:{n}" for n in range(1, 70))), "too many"),
         (("--units", "WARP"), "unknown unit"),
-        (("--runs", "5", "--duration", "5s"), "not allowed with"),
-        (("--rest", "soon"), "is no duration"),
+        (("--runs", "5", "--duration", "5s"), "options exclude each other"),
+        (("--rest", "soon"), "invalid duration"),
         (("missing.onnx",), "missing.onnx"),
     ],
 )
@@ -161,17 +161,17 @@ def test_the_study_is_plain_where_the_samples_are_compressed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--json", "--stream"), "--json prints when all is done"),
-        (("--force",), "--force replaces a recording"),
-        (("--batch", "1", "--json", "--stream"), "--json prints when all is done"),
-        (("--batch", "1,0"), "invalid batch"),
-        (("--batch", ""), "invalid batch"),
-        (("--size", "224y"), "invalid size"),
-        (("--batch", "1,2", "--loads", "none"), "a sweep is either over loads"),
-        (("--budget", "5ms"), "--budget needs a sweep over batches"),
+        (("--json", "--stream"), "options exclude each other: --stream"),
+        (("--force",), "--force has nothing to replace"),
+        (("--batch", "1", "--json", "--stream"), "options exclude each other: --stream"),
+        (("--batch", "1,0"), "invalid batch size"),
+        (("--batch", ""), "invalid batch size"),
+        (("--size", "224y"), "invalid image size"),
+        (("--batch", "1,2", "--loads", "none"), "options exclude each other: --loads"),
+        (("--budget", "5ms"), "--budget needs --batch or --size"),
         (("--batch", "1", "--budget", "soon"), "invalid budget"),
         (("--batch", ",".join(str(n) for n in range(1, 70))), "too many points"),
-        (("--backend", "simulated", "--batch", "1,2"), "only one batch and one size"),
+        (("--backend", "simulated", "--batch", "1,2"), "one batch and one size"),
     ],
 )
 def test_wrong_points_are_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_sweep_for_which_core_ml_compiles_much_warns_before_it_starts(
         many = called(*arguments, "2,3,4,5,6", cwd=tmp_path)
         few = called(*arguments, "2,3,4,5", cwd=tmp_path)
     told = many.stderr.splitlines()
-    assert told[0] == "warning: this sweep makes Core ML compile 10 times, and macOS keeps what it compiles"
+    assert told[0] == "warning: Core ML compiles 10 times for this sweep, and macOS keeps what it compiles"
     assert told[1].startswith("hint: hettop doctor ")
     assert "warning" not in few.stderr
     assert "far enough" in few.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from hettop.events import Study
 from hettop.studies.registry import result_of
-from hettop.studies.variants.command import _without_idle_force
 from hettop.studies.variants.result import VariantsResult
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.record.stories import read
@@ -57,22 +55,14 @@ def test_variants_are_told_as_they_come_and_recorded(tmp_path: Path) -> None:
     assert (tmp_path / "v-fp16-CPU_ONLY@1.jsonl").exists()
 
 
-def test_force_may_be_for_the_copies_alone() -> None:
-    told = [
-        _without_idle_force(argparse.Namespace(force=True, record=record, out=out)).force
-        for record, out in ((None, "out"), ("v.jsonl", "out"), (None, None))
-    ]
-    assert told == [False, True, True], "the last is refused: there is nothing to replace"
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--precisions", "fp8"), "unknown precision"),
         (("--precisions", "palette4", "--backend", "onnxruntime"), "unknown precision"),
-        (("--backend", "simulated"), "only one precision"),
-        (("--json", "--stream"), "--json prints when all is done"),
-        (("--force",), "--force replaces a recording"),
+        (("--backend", "simulated"), "one model in one precision"),
+        (("--json", "--stream"), "options exclude each other: --stream"),
+        (("--force",), "--force has nothing to replace"),
         (("missing.onnx",), "missing.onnx"),
     ],
 )

@@ -1,0 +1,43 @@
+"""Names of compute units: aliases, and what `all` and `ALL` mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from hettop.compute_units import parse_unit, parse_units
+from hettop.errors import HettopError
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        (
+            "CPU_ONLY",
+            ["cpu", "CPU", "cpu_only", "cpuOnly", ".cpuOnly", "CPU_ONLY", "cpu-only", "ct.ComputeUnit.CPU_ONLY"],
+        ),
+        ("CPU_AND_GPU", ["gpu", "cpu_and_gpu", ".cpuAndGPU", "CPU_AND_GPU", "MLComputeUnits.cpuAndGPU"]),
+        ("CPU_AND_NE", ["ne", "NE", "ane", "ANE", "cpuAndNeuralEngine", ".cpuAndNeuralEngine", "cpu_and_ne"]),
+        ("ALL", ["ALL", ".all", ".ALL", "MLComputeUnits.all", "ct.ComputeUnit.ALL"]),
+        ("all", ["all", " all "]),
+        ("CPU_ONLY@2", ["cpu@2", "CPU_ONLY@2", ".cpuOnly@2"]),
+        ("CPU_ONLY@02", ["cpu@02"]),
+        ("WARP_DRIVE", ["WARP_DRIVE"]),
+    ],
+)
+def test_every_usual_way_to_write_a_unit_is_understood(name: str, written: list[str]) -> None:
+    assert [parse_unit(each) for each in written] == [name] * len(written)
+
+
+def test_a_list_keeps_its_order_and_repetitions() -> None:
+    assert parse_units("ne, cpu@1,ne") == ("CPU_AND_NE", "CPU_ONLY@1", "CPU_AND_NE")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("All", "ambiguous"), ("aLL", "ambiguous"), ("", "invalid"), ("cpu,", "invalid")]
+)
+def test_what_could_be_either_or_is_empty_is_refused(text: str, words: str) -> None:
+    with pytest.raises(HettopError) as caught:
+        parse_units(text)
+    assert caught.value.kind == "usage"
+    assert caught.value.message.startswith(words)
+    assert "ALL = Core ML's ALL" in caught.value.hint
