@@ -111,10 +111,10 @@ def _answer(verdict: Verdict) -> list[tuple[str, str, str]]:
     if not (verdict.asked_for_proof and (verdict.units or verdict.ready)):
         return []
     if not verdict.meeting:
-        return [("meets budget", "none", "no unit is proven to meet the budget")]
+        return [("in budget", "none", "no unit is proven to meet the budget")]
     first, *others = verdict.meeting
     too = f", as are {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
-    return [("meets budget", first, f"proven to meet the budget{too}")]
+    return [("in budget", first, f"proven to meet the budget{too}")]
 
 
 def _least_total(verdict: Verdict) -> list[tuple[str, str, str]]:

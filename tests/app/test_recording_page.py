@@ -88,7 +88,7 @@ def test_its_figures_are_those_of_the_statistics(tmp_path: Path) -> None:
     page, _ = read(recording)
     row = re.search(r"<tr><td class=\"word\">CPU_AND_NE</td>.*?</tr>", page[page.index(">Latency<") :], re.DOTALL)
     assert row is not None
-    cells = re.findall(r"<td[^>]*>([^<]*)</td>", row[0])
+    cells = [cell.rstrip() for cell in re.findall(r"<td[^>]*>([^<]*)</td>", row[0])]
     # n 2; mean and P50 of 4 and 8 ms are 6, P90 by numpy 7.6
     assert cells[:6] == ["CPU_AND_NE", "cpu:1", "Fair", "2", "6.00", "2.00"]
     assert cells[7:9] == ["6.00", "7.60"]

@@ -230,7 +230,7 @@ def test_a_recording_of_start_up_is_judged_by_its_starts(tmp_path: Path) -> None
     assert document["start_up"]["met"] == {"CPU_ONLY": True, "CPU_AND_NE": False}
     assert document["totals"]["units"][0]["unit"] == "CPU_AND_NE"
     assert called("decide", recording, "--cold", "1s").returncode == 1
-    assert "meets budget  CPU_ONLY  proven to meet the budget" in called("decide", recording, "--cold", "5s").stdout
+    assert "in budget    CPU_ONLY  proven to meet the budget" in called("decide", recording, "--cold", "5s").stdout
     text = called("decide", recording, "--calls", "1").stdout
     assert "1 call       CPU_ONLY  lowest total time, start-up included, 4.00 s" in text
     assert NOTHING not in text

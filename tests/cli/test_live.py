@@ -70,7 +70,7 @@ def test_without_a_terminal_a_model_that_always_fails_has_failed(tmp_path: Path)
 def numbers_of(row: list[str]) -> tuple[int, float]:
     """n and mean, whatever words on load and thermal state stand before them."""
     n, mean = [word for word in row[1:] if word[0].isdigit()][:2]
-    return int(n), float(mean)
+    return int(n.replace(",", "")), float(mean)
 
 
 def test_ten_seconds_are_shared_by_all_units(measured: Measured) -> None:

@@ -24,7 +24,8 @@ def test_the_document_is_the_contracts(capture: str) -> None:
     done = called("power", "--replay", capture, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     document = one_document(done.stdout)
-    assert set(document) == {"source", "samples", "notes", "skipped"}
+    assert set(document) == {"schema", "hettop", "source", "samples", "notes", "skipped"}
+    assert document["schema"] == "hettop.power/1"
     assert document["source"] == "powermetrics"
     assert len(document["samples"]) == 2
     sample = document["samples"][0]

@@ -56,16 +56,16 @@ def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
 @pytest.mark.parametrize(
     ("limit_ms", "answer"),
     [
-        (16.0, "meets budget  FAST  proven to meet the budget"),
-        (0.5, "meets budget  none  no unit is proven to meet the budget"),
+        (16.0, "in budget    FAST  proven to meet the budget"),
+        (0.5, "in budget    none  no unit is proven to meet the budget"),
     ],
 )
 def test_what_was_asked_for_is_answered_before_all_other_advice(limit_ms: float, answer: str) -> None:
     session = session_of(stream_of({"FAST": [1.0] * 700, "SLOW": [20.0] * 700}))
     text = verdict_text(judged(session, Question(budget=Budget(limit_ms, 0.9))), session, 200)
     assert answer in text
-    assert text.index("meets budget") < text.index("real time")
-    assert "meets budget" not in verdict_text(judged(session), session, 200)
+    assert text.index("in budget") < text.index("real time")
+    assert "in budget" not in verdict_text(judged(session), session, 200)
 
 
 def test_no_samples_make_no_verdict() -> None:
@@ -274,10 +274,8 @@ NE = StartUp("CPU_AND_NE", (12_000,) * 6, (10,) * 6, cached=True)
 
 def test_start_up_is_answered_unit_by_unit_and_advised_by_its_calls() -> None:
     text = verdict_text(started(Question(cold_ms=5_000, calls=802), CPU, NE), TABLE, 200)
-    asked, calls = (
-        line.split(maxsplit=3) for line in text.splitlines() if line.startswith(("meets budget", "802 calls"))
-    )
-    assert asked == ["meets", "budget", "CPU_ONLY", "proven to meet the budget"]
+    asked, calls = (line.split(maxsplit=3) for line in text.splitlines() if line.startswith(("in budget", "802 calls")))
+    assert asked == ["in", "budget", "CPU_ONLY", "proven to meet the budget"]
     assert calls[:3] == ["802", "calls", "CPU_AND_NE"]
     assert calls[3].startswith("lowest total time, start-up included, 20.0 s; 10.0 ms ahead of CPU_ONLY (95% interval")
     assert "start-up budget: median time to the first output at most 5.00 s, at 95% confidence" in text
