@@ -111,7 +111,9 @@ def test_the_names_of_exports() -> None:
 
 def test_export_never_writes_to_the_recording(whole: Path) -> None:
     before = whole.read_bytes()
-    assert_refused(called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "never written to")
+    assert_refused(
+        called("export", str(whole), "--to", "csv", "-o", str(whole), "--force"), "OUT is the recording itself"
+    )
     assert whole.read_bytes() == before
 
 
