@@ -43,7 +43,7 @@ def test_the_control_of_power_rails_says_why_it_cannot_run_here(tmp_path: Path) 
     assert_refused(hettop("doctor", "--control"), "requires Core ML: Core ML needs macOS")
     pytest.importorskip("coremltools", reason="coremltools is not installed")
     with_core_ml: dict[str, Any] = Bench(tmp_path).environment({"PYTHONPATH": str(REPOSITORY)})
-    assert_refused(hettop_process("doctor", "--control", "--json", **with_core_ml), "needs power readings: ")
+    assert_refused(hettop_process("doctor", "--control", "--json", **with_core_ml), "requires power readings: ")
 
 
 @pytest.mark.parametrize("other", ["--sudoers", "--clear-cache"])
