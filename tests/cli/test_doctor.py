@@ -40,10 +40,10 @@ def test_sudoers_rules_allow_one_command_line() -> None:
 
 
 def test_the_control_of_power_rails_says_why_it_cannot_run_here(tmp_path: Path) -> None:
-    assert_refused(hettop("doctor", "--control"), "runs a model by Core ML: Core ML needs macOS")
+    assert_refused(hettop("doctor", "--control"), "requires Core ML: Core ML needs macOS")
     pytest.importorskip("coremltools", reason="coremltools is not installed")
     with_core_ml: dict[str, Any] = Bench(tmp_path).environment({"PYTHONPATH": str(REPOSITORY)})
-    assert_refused(hettop_process("doctor", "--control", "--json", **with_core_ml), "needs power readings: ")
+    assert_refused(hettop_process("doctor", "--control", "--json", **with_core_ml), "requires power readings: ")
 
 
 @pytest.mark.parametrize("other", ["--sudoers", "--clear-cache"])

@@ -192,7 +192,7 @@ class TestUnits:
         text = units_text(LIVE, 76, 12)
         assert text[2].startswith("  running on NE")
         assert "┃" in text[2]
-        assert text[9].strip() == "1.90 " + "─" * 33 + " 6.10 ms"
+        assert text[9].strip() == "1.90 " + "─" * 28 + " 6.10 ms"
 
     def test_a_violin_stands_where_its_latencies_lie_on_the_common_axis(self) -> None:
         text = units_text(LIVE, 76, 12)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
+from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.preferences import Preferences
 from hettop.tui.settings import SettingChoice
 from tests.tui.fakes import RECORDING, FakeFeed
@@ -107,10 +108,12 @@ async def test_what_cannot_be_saved_is_an_error_on_the_screen() -> None:
 
 async def test_nothing_behind_the_dialog_is_drawn() -> None:
     async with running(FakeFeed(), size=(80, 24), preferences=Saved().preferences) as (app, pilot):
+        drawn = app.main.query_one(UnitsPanel).frame_state
         await pilot.press("f2")
         await settled(pilot)
         app.frame()
         await settled(pilot)
+        assert app.main.query_one(UnitsPanel).frame_state is drawn
         outside = [line for line in screen_text(app).splitlines() if line and "│" not in line and "─" not in line]
         assert outside == []
 
