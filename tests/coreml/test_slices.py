@@ -176,7 +176,7 @@ def test_a_load_that_its_time_limit_ended_is_a_hang_and_no_crash(tmp_path: Path)
         (models.scalar_between, "single layer"),
         (models.flexible, "is not fixed"),
         (enumerated, "is not fixed"),
-        (models.random, "draws numbers"),
+        (models.random, "is random"),
     ],
 )
 def test_what_cannot_be_cut_is_refused(make: Callable[[Path], Path], words: str, bench: Bench, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_simulated_machine_at_rest_draws_its_idle_power() -> None:
     [
         ("macmon", pc(Path("/nowhere")), "no power from macmon: macOS only"),
         ("rapl", mac(), "no power from rapl: Linux only"),
-        ("rapl", pc(Path("/nowhere")), "no power from rapl: there are no energy counters"),
+        ("rapl", pc(Path("/nowhere")), "no power from rapl: no energy counters"),
         ("file:/nowhere/capture.plist", mac(), "no power from file: file not found: capture.plist"),
     ],
 )

@@ -125,7 +125,7 @@ def test_between_recordings_events_go_nowhere() -> None:
 
 def test_a_file_that_cannot_be_made_leaves_it_without_a_recording(tmp_path: Path) -> None:
     recorder = Recorder(in_the_middle(), lambda: WALL)
-    with pytest.raises(HettopError, match="no folder"):
+    with pytest.raises(HettopError, match="folder not found"):
         recorder.start(tmp_path / "missing" / "x.jsonl", S)
     assert recorder.writer is None
 
