@@ -45,7 +45,7 @@ def _replace_closed_streams() -> None:
 
 
 def forget_odd_sizes(environ: MutableMapping[str, str]) -> None:
-    """Leave `COLUMNS` and `LINES` in force only where they name a size; else the terminal is asked, as if unset."""
+    """Keep `COLUMNS` and `LINES` only where they name a size; else the terminal is asked, as if unset."""
     for name, least, most in (("COLUMNS", NARROWEST, WIDEST), ("LINES", LOWEST, HIGHEST)):
         told = environ.get(name, "").strip()
         if not (told.isascii() and told.isdecimal() and len(told) <= len(str(most)) and least <= int(told) <= most):

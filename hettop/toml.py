@@ -1,4 +1,4 @@
-"""Reads TOML files that people write by hand, and tells in which line a key stands."""
+"""Reads TOML files that people write by hand, and reports in which line a key stands."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_toml(path: Path) -> TomlFile:
     name = clean(path.name)
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for
-            raise HettopError("io", f"{name} is no file")
+            raise HettopError("io", f"{name} is not a file")
         with path.open("rb") as file:
             raw = file.read(LARGEST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):

@@ -142,7 +142,7 @@ class ProgressStream:
 
 
 def progress_line() -> ProgressLine:
-    """The line on stderr; without cells where that is no terminal."""
+    """The line on stderr; without cells where that is not a terminal."""
     return ProgressLine(sys.stderr, width=width_of(sys.stderr, os.environ.get("TERM", "")))
 
 

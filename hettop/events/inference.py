@@ -1,4 +1,4 @@
-"""What the engine processes tell: samples, states, what runs where, and whether the answers agree.
+"""What the engine processes report: samples, states, what runs where, and whether the answers agree.
 
 Times are nanoseconds of the session clock.
 """
@@ -53,7 +53,7 @@ class Samples(Event, frozen=True, kw_only=True, tag="samples", eq=False):
 
 
 class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
-    """A unit's engine process changed state, or told something new about itself.
+    """A unit's engine process changed state, or reported something new about itself.
 
     `placed` says what is known to run the model; None until a plan or counters say. `unfinished` counts paced
     arrivals that were due but never started when the unit stopped. `inputs` are the loaded model's, as
@@ -124,7 +124,8 @@ class PlannedOp(msgspec.Struct, frozen=True, kw_only=True):
 class Plan(Event, frozen=True, kw_only=True, tag="plan", eq=False):
     """Where the framework says that it would run each operation of a unit: a claim, made without running anything.
 
-    `ops` counts the operations that have a place, `unplaced` those that the framework tells nothing of. `fallback_*` is
+    `ops` counts the operations that have a place, `unplaced` those of which the framework reports nothing.
+    `fallback_*` is
     the share of operations (and of estimated cost) that the wanted `accelerator` does not get; None without one, or
     without costs. `breaks` are the operations that the accelerator does not get, in order, the first `NAMED_LIMIT`.
     `error` says why there is no plan.

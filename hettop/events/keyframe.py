@@ -64,8 +64,8 @@ class SpanState(msgspec.Struct, frozen=True, array_like=True):
 class EnergyState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Power that still has to be attributed, what the units were doing of late, and power over the whole session.
 
-    `begun` is false while there is a source and no power sample yet. `overlapping` power samples told again of time
-    that one before them had told of: that much of them is not counted. `source` gives the power samples; `validated`
+    `begun` is false while there is a source and no power sample yet. `overlapping` power samples covered again time
+    that one before them had covered: that much of them is not counted. `source` gives the power samples; `validated`
     are the rails listed so in its `power-source` lines, `readings` are what it measured since it became the source.
     """
 
@@ -303,7 +303,7 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     """The whole folded state, from which folding can go on.
 
     `crc32` covers all bytes, line feeds included, after the previous keyframe line (or from the file's start).
-    `fold` tells which fold made the state (`hettop.session.session.FOLD`). `line_crc32` covers its own line up to that
+    `fold` says which fold made the state (`hettop.session.session.FOLD`). `line_crc32` covers its own line up to that
     field. Keyframes of format [1,0] have neither.
     """
 

@@ -48,10 +48,10 @@ class Power(Event, frozen=True, kw_only=True, tag="power", eq=False):
 
 
 class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False):
-    """Which source of power there is now, or why there is none, and what would mend that.
+    """Which source of power there is now, or why there is none, and what would fix that.
 
     `interval_ns` is what was asked for; windows are what they are. `resolution_mj` is the step of the source's energy
-    counters, None where they are not told. `refused` maps the sources that were passed over to the reason. `validated`
+    counters, None where they are not known. `refused` maps the sources that were passed over to the reason. `validated`
     are the rails that this source was seen to read above 0 before on this machine and OS build: there a 0 is a reading.
     `needs_access`: it, or a better source, lacks nothing but the access that the user can give.
     """
@@ -91,7 +91,8 @@ class HostLoad(Event, frozen=True, kw_only=True, tag="host", eq=False):
 
 
 class Load(Event, frozen=True, kw_only=True, tag="load", eq=False):
-    """Competing load changed. `condition` is the load string in force from here on; `simulated` load moves no core."""
+    """Competing load changed. `condition` is the load string that is active from here on; `simulated` load moves no
+    core."""
 
     what: Text
     state: Text

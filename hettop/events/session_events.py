@@ -39,7 +39,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Header(Event, frozen=True, kw_only=True, tag="header", eq=False):
-    """First line. `wall` is RFC 3339 UTC; `settings` are the options in force, free-form."""
+    """First line. `wall` is RFC 3339 UTC; `settings` are the active options, free-form."""
 
     format: str
     version: tuple[int, int]
@@ -52,7 +52,7 @@ class Header(Event, frozen=True, kw_only=True, tag="header", eq=False):
 
 
 class Control(Event, frozen=True, kw_only=True, tag="control", eq=False):
-    """What the user or the schedule did (`action`), and all that is in force after it."""
+    """What the user or the schedule did (`action`), and all that is active after it."""
 
     action: Text
     units: list[Text] = []

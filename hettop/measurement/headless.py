@@ -89,7 +89,7 @@ class Headless:
         return self._measurement.close(why)
 
     def _begin_in_time(self) -> None:
-        """Begin once it is known whether there is power: it tells the thermal state that samples are labelled with."""
+        """Begin once it is known whether there is power: it gives the thermal state that samples are labelled with."""
         if not self._measurement.power.settled and self._measurement.now_ns < LONGEST_WAIT_NS:
             return
         self._begun = True

@@ -66,7 +66,7 @@ class Measurement:
 
     rows: the units that have a row from the start; the others appear when they are first run.
     here: the machine whose power is measured; None is this one.
-    control: what runs now, as the stream was last told.
+    control: what runs now, as the stream last had it.
     load_failure: why the load that was asked for is not there.
     power_listener: called with each event of the power source before it is folded.
     """
@@ -208,7 +208,8 @@ class Measurement:
     def close(self, why: str = "closed", last_word: Callable[[], AnyEvent] | None = None) -> Closed | None:
         """End inference, load, power and recording; returns what became of the recording. May be called twice.
 
-        `last_word` is told just before the recording ends: it is asked for when the last samples are folded and nothing
+        `last_word` is called just before the recording ends: it is asked for when the last samples are folded and
+        nothing
         runs any more, which working it out could disturb.
         """
         # The load outlasts the inference, whose last samples are labelled with it.
@@ -338,7 +339,7 @@ class _Watched:
 
 
 class WarmUps:
-    """`end` is told the name of each unit whose warm-up is over, once."""
+    """`end` gets the name of each unit whose warm-up is over, once."""
 
     def __init__(self, end: Callable[[str], None]) -> None:
         self._end = end

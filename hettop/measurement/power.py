@@ -52,7 +52,7 @@ class LivePower:
         origin_ns: int,
         why_none: tuple[str, str] = NOT_ASKED_FOR,
     ) -> None:
-        """`name` as given to `--power`; why_none: reason and remedy that are told where the name is `none`.
+        """`name` as given to `--power`; why_none: reason and remedy, used where the name is `none`.
 
         Raises HettopError (`usage`) for unknown names, and for a source that was named and cannot be had here.
         """
@@ -111,13 +111,13 @@ class LivePower:
         return found
 
     def _with_validated(self, status: PowerStatus) -> PowerStatus:
-        """A source that gives samples is told of with the rails that it was seen to read above zero before."""
+        """A source that gives samples is announced with the rails that it was seen to read above zero before."""
         if status.state != "running":
             return status
         return msgspec.structs.replace(status, validated=sorted(self._rails.of(status.source)))
 
     def begin_baseline(self, t: int, load: str) -> None:
-        """Inference was told to pause at `t`."""
+        """Inference was asked to pause at `t`."""
         self.baseline = BaselineRun(t, load)
 
     def on_samples(self, window: Samples) -> None:
@@ -152,7 +152,7 @@ PATIENCE_NS = 30 * 10**9
 
 
 class BaselineRun:
-    """One taking of a baseline, begun at `started_ns` of the session, when inference was told to pause."""
+    """One taking of a baseline, begun at `started_ns` of the session, when inference was asked to pause."""
 
     def __init__(self, started_ns: int, load: str) -> None:
         self._from_ns = started_ns + SETTLE_NS
@@ -198,7 +198,7 @@ class BaselineRun:
         )
 
     def _mean(self, rail: str) -> float | None:
-        """Over time, in mW; None for a rail that was not told in every sample."""
+        """Over time, in mW; None for a rail that is not in every sample."""
         known = [(each.mw.get(rail), each.elapsed_ns) for each in self._samples]
         if any(value is None for value, _ in known):
             return None

@@ -34,7 +34,7 @@ class Recorded:
 
 
 def read_recording(path: Path) -> Recorded:
-    """Raises HettopError (`recording`) when this is no recording that can be read."""
+    """Raises HettopError (`recording`) when this is not a recording that can be read."""
     report, session, samples, surroundings = Report(), Session(), Stretches(), Surroundings()
     supplies: set[bool] = set()
     file, header = open_recording(path)

@@ -23,7 +23,7 @@ from hettop.session.unit import Unit
 
 
 class Recorder:
-    """At most one recording at a time. `wall` tells the wall clock, for the header."""
+    """At most one recording at a time. `wall` reads the wall clock, for the header."""
 
     def __init__(self, session: Session, wall: Callable[[], datetime]) -> None:
         self._session = session
@@ -57,7 +57,7 @@ class Recorder:
             self.writer.tick(now_ns)
 
     def stop(self, why: str, now_ns: int) -> Closed | None:
-        """Close the recording, if there is one, and tell what became of it."""
+        """Close the recording, if there is one, and return what became of it."""
         writer, self.writer = self.writer, None
         if writer is None:
             return None
@@ -84,7 +84,7 @@ class Recorder:
 
 
 def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
-    """The state of a running session as events, so that a recording begun in its middle knows what is in force."""
+    """The state of a running session as events, so that a recording begun in its middle knows what is active."""
     opening: list[AnyEvent] = [_engine_event(unit, now_ns) for unit in session.units.values()]
     told = [event for unit in session.units.values() for event in (unit.plan, unit.outputs) if event is not None]
     opening += [msgspec.structs.replace(event, t=now_ns) for event in told]

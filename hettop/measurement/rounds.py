@@ -278,7 +278,7 @@ def _check_free(names: Iterable[str | None]) -> None:
 
 
 def ran_out_of_memory(failure: Failure) -> bool:
-    """Whether it failed for want of memory, as far as can be told: by what it says, or by how the system ended it."""
+    """Whether it failed for want of memory, as far as is known: by what it says, or by how the system ended it."""
     return failure.kind == "killed" or OUT_OF_MEMORY.search(failure.message) is not None
 
 

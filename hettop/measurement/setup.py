@@ -337,7 +337,7 @@ def _model(setup: Setup) -> events.ModelInfo:
 
 
 FUNCTION_MARK = "@"
-ASK = "tell how many tokens of a sequence a call takes in: --tokens PREFILL,DECODE such as 128,1"
+ASK = "set the number of tokens that a call takes: --tokens PREFILL,DECODE such as 128,1"
 EXAMPLE = "write @FUNCTION, or the shape of an input: NAME=1,128"
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -345,7 +345,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What prefill or decode runs: a function (None: that of both), with these shapes of inputs. `words`: as told."""
+    """What prefill or decode runs: a function (None: that of both), with these shapes of inputs. `words`: as given."""
 
     function: str | None
     shapes: Shapes
@@ -384,8 +384,8 @@ def prepare_tokens(
 ) -> Setup:
     """Each unit with decode and, as its variant, with prefill.
 
-    Raises HettopError: as `prepare` does; `usage` where both are the same, where the number of tokens is neither told
-    nor certain, or where nothing is computed.
+    Raises HettopError: as `prepare` does; `usage` where both are the same, where the number of tokens is neither
+    given nor certain, or where nothing is computed.
     """
     setup = prepare(replace(options, function=decode.function or options.function), units, cores)
     if setup.simulated:

@@ -106,5 +106,5 @@ class ChildLog:
 
     @property
     def hint(self) -> str:
-        """The last two lines, for whoever is told that the child was lost."""
+        """The last two lines, for the error that says that the child was lost."""
         return " · ".join(self.lines()[-2:])

@@ -1,6 +1,6 @@
 """Child processes: started, spoken to, watched and ended here, each known to a guard until it has ended.
 
-The guard kills what it knows if hettop dies. What a child is told and answers is its user's business.
+The guard kills what it knows if hettop dies. What a child is sent and answers is its user's business.
 """
 
 from __future__ import annotations

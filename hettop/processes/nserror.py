@@ -28,7 +28,7 @@ VAGUE = re.compile(r"The operation couldn.t be completed\.?(?: \([\w.-]+ error -
 STARTS = re.compile(r'(?P<info>\{\s*+"?[A-Za-z_][\w.-]*+"? = )|Error Domain=(?P<domain>\S++) Code=(?P<code>-?\d++)')
 QUOTE = re.compile(r'(?: UserInfo=0x[0-9a-f]++)? "')
 UNQUOTE = re.compile(r'"(?= UserInfo=|[);}]|,? NS|$)', re.MULTILINE)
-"""Quotation marks inside an NSError's own description are not escaped: the last one is told by what follows."""
+"""Quotation marks inside an NSError's own description are not escaped: the last one is known by what follows."""
 
 STRUCTURE = re.compile(
     r'(?<== )"[^"\\]*+(?:\\.[^"\\]*+)*+"(?=[;,)}\s]|$)|(?P<brace>[{}])|(?P<key>\bNS[A-Z]\w*+"? = )', re.DOTALL

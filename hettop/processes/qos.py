@@ -1,6 +1,6 @@
 """How a process that measures stays undisturbed: its threads' quality of service, and no garbage collection.
 
-The class tells macOS which cores a thread is given, and how soon. A thread sets its own class and no
+The class decides which cores macOS gives to a thread, and how soon. A thread sets its own class and no
 other's; elsewhere there is no such thing.
 """
 
@@ -29,7 +29,7 @@ NAMES = {
 def set_worker_qos(library: Any = None, platform: str = sys.platform) -> str | None:
     """Makes the calling thread one that the user waits for, and returns the class it then has.
 
-    None where there are no such classes, or the system does not tell. `library` is the C library, by default the
+    None where there are no such classes, or the system does not report them. `library` is the C library, by default the
     process's own; `platform` as `sys.platform` names it.
     """
     return _set(USER_INTERACTIVE, library, platform)

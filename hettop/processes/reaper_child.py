@@ -22,7 +22,7 @@ LONGEST_LINE = 64 << 10
 """Characters: a system's longest path, 4096 bytes, takes 8 KiB."""
 
 PATH_MARK = "/"
-"""Parts a folder from a pid in what the reaper is told."""
+"""Parts a folder from a pid in what the reaper is sent."""
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 

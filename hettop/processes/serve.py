@@ -37,7 +37,7 @@ J = TypeVar("J")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The one line that the child is told."""
+    """The one line that the child is sent."""
 
     job: msgspec.Raw
     folder: str | None = None
@@ -110,7 +110,7 @@ class Replies:
 def serve(handler: Callable[[J, Caller], object], job_type: Any, *, unexpected: str = "predict") -> NoReturn:
     """Does the job on stdin by `handler`, whose result is the answer; ends at once if stdin does before that.
 
-    job_type: what `handler` takes, as msgspec decodes it. unexpected: the kind of an error that is no HettopError.
+    job_type: what `handler` takes, as msgspec decodes it. unexpected: the kind of an error that is not a HettopError.
     The thread that answers has the quality of service of every thread that measures.
     """
     replies = Replies(begin_child())
@@ -175,7 +175,7 @@ def explained(error: Exception, folder: Path | None, unexpected: str = "predict"
     """The error in words; if it may be for want of room, and nothing can be written to the scratch folder, just that.
 
     unexpected: the kind of an error that is none of ours.
-    Frameworks tell of a place in their source, or of a damaged file.
+    Frameworks name a place in their source, or of a damaged file.
     """
     told = error if isinstance(error, HettopError) else HettopError(unexpected, named_reason(error))
     refused = _refused(folder) if folder is not None and told.kind in WRITTEN_KINDS else None
