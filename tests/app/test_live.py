@@ -267,7 +267,7 @@ def test_a_baseline_needs_power(tmp_path: Path) -> None:
         pumped(feed, lambda: feed.session.power_status is not None, "the source is known to be none")
         feed.take_baseline()
         assert [notice.text for notice in feed.notices()] == [
-            "no idle baseline without power readings: not asked for (--power none)"
+            "no idle baseline without power readings: disabled (--power none)"
         ]
         assert feed.session.control is None, "nothing was paused"
     finally:

@@ -104,7 +104,7 @@ def test_what_it_found_comes_with_its_end(studies: StudyRunner, guard: ListedGua
         ("fail", "no such unit"),
         ("crash", "the study exited with status 2 without a message"),
         ("rubbish", "invalid output of the study"),
-        ("other", "layers told what cannot be read"),
+        ("other", "layers returned an invalid result"),
     ],
 )
 def test_one_that_fails_says_why_in_its_own_words(studies: StudyRunner, does: str, message: str) -> None:

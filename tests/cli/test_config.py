@@ -83,9 +83,9 @@ def test_all_that_is_wrong_is_named_and_the_exit_code_says_so(home: dict[str, st
     wrong = [line for line in done.stdout.splitlines() if line.startswith("error: ")]
     assert len(wrong) == 3
     assert "error: mine.toml, line 2: unknown setting 'widnow'; did you mean 'window'?" in wrong
-    assert any("mine.toml, line 1: no theme is called 'nope'" in line for line in wrong)
-    assert any("mine.toml, line 4: freeze: i is the key of interleave" in line for line in wrong)
-    assert "note: ctrl+b is tmux's own key" in done.stdout
+    assert any("mine.toml, line 1: unknown theme 'nope'" in line for line in wrong)
+    assert any("mine.toml, line 4: freeze: i is already the key of interleave" in line for line in wrong)
+    assert "note: ctrl+b is the prefix key of tmux" in done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line}
     assert rows["theme"] == ['"hettop-dark"', "default"], "what is in force, not what was asked for"
 

@@ -96,7 +96,7 @@ def test_a_dumb_terminal_gets_the_table(measured: Measured) -> None:
         (("--demo", "--backend", "onnxruntime"), "options exclude each other: --demo, --backend onnxruntime"),
         (("--fps", "1000"), "--fps"),
         (("--unts", "CPU_ONLY"), "did you mean '--units'?"),
-        (("missing.onnx",), "no model missing.onnx here"),
+        (("missing.onnx",), "model not found: missing.onnx"),
     ],
 )
 def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str, ...], words: str) -> None:
@@ -108,7 +108,7 @@ def test_a_mistyped_command_is_told_which_one_was_meant_or_which_ones_there_are(
     for arguments, words, hint in (
         (("benhc",), "unknown command or model: 'benhc'", meant),
         (("benhc", "--json"), "unknown command or model: 'benhc'", meant),
-        (("zzz",), "no model zzz here", there_are),
+        (("zzz",), "model not found: zzz", there_are),
     ):
         done = called(*arguments)
         assert_refused(done, words)

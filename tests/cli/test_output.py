@@ -69,7 +69,7 @@ def test_tables_are_printed_as_markdown_too(command: tuple[str, ...], tmp_path: 
 def test_an_existing_result_is_replaced_with_force_only(tmp_path: Path) -> None:
     arguments = ("verify", M2, "-o", "v.json")
     assert called(*arguments, cwd=tmp_path).returncode == 0
-    assert_refused(called(*arguments, cwd=tmp_path), "v.json exists already")
+    assert_refused(called(*arguments, cwd=tmp_path), "v.json already exists")
     assert called(*arguments, "--force", cwd=tmp_path).returncode == 0
     assert json.loads((tmp_path / "v.json").read_text())["ok"] is True
 
@@ -83,7 +83,7 @@ def test_a_file_that_is_no_result_is_never_replaced(content: bytes, tmp_path: Pa
 
 def test_a_command_that_fails_leaves_no_file(tmp_path: Path) -> None:
     assert_refused(called("verify", "missing.jsonl", "-o", "v.json", cwd=tmp_path), "missing.jsonl")
-    assert_refused(called("replay", M2, "-o", "no/folder.json", cwd=tmp_path), "no folder no")
+    assert_refused(called("replay", M2, "-o", "no/folder.json", cwd=tmp_path), "folder not found: no")
     assert list(tmp_path.iterdir()) == []
 
 

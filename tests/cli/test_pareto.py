@@ -42,7 +42,7 @@ def test_the_page_has_a_plot_and_a_table(tmp_path: Path) -> None:
             "unknown name: 'mobilenetv3'",
         ),
         ((RECORDING, "--load", "cpu:99"), "no measurements under this load"),
-        (("none.json",), "no file none.json here"),
+        (("none.json",), "file not found: none.json"),
     ],
 )
 def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

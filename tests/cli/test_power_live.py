@@ -101,8 +101,8 @@ def test_a_source_that_is_named_and_does_not_work_is_exit_2_with_its_mend(shape:
     done = Done(mac(sudo="password"), source="powermetrics", shape=shape)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        "error: no power from powermetrics: macOS tells power to root only",
-        "hint: sudo -v, in this very terminal",
+        "error: no power from powermetrics: macOS reports power to root only",
+        "hint: run sudo -v in this terminal",
     ]
 
 

@@ -55,7 +55,7 @@ def test_power_that_was_named_and_came_too_seldom_is_said_to_have() -> None:
     assert hardly.startswith(
         "warning: few turns, so drift may confound the comparison: CPU_ONLY had 1 turn of at most 2 s"
     )
-    assert "mJ/inf n/a of CPU_ONLY: no power sample lies wholly within its running" in done.stdout
+    assert "mJ/inf n/a of CPU_ONLY: no power sample lies entirely within its running" in done.stdout
 
 
 def test_where_power_covers_what_ran_nothing_is_said() -> None:

@@ -142,12 +142,12 @@ def test_a_rail_that_reads_zero_while_its_unit_works_is_no_evidence_and_is_forgo
         assert measure_and_keep(headless, setup, OPTIONS, rails, as_json=False) == 0
         assert headless.session.energy.validated == {"ane", "cpu"}, "the stream says what is remembered"
         (row,) = [row for row in statistics(headless.session) if row.unit == "CPU_AND_NE"]
-        assert row.evidence == "plan: 100 % Neural Engine; ANE 0 mW while running: probably on the CPU"
+        assert row.evidence == "plan: 100% Neural Engine; ANE 0 mW while running: probably on the CPU"
     assert " ".join(capsys.readouterr().out.split()) == (
         "power rails, by zeus, while linear.mlpackage ran "
-        "✗ ANE rail: reads 0 mW under load: no evidence (Core ML planned 100% of the model for it) "
-        "· GPU rail: not tried: no power sample of it was measured while CPU_AND_GPU ran "
-        "✓ works ✗ broken or denied · absent, or for information no rail is remembered as validated"
+        "✗ ANE rail: reads 0 mW under load: not validated (Core ML planned 100% of the model for it) "
+        "· GPU rail: not tested: no power sample of it while CPU_AND_GPU ran "
+        "✓ works ✗ broken or denied · absent, or for information no validated rails"
     )
     assert rails.all() == ()
 

@@ -64,7 +64,7 @@ def test_a_unit_that_rounds_is_allowed_as_much_as_it_rounds_alone_and_the_page_s
     assert done.returncode == 0, done.stdout + done.stderr
     page = " ".join(done.stdout.split())
     assert "layer times are ESTIMATED" in page
-    assert "whole model on other units is itself apart by: CPU_AND_NE" in page
+    assert "the whole model on other units differs by: CPU_AND_NE" in page
 
 
 def test_a_unit_that_answers_wrong_only_in_slices_is_an_error(bench: Bench, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_prefill_that_dies_leaves_decode_and_says_so(flexible: Path) -> None:
     done = hettop("bench", str(flexible), "--units", "CPU_ONLY@1", "--prefill", "tokens=1,500", *SHAPES[2:], *SHORT)
     assert done.returncode == 0, done.stderr
     page = " ".join(done.stdout.split())
-    assert "prefill n/a (tokens: --shape has shape [1,500]), decode " in page
+    assert "prefill n/a (tokens: --shape has the shape [1,500]), decode " in page
     assert "first token after a 500-token prompt: n/a" in page
 
 
@@ -121,10 +121,10 @@ def test_prefill_and_decode_take_turns() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--prefill", "@a"), "--decode is missing"),
-        (("--tokens", "128,1"), "--prefill and --decode are missing"),
-        ((*FUNCTIONS, "--against", "b.onnx"), "--against and --prefill exclude each other"),
-        ((*FUNCTIONS, "--closed-too", "--rate", "9"), "--closed-too and --prefill exclude each other"),
+        (("--prefill", "@a"), "missing option: --decode"),
+        (("--tokens", "128,1"), "missing option: --prefill, --decode"),
+        ((*FUNCTIONS, "--against", "b.onnx"), "options exclude each other: --against, --prefill"),
+        ((*FUNCTIONS, "--closed-too", "--rate", "9"), "options exclude each other: --closed-too, --prefill"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(arguments: tuple[str, ...], words: str) -> None:

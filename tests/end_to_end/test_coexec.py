@@ -19,7 +19,7 @@ LIVE = ["coexec", SMALL, "--units", "CPU_ONLY@1,CPU_ONLY@2", "--live", "--power"
 
 def co_executing(terminal: Terminal) -> list[int]:
     """Once a round has been measured; the pids of hettop and of all it has started."""
-    shown = terminal.until("CO-EXECUTING CPU@1 + CPU@2", "per round")
+    shown = terminal.until("CO-EXECUTING CPU@1 + CPU@2", "by round")
     assert "coexec●" in shown
     assert "together" in shown
     return terminal.family()
@@ -79,7 +79,7 @@ def test_the_simulated_machine_co_executes_too(tmp_path: Path) -> None:
         terminal.press("y")
         terminal.until("Enter run it")
         terminal.press("Enter")
-        shown = terminal.until("CO-EXECUTING CPU + GPU + NE", "per round")
+        shown = terminal.until("CO-EXECUTING CPU + GPU + NE", "by round")
         assert "SIMULATED" in shown
         terminal.press("q", "q")
         terminal.assert_left(0)

@@ -163,7 +163,7 @@ def test_what_is_missing_in_the_end_is_told_at_exit(tmp_path: Path) -> None:
     measured = sum(row["n"] for row in one_document(done.stdout)["conditions"])
     assert done.returncode == 3
     assert "EFBIG" in done.stderr
-    assert "samples are missing from it" in done.stderr
+    assert "samples missing from the recording" in done.stderr
     assert "Traceback" not in done.stderr
     _, report = read(tmp_path / "r.jsonl")
     assert not report.skipped

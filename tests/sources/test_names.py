@@ -64,7 +64,6 @@ def run(*arguments: str, **variables: str) -> str:
 def test_shells_complete_it_wherever_it_may_stand() -> None:
     script = run("completions", "bash")
     assert "hwmon wattmeter none'" in script  # --power
-    assert "hwmon wattmeter'" in script  # --source
     assert "simulated abacus'" in script
 
 

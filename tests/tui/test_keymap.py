@@ -91,7 +91,9 @@ def test_a_screen_may_have_a_key_that_the_panels_have_too() -> None:
 
 
 def test_an_unknown_id_is_told_the_nearest() -> None:
-    assert make_keymap({"unit.nxt": "u"}, [PANELS]).faults["unit.nxt"] == "unknown key id; did you mean 'unit.next'?"
+    assert (
+        make_keymap({"unit.nxt": "u"}, [PANELS]).faults["unit.nxt"] == "no key has this id; did you mean 'unit.next'?"
+    )
 
 
 def test_a_multiplexers_own_key_is_taken_and_said() -> None:

@@ -258,7 +258,7 @@ def test_a_model_that_cannot_be_loaded_is_refused_in_words(tmp_path: Path) -> No
         (("--granularities", "--units", "CPU_ONLY@1,CPU_ONLY@2"), "--units has no effect with --granularities"),
         (("--granularities", "--until-ended"), "--until-ended has no effect with --granularities"),
         (("--granularities", "--live"), "--live has no effect with --granularities"),
-        (("--granularities", "--threads", "1"), "not parallel"),
+        (("--granularities", "--threads", "1"), "valid values are 2 to 1024"),
         (("--granularities", "--loads", "gpu:1"), "Core ML"),
         (("--granularities", "--loads", "sun:1"), "invalid load"),
         (("--granularities", "--backend", "simulated"), "onnxruntime"),

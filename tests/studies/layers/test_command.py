@@ -146,9 +146,9 @@ def test_published_roofs_are_told_without_measuring(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--chip", "M9"), "nothing is published here"),
+        (("--chip", "M9"), "unknown chip 'M9'"),
         (("--device", "A7"), "--device needs --chip"),
-        (("--chip", "M2", "--device", "TPU"), "has no device"),
+        (("--chip", "M2", "--device", "TPU"), "invalid device 'TPU' of M2"),
     ],
 )
 def test_chips_that_nobody_published_are_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:

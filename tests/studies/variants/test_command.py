@@ -60,7 +60,7 @@ def test_variants_are_told_as_they_come_and_recorded(tmp_path: Path) -> None:
     [
         (("--precisions", "fp8"), "unknown precision"),
         (("--precisions", "palette4", "--backend", "onnxruntime"), "unknown precision"),
-        (("--backend", "simulated"), "one model in one precision"),
+        (("--backend", "simulated"), "only one precision"),
         (("--json", "--stream"), "options exclude each other: --stream"),
         (("--force",), "--force has nothing to replace"),
         (("missing.onnx",), "missing.onnx"),
