@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import subprocess
 import time
@@ -199,5 +200,5 @@ def _wait_until_it_plays(process: subprocess.Popen[str]) -> None:
     folder = Path(f"/proc/{process.pid}/fd")
     if not folder.exists():
         pytest.skip("needs /proc to see that the capture is open")
-    wait_for(lambda: any("capture.plist" in str(link.resolve()) for link in folder.glob("*")), "the capture is open")
+    wait_for(lambda: any("capture.plist" in os.path.realpath(link) for link in folder.glob("*")), "the capture is open")
     time.sleep(0.5)
