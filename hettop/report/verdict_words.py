@@ -297,7 +297,7 @@ def _is_ready(judged: ReadyJudgement, start: StartUp) -> str:
     said = f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}" + (f": {clean(judged.why)}" if judged.why else "")
     if judged.median_ms is None:
         return said
-    low, high = (milliseconds(end) if end is not None else "?" for end in (judged.low_ms, judged.high_ms))
+    low, high = (milliseconds(end) if end is not None else UNKNOWN for end in (judged.low_ms, judged.high_ms))
     compiled = {None: "", True: ", compiled before", False: ", compiled anew"}[start.cached]
     starts = f"{count(judged.n)} start{'' if judged.n == 1 else 's'}{compiled}"
     return f"{said} (median {milliseconds(judged.median_ms)} ms, interval {low} to {high} ms, {starts})"
@@ -326,7 +326,7 @@ def _never(facts: Facts) -> str:
 
 
 def _judged(judged: Judgement) -> str:
-    low, high = (milliseconds(end) if end is not None else "?" for end in (judged.low_ms, judged.high_ms))
+    low, high = (milliseconds(end) if end is not None else UNKNOWN for end in (judged.low_ms, judged.high_ms))
     of = f" of the {_SERIES[judged.series]}" if judged.series in _SERIES else ""
     why = f": {judged.why}" if judged.why else ""
     more = f"; needs about {count(judged.needs)} more samples" if judged.needs else ""
