@@ -6,8 +6,6 @@ import argparse
 import contextlib
 import io
 import os
-import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -88,8 +86,3 @@ def _check_replaceable(path: Path) -> None:
         raise HettopError(
             "io", f"not replaced, because it is not a result: {clean(os.fspath(path))}", "name another file"
         )
-
-
-def page_width() -> int:
-    """Columns of the terminal, or of a page where there is none."""
-    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout is not None else WIDTH

@@ -320,8 +320,8 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
 def _variant(variant: RowVariant) -> dict[str, str | None]:
     """What a variant is, and its model if that is another one."""
     model = variant.model
-    told = {} if model is None else {"model": model.name[: events.TEXT_LIMIT], "sha256": model.sha256}
-    return {"words": variant.words, **told}
+    named = {} if model is None else {"model": model.name[: events.TEXT_LIMIT], "sha256": model.sha256}
+    return {"words": variant.words, **named}
 
 
 def _model(setup: Setup) -> events.ModelInfo:
@@ -424,8 +424,8 @@ def counted(prefill: Shapes, decode: Shapes) -> TokensPerCall:
     if not found:
         raise HettopError("usage", "no shape that is known of both prefill and decode differs between them", ASK)
     if len(found) > 1:
-        told = ", ".join(f"{a} and {b} ({where})" for (a, b), where in found.items())
-        raise HettopError("usage", f"several lengths differ between prefill and decode: {told}", ASK)
+        differing = ", ".join(f"{a} and {b} ({where})" for (a, b), where in found.items())
+        raise HettopError("usage", f"several lengths differ between prefill and decode: {differing}", ASK)
     ((lengths, where),) = found.items()
     return TokensPerCall(*lengths, where)
 

@@ -44,8 +44,8 @@ def doctor_page(groups: Mapping[str, Sequence[Finding]], *, width: int = WIDTH, 
         lines += [*([""] if lines else []), name]
         for finding in findings:
             words = f": {clean(finding.words)}" if finding.words else ""
-            told = _wrapped(f"{marks[finding.works]} {clean(finding.what)}{words}", width - 2, indent="  ")
-            lines += [f"  {line}" for line in told]
+            wrapped_lines = _wrapped(f"{marks[finding.works]} {clean(finding.what)}{words}", width - 2, indent="  ")
+            lines += [f"  {line}" for line in wrapped_lines]
             if finding.fix and not finding.works:
                 lines += [f"      {line}" for line in _wrapped(clean(finding.fix), width - 6, indent="  ")]
     lines += ["", *_wrapped(_LEGEND.format(*marks.values()), width, indent="  ")] if lines else []

@@ -45,7 +45,7 @@ METHODS: Mapping[str, Method] = {
         (
             "Ranks: latency by mean, stability by max/min, efficiency by inferences per joule (1/min where energy is "
             "unknown), consistency by P90/min.",
-            "Differences are proven by a block bootstrap, whose 95% intervals allow for autocorrelated samples.",
+            "The order of units is judged by paired differences of their turns, at least six of each (Student's t).",
             "A budget is met if the upper confidence bound of the percentile is within the limit, and missed if the "
             "lower bound exceeds it; otherwise there is insufficient data.",
             _QUANTILES,

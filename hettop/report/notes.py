@@ -100,8 +100,8 @@ FEW = 8
 
 def beside_notes(session: Session) -> list[str]:
     """A sentence on each variant, and what the variants are."""
-    told = session.header.settings.get("variants") if session.header else None
-    what = told if isinstance(told, dict) else {}
+    recorded = session.header.settings.get("variants") if session.header else None
+    what = recorded if isinstance(recorded, dict) else {}
     known = {str(name): each.get("words") for name, each in what.items() if isinstance(each, dict)}
     notes = [f"~{clean(name, 20)}: {clean(str(words), 120)}" for name, words in known.items() if words]
     return notes + [clean(sentence(each), 300) for each in beside(session)]
@@ -191,12 +191,12 @@ class FollowedProtocol:
 
 def followed(session: Session) -> FollowedProtocol | None:
     """The protocol of a session, if its header names one."""
-    told = session.header.settings.get("protocol") if session.header else None
-    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+    recorded = session.header.settings.get("protocol") if session.header else None
+    if not isinstance(recorded, dict) or not isinstance(recorded.get("name"), str):
         return None
-    figures, overridden, words = (told.get(key) for key in ("figures", "overridden", "words"))
+    figures, overridden, words = (recorded.get(key) for key in ("figures", "overridden", "words"))
     return FollowedProtocol(
-        name=told["name"],
+        name=recorded["name"],
         words=words if isinstance(words, str) else "",
         figures=tuple(each for each in FIGURES if each in figures) if isinstance(figures, list) else (),
         overridden={key: each for key, each in overridden.items() if key in OPTIONS}

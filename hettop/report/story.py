@@ -59,60 +59,60 @@ class RecordingStory:
     """What studies of the model found."""
 
 
-def page_of(told: Sequence[RecordingStory]) -> Page:
+def page_of(recordings: Sequence[RecordingStory]) -> Page:
     """One recording's story, or several beside each other and then one after the other."""
-    simulated = any(one.session.simulated for one in told)
-    if len(told) == 1:
-        return Page(_title(told[0].session), simulated, list(_chapter(told[0], 2)))
-    sections = [_side_by_side(told)]
-    for one in told:
+    simulated = any(one.session.simulated for one in recordings)
+    if len(recordings) == 1:
+        return Page(_title(recordings[0].session), simulated, list(_chapter(recordings[0], 2)))
+    sections = [_side_by_side(recordings)]
+    for one in recordings:
         mark = "SIMULATED: " if one.session.simulated else ""
         sections += [Section(f"{mark}{one.name}", [Paragraph(_title(one.session))]), *_chapter(one, 3)]
-    return Page(f"{len(told)} recordings", simulated, sections)
+    return Page(f"{len(recordings)} recordings", simulated, sections)
 
 
-def _chapter(told: RecordingStory, level: int) -> Iterator[Section]:
-    session = told.session
+def _chapter(recording: RecordingStory, level: int) -> Iterator[Section]:
+    session = recording.session
     rows = statistics(session)
     if session.studies.all and not rows:
-        yield from _studies_alone(told, level)
+        yield from _studies_alone(recording, level)
         return
-    if told.verdict is not None:
-        yield Section(told.verdict.title, told.verdict.blocks, level)
+    if recording.verdict is not None:
+        yield Section(recording.verdict.title, recording.verdict.blocks, level)
     yield Section("Latency", list(_latency(session, rows)), level)
     if (under_load := loads_section(rows)) is not None:
         yield Section(under_load.title, under_load.blocks, level)
     if (found := spikes_section(session, level)) is not None:
         yield found
-    yield Section("Course", list(_course(told)), level)
-    yield from _studies(told, level)
+    yield Section("Course", list(_course(recording)), level)
+    yield from _studies(recording, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
-    yield Section("Power and energy", list(_power(told, rows)), level)
-    yield Section("What was measured", [_provenance(told)], level)
-    yield Section("Method", list(_method(told)), level)
+    yield Section("Power and energy", list(_power(recording, rows)), level)
+    yield Section("What was measured", [_provenance(recording)], level)
+    yield Section("Method", list(_method(recording)), level)
 
 
-def _studies_alone(told: RecordingStory, level: int) -> Iterator[Section]:
+def _studies_alone(recording: RecordingStory, level: int) -> Iterator[Section]:
     """Of a recording in which nothing ran but studies of the model: no latencies, no course, no power."""
-    yield from _studies(told, level)
-    yield Section("What was measured", [_provenance(told)], level)
-    yield Section("Method", list(_made(told)), level)
+    yield from _studies(recording, level)
+    yield Section("What was measured", [_provenance(recording)], level)
+    yield Section("Method", list(_made(recording)), level)
 
 
-def _studies(told: RecordingStory, level: int) -> Iterator[Section]:
-    return (Section(each.title, each.blocks, level) for each in told.studies)
+def _studies(recording: RecordingStory, level: int) -> Iterator[Section]:
+    return (Section(each.title, each.blocks, level) for each in recording.studies)
 
 
 def _title(session: Session) -> str:
     header = session.header
     if header is None:
         return "a session without a header"
-    told = [header.model.name or "model", header.host.chip, header.host.os]
-    return " · ".join(text for text in told if text)
+    parts = [header.model.name or "model", header.host.chip, header.host.os]
+    return " · ".join(text for text in parts if text)
 
 
-def _provenance(told: RecordingStory) -> Facts:
-    session = told.session
+def _provenance(recording: RecordingStory) -> Facts:
+    session = recording.session
     header = session.header or Header(t=0, format="", version=(1, 0))
     host, model = header.host, header.model
     known = {
@@ -136,18 +136,18 @@ def _provenance(told: RecordingStory) -> Facts:
         "samples": count(session.samples) if session.samples or not session.studies.all else "none: studies only",
         "protocol": "; ".join(protocol_notes(session, [])),
         "settings": _settings(header),
-        "recording": f"{told.name} (format {header.version[0]}.{header.version[1]}, id {header.id or UNKNOWN})",
+        "recording": f"{recording.name} (format {header.version[0]}.{header.version[1]}, id {header.id or UNKNOWN})",
     }
     return Facts([(name, text) for name, text in known.items() if text])
 
 
 def _settings(header: Header) -> str:
-    told = [
+    parts = [
         f"{name} {value}"[:LONGEST_SETTING]
         for name, value in header.settings.items()
         if value not in (None, {}, []) and name not in ("protocol", "variants", "tokens", "absent")
     ]
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
@@ -218,12 +218,12 @@ def _needs(rows: Sequence[Statistics]) -> Iterator[str]:
     for row in rows:
         short = [(name, needs) for name, needs in (("P90", row.p90_needs), ("P99", row.p99_needs)) if needs]
         if short:
-            told = ", ".join(f"{name} needs {count(needs - row.n)} more samples" for name, needs in short)
-            yield f"{_name(row)}: {told}"
+            lacking = ", ".join(f"{name} needs {count(needs - row.n)} more samples" for name, needs in short)
+            yield f"{_name(row)}: {lacking}"
 
 
-def _course(told: RecordingStory) -> Iterator[Block]:
-    course = told.course
+def _course(recording: RecordingStory) -> Iterator[Block]:
+    course = recording.course
     shown = course.happenings[:HAPPENINGS_SHOWN]
     yield from course_figure(course, len(shown))
     if course.not_drawn:
@@ -232,8 +232,10 @@ def _course(told: RecordingStory) -> Iterator[Block]:
     more = course.more_happened + len(course.happenings) - len(shown)
     if more:
         yield Paragraph(f"{count(more)} more events are in the recording.")
-    if told.session.dropped:
-        yield Paragraph(f"{count(told.session.dropped)} samples were dropped and are not included.", tone="warning")
+    if recording.session.dropped:
+        yield Paragraph(
+            f"{count(recording.session.dropped)} samples were dropped and are not included.", tone="warning"
+        )
 
 
 def _starts(rows: Sequence[Statistics]) -> Iterator[Block]:
@@ -258,15 +260,15 @@ def _compiling(row: Statistics) -> str:
     return "before" if row.cached else milliseconds(row.compile_ms)
 
 
-def _power(told: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
-    session = told.session
+def _power(recording: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
+    session = recording.session
     for text in power_line(session):
         yield Paragraph(f"{text[0].upper()}{text[1:]}.", tone="warning" if session.captured else "text")
     yield from _evidence(rows)
     if session.power is None:
         return
     yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}.")
-    yield from power_figure(told.course)
+    yield from power_figure(recording.course)
     known = [row for row in rows if row.energy_mj_per_inference is not None]
     reasons = energy_notes(rows)
     if reasons:
@@ -297,31 +299,31 @@ def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _method(told: RecordingStory) -> Iterator[Block]:
-    rows = statistics(told.session)
+def _method(recording: RecordingStory) -> Iterator[Block]:
+    rows = statistics(recording.session)
     exact = all(row.exact for row in rows if row.n)
     samples = "all raw samples" if exact else "raw samples up to 100,000 per condition, beyond that within 0.4%"
     yield from explanation("bench")
     yield Paragraph(f"Quantiles of this recording use {samples}.")
-    yield from _made(told)
+    yield from _made(recording)
 
 
-def _made(told: RecordingStory) -> Iterator[Block]:
+def _made(recording: RecordingStory) -> Iterator[Block]:
     """By which version, and what of the recording is not in it."""
     yield Paragraph(f"Generated by hettop {__version__}.")
-    if told.skipped:
-        lost = ", ".join(f"{kind}: {lines}" for kind, lines in told.skipped.items())
+    if recording.skipped:
+        lost = ", ".join(f"{kind}: {lines}" for kind, lines in recording.skipped.items())
         yield Paragraph(f"Lines of the recording that were skipped: {lost}.", tone="warning")
 
 
-def _side_by_side(told: Sequence[RecordingStory]) -> Section:
+def _side_by_side(recordings: Sequence[RecordingStory]) -> Section:
     """The medians and P90 of each condition in every recording; which differences are proven is another question."""
     by_condition: dict[tuple[str, str], dict[int, Statistics]] = {}
-    for place, one in enumerate(told):
+    for place, one in enumerate(recordings):
         for row in statistics(one.session):
             if row.n:
                 by_condition.setdefault((row.unit, row.load), {})[place] = row
-    letters = [chr(ord("A") + place) if place < 26 else str(place + 1) for place in range(len(told))]
+    letters = [chr(ord("A") + place) if place < 26 else str(place + 1) for place in range(len(recordings))]
     heading = (*SIDE_BY_SIDE, *(f"{figure} of {letter}" for figure in ("P50", "P90", "max") for letter in letters))
     rows = [
         (
@@ -329,17 +331,17 @@ def _side_by_side(told: Sequence[RecordingStory]) -> Section:
             *(
                 milliseconds(getattr(found[place], figure)) if place in found else UNKNOWN
                 for figure in ("p50_ms", "p90_ms", "max_ms")
-                for place in range(len(told))
+                for place in range(len(recordings))
             ),
         )
         for key, found in by_condition.items()
     ]
     names = [
         f"{letter}: {'SIMULATED: ' if one.session.simulated else ''}{one.name} · {_title(one.session)}"
-        for letter, one in zip(letters, told, strict=True)
+        for letter, one in zip(letters, recordings, strict=True)
     ]
     note = Paragraph("In ms, without significance tests; `hettop compare A B` tests the differences.")
-    mixed = len({one.session.simulated for one in told}) > 1
+    mixed = len({one.session.simulated for one in recordings}) > 1
     warning = [Paragraph("Some recordings are SIMULATED and not comparable with the others.", tone="warning")]
     compared: list[Block] = [_table(heading, rows), note] if rows else []
     return Section("Side by side", [Items(names), *(warning if mixed else []), *compared])

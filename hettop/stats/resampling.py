@@ -186,8 +186,6 @@ MIN_SAMPLES = 10
 MIN_BLOCKS = 5
 """A shorter run than `MIN_BLOCKS` blocks is cut into shorter blocks: one block alone has no spread at all."""
 
-"""Values gathered at a time: 4 MB, however long the runs are."""
-
 
 def block_bootstrap_difference(
     a: npt.ArrayLike,

@@ -137,16 +137,6 @@ def each_alone(found: CoexecResult) -> str:
     return ", ".join(known) or "the units are loading"
 
 
-def is_worth_it(found: CoexecResult) -> bool | None:
-    """Whether together is better than the best unit alone; None where it is unknown, or it is not proven."""
-    stands = standing_of(found)
-    if found.gain is None or not stands.concludes:
-        return None
-    if found.gain < NOTHING_GAINED:
-        return False
-    return True if stands.proven else None
-
-
 def order(found: CoexecResult) -> str:
     """How many results left, whether in order, how long they took, and what restoring the order needed."""
     if not found.delivered:

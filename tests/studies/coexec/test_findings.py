@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.studies.coexec.page import deaths, energy, further_notes, is_worth_it, order, verdict
+from hettop.studies.coexec.page import deaths, energy, further_notes, order, verdict
 from tests.studies.coexecuted import BEGUN, DIED, FEW, FIRST, NOTHING, POWERED, UNEVEN, UNTRUE, WELL, WORSE
 
 
 def test_the_verdict_is_rate_gain_and_share_of_the_ideal() -> None:
     assert verdict(WELL) == "Together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone."
-    assert is_worth_it(WELL)
 
 
 def test_where_nothing_is_gained_it_says_so() -> None:
     assert verdict(WORSE).startswith("Together 90.0/s: no gain over CPU_AND_NE alone (-10%), 60% of")
-    assert is_worth_it(WORSE) is False
-    assert is_worth_it(FEW) is None
 
 
 def test_of_one_round_nothing_is_concluded() -> None:
@@ -24,17 +21,14 @@ def test_of_one_round_nothing_is_concluded() -> None:
     assert verdict(FIRST) == f"{told} no interval."
     worse = msgspec.structs.replace(FIRST, together_per_s=66.0, gain=-0.34, of_ideal=0.44)
     assert "nothing gained" not in verdict(worse)
-    assert (is_worth_it(FIRST), is_worth_it(worse)) == (None, None)
 
 
 def test_a_gain_of_rounds_of_either_sign_is_not_proven() -> None:
     assert verdict(UNEVEN).endswith("80% of the sum of each alone; not proven: -10% to +60% per round.")
-    assert is_worth_it(UNEVEN) is None
 
 
 def test_more_than_the_sum_is_not_to_be_trusted() -> None:
     assert verdict(UNTRUE).endswith("174% of the sum of each alone; more than the sum is impossible: measure again.")
-    assert is_worth_it(UNTRUE) is None
 
 
 def test_an_unknown_gain_has_its_reason() -> None:

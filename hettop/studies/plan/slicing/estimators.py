@@ -47,11 +47,6 @@ def fit_communication(nbytes: Sequence[float], costs: Sequence[float]) -> Commun
     return Communication(slope, offset, 1 - left / variation if variation > 0 else None, len(costs))
 
 
-def execution_cost(total: float, entry: float, leaving: float) -> float:
-    """What is left of a measured total without communication at both ends: no layer costs less than nothing."""
-    return max(0.0, total - entry - leaving)
-
-
 @dataclass(frozen=True, slots=True)
 class Time:
     """t = scaling / f + fixed (equation 3; the paper's gamma and epsilon), in the time's unit, f in MHz.

@@ -11,7 +11,6 @@ from hettop.studies.plan.slicing.estimators import (
     Level,
     dynamic_power,
     energy_mj,
-    execution_cost,
     fit_communication,
     fit_time,
 )
@@ -82,8 +81,3 @@ def test_neither_the_fastest_nor_the_slowest_frequency_need_cost_the_least_energ
     energies = [energy_mj(fit.at(mhz), dynamic_power(Level(volts, mhz), GPU_TOP, 2.0), 0.3) for volts, mhz in GPU]
     assert energies == pytest.approx([23.858, 20.701, 16.601, 14.684, 16.529, 15.947, 19.097, 23], abs=5e-4)
     assert GPU[energies.index(min(energies))][1] == 332
-
-
-def test_execution_is_what_communication_leaves_and_never_less_than_nothing() -> None:
-    assert execution_cost(10.0, 2.0, 3.0) == 5.0
-    assert execution_cost(4.0, 2.0, 3.0) == 0.0
