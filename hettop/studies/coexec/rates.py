@@ -200,6 +200,9 @@ def _sum(rates: Iterable[float | None]) -> float | None:
 FEWEST_ROUNDS = 3
 """Of fewer the least and the most say nothing of what the next would be."""
 
+ROUNDS_FOR_PROOF = 6
+"""Three rounds of one sign come by chance in a quarter of all runs without a gain, six in 3%."""
+
 MOST_OF_IDEAL = 1.05
 """Together cannot exceed the sum of each alone; a twentieth is what blocks differ by anyhow."""
 
@@ -246,7 +249,8 @@ def standing(
         return Standing(len(gains), None, None, untrue, None)
     aside = _aside(len(gains))
     low, high = gains[aside], gains[-1 - aside]
-    return Standing(len(gains), gains[0], gains[-1], untrue, None if untrue else low > 0 or high < 0)
+    proven = len(gains) >= ROUNDS_FOR_PROOF and (low > 0 or high < 0)
+    return Standing(len(gains), gains[0], gains[-1], untrue, None if untrue else proven)
 
 
 def _aside(n: int) -> int:

@@ -9,7 +9,8 @@ from tests.studies.coexecuted import BEGUN, DIED, FEW, FIRST, NOTHING, POWERED, 
 
 
 def test_the_verdict_is_rate_gain_and_share_of_the_ideal() -> None:
-    assert verdict(WELL) == "Together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone."
+    gain = "Together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone"
+    assert verdict(WELL) == f"{gain}; not proven: +10% to +30% per round.", "of three rounds"
 
 
 def test_where_nothing_is_gained_it_says_so() -> None:
@@ -44,7 +45,8 @@ def test_before_all_have_worked_it_tells_what_is_known_of_each() -> None:
 def test_a_death_comes_first_with_what_the_others_do_now_and_what_all_did_until_then() -> None:
     assert verdict(DIED) == (
         "CPU_AND_NE died: the other unit continues, with 49.0/s in the last round. "
-        "Until then together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone."
+        "Until then together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone; "
+        "not proven: +10% to +30% per round."
     )
     assert list(deaths(DIED)) == [
         "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others"

@@ -21,9 +21,10 @@ def test_of_fewer_than_three_rounds_nothing_follows(gains: list[float]) -> None:
     assert (told.rounds, told.least, told.most, told.proven, told.concludes) == (len(gains), None, None, None, False)
 
 
-def test_three_rounds_of_one_sign_prove_it_and_of_both_do_not() -> None:
-    assert of([0.1, 0.3, 0.2]).proven
-    assert of([-0.1, -0.3, -0.2]).proven
+def test_six_rounds_of_one_sign_prove_it_and_fewer_or_of_both_do_not() -> None:
+    assert of([0.1, 0.3, 0.2] * 2).proven
+    assert of([-0.1, -0.3, -0.2] * 2).proven
+    assert of([0.1, 0.3, 0.2, 0.1, 0.2]).proven is False, "five of one sign come by chance in one of sixteen runs"
     spread = of([-0.34, 0.7, 0.2])
     assert spread.proven is False
     assert spread.least == pytest.approx(-0.34)
@@ -43,9 +44,10 @@ def test_more_than_the_sum_of_each_alone_is_untrue() -> None:
 
 
 def test_rounds_after_a_death_do_not_count() -> None:
-    told = standing([120.0, 130.0, 125.0, 100.0], [100.0] * 4, [150.0, 150.0, 150.0, None], 0.8)
-    assert told.least == pytest.approx(0.2)
-    assert (told.rounds, told.proven) == (3, True)
+    ideal = [150.0] * 6 + [None]
+    found = standing([120.0, 130.0, 125.0] * 2 + [100.0], [100.0] * 7, ideal, 0.8)
+    assert found.least == pytest.approx(0.2)
+    assert (found.rounds, found.proven) == (6, True)
 
 
 def test_of_a_unit_that_never_began_the_others_rounds_count() -> None:
