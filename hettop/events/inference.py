@@ -59,11 +59,13 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     arrivals that were due but never started when the unit stopped. `inputs` are the loaded model's, as
     `name dtype[shape]`. `compile_ns` is what compiling the model took before the load, `cached` whether an earlier
     compilation was used instead; both None where nothing is compiled. `qos` is the worker's quality of service, where
-    the system has such classes.
+    the system has such classes. `entered_ns` is when the process itself entered the state, where it says so (`loading`,
+    `compiling`); `t` is when hettop learned of it.
     """
 
     unit: Text
     state: Text
+    entered_ns: Nanoseconds | None = None
     backend: Text | None = None
     load_ns: Nanoseconds | None = None
     first_ns: Nanoseconds | None = None

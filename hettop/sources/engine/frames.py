@@ -40,10 +40,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_
 class StateReport(Report, frozen=True, kw_only=True, tag="state"):
     """It is now `loading`, `compiling`, `warming`, `running`, `paused` or `stopped`.
 
-    `done`: it pauses for its limit is reached. `unfinished`: paced arrivals due so far that were never started.
+    `at_ns`: when, on the clock of the samples; for what is said before a long call. `done`: it pauses for its limit is
+    reached. `unfinished`: paced arrivals due so far that were never started.
     """
 
     state: str
+    at_ns: int | None = None
     done: bool = False
     unfinished: int | None = None
     peak_memory_mb: float | None = None

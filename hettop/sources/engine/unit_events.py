@@ -71,12 +71,13 @@ def ready_event(unit: str, report: ReadyReport, handover: WorkerHandover, doubts
     )
 
 
-def state_event(unit: str, report: StateReport, handover: WorkerHandover) -> events.Engine:
+def state_event(unit: str, report: StateReport, handover: WorkerHandover, origin_ns: int) -> events.Engine:
     peak_mb, unfinished = report.peak_memory_mb, report.unfinished
     return events.Engine(
         t=0,
         unit=unit,
         state=report.state,
+        entered_ns=None if report.at_ns is None else max(0, report.at_ns - origin_ns),
         unfinished=None if unfinished is None else handover.unfinished(unfinished),
         peak_memory_mb=None if peak_mb is None else handover.peak_memory_mb(peak_mb),
     )

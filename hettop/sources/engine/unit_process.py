@@ -273,7 +273,7 @@ class UnitProcess:
         if report.done and self._lacks_samples():
             return
         self.done = report.done or (self.done and report.state == "stopped")
-        self._enter(state_event(self.unit, report, self._handover))
+        self._enter(state_event(self.unit, report, self._handover, self._origin_ns))
         if report.state in {"paused", "stopped"} and self._doubts.news:
             self._tell_note(counted=True)
 

@@ -169,7 +169,7 @@ def _publish(writer: FrameWriter, asked: Asked) -> None:
 
 def _tell(writer: FrameWriter, state: str) -> None:
     """Says at once what is to come: the next call may hold this process for minutes."""
-    writer.post(encode_report(StateReport(state=state)))
+    writer.post(encode_report(StateReport(state=state, at_ns=RealClock.now())))
     writer.flush()
 
 

@@ -113,7 +113,7 @@ def start_of(unit: str, began_ns: int, events: Iterable[AnyEvent]) -> Start:
 
 def _see_engine(seen: _Seen, event: Engine) -> None:
     if event.state in ("loading", "compiling") and seen.loading_at is None:
-        seen.loading_at = event.t
+        seen.loading_at = event.t if event.entered_ns is None else event.entered_ns
     seen.engine |= {name: value for name in REPORTED if (value := getattr(event, name)) is not None}
     seen.error = event.error or seen.error
 
