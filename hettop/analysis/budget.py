@@ -15,12 +15,19 @@ import numpy.typing as npt
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, WALL, Measured
 from hettop.errors import HettopError
 from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed
-from hettop.stats.resampling import quantile_bounds
+from hettop.stats.resampling import LEAST_VALUES, Bounds, bounds_of_effective, dependence_time, turn_time
 
 DEFAULT_QUANTILE = 0.99
 
 LEAST_EFFECTIVE = 20
 """Independent samples that a `no` needs: with fewer, it is unknown how much the samples depend on each other."""
+
+STRETCH = 90
+"""Calls in a row that count as one at least: what a machine's state does for hundreds of calls, fewer cannot show."""
+
+LEAST_TURNS = LEAST_VALUES
+TURNS_COUNT_AS = 100
+"""Samples in turns that another unit's turns part count as so many, or as one of `STRETCH` calls if those are more."""
 
 LEAST_COVERAGE = 0.8
 """Share of the samples' time that power readings must cover before an energy budget is judged."""
@@ -53,7 +60,8 @@ class Judgement:
     """One unit against a budget. `met` None: unproven, for the reason in `why`.
 
     `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
-    `n` are worth. `needs`: further samples that may decide it; None if decided or unknown.
+    `n` are worth. `needs`: further samples that may decide it, `needs_s`: how long they take; None if decided or
+    unknown.
     """
 
     unit: str
@@ -66,6 +74,7 @@ class Judgement:
     low_ms: float | None = None
     high_ms: float | None = None
     needs: int | None = None
+    needs_s: float | None = None
 
 
 def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
@@ -108,20 +117,24 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     """Whether the unit is proven to meet the budget. `paced_at` is the rate at which its samples were taken, if any.
 
     yes: the upper bound of the quantile is within the limit, from as many independent samples as that percentile needs
-    (`samples_needed`); no: the lower bound is beyond it.
+    (`samples_needed`); no: the lower bound is beyond it, or so many calls are that no kind of dependence explains it.
     """
     if not unit.samples_ms.size:
         return Judgement(unit.unit, unit.series, None, "its samples were not kept", unit.n, 0)
-    bounds = quantile_bounds(unit.samples_ms, budget.quantile, confidence)
+    evidence = _evidence(unit, budget.quantile)
+    effective = evidence.effective(unit.samples_ms.size)
+    bounds = bounds_of_effective(unit.samples_ms, budget.quantile, effective, confidence)
     needed = samples_needed(budget.quantile)
     met: bool | None = None
     why = ""
-    if bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE:
+    if _beyond(bounds, budget) or _beyond_whatever_the_dependence(unit, budget, confidence):
         met = False
     elif not _right_series(unit, budget, paced_at):
         why = f"it was not measured at {budget.rate_hz:g} inf/s"
-    elif bounds.effective < needed:
-        why = f"effective sample size {bounds.effective}, but this percentile needs {needed}"
+    elif effective < needed:
+        why = f"effective sample size {effective}, but this percentile needs {needed}"
+        if evidence.in_one_stretch:
+            why += f"; in one stretch, {STRETCH} calls count as one sample"
     elif bounds.high is not None and bounds.high <= budget.limit_ms:
         met = True
     else:
@@ -129,21 +142,61 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     level = float(np.quantile(unit.samples_ms, budget.quantile))
     needs = None
     if met is None and _right_series(unit, budget, paced_at):
-        needs = _further(unit.samples_ms, budget, bounds.time, confidence)
+        needs = _further(unit.samples_ms, budget, evidence, confidence)
     elif met is None:
-        needs = needed  # all of them at that rate
+        needs = samples_for(budget.quantile, in_turns=not evidence.in_one_stretch)  # all of them at that rate
     return Judgement(
         unit=unit.unit,
         series=unit.series,
         met=met,
         why=why,
         n=unit.n,
-        effective=bounds.effective,
+        effective=effective,
         quantile_ms=level if bounds.n >= needed else None,
         low_ms=bounds.low,
         high_ms=bounds.high,
         needs=needs,
+        needs_s=None if needs is None else needs / budget.rate_hz if budget.rate_hz else needs * unit.mean_ms / 1e3,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What samples are worth: `time` of them, in a row, carry as much as one independent sample, as far as is seen."""
+
+    time: float
+    in_one_stretch: bool
+
+    def effective(self, n: int) -> int:
+        """How many independent samples `n` of them are worth; see `STRETCH` and `TURNS_COUNT_AS`."""
+        least = STRETCH if self.in_one_stretch else min(STRETCH, n / TURNS_COUNT_AS)
+        return max(1, int(n / max(self.time, least)))
+
+
+def samples_for(q: float, *, in_turns: bool) -> int:
+    """Samples below which no q-quantile is proven to be within a limit."""
+    needed = samples_needed(q)
+    return needed if in_turns and needed <= TURNS_COUNT_AS else STRETCH * needed
+
+
+def _evidence(unit: Measured, q: float) -> Evidence:
+    time = dependence_time(unit.samples_ms, q)
+    if unit.turns is None or np.unique(unit.turns).size < LEAST_TURNS:
+        return Evidence(time, in_one_stretch=True)
+    return Evidence(max(time, turn_time(unit.samples_ms, unit.turns, q)), in_one_stretch=False)
+
+
+def _beyond(bounds: Bounds, budget: Budget) -> bool:
+    return bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE
+
+
+def _beyond_whatever_the_dependence(unit: Measured, budget: Budget, confidence: float) -> bool:
+    """Where the budget is met, 1 - q of the calls are beyond the limit, and 1 / error times that share of a session's
+    calls are so in at most `error` of sessions (Markov's inequality)."""
+    if unit.samples_ms.size < LEAST_EFFECTIVE:
+        return False
+    beyond = float((unit.samples_ms > budget.limit_ms).mean())
+    return beyond * (1 - confidence) / 2 > 1 - budget.quantile
 
 
 def judge_paced(
@@ -156,7 +209,7 @@ def judge_paced(
     """
     judged = judge(response, budget, paced_at=paced_at, confidence=confidence)
     if judged.met is None and judge(service, budget, paced_at=paced_at, confidence=confidence).met is False:
-        return replace(judged, met=False, why="the service time alone exceeds the limit", needs=None)
+        return replace(judged, met=False, why="the service time alone exceeds the limit", needs=None, needs_s=None)
     return judged
 
 
@@ -182,19 +235,20 @@ def _right_series(unit: Measured, budget: Budget, paced_at: float | None) -> boo
     return unit.series == RESPONSE and paced_at is not None and math.isclose(paced_at, budget.rate_hz, rel_tol=1e-3)
 
 
-def _further(samples: npt.NDArray[np.float64], budget: Budget, time: float, confidence: float) -> int | None:
+def _further(samples: npt.NDArray[np.float64], budget: Budget, evidence: Evidence, confidence: float) -> int | None:
     """Samples still to take, if they go on as they did, before the limit is outside the quantile's interval."""
-    n = samples.size
+    taken = samples.size
     share_within = float((samples <= budget.limit_ms).mean())
 
-    def settles(effective: int) -> bool:
-        if effective < samples_needed(budget.quantile):
-            return False
+    def settles(n: int) -> bool:
+        effective = evidence.effective(n)
         low, high = quantile_interval(effective, budget.quantile, confidence)
         within = share_within * effective
-        return (high is not None and within >= high) or (low is not None and within < low - 1)
+        if effective >= samples_needed(budget.quantile) and high is not None and within >= high:
+            return True
+        return effective >= LEAST_EFFECTIVE and low is not None and within < low - 1
 
-    enough = max(1, int(n / time))
+    enough = taken
     while not settles(enough):
         enough *= 2
         if enough > FURTHEST:
@@ -203,4 +257,4 @@ def _further(samples: npt.NDArray[np.float64], budget: Budget, time: float, conf
     while enough - too_few > 1:
         middle = (enough + too_few) // 2
         enough, too_few = (middle, too_few) if settles(middle) else (enough, middle)
-    return max(1, math.ceil(enough * time) - n)
+    return max(1, enough - taken)

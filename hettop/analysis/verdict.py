@@ -22,7 +22,7 @@ from hettop.session.statistics import Reason, Statistics, statistics
 from hettop.session.unit import SEVERAL_TURNS
 from hettop.session.views.units import are_wrong, disagree
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
-from hettop.stats.resampling import quantile_bounds
+from hettop.stats.resampling import dependence_time
 
 MOST_IN_PAIRS = 32
 """Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""
@@ -34,7 +34,8 @@ NONE_MEASURED = "none-measured"  # the error of a unit that did not run
 class Question:
     """What a verdict is asked: by which latency (`wall`, `native`), under which load (None: none, or the first).
 
-    `energy_mj` is the most an inference may take. `confidence` is of the budget's bounds. `cold_ms`: the most that the
+    `energy_mj` is the most an inference may take. `confidence` is of all answers of one kind together: that no unit's
+    standing in the budget is false, and that no place in the order is. `cold_ms`: the most that the
     median start may take to its first answer. `calls`: so many are made in all, start-up included.
     """
 
@@ -193,7 +194,7 @@ def verdict(
         ranks=ranks,
         advice=_advice(usable, units, ranks, facts),
         few=decided_by_few(paired),
-        order=neighbours(paired, question.confidence),
+        order=neighbours(paired, shared(question.confidence, len(paired) - 1)),
         flips=flips(paired, others),
         judgements=judgements,
         energy_met=_energy_met(units, facts, question.energy_mj),
@@ -235,7 +236,7 @@ def _judgements(session: Session, question: Question, load: str, in_order: InOrd
     paced = any(key.load == load and condition.paced for key, condition in session.conditions.items())
     series = series_for(budget, paced=paced, by=question.by)
     units = measured(session, load, in_order, series)
-    rate, confidence = _rate(session), question.confidence
+    rate, confidence = _rate(session), shared(question.confidence, len(units))
     if series != RESPONSE:
         return {unit.unit: judge(unit, budget, paced_at=rate, confidence=confidence) for unit in units}
     services = {unit.unit: unit for unit in measured(session, load, in_order, WALL)}
@@ -243,6 +244,11 @@ def _judgements(session: Session, question: Question, load: str, in_order: InOrd
         unit.unit: judge_paced(unit, services[unit.unit], budget, paced_at=rate, confidence=confidence)
         for unit in units
     }
+
+
+def shared(confidence: float, statements: int) -> float:
+    """Of each statement, so that all are true together with `confidence` (Bonferroni)."""
+    return 1 - (1 - confidence) / max(1, statements)
 
 
 def _rate(session: Session) -> float | None:
@@ -269,9 +275,9 @@ def _needs(units: Sequence[Measured], judgements: Mapping[str, Judgement], quest
     found = {}
     for unit in units:
         if unit.samples_ms.size:
-            bounds = quantile_bounds(unit.samples_ms, 0.9)
-            lacking = math.ceil(samples_needed(0.9) * bounds.time) - unit.n
-            if bounds.effective < samples_needed(0.9) and lacking > 0:
+            time = dependence_time(unit.samples_ms, 0.9)
+            lacking = math.ceil(samples_needed(0.9) * time) - unit.n
+            if unit.samples_ms.size < samples_needed(0.9) * time and lacking > 0:
                 found[unit.unit] = lacking
     return found
 
@@ -331,7 +337,7 @@ def _mean_over(rows: Sequence[Statistics], values: Sequence[float | None]) -> fl
 class Flip:
     """Under `load` the unit `faster` has the lower mean, by `difference_ms`; under the verdict's load `slower` has.
 
-    `proven` when both differences exclude 0 with 95% confidence.
+    `proven` when both differences exclude 0, with 95% confidence for all pairs and loads together.
     """
 
     load: str
@@ -344,13 +350,14 @@ class Flip:
 def flips(main: Sequence[Measured], others: Mapping[str, Sequence[Measured]]) -> tuple[Flip, ...]:
     """Every pair of units whose order under one of the other loads is not that of `main`."""
     found = []
+    confidence = shared(CONFIDENCE, math.comb(len(main), 2) * len(others))
     for load, units in others.items():
         there = {unit.unit: unit for unit in units}
         ranked = sorted((unit for unit in main if unit.unit in there), key=lambda unit: unit.mean_ms)
         for better, worse in combinations(ranked, 2):
             if better.mean_ms < worse.mean_ms and there[worse.unit].mean_ms < there[better.unit].mean_ms:
-                now = difference(there[worse.unit], there[better.unit])
-                proven = now.proven and difference(better, worse).proven
+                now = difference(there[worse.unit], there[better.unit], confidence)
+                proven = now.proven and difference(better, worse, confidence).proven
                 found.append(Flip(load, worse.unit, better.unit, now.difference_ms, proven))
     return tuple(found)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hettop.analysis.budget import parse_budget, parse_energy
+from hettop.analysis.budget import parse_budget, parse_energy, samples_for
 from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
@@ -56,13 +56,16 @@ from hettop.studies.registry import result_of
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 
-DEFAULT_LIMIT_NS = 120 * 10**9
+UNTIL_PROVEN_LIMIT_NS, DEFAULT_LIMIT_NS = 120 * 10**9, 60 * 10**9
 ENOUGH = 1.25
 """Factor on the samples that a percentile needs, because correlation reduces the effective sample size."""
 
+ENOUGH_TURNS = 8
+"""Of each unit, where several are measured: six independent ones prove an order."""
+
 RAW_LIMIT = 1_000_000  # samples of a unit that are kept in order; a measurement on the spot ends there
 COLD_NAME = "cold.jsonl"
-GROWTH = 1.3
+GROWTH = 1.5
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
 
 
@@ -172,10 +175,14 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
     print_header_warnings(headless.session)
     print_setup(setup)
-    looks = Looks(headless, setup, question, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments))
+    aim = None if _fixed(arguments) else _aim(question, len(setup.units))
+    looks = Looks(
+        headless, setup, question, aim=aim, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments)
+    )
+    progress_to = options if aim is None else replace(options, runs=aim)
 
     def enough() -> bool:
-        progress.show(unit_states(headless.session), completed(headless.session, options, setup.units))
+        progress.show(unit_states(headless.session), completed(headless.session, progress_to, setup.units))
         return looks.enough(time.monotonic_ns())
 
     outcome = measure(headless, enough, progress.clear)
@@ -203,12 +210,9 @@ def _measure_options(question: Question, arguments: argparse.Namespace) -> Measu
         raise HettopError(
             "usage", "options exclude each other: --runs, --until-proven", "limit --until-proven with --time-limit"
         )
-    if runs is None:
-        needed = samples_needed(question.budget.quantile) if question.budget else 0
-        runs = max(DECIDE_RUNS, round(ENOUGH * needed))
     usual = MeasureOptions(
         warmup=DEFAULT_WARMUP,
-        runs=RAW_LIMIT if arguments.until_proven else min(runs, RAW_LIMIT),
+        runs=RAW_LIMIT if runs is None else min(runs, RAW_LIMIT),
         interleave=True,
         load=question.load or "none",
         canary=question.load is not None or arguments.rate is not None,
@@ -226,23 +230,46 @@ def _measure_options(question: Question, arguments: argparse.Namespace) -> Measu
     )
 
 
+def _fixed(arguments: argparse.Namespace) -> bool:
+    """Whether the user said how many samples are taken."""
+    return arguments.runs is not None or arguments.protocol is not None
+
+
+def _aim(question: Question, units: int) -> int:
+    """Samples of each unit that are likely to be enough."""
+    level = question.budget.quantile if question.budget else 0.0
+    needed = samples_for(level, in_turns=units > 1) if question.budget else 0
+    return min(RAW_LIMIT, max(DECIDE_RUNS, round(ENOUGH * needed)))
+
+
 def _time_limit(arguments: argparse.Namespace) -> int | None:
     limit: int | None = arguments.time_limit
-    return DEFAULT_LIMIT_NS if limit is None and arguments.until_proven else limit
+    if limit is None and not _fixed(arguments):
+        return UNTIL_PROVEN_LIMIT_NS if arguments.until_proven else DEFAULT_LIMIT_NS
+    return limit
 
 
 class Looks:
-    """Decides when a measurement has enough: when it is proven, or when its time is over.
+    """Decides when a measurement has enough: when it has what it aims at, is proven, or its time is over.
 
-    Looking again and again at growing evidence would find a `yes` by chance sooner or later. So look number k is at
-    confidence 1 - .05 / (k (k + 1)), whose errors add up to 5 % however many looks there are.
+    aim: samples of each unit, each in `ENOUGH_TURNS` turns where there are several; None: the engines count themselves.
+
+    Until it is proven: looking again and again at growing evidence would find a `yes` by chance sooner or later. So
+    look number k is at confidence 1 - .05 / (k (k + 1)), whose errors add up to 5% however many looks there are.
     """
 
     def __init__(
-        self, headless: Headless, setup: Setup, question: Question, *, until_proven: bool, limit_ns: int | None
+        self,
+        headless: Headless,
+        setup: Setup,
+        question: Question,
+        *,
+        aim: int | None,
+        until_proven: bool,
+        limit_ns: int | None,
     ) -> None:
         self._headless, self._setup = headless, setup
-        self._question = question
+        self._question, self._aim = question, aim
         self._settled = False
         self._until_proven, self._limit_ns = until_proven, limit_ns
         self._began_ns: int | None = None
@@ -264,7 +291,13 @@ class Looks:
             self._began_ns = now_ns
         if self._limit_ns is not None and now_ns - self._began_ns >= self._limit_ns:
             return True
-        return self._until_proven and self._fewest() >= self._next_at and self._proven()
+        if self._until_proven:
+            return self._fewest() >= self._next_at and self._proven()
+        return self._aim is not None and self._fewest() >= self._aim and self._turns() >= ENOUGH_TURNS
+
+    def _turns(self) -> int:
+        turns = self._headless.fewest_turns
+        return ENOUGH_TURNS if turns is None else turns.n
 
     def _proven(self) -> bool:
         question = self.question

@@ -160,6 +160,7 @@ def _evidence(judged: Judgement) -> dict[str, Any]:
         "independent": judged.effective,
         "quantile_ms": judged.quantile_ms,
         "ci_ms": [judged.low_ms, judged.high_ms],
+        "needs_s": judged.needs_s,
         "why": judged.why or None,
     }
 

@@ -251,9 +251,9 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
     budget = verdict.question.budget
     if budget is not None:
         rate = f", at {budget.rate_hz:g} inf/s" if budget.rate_hz else ""
-        sure = f"{100 * verdict.question.confidence:.4g}%"
+        sure = f"{100 * verdict.question.confidence:.4g}% confidence for all units"
         yield (
-            f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure} confidence",
+            f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure}",
             [
                 _judged(judged) + _never(verdict.facts[judged.unit])
                 for judged in list(verdict.judgements.values())[:UNITS_NAMED]
@@ -325,11 +325,17 @@ def _never(facts: Facts) -> str:
     return "" if facts.usable else "; excluded"
 
 
+def _lasting(seconds: float | None) -> str:
+    if seconds is None or seconds < 1:
+        return ""
+    return f", {seconds / 60:.0f} min" if seconds >= 100 else f", {seconds:.0f} s"
+
+
 def _judged(judged: Judgement) -> str:
     low, high = (milliseconds(end) if end is not None else UNKNOWN for end in (judged.low_ms, judged.high_ms))
     of = f" of the {_SERIES[judged.series]}" if judged.series in _SERIES else ""
     why = f": {judged.why}" if judged.why else ""
-    more = f"; needs about {count(judged.needs)} more samples" if judged.needs else ""
+    more = f"; needs about {count(judged.needs)} more samples{_lasting(judged.needs_s)}" if judged.needs else ""
     return (
         f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
         f"{count(judged.n)} samples, effective sample size {count(judged.effective)})"

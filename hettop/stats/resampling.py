@@ -97,12 +97,11 @@ def _quantiles_of_rows(rows: Float64Array, levels: Sequence[float]) -> Float64Ar
 class Bounds:
     """A quantile's interval in the samples' unit; a side without a bound is None.
 
-    `effective` is how many independent samples the `n` are worth, `time` = n / effective.
+    `effective` is how many independent samples the `n` are worth.
     """
 
     n: int
     effective: int
-    time: float
     low: float | None
     high: float | None
 
@@ -117,16 +116,19 @@ def quantile_bounds(samples: npt.ArrayLike, q: float, confidence: float = CONFID
     array = np.asarray(samples, dtype=np.float64).ravel()
     if array.size == 0:
         raise ValueError("a quantile needs at least one sample")
-    n = array.size
     time = dependence_time(array, q)
-    effective = max(1, int(n / time))
+    return bounds_of_effective(array, q, max(1, int(array.size / time)), confidence)
+
+
+def bounds_of_effective(samples: Float64Array, q: float, effective: int, confidence: float = CONFIDENCE) -> Bounds:
+    """As `quantile_bounds`, of samples that are known to be worth `effective` independent ones (1 to n)."""
+    n = samples.size
     low, high = quantile_interval(effective, q, confidence)
     stretch = n / effective
-    ascending = np.sort(array)
+    ascending = np.sort(samples)
     return Bounds(
         n=n,
         effective=effective,
-        time=time,
         low=None if low is None else float(ascending[int((low - 1) * stretch)]),
         high=None if high is None else float(ascending[min(n, int(np.ceil(high * stretch))) - 1]),
     )
@@ -140,6 +142,32 @@ def dependence_time(samples: Float64Array, q: float) -> float:
     """
     above = (samples > quantile(samples, q)).astype(np.float64)
     return max(autocorrelation_time(_ranks(samples)), autocorrelation_time(above))
+
+
+def turn_time(samples: Float64Array, turns: npt.NDArray[np.int64], q: float) -> float:
+    """Samples that carry as much as one independent sample, where those of a turn have a level in common; 1 if not.
+
+    The variance of the turns' means over what independent samples give (the design effect of cluster samples, Kish,
+    Survey Sampling, 1965, section 5.4), of the ranks and of being above the q-quantile, whichever is larger. 1 where
+    independent samples would give so much in a tenth of sessions.
+    """
+    _, turn, counts = np.unique(turns, return_inverse=True, return_counts=True)
+    freedom = counts.size - 1
+    if freedom < 1:
+        return 1.0
+    above = (samples > quantile(samples, q)).astype(np.float64)
+    effects = [_design_effect(values, turn.reshape(-1), counts) for values in (_ranks(samples), above)]
+    # Wilson and Hilferty's approximation of chi-squared over its degrees of freedom.
+    usual = (1 - 2 / (9 * freedom) + NormalDist().inv_cdf(0.9) * math.sqrt(2 / (9 * freedom))) ** 3
+    return max((effect for effect in effects if effect > usual), default=1.0)
+
+
+def _design_effect(values: Float64Array, turn: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> float:
+    variance = float(values.var())
+    if variance == 0:
+        return 1.0
+    means = np.bincount(turn, weights=values) / counts
+    return float(means.var(ddof=1) * counts.mean() / variance)
 
 
 def autocorrelation_time(samples: Float64Array) -> float:

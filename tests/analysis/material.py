@@ -30,14 +30,16 @@ def latencies(rng: np.random.Generator, n: int, rho: float, median_ms: float = 2
 
 
 def stream_of(
-    samples_ms: Mapping[str, Sequence[float] | Samples], *, load: str = "none", t0: int = 0
+    samples_ms: Mapping[str, Sequence[float] | Samples], *, load: str = "none", t0: int = 0, turns: int = 1
 ) -> list[events.AnyEvent]:
-    """One steady window for each unit, one after another."""
+    """Steady windows, one of each unit in each turn."""
     found: list[events.AnyEvent] = []
-    for unit, values in samples_ms.items():
-        part = window([round(value * MS) for value in values], unit=unit, load=load, t0=t0)
-        t0 = part.t + 1000
-        found.append(part)
+    for turn in range(turns):
+        for unit, values in samples_ms.items():
+            begin, end = (len(values) * place // turns for place in (turn, turn + 1))
+            part = window([round(value * MS) for value in values[begin:end]], unit=unit, load=load, t0=t0)
+            t0 = part.t + 1000
+            found.append(part)
     return found
 
 

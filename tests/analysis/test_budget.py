@@ -62,8 +62,43 @@ def test_a_hundred_samples_prove_no_p99_and_say_how_many_are_missing() -> None:
 
 
 def test_table_4_proves_a_p90() -> None:
-    assert judge(unit_of(TABLE_4["CPU_AND_NE"]), Budget(1.0, 0.9), paced_at=None).met is True
-    assert judge(unit_of(TABLE_4["CPU_ONLY"]), Budget(1.0, 0.9), paced_at=None).met is False
+    assert judge(unit_of(TABLE_4["CPU_AND_NE"], turn=10), Budget(1.0, 0.9), paced_at=None).met is True
+    assert judge(unit_of(TABLE_4["CPU_ONLY"], turn=10), Budget(1.0, 0.9), paced_at=None).met is False
+
+
+def test_calls_in_one_stretch_count_as_one_in_ninety() -> None:
+    """Every call takes half of the limit; P90 needs 64 independent samples, which are 64 times 90 calls."""
+    budget = Budget(2.0, 0.9)
+    assert judge(unit_of([1.0] * 5759), budget, paced_at=None).met is None
+    assert judge(unit_of([1.0] * 5760), budget, paced_at=None).met is True
+    few = judge(unit_of([1.0] * 760), budget, paced_at=None)
+    assert (few.effective, few.needs) == (8, 5000)
+    assert "in one stretch, 90 calls count as one sample" in few.why
+
+
+def test_turns_count_as_a_hundred_samples_at_most_until_there_are_ninety_calls_for_each() -> None:
+    samples = np.random.default_rng(3).uniform(1, 1.1, 18_000)
+    budget = Budget(2.0, 0.9)
+    assert [judge(unit_of(samples[:n], turn=n // 9), budget, paced_at=None).effective for n in (1000, 9000)] == [
+        100
+    ] * 2
+    assert judge(unit_of(samples, turn=2000), budget, paced_at=None).effective == 200
+    assert judge(unit_of(samples[:1000], turn=200), Budget(2.0, 0.9), paced_at=None).effective == 11, "five turns"
+
+
+def test_turns_with_levels_of_their_own_are_worth_as_many_samples_as_turns() -> None:
+    """Ten turns at ten levels: nothing within a turn is news."""
+    samples = np.repeat(np.random.default_rng(5).permutation(10) + 1.0, 20)
+    assert judge(unit_of(samples, turn=20), Budget(20.0, 0.9), paced_at=None).effective <= 10
+
+
+@pytest.mark.parametrize(("over", "answer"), [(79, None), (81, False)])
+def test_forty_times_the_share_that_p99_leaves_is_beyond_whatever_the_dependence(
+    over: int, answer: bool | None
+) -> None:
+    """1% may be beyond it; 40% of 200 calls are so by chance in at most 1 / 40 of sessions (Markov)."""
+    samples = np.where(np.arange(200) < over, 3.0, 1.0)
+    assert judge(unit_of(samples), Budget(2.0, 0.99), paced_at=None).met is answer
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 40, 63])
@@ -95,26 +130,28 @@ def test_correlated_samples_seldom_give_a_false_yes_or_no_at_the_very_limit() ->
 def test_the_samples_it_asks_for_are_about_enough() -> None:
     rng = np.random.default_rng(13)
     # 2.5% above the true P90 of a distribution 10% wide: 2.5 * exp(.1 * 1.28) = 2.84 ms
-    few = judge(unit_of(latencies(rng, 200, 0.3)), Budget(2.91, 0.9), paced_at=None)
+    few = judge(unit_of(latencies(rng, 6000, 0.3)), Budget(2.95, 0.9), paced_at=None)
     assert few.met is None
     assert few.needs is not None
-    assert 10 <= few.needs <= 2000
-    assert judge(unit_of(latencies(rng, 4000, 0.3)), Budget(2.91, 0.9), paced_at=None).met is True
+    assert 5_000 <= few.needs <= 50_000
+    more = latencies(rng, 60_000, 0.3)
+    assert judge(unit_of(more), Budget(2.95, 0.9), paced_at=None).met is True
 
 
 def test_a_rate_is_proven_by_samples_taken_at_that_rate_only() -> None:
     fast = np.random.default_rng(14).normal(2.0, 0.1, 2000)
     budget = Budget(20.0, 0.99, 50.0)
     back_to_back = judge(unit_of(fast), budget, paced_at=None)
-    assert (back_to_back.met, back_to_back.needs) == (None, 662)
+    assert (back_to_back.met, back_to_back.needs) == (None, 90 * 662)
     assert "not measured at 50" in back_to_back.why
-    assert judge(unit_of(fast, series=RESPONSE), budget, paced_at=60.0).met is None
-    assert judge(unit_of(fast, series=RESPONSE), budget, paced_at=50.0).met is True
+    long = np.tile(fast, 30)
+    assert judge(unit_of(long, series=RESPONSE), budget, paced_at=60.0).met is None
+    assert judge(unit_of(long, series=RESPONSE), budget, paced_at=50.0).met is True
     assert judge(unit_of(fast + 30), budget, paced_at=None).met is False, "a response takes as long as its service"
 
 
 def test_a_backlog_is_missed_by_its_services_alone() -> None:
-    services = np.random.default_rng(15).normal(2.5, 0.1, 300)
+    services = np.random.default_rng(15).normal(2.5, 0.1, 1800)
     backlog = np.cumsum(services - 2.0) + 2.5
     budget = Budget(2.0, 0.9, 500.0)
     response = unit_of(backlog, series=RESPONSE)

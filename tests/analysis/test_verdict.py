@@ -26,7 +26,7 @@ def test_nothing_measured_gives_nothing() -> None:
 
 
 def test_table_4_within_a_millisecond_at_p90() -> None:
-    found = judged(session_of(stream_of(TABLE_4)), Question(budget=Budget(1.0, 0.9)))
+    found = judged(session_of(stream_of(TABLE_4, turns=10)), Question(budget=Budget(1.0, 0.9)))
     assert {unit: judgement.met for unit, judgement in found.judgements.items()} == {
         "CPU_AND_NE": True,
         "ALL": True,
@@ -73,7 +73,9 @@ def test_native_times_are_judged_when_asked_for() -> None:
 def test_paced_samples_are_judged_by_their_response() -> None:
     control = events.Control(t=0, action="start", mode="paced", rate_hz=100.0)
     late = [9 * MS if i % 5 == 0 else 0 for i in range(800)]
-    session = session_of([control, window([2 * MS] * 800, late=late)])
+    other = [window([MS], unit="ALL", t0=(2 * turn + 1) * 10**9) for turn in range(8)]
+    mine = [window([2 * MS] * 100, late=late[:100], t0=2 * turn * 10**9) for turn in range(8)]
+    session = session_of([control, *(each for pair in zip(mine, other, strict=True) for each in pair)])
     answers = [
         judged(session, Question(budget=Budget(limit, 0.9, 100.0))).judgements["CPU_ONLY"] for limit in (10.0, 12.0)
     ]
@@ -119,7 +121,9 @@ def wrong(unit: str, reference: str = "CPU_ONLY", **difference: float) -> events
 def fast_and_slow(told: events.Outputs | events.Engine) -> Session:
     rng = np.random.default_rng(3)
     samples = {"CPU_ONLY": latencies(rng, 800, 0.2, 2.0), "CPU_AND_NE": latencies(rng, 800, 0.2, 1.0)}
-    return session_of([events.Engine(t=0, unit=unit, state="running") for unit in samples], [told], stream_of(samples))
+    return session_of(
+        [events.Engine(t=0, unit=unit, state="running") for unit in samples], [told], stream_of(samples, turns=10)
+    )
 
 
 def test_a_unit_with_wrong_answers_is_never_advised_and_meets_nothing() -> None:

@@ -46,14 +46,14 @@ def shown(page: VerdictPage) -> list[str]:
     return block_text(page.blocks, 400).splitlines()
 
 
-def two_units() -> Session:
+def two_units(**settings: Any) -> Session:
     """Ten turns of each."""
     turns = [
         window(latencies(level)[turn::10], t0=(turn * 2 + place) * S, unit=unit)
         for turn in range(10)
         for place, (unit, level) in enumerate((("CPU_ONLY", 4.0), ("ALL", 2.0)))
     ]
-    return session_of(*turns)
+    return session_of(*turns, **settings)
 
 
 def test_the_faster_unit_is_advised_with_an_interval_of_what_it_is_ahead() -> None:
@@ -81,11 +81,11 @@ def test_a_replay_that_stands_still_is_judged_at_the_moment_it_shows() -> None:
 
 
 def test_a_budget_of_the_settings_is_judged() -> None:
-    session = session_of(window(latencies(4.0)), budget="10ms@p90", energy="5mJ")
+    session = two_units(budget="10ms@p90", energy="5mJ")
     question = question_of(session)
     assert question.budget is not None
     assert (question.budget.limit_ms, question.budget.quantile, question.energy_mj) == (10.0, 0.9, 5.0)
-    page = AtOnce().judged(session, 5 * S, still=False)
+    page = AtOnce().judged(session, 20 * S, still=False)
     assert any("CPU_ONLY: yes" in line for line in shown(page))
 
 

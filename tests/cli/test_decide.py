@@ -29,7 +29,7 @@ STARTS = ColdResult(
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(write(tmp_path_factory.mktemp("table") / "table4.jsonl", stream_of(TABLE_4)))
+    return str(write(tmp_path_factory.mktemp("table") / "table4.jsonl", stream_of(TABLE_4, turns=10)))
 
 
 def test_a_recording_is_judged(table: str) -> None:
@@ -143,8 +143,8 @@ def test_a_model_is_measured_interleaved_and_recorded(tmp_path: Path) -> None:
     done = hettop_process(
         "decide",
         *SIMULATED[:4],
-        "--runs",
-        "120",
+        "--power",
+        "none",
         "--budget",
         "100ms@p90",
         "--json",
@@ -152,11 +152,11 @@ def test_a_model_is_measured_interleaved_and_recorded(tmp_path: Path) -> None:
         "r.jsonl",
         cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, "few turns" in done.stderr) == (0, False), done.stderr
     document = one_document(done.stdout)
     assert document["simulated"] is True
     assert document["budget"]["met"] == {"CPU_AND_NE": True, "ALL": True}
-    assert [row["n"] for row in document["conditions"]] == [120, 120]
+    assert all(row["n"] >= 200 for row in document["conditions"])
     again = called("decide", "r.jsonl", "--budget", "100ms@p90", "--json", cwd=tmp_path)
     assert one_document(again.stdout)["ranks"] == document["ranks"]
     assert one_document(again.stdout)["budget"] == document["budget"]

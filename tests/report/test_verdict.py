@@ -23,7 +23,7 @@ from tests.analysis.table_4 import TABLE_4
 from tests.report.sessions import failure, named, widest
 from tests.streams import header
 
-TABLE = session_of(stream_of(TABLE_4))
+TABLE = session_of(stream_of(TABLE_4, turns=10))
 HOSTILE = "evil\x1b[31m|`<b>`@octocat\n# heading"
 
 
@@ -61,7 +61,7 @@ def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
     ],
 )
 def test_what_was_asked_for_is_answered_before_all_other_advice(limit_ms: float, answer: str) -> None:
-    session = session_of(stream_of({"FAST": [1.0] * 700, "SLOW": [20.0] * 700}))
+    session = session_of(stream_of({"FAST": [1.0] * 60_000, "SLOW": [20.0] * 700}))
     text = verdict_text(judged(session, Question(budget=Budget(limit_ms, 0.9))), session, 200)
     assert answer in text
     assert text.index("in budget") < text.index("real time")
@@ -116,7 +116,7 @@ def test_the_document_has_what_programs_rely_on() -> None:
 
 def ran_by(backend: str, **settings: object) -> Session:
     opening = msgspec.structs.replace(header(), model=events.ModelInfo(backend=backend), settings=settings)
-    return session_of(stream_of(TABLE_4), opening=opening)
+    return session_of(stream_of(TABLE_4, turns=10), opening=opening)
 
 
 @pytest.mark.parametrize("backend", ["coreml", "simulated"])
