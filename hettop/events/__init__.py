@@ -44,6 +44,7 @@ from hettop.events.inference import (
     Usage,
 )
 from hettop.events.keyframe import (
+    BatchesState,
     CanaryState,
     CauseCounts,
     CauseMarks,
@@ -109,6 +110,7 @@ __all__ = [
     "Advice",
     "AnyEvent",
     "Baseline",
+    "BatchesState",
     "Canary",
     "CanaryState",
     "CauseCounts",

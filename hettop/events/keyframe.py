@@ -188,6 +188,16 @@ class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     recent: Annotated[list[Distance], msgspec.Meta(max_length=32)] = []
 
 
+class BatchesState(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples above a threshold (ns), counted in consecutive batches of `size`; `last` of `filled` in the open one."""
+
+    threshold: Nanoseconds
+    size: Count
+    counts: Annotated[list[Count], msgspec.Meta(max_length=64)]
+    last: Count
+    filled: Count
+
+
 class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All that was folded of one condition: enough to go on folding."""
 
@@ -207,6 +217,7 @@ class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     drift: DriftState | None = None
     energy: dict[Text, RailState] = {}
     gaps: Annotated[list[GapState], msgspec.Meta(max_length=64)] = []
+    dependence: Annotated[list[BatchesState], msgspec.Meta(max_length=2)] = []
 
 
 class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):

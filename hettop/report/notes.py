@@ -22,6 +22,7 @@ from hettop.text import clean
 from hettop.units import NS_PER_S
 
 CORE_ML = "coreml"
+WORTH_SAYING = 2
 
 
 def power_line(session: Session) -> list[str]:
@@ -63,6 +64,13 @@ def _overlap_notes(session: Session) -> list[str]:
 def name(row: Statistics) -> str:
     """The unit, with its load where there is one."""
     return clean(row.unit, 30) if row.load == NO_LOAD else f"{clean(row.unit, 30)} under {clean(row.load, 30)}"
+
+
+def dependence_notes(rows: Sequence[Statistics]) -> list[str]:
+    """Where samples depend so much on each other that intervals are markedly wider than their number suggests."""
+    dependent = [row for row in rows if row.p90_effective_n is not None and row.n > WORTH_SAYING * row.p90_effective_n]
+    sizes = ", ".join(f"{name(row)} {count(row.p90_effective_n)} of {count(row.n)}" for row in dependent)
+    return [f"samples depend on each other; effective sample size for P90: {sizes}"] if dependent else []
 
 
 def drift_notes(rows: Sequence[Statistics]) -> list[str]:

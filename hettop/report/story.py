@@ -15,6 +15,7 @@ from hettop.report.explain import explanation
 from hettop.report.notes import (
     beside_notes,
     clock_notes,
+    dependence_notes,
     drift_notes,
     energy_notes,
     evidence_notes,
@@ -169,7 +170,7 @@ def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     yield _table(PACE, [_pace_row(row) for row in measured])
     yield from gap_blocks(measured)
     notes = [*protocol_notes(session, measured), *token_notes(session, rows), *beside_notes(session)]
-    notes += [*_modes(measured), *drift_notes(measured), *_needs(measured)]
+    notes += [*dependence_notes(measured), *_modes(measured), *drift_notes(measured), *_needs(measured)]
     if notes:
         yield Items(notes)
     yield from histogram_figures(session)

@@ -5,22 +5,37 @@ Memory is bounded whatever the rate; what is known depends on the samples alone,
 
 from __future__ import annotations
 
+import math
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import LATENCY_LIMIT_NS, Column, ConditionState, Power, Samples, SeriesState, SpikesState
+from hettop.events import (
+    LATENCY_LIMIT_NS,
+    BatchesState,
+    Column,
+    ConditionState,
+    Power,
+    Samples,
+    SeriesState,
+    SpikesState,
+)
 from hettop.session.drift import Drift
 from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
 from hettop.session.spikes import IDLE_NS, Spikes
+from hettop.stats.batches import Batches
 from hettop.stats.drift import REFERENCE
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
-from hettop.stats.quantiles import early_stopping_rank, interval_of, quantile, quantile_interval
+from hettop.stats.quantiles import early_stopping_rank, quantile, quantile_interval
+from hettop.stats.resampling import dependence_time
 from hettop.stats.spikes import fence_of_histogram
 from hettop.units import NS_PER_MS
 
@@ -69,6 +84,7 @@ class Condition:
         self.energy = RailSums()
         self.gaps = Gaps()
         self.turns = Turns()
+        self.dependence = Dependence()
         self._raw_limit = raw_limit
 
     @property
@@ -96,6 +112,20 @@ class Condition:
         """Inferences per second: n over the sum of latencies, or over the time elapsed when arrivals were planned."""
         busy = self.active_ns if self.paced else self.wall.moments.sum_ns
         return self.wall.n / busy * 1e9 if busy else None
+
+    def effective_samples(self, q: float) -> int | None:
+        """How many independent samples those of the wall time are worth, for their q-quantile; None where unknown.
+
+        By all samples while they are kept or few, else by what `Dependence` keeps of them.
+        """
+        if not self.wall.n:
+            return None
+        samples = self.wall.raw()
+        if samples is None and self.wall.n <= FEW:
+            recent = self.trailing.all()[1]
+            samples = recent if len(recent) == self.wall.n else None
+        time = self.dependence.time() if samples is None else dependence_time(samples.astype(np.float64), q)
+        return None if time is None else max(1, int(self.wall.n / time))
 
     def add(
         self, window: Samples, ends: Column, gap_before: int | None, limit_ns: int | None, settled: int = 0
@@ -128,6 +158,7 @@ class Condition:
                     idle = around.idle is not None and bool(around.idle[at])
                     self.found.add(int(ends[at]), int(latencies[at]), idle=idle, settled=around.settled)
             self.wall.add(part)
+            self.dependence.add(part, self.wall)
             if self.drift.level is None and self.wall.n <= REFERENCE:
                 self._begin_drift(part, ends[done:until])
                 followed = until
@@ -173,6 +204,7 @@ class Condition:
             drift=self.drift.state(),
             energy=self.energy.state(),
             gaps=self.gaps.state(),
+            dependence=self.dependence.state(),
         )
 
     @classmethod
@@ -190,6 +222,7 @@ class Condition:
         condition.energy = RailSums.restored(state.energy)
         condition.drift = Drift.restored(state.drift)
         condition.gaps = Gaps.restored(state.gaps)
+        condition.dependence = Dependence.restored(state.dependence)
         return condition
 
 
@@ -320,6 +353,47 @@ class PowerHistory:
         return [each for each in self._samples if each.t > start_ns and each.t - each.elapsed_ns < end_ns]
 
 
+FEW = 2048
+"""Samples whose dependence is computed from them all at every look."""
+
+LEVELS = (0.5, 0.9)
+"""Quantiles above which samples are counted: slow waves and states show at the median, tails at P90."""
+
+
+class Dependence:
+    """How much the samples of one condition depend on each other, from batches of them; see `stats.batches`.
+
+    What is counted are the samples above quantiles of the first `FIRST_FENCE_AT`; a part never goes beyond these.
+    """
+
+    def __init__(self) -> None:
+        self._batches: tuple[Batches, ...] = ()
+
+    def add(self, samples: Column, series: DurationSeries) -> None:
+        """The samples that came next, which `series` has already."""
+        for batches in self._batches:
+            batches.add(samples)
+        if not self._batches and series.n == FIRST_FENCE_AT:
+            self._batches = tuple(Batches(round(series.histogram.quantile(level) or 0)) for level in LEVELS)
+
+    def time(self) -> float | None:
+        """Samples that carry as much as one independent sample; None while there are too few."""
+        times = [batches.time() for batches in self._batches]
+        return max((time for time in times if time is not None), default=None)
+
+    def state(self) -> list[BatchesState]:
+        return [BatchesState(**asdict(batches)) for batches in self._batches]
+
+    @classmethod
+    def restored(cls, states: Sequence[BatchesState]) -> Dependence:
+        """What a keyframe describes. ValueError when it contradicts itself."""
+        restored = cls()
+        restored._batches = tuple(Batches(**msgspec.structs.asdict(state)) for state in states)
+        if any(max([*each.counts, each.last]) > each.size or each.filled >= each.size for each in states):
+            raise ValueError("a keyframe counts more samples than a batch has")
+        return restored
+
+
 MOST_TURNS = 4096
 
 
@@ -399,28 +473,34 @@ class DurationSeries:
         found = self.histogram.quantile(q)
         return None if found is None else self._inside(found) / NS_PER_MS
 
-    def early_stopping_ms(self, q: float) -> float | None:
-        """MLPerf LoadGen's early stopping estimate of a quantile in ms; None with too few samples."""
-        rank = early_stopping_rank(self.n, q) if self.n else None
+    def early_stopping_ms(self, q: float, effective: int) -> float | None:
+        """MLPerf LoadGen's early stopping estimate of a quantile in ms; None with too few samples.
+
+        Its rank is of as many samples as these are worth (`effective`), stretched to the n there are, upwards.
+        """
+        rank = early_stopping_rank(effective, q)
         if rank is None:
             return None
+        return self._ranked_ms(min(self.n, math.ceil(rank * self.n / effective)))
+
+    def quantile_interval_ms(self, q: float, effective: int) -> tuple[float | None, float | None]:
+        """95% interval of a quantile in ms, of samples that are worth `effective` independent ones.
+
+        A side without a finite bound is None; see `stats.resampling.bounds_of_effective`.
+        """
+        low, high = quantile_interval(effective, q)
+        stretch = self.n / effective
+        return (
+            None if low is None else self._ranked_ms(int((low - 1) * stretch) + 1),
+            None if high is None else self._ranked_ms(min(self.n, math.ceil(high * stretch))),
+        )
+
+    def _ranked_ms(self, rank: int) -> float:
+        """The sample of this rank (from 1), in ms."""
         raw = self.raw()
         if raw is not None:
             return float(np.partition(raw, rank - 1)[rank - 1]) / NS_PER_MS
         return self._inside(self.histogram.order_statistic(rank)) / NS_PER_MS
-
-    def quantile_interval_ms(self, q: float) -> tuple[float | None, float | None]:
-        """95% interval of a quantile in ms; a side without a finite bound is None."""
-        if not self.n:
-            return None, None
-        raw = self.raw()
-        if raw is not None:
-            low, high = interval_of(np.sort(raw), q)
-        else:
-            low_rank, high_rank = quantile_interval(self.n, q)
-            low = None if low_rank is None else self._inside(self.histogram.order_statistic(low_rank))
-            high = None if high_rank is None else self._inside(self.histogram.order_statistic(high_rank))
-        return (None if low is None else low / NS_PER_MS, None if high is None else high / NS_PER_MS)
 
     def _inside(self, value: float) -> float:
         """A bucket's middle may lie beyond the extremes, which are known exactly."""

@@ -79,7 +79,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry,
     `output_not_finite` how many values are no numbers in this unit alone. `energy_reason` says why there is no
     energy although there was power; `evidence` what the plan claims beside what the rails drew; `plan_reason` why
-    there is no plan. `p90_early_stopping_ms` is MLPerf LoadGen's estimate of P90: at 99% confidence not too low.
+    there is no plan. `p90_effective_n` is how many independent samples the n are worth for `p90_ci_ms`, the 95%
+    interval of P90. `p90_early_stopping_ms` is MLPerf LoadGen's estimate of P90: at 99% confidence not too low.
     `canary_missed` of `canary_due` frames came too late for a 60 Hz screen. `warmup_steady` says whether a warm-up
     until steady ended so. `binding_overhead_ms` is the mean wall less the mean native time. `tokens_per_s` is
     `tokens_per_call` by the median latency.
@@ -104,6 +105,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     p999_ms: float | None = None
     max_ms: float | None = None
     p90_ci_ms: tuple[float | None, float | None] | None = None
+    p90_effective_n: int | None = None
     p90_early_stopping_ms: float | None = None
     p90_needs: int | None = None
     p99_needs: int | None = None
@@ -174,6 +176,7 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
     found = modes_of(wall) if modes else None
     energy = energy_of(session, condition)
     known = _of_unit(session, unit)
+    effective = condition.effective_samples(0.9)
     return msgspec.structs.replace(
         known,
         load=condition.key.load,
@@ -188,8 +191,9 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
         p99_ms=_if_enough(wall, 0.99),
         p999_ms=_if_enough(wall, 0.999),
         max_ms=_ms(moments.max_ns),
-        p90_ci_ms=wall.quantile_interval_ms(0.9),
-        p90_early_stopping_ms=wall.early_stopping_ms(0.9),
+        p90_ci_ms=None if effective is None else wall.quantile_interval_ms(0.9, effective),
+        p90_effective_n=effective,
+        p90_early_stopping_ms=None if effective is None else wall.early_stopping_ms(0.9, effective),
         p90_needs=_needs(wall.n, 0.9),
         p99_needs=_needs(wall.n, 0.99),
         throughput_per_s=condition.throughput_per_s,

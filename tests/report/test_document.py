@@ -18,6 +18,7 @@ STATISTICS = {
     *("unit", "load", "thermal", "backend", "placed", "simulated", "n", "exact"),
     *("mean_ms", "std_ms", "min_ms", "p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms", "p90_ci_ms"),
     *(
+        "p90_effective_n",
         "p90_early_stopping_ms",
         "p90_needs",
         "p99_needs",

@@ -8,6 +8,7 @@ import pytest
 from hettop import events
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from hettop.stats.quantiles import quantile_interval
 from tests.streams import MS, S, header, window
 
 
@@ -41,8 +42,29 @@ def test_p99_is_shown_from_662_samples_on(n: int, shown: bool) -> None:
 
 
 def test_the_interval_of_p90_at_a_hundred_samples_is_ranks_84_and_96() -> None:
-    (row,) = statistics(measured([k * MS for k in range(1, 101)]))
-    assert row.p90_ci_ms == (84.0, 96.0)
+    (row,) = statistics(measured([37 * k % 101 * MS for k in range(1, 101)]))
+    assert (row.p90_ci_ms, row.p90_effective_n) == ((84.0, 96.0), 100)
+
+
+@pytest.mark.parametrize("raw_limit", [100_000, 0])
+def test_the_interval_of_p90_is_of_as_many_samples_as_dependent_ones_are_worth(raw_limit: int) -> None:
+    """Each of 4,000 values comes ten times in a row: 40,000 samples are worth 4,000."""
+    values = np.random.default_rng(4).permutation(4000) + 1
+    (row,) = statistics(measured((np.repeat(values, 10) * MS // 10).tolist(), raw_limit=raw_limit))
+    assert row.p90_effective_n == pytest.approx(4000, rel=0.5)
+    ranks = quantile_interval(4000, 0.9)
+    assert row.p90_ci_ms == pytest.approx([(rank or 0) / 10 for rank in ranks], rel=0.01)
+    (alone,) = statistics(measured((np.random.default_rng(4).permutation(40_000) * MS // 100).tolist()))
+    assert alone.p90_effective_n is not None
+    assert alone.p90_effective_n > 30_000
+
+
+def test_early_stopping_counts_dependent_samples_as_what_they_are_worth() -> None:
+    """100 values, ten times each: the 98th of them (see LoadGen's rank for 100 samples), not a rank for 1,000."""
+    values = np.repeat([37 * k % 101 for k in range(1, 101)], 10)
+    (row,) = statistics(measured((values * MS).tolist()))
+    assert row.p90_early_stopping_ms is not None
+    assert 97 <= row.p90_early_stopping_ms <= 99
 
 
 def test_beyond_the_raw_limit_quantiles_come_from_the_histogram_and_say_so() -> None:

@@ -1,0 +1,48 @@
+"""The dependence time from sums over batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hettop.stats.batches import FEWEST_BATCHES, MOST_BATCHES, Batches
+from tests.analysis.material import correlated
+
+
+def of(samples: np.ndarray[tuple[int], np.dtype[np.int64]], threshold: int = 0) -> Batches:
+    batches = Batches(threshold)
+    batches.add(samples)
+    return batches
+
+
+def test_values_that_come_ten_times_in_a_row_count_once() -> None:
+    """1 + 2 (.9 + .8 + ... + .1) = 10."""
+    times = [of(np.repeat(np.random.default_rng(seed).integers(-9, 9, 4000), 10)).time() for seed in range(20)]
+    assert np.median([time or 0 for time in times]) == pytest.approx(10, rel=0.25)
+
+
+def test_an_autoregressive_series_has_its_known_time() -> None:
+    """Above or below the median of AR .8: correlation at lag k is (2 / pi) asin(.8^k); 1 + 2 times their sum is 6.4."""
+    known = 1 + 2 * sum(2 / np.pi * np.arcsin(0.8**k) for k in range(1, 100))
+    series = [(correlated(np.random.default_rng(seed), 20_000, 0.8) * 1e6).astype(np.int64) for seed in range(20)]
+    assert np.median([of(each).time() or 0 for each in series]) == pytest.approx(known, rel=0.3)
+
+
+def test_too_few_batches_say_nothing_and_samples_all_alike_count_each() -> None:
+    assert of(np.zeros(4 * FEWEST_BATCHES - 1, dtype=np.int64)).time() is None
+    assert of(np.zeros(4 * FEWEST_BATCHES, dtype=np.int64)).time() == 1.0
+
+
+@given(st.lists(st.integers(1, 90), min_size=1, max_size=20), st.integers(0, 2**32))
+def test_it_is_bounded_and_does_not_depend_on_how_samples_came(sizes: list[int], seed: int) -> None:
+    samples = np.random.default_rng(seed).integers(-5, 5, sum(sizes))
+    parts = Batches(0)
+    for part in np.split(samples, np.cumsum(sizes)[:-1]):
+        parts.add(part)
+    assert parts == of(samples)
+    assert len(parts.counts) < MOST_BATCHES
+    covered = len(parts.counts) * parts.size
+    assert covered + parts.filled == samples.size
+    assert sum(parts.counts) + parts.last == int((samples > 0).sum())
