@@ -15,6 +15,7 @@ from hettop.stats.resampling import SEED
 from hettop.tui.feed import VerdictPage
 
 if TYPE_CHECKING:
+    from hettop.analysis.looks import Looks
     from hettop.analysis.unit_samples import InOrder
     from hettop.analysis.verdict import Question
     from hettop.events import Column
@@ -44,6 +45,7 @@ class VerdictCache:
         self._start = start
         self._page: VerdictPage | None = None
         self._asked: object = None
+        self._looks: Looks | None = None
         self._working = False
         self._fault: Exception | None = None
 
@@ -56,9 +58,11 @@ class VerdictCache:
             raise self._fault
         asked = session.load
         if not self._working and not self._is_fresh(asked, now_ns, still):
+            if asked != self._asked:
+                self._looks = None
             self._working, self._asked = True, asked
             copied = copy.deepcopy(session)
-            self._start(lambda: self._judge(copied, now_ns))
+            self._start(lambda: self._judge(copied, now_ns, still))
         return self._page
 
     def _is_fresh(self, asked: object, now_ns: int, still: bool) -> bool:
@@ -67,9 +71,12 @@ class VerdictCache:
         age = abs(now_ns - self._page.judged_ns)
         return age == 0 or (age < JUDGED_EVERY_NS and not still)
 
-    def _judge(self, session: Session, now_ns: int) -> None:
+    def _judge(self, session: Session, now_ns: int, still: bool) -> None:
         try:
-            self._page = _page(session, now_ns)
+            from hettop.analysis.looks import Looks
+
+            self._looks = self._looks or Looks()
+            self._page = _page(session, now_ns, None if still else self._looks)
         except Exception as fault:  # noqa: BLE001 - raised at the next request
             self._fault = fault
         self._working = False
@@ -105,7 +112,8 @@ def recent_of(session: Session) -> InOrder:
     return column
 
 
-def _page(session: Session, now_ns: int) -> VerdictPage:
+def _page(session: Session, now_ns: int, looks: Looks | None) -> VerdictPage:
+    """`looks`: of a session that goes on; None for one look at a moment that stands."""
     import numpy as np
 
     from hettop.analysis.verdict import verdict
@@ -113,7 +121,11 @@ def _page(session: Session, now_ns: int) -> VerdictPage:
     from hettop.session.statistics import statistics
 
     rows = statistics(session, modes=False)
-    found = verdict(session, question_of(session), recent_of(session), np.random.default_rng(SEED), rows)
+    question, in_order = question_of(session), recent_of(session)
+    found = verdict(session, question, in_order, np.random.default_rng(SEED), rows)
+    if looks is not None:
+        strict = verdict(session, looks.asked(question), in_order, np.random.default_rng(SEED), rows)
+        found = looks.keep(strict, found)
     if not found.units and not found.failed:
         return VerdictPage(now_ns)
     notes = [RECENT] if any(not unit.complete for unit in found.units) else []

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hettop.analysis.budget import parse_budget, parse_energy, samples_for
+from hettop.analysis.looks import confidence_of_look
 from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
@@ -46,7 +47,7 @@ from hettop.report.document import to_json
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
-from hettop.stats.quantiles import CONFIDENCE, samples_needed
+from hettop.stats.quantiles import samples_needed
 from hettop.stats.resampling import SEED
 from hettop.studies.cold.command import pump
 from hettop.studies.cold.measure import ColdStarts, cold_result
@@ -176,18 +177,18 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     print_header_warnings(headless.session)
     print_setup(setup)
     aim = None if _fixed(arguments) else _aim(question, len(setup.units))
-    looks = Looks(
+    stop = Stop(
         headless, setup, question, aim=aim, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments)
     )
     progress_to = options if aim is None else replace(options, runs=aim)
 
     def enough() -> bool:
         progress.show(unit_states(headless.session), completed(headless.session, progress_to, setup.units))
-        return looks.enough(time.monotonic_ns())
+        return stop.enough(time.monotonic_ns())
 
     outcome = measure(headless, enough, progress.clear)
     with stop_signals_ignored():
-        found = _verdict(headless.session, looks.question, in_order_of(headless.session), starts)
+        found = _verdict(headless.session, stop.question, in_order_of(headless.session), starts)
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:
             print_recorded(outcome.closed)
@@ -249,7 +250,7 @@ def _time_limit(arguments: argparse.Namespace) -> int | None:
     return limit
 
 
-class Looks:
+class Stop:
     """Decides when a measurement has enough: when it has what it aims at, is proven, or its time is over.
 
     aim: samples of each unit, each in `ENOUGH_TURNS` turns where there are several; None: the engines count themselves.
@@ -319,11 +320,6 @@ class Looks:
         running = [unit for unit in self._setup.units if session.units[unit].state != "failed"]
         counts = [sum(c.wall.n for key, c in session.conditions.items() if key.unit == unit) for unit in running]
         return min(counts, default=0)
-
-
-def confidence_of_look(number: int) -> float:
-    """Confidence of the k-th look (from 1): 1 - .05 / (k (k + 1))."""
-    return 1 - (1 - CONFIDENCE) / (number * (number + 1))
 
 
 def _verdict(session: Session, question: Question, in_order: InOrder, starts: Sequence[StartUp] = ()) -> Verdict:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hettop.analysis.start_up import StartUp
-from hettop.cli.decide import _starts, confidence_of_look
+from hettop.cli.decide import _starts
 from hettop.events import Failure, Study
 from hettop.measurement.recorded import looks_like_recording
 from hettop.report.verdict import NOTHING
@@ -174,12 +174,6 @@ def test_until_proven_gives_up_at_its_limit() -> None:
     done = hettop("decide", *SIMULATED[:4], "--until-proven", "--time-limit", "2s", "--budget", "50ms@p99.99")
     assert done.returncode == 4, done.stderr
     assert "not proven" in done.stdout
-
-
-def test_errors_of_all_looks_together_stay_below_five_per_cent() -> None:
-    errors = [1 - confidence_of_look(number) for number in range(1, 2000)]
-    assert errors[0] == pytest.approx(0.025)
-    assert sum(errors) <= 0.05 + 1e-12
 
 
 def two(tmp_path: Path, factor: float) -> tuple[str, str]:
