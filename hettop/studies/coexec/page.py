@@ -179,5 +179,5 @@ def of_alone(unit: WorkerRates) -> float | None:
 
 def further_notes(found: CoexecResult) -> list[str]:
     """Without those on deaths, which are separate."""
-    names = [unit.unit for unit in died(found)]
-    return [note for note in found.notes if not any(note.startswith(f"{name} di") for name in names)]
+    deaths_noted = [unit.death for unit in found.units]
+    return [note for note in found.notes if note not in deaths_noted]

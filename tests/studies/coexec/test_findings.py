@@ -51,7 +51,9 @@ def test_a_death_comes_first_with_what_the_others_do_now_and_what_all_did_until_
     assert list(deaths(DIED)) == [
         "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others"
     ]
-    assert further_notes(DIED) == ["another"], "the death is told once"
+    assert further_notes(DIED) == ["CPU_AND_NE differs from CPU_ONLY"], (
+        "the death is shown once, and no other note is lost"
+    )
 
 
 def test_of_a_unit_that_never_worked_with_the_others_there_is_no_until_then() -> None:

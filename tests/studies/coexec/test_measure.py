@@ -126,6 +126,13 @@ def test_a_unit_that_died_is_told_with_what_became_of_its_work() -> None:
     assert text.startswith("CPU_AND_NE died: the other unit continues")
     assert "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others" in text
     assert "slow each other down" not in text  # that they do less has another reason
+    result = coexec_result(replace(RESULT, units=(CPU, dead), redone=2), NONE)
+    died = "CPU_AND_NE died: worker process killed by SIGKILL; 2 numbers were completed by the others"
+    assert result.units[1].death == f"{died}; the remaining units continued"
+    assert result.units[1].death in result.notes
+    assert result.units[0].death is None
+    recorded = CoexecResult.from_line(result.line())
+    assert recorded.units[1].death in recorded.notes, "also shortened for a recording"
 
 
 def test_a_unit_that_never_began_is_unknown_and_not_0() -> None:
