@@ -17,7 +17,7 @@ from hettop.events import Outputs
 from hettop.format import count
 from hettop.session.statistics import Statistics
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import BLOCK, MIN_SAMPLES, RESAMPLES, SEED, resampled_quantiles
+from hettop.stats.resampling import MIN_SAMPLES, SEED, block_length, resampled_levels, resamples_for
 from hettop.studies.variants.result import VariantRow, VariantsResult
 from hettop.text import clean
 
@@ -95,8 +95,10 @@ def speed(reference: MeasuredVariant, variant: MeasuredVariant, rng: np.random.G
     ratio = a.p50_ms / b.p50_ms
     if rng is None:
         return Speed(ratio, None)
-    drawn = [resampled_quantiles(each.samples_ms, MEDIAN, BLOCK, RESAMPLES, rng) for each in (a, b)]
-    low, high = np.quantile(drawn[0] / drawn[1], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    samples = [a.samples_ms, b.samples_ms]
+    resamples = resamples_for(*(each.size for each in samples))
+    medians = [resampled_levels(each, (MEDIAN,), block_length(each), resamples, rng) for each in samples]
+    low, high = np.quantile(medians[0] / medians[1], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
     return Speed(ratio, (float(low), float(high)))
 
 
