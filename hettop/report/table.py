@@ -18,13 +18,11 @@ from hettop.report.notes import (
 )
 from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.report.spikes_section import cause_notes
-from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 from hettop.text import clean
 
-WIDTH = 100
 REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
 _COLUMNS = (
     *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s"),
@@ -34,13 +32,8 @@ _COLUMNS = (
 _DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "inf/s", "mJ/inf", "max", "tokens/s")
 
 
-def session_table(session: Session, width: int = WIDTH, found: Sequence[str] = ()) -> str:
-    """Title, table and notes of a session, ending with a line feed; `found`: a paragraph for each study."""
-    return block_text(list(session_blocks(session, found)), width)
-
-
 def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Block]:
-    """The same as blocks of a page."""
+    """Title, table and notes of a session; `found`: a paragraph for each study."""
     rows = statistics(session)
     yield Paragraph(_title(session), "muted")
     for sentence in found:

@@ -14,11 +14,10 @@ from hettop.report.conditions import conditions_blocks
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
 from hettop.report.story import RecordingStory, page_of
-from hettop.report.table import session_table
 from hettop.report.terminal.blocks import block_text
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
-from tests.report.sessions import session_of
+from tests.report.sessions import session_of, session_table
 from tests.streams import MS, S, window
 
 EVIDENCE = "CPU_ONLY: plan: 100% Neural Engine; ANE 0 mW while running: probably on the CPU"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hettop import events
-from hettop.report.table import session_table
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
-from tests.report.sessions import failure, four_units, named, session_of, widest
+from tests.report.sessions import failure, four_units, named, session_of, session_table, widest
 from tests.streams import MS, header, window
 
 UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")

@@ -7,10 +7,10 @@ from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
 from hettop.report.notes import token_notes
 from hettop.report.story import RecordingStory, page_of
-from hettop.report.table import session_table
 from hettop.report.threshold import parse_threshold
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from tests.report.sessions import session_table
 from tests.session.test_tokens import session_with
 from tests.streams import MS, S, window
 

@@ -6,9 +6,8 @@ from hettop.events import AnyEvent, Failure, Study
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Section
 from hettop.report.story import RecordingStory, page_of
-from hettop.report.table import session_table
 from hettop.studies.recorded import studies_document, study_lines, study_sections
-from tests.report.sessions import session_of
+from tests.report.sessions import session_of, session_table
 from tests.streams import MS, S, window
 from tests.studies.inside import LAYERS, ROOFLINE
 
