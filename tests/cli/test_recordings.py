@@ -171,7 +171,19 @@ def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_
     out = tmp_path / "report.html"
     assert called("report", str(whole), str(other), "-o", str(out)).returncode == 0
     assert out.read_text().startswith("<!doctype html>")
-    assert_refused(called("report", str(whole), "-o", str(tmp_path / "report.pdf")), ".md or .html")
+    assert called("report", str(whole), str(other), "--format", "html").stdout == out.read_text()
+    assert_refused(called("report", str(whole), "-o", str(tmp_path / "report.pdf")), ".md, .markdown, .html, .htm")
+
+
+def test_a_report_replaces_a_file_with_force_alone_and_never_a_recording(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.txt"
+    out.write_text("an earlier report")
+    assert called("report", str(whole), "-o", str(out), "--format", "md").returncode == 2
+    assert called("report", str(whole), "-o", str(out), "--format", "md", "--force").returncode == 0
+    assert out.read_text().startswith("# ")
+    before = whole.read_bytes()
+    assert_refused(called("report", str(whole), "-o", str(whole), "--format", "md", "--force"), "not replaced")
+    assert whole.read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [("verify",), ("report",), ("verify", "--json")])
