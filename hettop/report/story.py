@@ -303,7 +303,7 @@ def _method(recording: RecordingStory) -> Iterator[Block]:
     rows = statistics(recording.session)
     exact = all(row.exact for row in rows if row.n)
     samples = "all raw samples" if exact else "raw samples up to 100,000 per condition, beyond that within 0.4%"
-    yield from explanation("bench")
+    yield from explanation()
     yield Paragraph(f"Quantiles of this recording use {samples}.")
     yield from _made(recording)
 
