@@ -36,7 +36,7 @@ def read_story(recording: Recording) -> RecordingStory:
     story = RecordingStory(recording.path.name)
     for event in recording.events(report):
         fold(story.session, event, report)
-        story.course.add(event)
+        story.history.add(event)
         samples.add(event)
     story.skipped = dict(report.skipped)
     found = verdict(story.session, Question(), samples.column, np.random.default_rng(SEED))

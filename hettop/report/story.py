@@ -1,6 +1,6 @@
-"""A recording as sections of a page: provenance, latency, course, power, method.
+"""A recording as sections of a page: provenance, latency, history, power, method.
 
-Pure; numbers come from the fold and the course, and what is not known is `n/a`.
+Pure; numbers come from the fold and the history, and what is not known is `n/a`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hettop.report.notes import (
     token_notes,
 )
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
-from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
+from hettop.report.pictures import histogram_figures, history_figure, power_figure, violin_figure
 from hettop.report.session_history import SessionHistory
 from hettop.report.spikes_section import spikes_section
 from hettop.session.session import Session
@@ -47,11 +47,11 @@ LONGEST_SETTING = 120
 
 @dataclass(slots=True)
 class RecordingStory:
-    """One recording, read to its end: its name, the folded session, its course, and what was skipped of it."""
+    """One recording, read to its end: its name, the folded session, its history, and what was skipped of it."""
 
     name: str
     session: Session = field(default_factory=Session)
-    course: SessionHistory = field(default_factory=SessionHistory)
+    history: SessionHistory = field(default_factory=SessionHistory)
     skipped: Mapping[str, int] = field(default_factory=dict)
     verdict: Section | None = None
     """The verdict, if there is one: it comes first."""
@@ -84,7 +84,7 @@ def _chapter(recording: RecordingStory, level: int) -> Iterator[Section]:
         yield Section(under_load.title, under_load.blocks, level)
     if (found := spikes_section(session, level)) is not None:
         yield found
-    yield Section("Course", list(_course(recording)), level)
+    yield Section("Course", list(_history(recording)), level)
     yield from _studies(recording, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(recording, rows)), level)
@@ -93,7 +93,7 @@ def _chapter(recording: RecordingStory, level: int) -> Iterator[Section]:
 
 
 def _studies_alone(recording: RecordingStory, level: int) -> Iterator[Section]:
-    """Of a recording in which nothing ran but studies of the model: no latencies, no course, no power."""
+    """Of a recording in which nothing ran but studies of the model: no latencies, no history, no power."""
     yield from _studies(recording, level)
     yield Section("What was measured", [_provenance(recording)], level)
     yield Section("Method", list(_made(recording)), level)
@@ -222,14 +222,14 @@ def _needs(rows: Sequence[Statistics]) -> Iterator[str]:
             yield f"{_name(row)}: {lacking}"
 
 
-def _course(recording: RecordingStory) -> Iterator[Block]:
-    course = recording.course
-    shown = course.happenings[:HAPPENINGS_SHOWN]
-    yield from course_figure(course, len(shown))
-    if course.not_drawn:
-        yield Paragraph(f"{len(course.not_drawn)} more units are not shown.")
+def _history(recording: RecordingStory) -> Iterator[Block]:
+    history = recording.history
+    shown = history.happenings[:HAPPENINGS_SHOWN]
+    yield from history_figure(history, len(shown))
+    if history.not_drawn:
+        yield Paragraph(f"{len(history.not_drawn)} more units are not shown.")
     yield Items([f"{clock(each.t, 1)} {each.text}" for each in shown], numbered=True)
-    more = course.more_happened + len(course.happenings) - len(shown)
+    more = history.more_happened + len(history.happenings) - len(shown)
     if more:
         yield Paragraph(f"{count(more)} more events are in the recording.")
     if recording.session.dropped:
@@ -268,7 +268,7 @@ def _power(recording: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Bl
     if session.power is None:
         return
     yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}.")
-    yield from power_figure(recording.course)
+    yield from power_figure(recording.history)
     known = [row for row in rows if row.energy_mj_per_inference is not None]
     reasons = energy_notes(rows)
     if reasons:

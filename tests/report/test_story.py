@@ -18,7 +18,7 @@ def told(name: str, *stream: AnyEvent, simulated: bool = False) -> RecordingStor
     made = RecordingStory(name, Session())
     for event in (header(simulated=simulated), *stream):
         made.session.fold(event)
-        made.course.add(event)
+        made.history.add(event)
     return made
 
 

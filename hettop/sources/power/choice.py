@@ -132,5 +132,5 @@ def _why(found: Mapping[str, Availability]) -> str:
     reasons = _reasons(found)
     if len(reasons) == 1:
         return next(iter(reasons.values()))
-    telling = {name: why for name, why in reasons.items() if not found[name].foreign} or reasons
-    return clean("; ".join(f"{name}: {why}" for name, why in telling.items()))
+    relevant = {name: why for name, why in reasons.items() if not found[name].foreign} or reasons
+    return clean("; ".join(f"{name}: {why}" for name, why in relevant.items()))

@@ -310,22 +310,22 @@ class Outbox:
     def __init__(self, origin_ns: int, most: int) -> None:
         self._origin, self._most = origin_ns, most
         self._lock = threading.Lock()
-        self._told: deque[Window | Status] = deque()
+        self._news: deque[Window | Status] = deque()
         self.dropped = 0
 
-    def put(self, told: Window | Status) -> None:
+    def put(self, news: Window | Status) -> None:
         with self._lock:
-            self._told.append(told)
-            while len(self._told) > self._most:
-                self.dropped += isinstance(self._told.popleft(), Window)
+            self._news.append(news)
+            while len(self._news) > self._most:
+                self.dropped += isinstance(self._news.popleft(), Window)
 
     def take(self, earliest: int, latest: int) -> list[Power | PowerStatus]:
         """All of it as events, in order, with times from `earliest` to `latest` (ns of the session)."""
         with self._lock:
-            told, self._told = self._told, deque()
+            news, self._news = self._news, deque()
         events: list[Power | PowerStatus] = []
         t = earliest
-        for each in told:
+        for each in news:
             t = max(t, min(each.moment - self._origin, latest))
             if isinstance(each, Status):
                 events.append(msgspec.structs.replace(each.event, t=t))

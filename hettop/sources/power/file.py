@@ -269,19 +269,19 @@ def refusal(name: str, head: bytes) -> HettopError:
     for mark, words in _REFUSALS.items():
         if mark in head:
             return HettopError("format", f"no sample in {shown}: {words}", _HINT)
-    told = _json(head.split(b"\n")[0])
-    if isinstance(told, dict) and told.get("format") == "hettop":
+    document = _json(head.split(b"\n")[0])
+    if isinstance(document, dict) and document.get("format") == "hettop":
         return HettopError("format", f"{shown} is a hettop recording, not a capture", f"hettop replay {shown}")
     if head.startswith((b"{", b"[")) and _MACMON_MARK in head:
         hint = f"print one object per line: jq -c '.. | select(.cpu_power?)' {shown}"
         return HettopError("format", f"{shown} is JSON from macmon, but not one object per line", hint)
-    return HettopError("format", f"{shown} {_looks(head, told)}", _HINT)
+    return HettopError("format", f"{shown} {_looks(head, document)}", _HINT)
 
 
-def _looks(head: bytes, told: object) -> str:
+def _looks(head: bytes, document: object) -> str:
     if head.startswith(b"bplist"):
         return "is a binary property list; powermetrics writes XML"
-    if isinstance(told, dict):
+    if isinstance(document, dict):
         return "is JSON, but not macmon's"
     if len(_PRINTABLE.findall(head)) < 0.9 * len(head):
         return "is binary data"

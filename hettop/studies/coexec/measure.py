@@ -108,10 +108,10 @@ def why_no_gain(measured: Result) -> str | None:
         return None
     if measured.too_few:
         calls = significant(measured.calls_a_block)
-        told = f"insufficient data: {calls} calls per block, {FEWEST_CALLS} are needed to compare rates"
+        few = f"insufficient data: {calls} calls per block, {FEWEST_CALLS} are needed to compare rates"
         if measured.needs_ns is None:
-            return f"{told}: measure longer"
-        return f"{told}: measure for {math.ceil(measured.needs_ns / NS_PER_S)} s or longer"
+            return f"{few}: measure longer"
+        return f"{few}: measure for {math.ceil(measured.needs_ns / NS_PER_S)} s or longer"
     return "no block with all units running was long enough; measure longer"
 
 
@@ -173,9 +173,9 @@ def _reservations(measured: Result, stands: Standing) -> Iterator[str]:
 
 def _copies(measured: Result) -> Iterator[str]:
     workers = Counter(unit_of(unit.unit) for unit in measured.units)
-    told = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
-    if told:
-        yield f"in flight at once: {told}, one process each; alone: the first process by itself"
+    several = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
+    if several:
+        yield f"in flight at once: {several}, one process each; alone: the first process by itself"
 
 
 def _numbers(number: int) -> str:

@@ -26,7 +26,7 @@ MEDIAN = 0.5
 QUICK_SAMPLES = 2_000
 """An interval of as many takes a twentieth of a second; of a hundred thousand, two."""
 
-UNTOLD = "of random inputs: equal top-1 measures agreement, not accuracy"
+AGREEMENT = "of random inputs: equal top-1 measures agreement, not accuracy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _compared(variants: Iterable[MeasuredVariant]) -> Iterator[str]:
     compared = next((each.outputs for each in variants if each.outputs is not None), None)
     if compared is not None:
         sampled = ", some values of large outputs" if compared.sampled else ""
-        yield f"differences to {compared.reference} over {compared.inputs} sets {UNTOLD}{sampled}"
+        yield f"differences to {compared.reference} over {compared.inputs} sets {AGREEMENT}{sampled}"
 
 
 def _findings(variants: Iterable[MeasuredVariant]) -> Iterator[str]:

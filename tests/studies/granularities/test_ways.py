@@ -70,7 +70,7 @@ def test_all_that_is_known_is_told_after_each_block() -> None:
         600 * MS,
         clock,
         warmup=0,
-        told=lambda text, done, rows, _block: told.append((text, done, [row.name for row in rows])),
+        after_block=lambda text, done, rows, _block: told.append((text, done, [row.name for row in rows])),
     )
     text = "interleaving all ways, round 1 of 1"
     assert told == [(text, 0.5, ["quick"]), (text, 1.0, ["quick", "slow"])]

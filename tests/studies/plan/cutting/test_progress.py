@@ -24,10 +24,10 @@ COMPARED = Compared((Granularity("single", 100.0, 10.0, 12.0, 30, (100.0,)),), (
 
 def test_parts_count_by_their_weights() -> None:
     told: list[tuple[str, float]] = []
-    course = CuttingProgress(4.0, lambda text, share: told.append((text, share)))
-    course.begin("opening", 1.0)
-    course.begin("running", 3.0)
-    course.within(0.5)
+    progress = CuttingProgress(4.0, lambda text, share: told.append((text, share)))
+    progress.begin("opening", 1.0)
+    progress.begin("running", 3.0)
+    progress.within(0.5)
     assert told == [("opening", 0.0), ("running", 0.25), ("running", 0.625)]
 
 
