@@ -35,7 +35,7 @@ def test_verify_says_that_a_recording_is_whole(whole: Path) -> None:
     assert ": valid" in done.stdout.splitlines()[0]
 
 
-def test_verify_ends_with_1_on_damage_and_says_how_to_mend_it(torn: Path) -> None:
+def test_verify_ends_with_1_on_damage_and_says_how_to_repair_it(torn: Path) -> None:
     done = called("verify", str(torn))
     assert done.returncode == 1
     assert "DAMAGED" in done.stdout
@@ -78,7 +78,7 @@ def test_repair_needs_a_name_and_never_takes_the_file_itself(torn: Path) -> None
     assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never overwritten")
 
 
-def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
+def test_a_joined_recording_is_reported_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
     first = whole.read_bytes()
     joined = tmp_path / "joined.jsonl"
     joined.write_bytes(first + first)
@@ -87,7 +87,7 @@ def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, t
     assert joined.read_bytes()[len(first) :] == first
 
 
-def test_export_writes_beside_the_recording_and_tells_the_names(whole: Path) -> None:
+def test_export_writes_beside_the_recording_and_reports_the_names(whole: Path) -> None:
     done = called("export", str(whole), "--to", "csv")
     assert done.returncode == 0, done.stderr
     names = [Path(line).name for line in done.stdout.splitlines()]

@@ -68,7 +68,7 @@ def test_the_evidence_stands_in_every_result(validated: tuple[str, ...], words: 
     assert document["units"]["CPU_ONLY"]["evidence"] == words.removeprefix("CPU_ONLY: ")
 
 
-def test_power_that_was_told_of_twice_is_counted_in_every_result() -> None:
+def test_power_that_was_reported_twice_is_counted_in_every_result() -> None:
     session = measured()
     assert session.power is not None
     for _ in range(3):
@@ -129,7 +129,7 @@ def test_a_plan_and_native_times_that_are_missing_are_missed(plan: events.Plan |
     assert "native times" not in session_table(told, 400)
 
 
-def test_what_other_engines_never_tell_is_not_missed() -> None:
+def test_what_other_engines_never_report_is_not_missed() -> None:
     table = session_table(session_of(window([MS] * 30)), 400)
     assert "no plan" not in table
     assert "native times" not in table
@@ -139,7 +139,7 @@ def test_too_few_samples_for_spikes_are_said() -> None:
     assert "spike detection needs 20 samples: CPU_ONLY" in session_table(session_of(window([MS] * 19)), 400)
 
 
-def test_the_report_tells_what_compiling_took() -> None:
+def test_the_report_reports_what_compiling_took() -> None:
     engine = events.Engine(
         t=0, unit="ALL", state="running", load_ns=90 * MS, first_ns=MS, compile_ns=4100 * MS, cached=False
     )

@@ -85,7 +85,7 @@ def test_of_what_happens_endlessly_the_first_is_kept_and_the_rest_counted() -> N
     assert history.more_happened == 1_000 - HAPPENINGS_KEPT
 
 
-def test_units_beyond_what_can_be_told_apart_are_named_as_not_drawn() -> None:
+def test_units_beyond_what_can_be_distinguished_are_named_as_not_drawn() -> None:
     history = history_of(*(window([MS], unit=f"U{number}") for number in range(40)))
     assert len(history.units) == UNITS_DRAWN
     assert len(history.not_drawn) == 40 - UNITS_DRAWN

@@ -37,7 +37,7 @@ def test_several_stand_side_by_side_with_na_where_one_has_no_samples() -> None:
     ]
 
 
-def test_a_simulated_one_among_others_is_told_from_them() -> None:
+def test_a_simulated_one_among_others_is_distinguished_from_them() -> None:
     text = markdown_page(page_of([FAST, told("demo.jsonl", window([MS] * 9), simulated=True)]))
     assert "B: SIMULATED: demo.jsonl" in text
     assert "A: fast.jsonl" in text

@@ -30,7 +30,7 @@ def first_note(session: Session) -> str:
     return token_notes(session, statistics(session))[0]
 
 
-def test_one_sentence_tells_prefill_decode_and_what_the_first_token_waits_for() -> None:
+def test_one_sentence_reports_prefill_decode_and_what_the_first_token_waits_for() -> None:
     assert first_note(folded(DECODE, PREFILL)) == (
         "CPU_AND_NE: prefill 128 tokens in 41.0 ms (3,122 tokens/s), decode 38.5 tokens/s; "
         "first token after a 128-token prompt: 41.0 ms + 26.0 ms"

@@ -1,4 +1,4 @@
-"""Co-executions as the stream tells them: one that went well, its beginning, a death, hostile names."""
+"""Co-executions as the stream reports them: one that went well, its beginning, a death, hostile names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording of studies alone: its story, table and document tell what was found, and no empty sections."""
+"""A recording of studies alone: its story, table and document report what was found, and no empty sections."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_its_story_is_of_what_was_found() -> None:
     assert "No steady sample" not in text
 
 
-def test_beside_a_measurement_all_is_told() -> None:
+def test_beside_a_measurement_all_is_reported() -> None:
     ran = window([2 * MS] * 10, t0=S)
     assert titles(ran, DONE)[:2] == ["Verdict", "Latency"]
     assert "Roofline" in titles(ran, DONE)

@@ -1,4 +1,4 @@
-"""A feed that plays nothing and remembers what it was told, and views with known numbers to draw."""
+"""A feed that plays nothing and remembers what it was asked, and views with known numbers to draw."""
 
 from __future__ import annotations
 
@@ -445,7 +445,7 @@ class Told:
 
 
 class FakeFeed:
-    """A feed whose views are given; `told` holds what its controls were told."""
+    """A feed whose views are given; `told` holds what its controls were asked."""
 
     def __init__(
         self,

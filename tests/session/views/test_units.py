@@ -1,4 +1,4 @@
-"""What is said of a unit beside its latency, from what its engine told."""
+"""What is said of a unit beside its latency, from what its engine reported."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_lengths_of_time_have_no_exponent(nanoseconds: int, words: str) -> None:
     assert unit_details(unit, None, None, {}) == (f"loaded in {words}",)
 
 
-def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
+def test_energy_is_reported_with_what_it_is_made_of_and_how_sure_it_is() -> None:
     figures = EnergyFigures(
         rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
     )

@@ -36,7 +36,7 @@ def test_an_unknown_gain_has_its_reason() -> None:
     assert verdict(FEW) == "Together 120/s; gain n/a: insufficient data: 5.00 calls a block."
 
 
-def test_before_all_have_worked_it_tells_what_is_known_of_each() -> None:
+def test_before_all_have_worked_it_reports_what_is_known_of_each() -> None:
     assert verdict(BEGUN) == "Together not yet measured: CPU_ONLY alone 50.0/s."
     assert verdict(NOTHING) == "Together not yet measured: the units are loading."
     assert order(NOTHING) == ""
@@ -77,7 +77,7 @@ def test_when_all_are_dead_nobody_goes_on() -> None:
     )
 
 
-def test_the_order_is_told_with_its_price() -> None:
+def test_the_order_is_reported_with_its_price() -> None:
     told = order(WELL)
     assert told == (
         "5,000 results, all in order; P50 10.0 ms, P90 20.0 ms until delivered in order; reorder buffer held "
