@@ -1,4 +1,4 @@
-"""What a Core ML model takes and gives, as its description says: names, kinds, types, shapes and their freedom.
+"""Inputs, outputs and states of a Core ML model by its description: names, kinds, types, and shapes that it accepts.
 
 Reads the description's messages.
 """

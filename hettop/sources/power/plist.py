@@ -73,7 +73,7 @@ class PlistParser:
         return samples
 
     def finish(self) -> list[PowerSample]:
-        """No more bytes come: a document without its end is dropped, for half its figures would be missing."""
+        """End of input: an incomplete document is dropped, because half of its figures would be missing."""
         if self._buffer.find(_START) >= 0:
             self.lost["torn"] += 1
         self._buffer.clear()
@@ -81,7 +81,7 @@ class PlistParser:
         return []
 
     def _trim(self) -> None:
-        """Forgets noise before a document, and a document that grows beyond all bounds."""
+        """Drop noise before a document, and a document that exceeds the size limit."""
         longest_noise = max(0, len(self._buffer) - len(_START) + 1)
         start = self._buffer.find(_START)
         surplus = start if start >= 0 else longest_noise
@@ -186,7 +186,7 @@ def _cluster(cluster: _Dict, flags: set[str]) -> ClusterFigures:
 
 
 def _gpu(gpu: _Dict, flags: set[str]) -> Gpu | None:
-    """Its `freq_hz` is in MHz, whatever the name says."""
+    """The GPU's figures. `freq_hz` is in MHz, despite its name."""
     mhz = checked(megahertz, _number(gpu, "freq_hz"), flags)
     busy = _busy(gpu, flags)
     return None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy)

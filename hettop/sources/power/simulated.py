@@ -51,7 +51,7 @@ HIGHEST = Draw(cpu=11_000, gpu=9_500, ane=4_500, e_busy=1, p_busy=1, gpu_busy=1)
 
 
 class SimulatedSource:
-    """Source of `--demo`. The same seed, clock and words give the same samples."""
+    """Power source of `--demo`: the same seed, clock and reports of what runs give the same samples."""
 
     name = "simulated"
     note = "simulated: nothing was measured"
@@ -130,7 +130,7 @@ def draw_of(unit: str | None, load: str, busy: float = 1.0) -> Draw:
 
 
 def _levels(load: str) -> Iterator[tuple[str, float]]:
-    """What competes, and level times duty."""
+    """Kinds of competing load, each with its level times its duty."""
     for part in load.split("+"):
         what, _, amount = part.partition(":")
         level, _, duty = amount.partition("@")
