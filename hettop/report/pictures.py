@@ -1,4 +1,4 @@
-"""The figures of a recording's story: which conditions and units are drawn, on which axes, and what a caption says.
+"""The figures of a recording's report: which conditions and units are drawn, on which axes, and what a caption says.
 
 Pure; how a figure is drawn is `figures`' matter.
 """

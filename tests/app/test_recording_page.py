@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hettop.app.recording_page import read_story
+from hettop.app.recording_page import read_content
 from hettop.record.opened import Recording, open_recording
 from hettop.report.html_page import html_page
-from hettop.report.story import page_of
+from hettop.report.recording_report import page_of
 from hettop.resources import recordings_folder
 from tests.export.recordings import empty, everything, hostile, simulated
 
@@ -49,7 +49,7 @@ class Reader(HTMLParser):
 
 
 def read(recording: Recording) -> tuple[str, Reader]:
-    page = html_page(page_of([read_story(recording)]))
+    page = html_page(page_of([read_content(recording)]))
     reader = Reader()
     reader.feed(page)
     reader.close()

@@ -13,7 +13,7 @@ from hettop.analysis.verdict import Question, verdict
 from hettop.report.conditions import conditions_blocks
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
-from hettop.report.story import RecordingStory, page_of
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.report.terminal.blocks import block_text
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
@@ -35,7 +35,7 @@ def everywhere(session: Session) -> dict[str, str]:
         "decide": verdict_text(judged(session), session, 400),
         "decide --markdown": verdict_markdown(judged(session), session),
         "sweep": block_text(list(conditions_blocks(session, {})), 400),
-        "report": markdown_page(page_of([RecordingStory("a", session)])),
+        "report": markdown_page(page_of([RecordingReport("a", session)])),
     }
     return {name: " ".join(text.replace("\\", "").split()) for name, text in found.items()}
 
@@ -143,6 +143,6 @@ def test_the_report_reports_what_compiling_took() -> None:
     engine = events.Engine(
         t=0, unit="ALL", state="running", load_ns=90 * MS, first_ns=MS, compile_ns=4100 * MS, cached=False
     )
-    text = markdown_page(page_of([RecordingStory("a", session_of(engine, window([MS] * 30, unit="ALL")))]))
+    text = markdown_page(page_of([RecordingReport("a", session_of(engine, window([MS] * 30, unit="ALL")))]))
     assert "| unit | compiling | loading |" in text
-    assert "compiling" not in markdown_page(page_of([RecordingStory("a", session_of(window([MS] * 30)))]))
+    assert "compiling" not in markdown_page(page_of([RecordingReport("a", session_of(window([MS] * 30)))]))

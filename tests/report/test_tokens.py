@@ -6,7 +6,7 @@ from hettop import events
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
 from hettop.report.notes import token_notes
-from hettop.report.story import RecordingStory, page_of
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.report.threshold import parse_threshold
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
@@ -83,6 +83,6 @@ def test_tokens_a_second_can_be_a_threshold() -> None:
 
 
 def test_the_story_of_a_recording_has_the_sentence_and_no_dump_of_the_setting() -> None:
-    text = markdown_page(page_of([RecordingStory("r.jsonl", folded(DECODE, PREFILL))]))
+    text = markdown_page(page_of([RecordingReport("r.jsonl", folded(DECODE, PREFILL))]))
     assert "prefill 128 tokens in 41.0 ms (3,122 tokens/s), decode 38.5 tokens/s" in text
     assert "'by'" not in text

@@ -1,11 +1,11 @@
-"""A recording of studies alone: its story, table and document report what was found, and no empty sections."""
+"""A recording of studies alone: its report, table and document show what was found, and no empty sections."""
 
 from __future__ import annotations
 
 from hettop.events import AnyEvent, Failure, Study
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Section
-from hettop.report.story import RecordingStory, page_of
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.studies.recorded import studies_document, study_lines, study_sections
 from tests.report.sessions import session_of, session_table
 from tests.streams import MS, S, window
@@ -17,10 +17,10 @@ FAILED = Study(
 )
 
 
-def told(*stream: AnyEvent) -> RecordingStory:
+def told(*stream: AnyEvent) -> RecordingReport:
     session = session_of(*stream)
     studies = list(study_sections(session, beside=bool(session.samples)))
-    return RecordingStory("x.jsonl", session, verdict=Section("Verdict", []), studies=studies)
+    return RecordingReport("x.jsonl", session, verdict=Section("Verdict", []), studies=studies)
 
 
 def titles(*stream: AnyEvent) -> list[str]:

@@ -1,4 +1,4 @@
-"""The story of recordings: what it says of one and of several, as Markdown and as HTML, with everything escaped."""
+"""The report on recordings, one and several, as Markdown and as HTML, with everything escaped."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hettop.events import AnyEvent
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Items, Page, Paragraph, Section, Table
-from hettop.report.story import RecordingStory, page_of
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.session.session import Session
 from tests.streams import MS, S, header, window
 
 
-def told(name: str, *stream: AnyEvent, simulated: bool = False) -> RecordingStory:
-    made = RecordingStory(name, Session())
+def told(name: str, *stream: AnyEvent, simulated: bool = False) -> RecordingReport:
+    made = RecordingReport(name, Session())
     for event in (header(simulated=simulated), *stream):
         made.session.fold(event)
         made.history.add(event)
