@@ -15,7 +15,7 @@ from hettop.stats.quantiles import CONFIDENCE, interval_of
 from hettop.stats.resampling import resampled_medians
 
 LEAST_STARTS = 3
-"""Of a unit, for an interval of its total: resamples of fewer hardly differ."""
+"""Of a unit, for an interval: resamples of fewer hardly differ, and would prove whatever was measured."""
 
 MEDIAN_NEEDS = 6
 """Starts, of which the lowest and the highest are a 95% interval of the median."""

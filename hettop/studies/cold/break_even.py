@@ -13,13 +13,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from hettop.analysis.start_up import LEAST_STARTS
 from hettop.format import percent
 from hettop.stats.quantiles import CONFIDENCE
 from hettop.stats.resampling import resampled_medians
 from hettop.studies.cold.result import BreakEven
-
-LEAST_STARTS = 3
-"""Of each unit: resamples of fewer hardly differ, and would prove whatever was measured."""
 
 LEAST_AGREE = CONFIDENCE
 """Share of the resamples that must have the same unit ahead, in start-up and in calls."""
