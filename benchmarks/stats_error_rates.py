@@ -22,7 +22,7 @@ from hettop.stats.drift import BLOCK, DECIMALS, REFERENCE, Sums, cusum, level_of
 from hettop.stats.histogram import Histogram, bucket_middle
 from hettop.stats.modes import find_modes, find_modes_weighted
 from hettop.stats.quantiles import interval_of
-from hettop.stats.resampling import block_bootstrap_difference, resampled_quantiles
+from hettop.stats.resampling import resampled_levels
 from hettop.stats.spikes import fence_of_histogram, fence_of_samples
 from tests.session.storms import Storm, folded
 
@@ -138,7 +138,7 @@ def interval_rows(seeds: int) -> Iterator[Row]:
                 samples = np.sort(correlated(rng, n, rho))
                 low, high = interval_of(samples, q)
                 hits["order statistics"] += low is not None and high is not None and low <= truth <= high
-                spread = np.quantile(resampled_quantiles(samples, q, 1, 500, rng), (0.025, 0.975))
+                spread = np.quantile(resampled_levels(samples, [q], 1, 500, rng), (0.025, 0.975))
                 hits["bootstrap"] += bool(spread[0] <= truth <= spread[1])
         for method, count in hits.items():
             yield "95 % interval of P90, n = 100: coverage", f"{method}, {name}", percent(count, runs)
@@ -228,7 +228,9 @@ def comparison_rows(seeds: int) -> Iterator[Row]:
 
 
 def excludes_zero(a: Samples, b: Samples, q: float, block: int, rng: np.random.Generator) -> bool:
-    _, low, high = block_bootstrap_difference(a, b, q, block=block, resamples=500, rng=rng)
+    low, high = np.quantile(
+        resampled_levels(b, [q], block, 500, rng) - resampled_levels(a, [q], block, 500, rng), (0.025, 0.975)
+    )
     return not low <= 0 <= high
 
 

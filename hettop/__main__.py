@@ -47,8 +47,8 @@ def _replace_closed_streams() -> None:
 def forget_odd_sizes(environ: MutableMapping[str, str]) -> None:
     """Keep `COLUMNS` and `LINES` only where they name a size; else the terminal is asked, as if unset."""
     for name, least, most in (("COLUMNS", NARROWEST, WIDEST), ("LINES", LOWEST, HIGHEST)):
-        told = environ.get(name, "").strip()
-        if not (told.isascii() and told.isdecimal() and len(told) <= len(str(most)) and least <= int(told) <= most):
+        text = environ.get(name, "").strip()
+        if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and least <= int(text) <= most):
             environ.pop(name, None)
 
 

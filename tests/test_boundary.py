@@ -1,4 +1,4 @@
-"""What nobody foresaw is told in a line with exit 3, and never takes a terminal or a result along."""
+"""What nobody foresaw is reported in a line with exit 3, and never takes a terminal or a result along."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ran(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_fault_of_our_own_is_told_in_words_and_is_no_failed_threshold() -> None:
+def test_a_fault_of_our_own_is_explained_and_is_no_failed_threshold() -> None:
     done = ran(BROKEN)
     assert done.returncode == 3
     assert "IndexError" in done.stderr

@@ -1,4 +1,4 @@
-"""The docs tell no lies: commands that are said to run do, links lead somewhere, generated pages are up to date."""
+"""The docs are right: commands that are said to run do, links lead somewhere, generated pages are up to date."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ TEXTS = [
 
 
 def test_every_path_of_the_repository_that_is_mentioned_exists() -> None:
-    """In pages, messages and comments alike; the changelog tells of what was where. The wheel alone has `shipped`."""
+    """In pages, messages and comments alike; the changelog says what was where. The wheel alone has `shipped`."""
     missing = {
         f"{name_of(text)}: {path}"
         for text in TEXTS

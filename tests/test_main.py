@@ -11,7 +11,7 @@ TABLE = ("bench", "--backend", "simulated", "--units", "ALL", "--warmup", "0", "
 
 
 @pytest.mark.parametrize("told", ["20", "80", "1000", " 80 "])
-def test_a_width_that_is_one_is_left_in_force(told: str) -> None:
+def test_a_width_that_is_one_is_left_active(told: str) -> None:
     environ = {"COLUMNS": told, "LINES": "24", "TERM": "xterm"}
     forget_odd_sizes(environ)
     assert environ == {"COLUMNS": told, "LINES": "24", "TERM": "xterm"}

@@ -30,7 +30,7 @@ def test_pip_refuses_an_old_python_in_the_words_that_are_quoted() -> None:
     assert quoted[1] == project["requires-python"]
 
 
-def test_uv_is_told_of_a_python_that_has_core_ml() -> None:
+def test_uv_is_reported_a_python_that_has_core_ml() -> None:
     told = [call for call in re.findall(r"`(uv run [^`]*)`", README) if f"--python {NEWEST} " not in call]
     assert told == []
     assert not (REPOSITORY / ".python-version").exists(), "pyenv obeys it, too"

@@ -91,7 +91,7 @@ def test_the_screen_waits_for_no_framework_and_no_statistics_library(tmp_path: P
     os.close(far)
     modules = set(json.loads(note.read_text()))
     assert "textual" in modules
-    assert modules & {*FRAMEWORKS, "scipy", "diptest"} == set()
+    assert modules & {*FRAMEWORKS, "scipy", "diptest", "tomlkit"} == set()
 
 
 def test_the_screen_is_painted_before_numpy_and_the_codec_are_imported(tmp_path: Path) -> None:

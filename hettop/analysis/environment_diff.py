@@ -60,10 +60,10 @@ class Circumstance:
 
 def in_words(difference: Difference, unit: str | None = None, load: str | None = None) -> Circumstance:
     """A difference of a state that has a name: the side that is not at its best is worse off, if the other is."""
-    told = [(difference.a or "").lower(), (difference.b or "").lower()]
-    at_best = [state in AT_BEST for state in told]
+    states = [(difference.a or "").lower(), (difference.b or "").lower()]
+    at_best = [state in AT_BEST for state in states]
     worse = None
-    if all(told) and at_best[0] != at_best[1]:
+    if all(states) and at_best[0] != at_best[1]:
         worse = "b" if at_best[0] else "a"
     return Circumstance(difference.what, difference.a, difference.b, unit, load, worse=worse)
 
@@ -139,7 +139,7 @@ def differences(
 ) -> Iterator[Difference]:
     """Everything known to differ; a value that only one session has counts as different."""
     if a.header is not None and b.header is not None:
-        for what, first, second in _told(a.header, b.header):
+        for what, first, second in _facts(a.header, b.header):
             if first != second:
                 yield Difference(what, _text(first), _text(second))
     if on_battery_a and on_battery_b and on_battery_a != on_battery_b:
@@ -154,7 +154,7 @@ def thermal_difference(a: Measured, b: Measured) -> Difference | None:
     return None if first == second else Difference("thermal state", _states(first), _states(second))
 
 
-def _told(a: Header, b: Header) -> Iterator[tuple[str, object, object]]:
+def _facts(a: Header, b: Header) -> Iterator[tuple[str, object, object]]:
     yield "simulated", a.simulated, b.simulated
     for what, name in (("chip", "chip"), ("OS", "os"), ("cores", "cores"), (POWER_MODE, "power_mode")):
         yield what, getattr(a.host, name), getattr(b.host, name)

@@ -73,8 +73,8 @@ def per_item(
     does several times their work. Otherwise both as they are."""
     if all(choice.items == 1 for choice in choices):
         return choices, objectives
-    told = [replace(each, unit=f"{each.unit}/item") if each in PER_ITEM else each for each in objectives]
-    return [_by_item(choice) for choice in choices], told
+    renamed = [replace(each, unit=f"{each.unit}/item") if each in PER_ITEM else each for each in objectives]
+    return [_by_item(choice) for choice in choices], renamed
 
 
 def _by_item(choice: Choice) -> Choice:

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.stats.quantiles import CONFIDENCE, interval_of
-from hettop.stats.resampling import RESAMPLES
+from hettop.stats.resampling import resampled_medians
 
 LEAST_STARTS = 3
-"""Of a unit, for an interval of its total: resamples of fewer hardly differ."""
+"""Of a unit, for an interval: resamples of fewer hardly differ, and would prove whatever was measured."""
 
 MEDIAN_NEEDS = 6
 """Starts, of which the lowest and the highest are a 95% interval of the median."""
@@ -117,7 +117,5 @@ def _interval(resampled: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _resampled(start: StartUp, calls: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    n = len(start.ready_ms)
-    places = rng.integers(0, n, (RESAMPLES, n))
-    ready = np.median(np.asarray(start.ready_ms)[places], axis=1)
-    return np.asarray(ready + (calls - 1) * np.median(np.asarray(start.call_ms)[places], axis=1))
+    ready, call = resampled_medians((start.ready_ms, start.call_ms), rng)
+    return np.asarray(ready + (calls - 1) * call)

@@ -12,7 +12,7 @@ from hettop.record.opened import Recording
 from hettop.record.reader import fold
 from hettop.report.html_page import html_page
 from hettop.report.page import Page
-from hettop.report.story import RecordingStory, page_of
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.report.verdict import verdict_section
 from hettop.stats.resampling import SEED
 from hettop.studies.recorded import study_sections
@@ -25,21 +25,21 @@ def export(recording: Recording, target: Target) -> None:
 
 def recordings_page(recordings: Sequence[Recording]) -> Page:
     """One page of all of them."""
-    return page_of([read_story(recording) for recording in recordings])
+    return page_of([read_content(recording) for recording in recordings])
 
 
-def read_story(recording: Recording) -> RecordingStory:
+def read_content(recording: Recording) -> RecordingReport:
     """The content of the report on one recording; memory does not grow with its length."""
     import numpy as np
 
     report, samples = Report(), Stretches()
-    story = RecordingStory(recording.path.name)
+    content = RecordingReport(recording.path.name)
     for event in recording.events(report):
-        fold(story.session, event, report)
-        story.course.add(event)
+        fold(content.session, event, report)
+        content.history.add(event)
         samples.add(event)
-    story.skipped = dict(report.skipped)
-    found = verdict(story.session, Question(), samples.column, np.random.default_rng(SEED))
-    story.verdict = verdict_section(found, story.session)
-    story.studies = list(study_sections(story.session, beside=bool(story.session.samples)))
-    return story
+    content.skipped = dict(report.skipped)
+    found = verdict(content.session, Question(), samples.column, np.random.default_rng(SEED))
+    content.verdict = verdict_section(found, content.session)
+    content.studies = list(study_sections(content.session, beside=bool(content.session.samples)))
+    return content

@@ -53,6 +53,7 @@ from hettop.studies.cold.command import pump
 from hettop.studies.cold.measure import ColdStarts, cold_result
 from hettop.studies.cold.options import DEFAULT_REPEAT
 from hettop.studies.cold.result import ColdResult, ColdRow
+from hettop.studies.output import study_event
 from hettop.studies.registry import result_of
 from hettop.text import clean
 from hettop.units import NS_PER_MS
@@ -150,14 +151,14 @@ def _starts(result: ColdResult) -> list[StartUp]:
     ]
 
 
-def _measured_starts(setup: Setup, progress: ProgressLine) -> list[StartUp] | None:
+def _measured_starts(setup: Setup, progress: ProgressLine) -> ColdResult | None:
     """Every unit started anew, as `hettop cold` does; None where that was interrupted."""
     starts = ColdStarts(setup, DEFAULT_REPEAT)
     interrupted = pump(starts, ProgressStream(progress, dict))
     progress.clear()
     if interrupted:
         return None
-    return _starts(cold_result(starts.starts, repeat=DEFAULT_REPEAT, backend=setup.backend, simulated=setup.simulated))
+    return cold_result(starts.starts, repeat=DEFAULT_REPEAT, backend=setup.backend, simulated=setup.simulated)
 
 
 def _loads_in(session: Session) -> str:
@@ -169,11 +170,16 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), os.cpu_count() or 1)
     question = replace(question, load=question.load or "none")
     progress = progress_line()
-    starts = _measured_starts(setup, progress) if _about_start_up(arguments) else []
-    if starts is None:
+    began_ns = time.monotonic_ns()
+    cold = _measured_starts(setup, progress) if _about_start_up(arguments) else ColdResult()
+    if cold is None:
         print_error("interrupted while start-up was measured: no verdict")
         return EXIT_INTERRUPTED
+    took_ns = time.monotonic_ns() - began_ns
     headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+    if cold.rows:
+        command = arguments.command
+        headless.add_study(lambda t: study_event("cold", cold, command, state="done", t=t, elapsed_ns=took_ns))
     print_header_warnings(headless.session)
     print_setup(setup)
     aim = None if _fixed(arguments) else _aim(question, len(setup.units))
@@ -188,7 +194,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
 
     outcome = measure(headless, enough, progress.clear)
     with stop_signals_ignored():
-        found = _verdict(headless.session, stop.question, in_order_of(headless.session), starts)
+        found = _verdict(headless.session, stop.question, in_order_of(headless.session), _starts(cold))
         _print(found, headless.session, arguments, skipped=None)
         if outcome.closed is not None:
             print_recorded(outcome.closed)

@@ -9,6 +9,7 @@ from hettop.cli.screen import add_screen_options, add_serve_option
 from hettop.cli.topics import topic_list
 from hettop.measurement.arguments import (
     CSV,
+    HTML,
     JSON,
     MARKDOWN,
     MODEL_GROUP,
@@ -104,16 +105,13 @@ _REPORT_EXAMPLES = """\
   hettop report session.jsonl                          Markdown, for a pull request
   hettop report before.jsonl after.jsonl -o report.html"""
 
-_REPORT_NOTES = "The suffix of OUT selects the format. Only HTML has figures."
+_REPORT_NOTES = "Only HTML has figures."
 
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, "Generate an HTML or Markdown report.", _REPORT_EXAMPLES, _REPORT_NOTES)
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings (.jsonl, .jsonl.zst)")
-    group_of(parser, OUTPUT_GROUP).add_argument(
-        "-o", "--output", metavar="OUT", help="write OUT (.md or .html); without it, Markdown is printed"
-    )
-    add_force_option(parser, "replace an earlier report")
+    add_output_options(parser, (MARKDOWN, HTML))
 
 
 SMALLEST_SCREEN, LARGEST_SCREEN = 20, 400

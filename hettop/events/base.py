@@ -34,8 +34,8 @@ LARGEST_EXACT = 2**53 - 1  # beyond it a JSON reader that uses doubles rounds
 LINE_LIMIT = 1 << 20
 WINDOW_LIMIT = 20_000
 TEXT_LIMIT = 200
-NAMED_LIMIT = 8  # operations or outputs named in one event: every keyframe repeats them, counts tell of the others
-SPANS_LIMIT = 256  # stretches of time told of in one event: a line gathers a second or two of them
+NAMED_LIMIT = 8  # operations or outputs named in one event: every keyframe repeats them, the others are counted
+SPANS_LIMIT = 256  # stretches of time in one event: a line gathers a second or two of them
 LATENCY_LIMIT_NS = 3_600 * 10**9  # an inference of over an hour is a damaged number, not a latency
 
 LATENESS_LIMIT_NS = 30 * 24 * 3_600 * 10**9  # of a backlog; with the latency it still is a number JSON keeps

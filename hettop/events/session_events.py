@@ -1,4 +1,4 @@
-"""The course of a session: its header, what the user or the schedule did, what got lost, and how it ended."""
+"""The history of a session: its header, what the user or the schedule did, what got lost, and how it ended."""
 
 from __future__ import annotations
 

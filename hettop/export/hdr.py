@@ -47,13 +47,13 @@ def intervals(events: Iterator[AnyEvent]) -> Iterator[tuple[str, int, int, Colum
     began = last = 0
     for event in events:
         if event.t >= began + INTERVAL_NS:
-            yield from _told(held, began, began + INTERVAL_NS)
+            yield from _intervals(held, began, began + INTERVAL_NS)
             held = {}
             began = event.t - event.t % INTERVAL_NS
         last = event.t
         if isinstance(event, Samples) and event.phase == "steady":
             held.setdefault(tag(event), []).append(event.lat_ns)
-    yield from _told(held, began, max(last, began + 1))
+    yield from _intervals(held, began, max(last, began + 1))
 
 
 def tag(window: Samples) -> str:
@@ -63,7 +63,7 @@ def tag(window: Samples) -> str:
     return _SEPARATORS.sub("_", clean(f"{window.unit}{load}{heat}"))
 
 
-def _told(held: dict[str, list[Column]], start: int, end: int) -> Iterator[tuple[str, int, int, Column]]:
+def _intervals(held: dict[str, list[Column]], start: int, end: int) -> Iterator[tuple[str, int, int, Column]]:
     for key, columns in held.items():
         yield key, start, end, np.concatenate(columns)
 

@@ -138,8 +138,8 @@ def _family(name: str, kind: str, about: str, unit: str | None = None) -> Iterat
 
 
 def _line(name: str, labels: Labels, value: float) -> str:
-    told = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
-    return f"{name}{{{told}}} {_number(value)}"
+    pairs = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+    return f"{name}{{{pairs}}} {_number(value)}"
 
 
 def _number(value: float) -> str:

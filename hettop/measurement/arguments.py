@@ -33,7 +33,7 @@ MEASURE_GROUP = "measurement options"
 OUTPUT_GROUP = "output options"
 GENERAL_GROUP = "general options"
 
-TABLE, JSON, JSON_LINES, CSV, MARKDOWN = "table", "json", "jsonl", "csv", "md"
+TABLE, JSON, JSON_LINES, CSV, MARKDOWN, HTML = "table", "json", "jsonl", "csv", "md", "html"
 FORMAT_OF_SUFFIX = {
     ".txt": TABLE,
     ".json": JSON,
@@ -41,6 +41,8 @@ FORMAT_OF_SUFFIX = {
     ".csv": CSV,
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
+    ".html": HTML,
+    ".htm": HTML,
 }
 PIPE = "-"
 
@@ -327,7 +329,8 @@ def add_output_options(
         help=f"{', '.join(formats[:-1])} or {formats[-1]} ({formats[0]})",
     )
     form.accepted = accepted or {}
-    short("--json", const=JSON, help="print JSON (--format json)")
+    if JSON in formats:
+        short("--json", const=JSON, help="print JSON (--format json)")
     if JSON_LINES in formats:
         words = "print a JSON line for each sample (--format jsonl)"
         short("--jsonl", const=JSON_LINES, help=words)

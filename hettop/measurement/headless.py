@@ -6,9 +6,10 @@ Joins nothing itself; it controls a measurement.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from hettop.events import Failure
+from hettop.events import Failure, Study
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.power import PowerHere
@@ -81,6 +82,10 @@ class Headless:
             self._begin_in_time()
         elif self._waiting and self._have_enough():
             self._next()
+
+    def add_study(self, study: Callable[[int], Study]) -> None:
+        """Record the result of a study that was run before; `study` gets the time of the event."""
+        self._measurement.commit(study(self._measurement.now_ns))
 
     def discard_recording(self) -> None:
         self._measurement.discard_recording()

@@ -1,6 +1,6 @@
 """Power in a live session: the feed of the chosen source, and the idle baseline taken from it.
 
-Tells what to do with inference meanwhile; does nothing to it itself.
+Reports what to do with inference meanwhile; does nothing to it itself.
 """
 
 from __future__ import annotations

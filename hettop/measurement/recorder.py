@@ -86,8 +86,8 @@ class Recorder:
 def opening_events(session: Session, now_ns: int) -> list[AnyEvent]:
     """The state of a running session as events, so that a recording begun in its middle knows what is active."""
     opening: list[AnyEvent] = [_engine_event(unit, now_ns) for unit in session.units.values()]
-    told = [event for unit in session.units.values() for event in (unit.plan, unit.outputs) if event is not None]
-    opening += [msgspec.structs.replace(event, t=now_ns) for event in told]
+    repeated = [event for unit in session.units.values() for event in (unit.plan, unit.outputs) if event is not None]
+    opening += [msgspec.structs.replace(event, t=now_ns) for event in repeated]
     if session.load != events.NO_LOAD:
         opening.append(
             events.Load(t=now_ns, what="all", state="confirmed", condition=session.load, simulated=session.simulated)

@@ -292,7 +292,7 @@ def statistics_of(trial: Trial, backend: str, *, modes: bool = True) -> Statisti
     """
     rows = [] if trial.session is None else statistics(trial.session, modes=modes)
     if rows and trial.error is None:
-        return max(rows, key=lambda row: row.n)  # one load; thermal states apart, the one with most samples tells most
+        return max(rows, key=lambda row: row.n)  # one load; thermal states apart, the one with most samples counts
     failure = trial.error or NOTHING
     error = Reason(kind=failure.kind, message=failure.message, hint=failure.hint)
     if rows:

@@ -51,8 +51,8 @@ def find_places(environment: Mapping[str, str], home: Path | None, *, mac: bool)
 
 def _xdg(environment: Mapping[str, str], name: str) -> Path | None:
     """The folder, where the variable names an absolute one: others are to be ignored, the specification says."""
-    told = environment.get(name, "")
-    return Path(told) if told.startswith("/") else None
+    value = environment.get(name, "")
+    return Path(value) if value.startswith("/") else None
 
 
 def user_places() -> Places:

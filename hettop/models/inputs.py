@@ -23,7 +23,7 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 IMAGE_CHANNELS = (1, 3)
 IMAGE_RANKS = (3, 4)
 SMALL_INTEGERS = 10
-"""Made-up whole numbers are below this: they may index a table."""
+"""Random whole numbers are below this: they may index a table."""
 
 FROM_KINDS = {"f": "fiub", "i": "iub", "u": "iub", "b": "biu"}
 """Kinds of numpy types that an input of each kind accepts; a value that does not fit is refused besides."""

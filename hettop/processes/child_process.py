@@ -182,7 +182,7 @@ class ChildProcess:
             os.close(descriptor)
         self._stdout = self._stderr = None
 
-    # -- what it is told ----------------------------------------------------------------------------------------
+    # -- what it receives --------------------------------------------------------------------------------------
 
     def write(self, data: bytes) -> int:
         """How much of it the stdin took. Raises BlockingIOError, BrokenPipeError, ValueError (hung up)."""

@@ -71,7 +71,7 @@ def main() -> None:
     entries: set[str] = set()
     while line := sys.stdin.readline(LONGEST_LINE):
         if not line.endswith("\n"):
-            break  # torn: hettop died while it wrote; or longer than anything hettop tells
+            break  # torn: hettop died while it wrote; or longer than any line of hettop
         entry = line[1:-1]
         if line[0] == "+":
             entries.add(entry)

@@ -53,7 +53,7 @@ def _hold(folder: Path) -> int | None:
     try:
         descriptor = os.open(unlocked, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     except OSError:
-        return None  # no room: whatever is written next will tell
+        return None  # no room: whatever is written next will fail
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         unlocked.rename(folder / HELD)

@@ -177,10 +177,10 @@ def explained(error: Exception, folder: Path | None, unexpected: str = "predict"
     unexpected: the kind of an error that is none of ours.
     Frameworks name a place in their source, or of a damaged file.
     """
-    told = error if isinstance(error, HettopError) else HettopError(unexpected, named_reason(error))
-    refused = _refused(folder) if folder is not None and told.kind in WRITTEN_KINDS else None
+    known = error if isinstance(error, HettopError) else HettopError(unexpected, named_reason(error))
+    refused = _refused(folder) if folder is not None and known.kind in WRITTEN_KINDS else None
     if folder is None or refused is None:
-        return told
+        return known
     return HettopError(
         "scratch",
         f"a scratch file could not be written to {clean(str(folder.parent))}: {refused.strerror or refused}",

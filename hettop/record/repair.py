@@ -199,11 +199,11 @@ class _Repair:
         if self.report.torn_bytes:
             yield f"the last line was incomplete ({self.report.torn_bytes} bytes)"
 
-    def _declare(self, told: int | None, t: int) -> None:
+    def _declare(self, declared: int | None, t: int) -> None:
         """Declare the missing samples, by the number in a keyframe or the end."""
-        if told is None:
+        if declared is None:
             return
-        missing = told - self._session.samples - self.done.dropped
+        missing = declared - self._session.samples - self.done.dropped
         # More than the damaged lines can have held is a damaged number.
         if 0 <= missing <= self.damaged * WINDOW_LIMIT:
             self.damaged = 0

@@ -1,4 +1,4 @@
-"""The figures of a recording's story: which conditions and units are drawn, on which axes, and what a caption says.
+"""The figures of a recording's report: which conditions and units are drawn, on which axes, and what a caption says.
 
 Pure; how a figure is drawn is `figures`' matter.
 """
@@ -65,30 +65,30 @@ def histogram_figures(session: Session) -> Iterator[Figure]:
         yield Figure(svg, f"{_name(condition)}: {count(condition.wall.n)} steady samples, by latency.")
 
 
-def course_figure(course: SessionHistory, numbered: int) -> Iterator[Figure]:
+def history_figure(history: SessionHistory, numbered: int) -> Iterator[Figure]:
     """Latency over time, with the first `numbered` happenings on it."""
-    units = [Band(unit, _points(course, unit)) for unit in course.units]
-    marks = [(number, each.t) for number, each in enumerate(course.happenings[:numbered], 1)]
-    svg = bands(units, course.slot_ns, course.end_ns, marks)
+    units = [Band(unit, _points(history, unit)) for unit in history.units]
+    marks = [(number, each.t) for number, each in enumerate(history.happenings[:numbered], 1)]
+    svg = bands(units, history.slot_ns, history.end_ns, marks)
     if svg:
-        slot = seconds(course.slot_ns)
+        slot = seconds(history.slot_ns)
         caption = f"Band: P50 to P90 per {slot}; dots: maxima. Logarithmic axis; numbers refer to the list."
         yield Figure(svg, caption)
 
 
-def power_figure(course: SessionHistory) -> Iterator[Figure]:
+def power_figure(history: SessionHistory) -> Iterator[Figure]:
     rails = [
         Line(rail, [(place, mean.value / 1e3) for place, mean in sorted(means.items()) if mean.value is not None])
-        for rail, means in course.rails.items()
+        for rail, means in history.rails.items()
     ]
-    svg = lines(rails, course.slot_ns, course.end_ns)
+    svg = lines(rails, history.slot_ns, history.end_ns)
     if svg:
-        yield Figure(svg, f"Power by rail in watts, averaged over {seconds(course.slot_ns)}.")
+        yield Figure(svg, f"Power by rail in watts, averaged over {seconds(history.slot_ns)}.")
 
 
-def _points(course: SessionHistory, unit: str) -> list[tuple[int, float, float, float]]:
+def _points(history: SessionHistory, unit: str) -> list[tuple[int, float, float, float]]:
     points = []
-    for place, slot in sorted(course.units[unit].items()):
+    for place, slot in sorted(history.units[unit].items()):
         p50, p90 = slot.quantiles()
         points.append((place, p50 / NS_PER_MS, p90 / NS_PER_MS, slot.max_ns / NS_PER_MS))
     return points

@@ -1,4 +1,4 @@
-"""The course of a whole session in a few hundred slots of time: latency of each unit, power, and what happened.
+"""The history of a whole session in a few hundred slots of time: latency of each unit, power, and what happened.
 
 One pass, in bounded memory, however long the session is: when it outgrows its slots, they are joined in pairs and
 last twice as long.

@@ -39,7 +39,7 @@ def cause_notes(session: Session) -> list[str]:
 
 
 def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
-    yield Items([_told(session, condition) for condition in spiked])
+    yield Items([_sentence(session, condition) for condition in spiked])
     for condition in spiked:
         rows = [row for row in cause_rows(session, condition) if row.p is not None]
         if rows:
@@ -53,7 +53,7 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
     yield from _list(spikes(session, None, None, session.t).rows)
 
 
-def _told(session: Session, condition: Condition) -> str:
+def _sentence(session: Session, condition: Condition) -> str:
     """What is to be said in a sentence."""
     rows = cause_rows(session, condition)
     named = [row for row in rows if row.more]
@@ -68,8 +68,8 @@ def _told(session: Session, condition: Condition) -> str:
     else:
         words = "too few spikes to test for correlation"
     missing = unwatched(session, condition.key)
-    told = f" (not observed: {', '.join(missing)})" if missing else ""
-    return f"{_name(condition)}: {_counted(condition.spikes)}, {words}{told}"
+    lacking = f" (not observed: {', '.join(missing)})" if missing else ""
+    return f"{_name(condition)}: {_counted(condition.spikes)}, {words}{lacking}"
 
 
 def _counted(n: int) -> str:

@@ -18,13 +18,11 @@ from hettop.report.notes import (
 )
 from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.report.spikes_section import cause_notes
-from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 from hettop.text import clean
 
-WIDTH = 100
 REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
 _COLUMNS = (
     *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s"),
@@ -34,13 +32,8 @@ _COLUMNS = (
 _DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "inf/s", "mJ/inf", "max", "tokens/s")
 
 
-def session_table(session: Session, width: int = WIDTH, found: Sequence[str] = ()) -> str:
-    """Title, table and notes of a session, ending with a line feed; `found`: a paragraph for each study."""
-    return block_text(list(session_blocks(session, found)), width)
-
-
 def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Block]:
-    """The same as blocks of a page."""
+    """Title, table and notes of a session; `found`: a paragraph for each study."""
     rows = statistics(session)
     yield Paragraph(_title(session), "muted")
     for sentence in found:
@@ -66,8 +59,8 @@ def _first_use(rows: Sequence[Statistics]) -> list[str]:
         )
         loaded = "" if row.load_ms is None else f"loaded in {_ms(row.load_ms)}"
         first = "" if row.first_ms is None else f"first call {_ms(row.first_ms)}"
-        told = ", ".join(filter(None, (compiled, loaded, first, _warmup(row), _plan(row))))
-        found += [f"{clean(row.unit, 30)}: {told}"] if told else []
+        parts = ", ".join(filter(None, (compiled, loaded, first, _warmup(row), _plan(row))))
+        found += [f"{clean(row.unit, 30)}: {parts}"] if parts else []
     return found
 
 
@@ -187,9 +180,9 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     few = [f"{_name(row)} {count(row.p90_needs - row.n)}" for row in rows if row.n and row.p90_needs]
     if few:
         notes.append("insufficient data for P90 (needs more samples): " + ", ".join(few))
-    fenceless = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
-    if fenceless:
-        notes.append(f"spike detection needs {MIN_SPIKE_SAMPLES} samples: {', '.join(fenceless)}")
+    without_threshold = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
+    if without_threshold:
+        notes.append(f"spike detection needs {MIN_SPIKE_SAMPLES} samples: {', '.join(without_threshold)}")
     notes += spike_notes(rows)
     needing = [f"{_name(row)} {count(row.p99_needs - row.n)}" for row in rows if row.n and row.p99_needs]
     if needing:
@@ -200,14 +193,14 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
 
 def spike_notes(rows: Sequence[Statistics]) -> list[str]:
     """Conditions whose spike count differs from the live count on the screen."""
-    told = ", ".join(
+    counts = ", ".join(
         f"{_name(row)} {row.spikes.as_they_came}"
         for row in rows
         if row.spikes is not None and row.spikes.as_they_came not in (None, row.spikes.n)
     )
-    if not told:
+    if not counts:
         return []
-    return [f"spikes are above the spike threshold from all samples; counted live, as on the screen: {told}"]
+    return [f"spikes are above the spike threshold from all samples; counted live, as on the screen: {counts}"]
 
 
 def _uncompared(rows: Sequence[Statistics]) -> list[str]:
@@ -230,8 +223,8 @@ def _energy(rows: Sequence[Statistics]) -> list[str]:
 def _frames(rows: Sequence[Statistics]) -> list[str]:
     """What a screen would have missed meanwhile, where a canary ran."""
     known = [row for row in rows if row.canary_due]
-    told = ", ".join(f"{_name(row)} {row.canary_missed} of {row.canary_due}" for row in known)
-    return [f"missed frames at 60 Hz: {told}"] if known else []
+    counts = ", ".join(f"{_name(row)} {row.canary_missed} of {row.canary_due}" for row in known)
+    return [f"missed frames at 60 Hz: {counts}"] if known else []
 
 
 def _outputs(row: Statistics) -> str:

@@ -57,7 +57,7 @@ def provenance(session: Session) -> list[str]:
         return ["SIMULATED"] if session.simulated else []
     host, model = session.header.host, session.header.model
     frameworks = [] if session.simulated else [f"{name} {version}" for name, version in host.frameworks.items()]
-    told = [
+    facts = [
         f"{model.name or 'model'} ({model.note})" if model.note else model.name or "model",
         f"sha256 {model.sha256[:12]}" if model.sha256 else None,
         host.chip,
@@ -69,7 +69,7 @@ def provenance(session: Session) -> list[str]:
         f"recorded by hettop {host.hettop}" if host.hettop not in (None, __version__) else None,
         f"judged by hettop {__version__}",
     ]
-    return (["SIMULATED"] if session.simulated else []) + [clean(text, 80) for text in told if text]
+    return (["SIMULATED"] if session.simulated else []) + [clean(text, 80) for text in facts if text]
 
 
 def conditions_line(verdict: Verdict) -> str:

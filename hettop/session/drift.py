@@ -84,7 +84,7 @@ class Drift:
         self._up_ns = self._down_ns = self._began_ns = 0
         self._alarm: Alarm | None = None
         self._known_ns = 0
-        self._told = False
+        self._reported = False
         self._after: list[float] = []
         self._recent: deque[float] = deque(maxlen=AFTER_BLOCKS)
 
@@ -151,9 +151,9 @@ class Drift:
 
     def news(self) -> Drifted | None:
         """The drift, once, when it is found: as it is known at the alarm, whatever came with it in one window."""
-        if self._alarm is None or self._told:
+        if self._alarm is None or self._reported:
             return None
-        self._told = True
+        self._reported = True
         until_alarm = self._after[: self._alarm.at - self._alarm.began + 1]
         return self._drifted(until_alarm, until_alarm)
 
@@ -244,7 +244,7 @@ class Drift:
             drift._sums = Sums(*state.sums, *state.sums_from)
             drift._up_ns, drift._down_ns = state.sums_ns
         if state.alarm is not None:
-            drift._alarm, drift._told = Alarm(*state.alarm[:2]), True
+            drift._alarm, drift._reported = Alarm(*state.alarm[:2]), True
             drift._began_ns, drift._known_ns = state.alarm[2:]
         drift._after = list(state.after)
         drift._recent.extend(state.recent)

@@ -79,8 +79,8 @@ class Session:
     @property
     def captured(self) -> bool:
         """Whether the power was played from a capture, and so does not belong to this session."""
-        told = self.power or self.power_status
-        return told is not None and events.is_capture(told.source)
+        latest = self.power or self.power_status
+        return latest is not None and events.is_capture(latest.source)
 
     @property
     def paused(self) -> bool:
@@ -324,8 +324,8 @@ class Session:
         session.advice = keyframe.advice
         session.power = keyframe.power
         session.power_status = keyframe.power_status
-        told = [each for each in (keyframe.power, keyframe.power_status) if each is not None]
-        real = [each.source for each in told if not events.is_capture(each.source)]
+        latest = [each for each in (keyframe.power, keyframe.power_status) if each is not None]
+        real = [each.source for each in latest if not events.is_capture(each.source)]
         session.energy = Energy.restored(keyframe.energy, next(iter(real), None))
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host

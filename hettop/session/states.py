@@ -36,13 +36,13 @@ def stay_words(condition: Condition) -> str:
     if condition.fence_ns is not None:
         latencies = latencies[latencies <= condition.fence_ns]
     edges = bucket_low(starts).tolist()
-    told = []
+    stays = []
     states = states_of(latencies, edges)
     for place, stay in enumerate(mean_stays(latencies, edges)):
         if stay is not None:
             median = linear_quantiles(latencies[states == place], (0.5,))[0]
-            told.append(f"{milliseconds(median / NS_PER_MS)} ms for {significant(stay)} calls")
-    return f"stays at {', at '.join(told)} on average" if len(told) > 1 else ""
+            stays.append(f"{milliseconds(median / NS_PER_MS)} ms for {significant(stay)} calls")
+    return f"stays at {', at '.join(stays)} on average" if len(stays) > 1 else ""
 
 
 def mode_stays(modes: Modes, latencies: Column | None) -> list[float | None]:

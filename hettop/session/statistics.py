@@ -398,8 +398,8 @@ def idle_gap(condition: Condition) -> list[IdleGap] | None:
 def variant_of(session: Session, unit: Unit) -> tuple[str | None, str | None]:
     """The variant of a unit that this row is, None for the unit itself, and its model where that is another one."""
     variant = split_row(unit.name)[1]
-    told = session.header.settings.get("variants") if session.header else None
-    what = told.get(variant) if isinstance(told, dict) and variant is not None else None
+    variants = session.header.settings.get("variants") if session.header else None
+    what = variants.get(variant) if isinstance(variants, dict) and variant is not None else None
     model = what.get("model") if isinstance(what, dict) else None
     return variant, model if isinstance(model, str) else None
 

@@ -25,8 +25,8 @@ class Studies:
         before = self._known.get(event.name)
         if before is None and len(self._known) >= MOST_STUDIES:
             return {}
-        told = {} if before is None or event.elapsed_ns == 0 else before.failures
-        news = {name: why for name, why in event.failures.items() if name not in told}
+        known = {} if before is None or event.elapsed_ns == 0 else before.failures
+        news = {name: why for name, why in event.failures.items() if name not in known}
         if event.found is None and before is not None:
             failures = before.failures if event.elapsed_ns else event.failures
             earlier = before.found is not None

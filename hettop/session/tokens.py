@@ -37,10 +37,10 @@ class TokensPerCall:
 
 def tokens_per_call(session: Session) -> TokensPerCall | None:
     """As the header reports; None where the calls of this session are not counted in tokens."""
-    told = session.header.settings.get(SETTING) if session.header else None
-    if not isinstance(told, dict):
+    setting = session.header.settings.get(SETTING) if session.header else None
+    if not isinstance(setting, dict):
         return None
-    prefill, decode, by = _number(told.get("prefill")), _number(told.get("decode")), told.get("by")
+    prefill, decode, by = _number(setting.get("prefill")), _number(setting.get("decode")), setting.get("by")
     if prefill is None or decode is None:
         return None
     return TokensPerCall(prefill, decode, by if isinstance(by, str) else "")

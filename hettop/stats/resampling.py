@@ -76,6 +76,16 @@ def resampled_means(samples: Float64Array, block: int, resamples: int, rng: np.r
     return np.concatenate(found)
 
 
+def resampled_medians(rows: npt.ArrayLike, rng: np.random.Generator) -> Float64Array:
+    """Medians of `RESAMPLES` resamples of independent measurements, of each of which all values are drawn together.
+
+    rows: shape (k, n), k values of n >= 1 measurements. Returns shape (k, `RESAMPLES`).
+    """
+    values = np.asarray(rows, dtype=np.float64)
+    n = values.shape[1]
+    return np.asarray(np.median(values[:, rng.integers(0, n, (RESAMPLES, n))], axis=2))
+
+
 def _circle(samples: Float64Array, block: int) -> Float64Array:
     return np.concatenate((samples, samples[: block - 1]))
 
@@ -210,65 +220,6 @@ RESAMPLES = 1000
 
 MIN_SAMPLES = 10
 """Below this a resample has hardly any other values to take, and the interval would look certain."""
-
-MIN_BLOCKS = 5
-"""A shorter run than `MIN_BLOCKS` blocks is cut into shorter blocks: one block alone has no spread at all."""
-
-
-def block_bootstrap_difference(
-    a: npt.ArrayLike,
-    b: npt.ArrayLike,
-    q: float,
-    *,
-    block: int = BLOCK,
-    resamples: int = RESAMPLES,
-    rng: np.random.Generator,
-) -> tuple[float, float, float]:
-    """Difference of the q-quantile, b - a, and its 95% percentile interval (low, high), in the samples' unit.
-
-    `a` and `b` (shapes (n,) and (m,)) are in the order in which they were taken and are resampled independently in
-    circular blocks of `block` consecutive samples (Politis and Romano 1992); see `MIN_BLOCKS` for short runs.
-    ValueError below `MIN_SAMPLES` samples, or with block or resamples below 1.
-    """
-    first, second = np.asarray(a, dtype=np.float64).ravel(), np.asarray(b, dtype=np.float64).ravel()
-    if min(first.size, second.size) < MIN_SAMPLES:
-        raise ValueError(f"a comparison needs {MIN_SAMPLES} samples a side, not {first.size} and {second.size}")
-    if block < 1 or resamples < 1:
-        raise ValueError("block and resamples must be 1 or more")
-    spread = resampled_quantiles(second, q, block, resamples, rng) - resampled_quantiles(
-        first, q, block, resamples, rng
-    )
-    low, high = np.quantile(spread, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-    return quantile(second, q) - quantile(first, q), float(low), float(high)
-
-
-def resampled_quantiles(
-    samples: Float64Array, q: float, block: int, resamples: int, rng: np.random.Generator
-) -> Float64Array:
-    """The q-quantile (type 7) of each block resample of `samples`, shape (resamples,)."""
-    n = samples.size
-    length = max(1, min(block, n // MIN_BLOCKS))
-    blocks = -(-n // length)
-    circle = np.concatenate((samples, samples[: length - 1]))
-    windows = np.lib.stride_tricks.sliding_window_view(circle, length)
-    batch = max(1, _BATCH_VALUES // n)
-    found = [
-        _row_quantiles(
-            windows[rng.integers(0, n, (min(batch, resamples - done), blocks))].reshape(-1, blocks * length), n, q
-        )
-        for done in range(0, resamples, batch)
-    ]
-    return np.concatenate(found)
-
-
-def _row_quantiles(rows: Float64Array, n: int, q: float) -> Float64Array:
-    """Type 7 quantile of the first n values of each row; `rows` may be longer by part of a block."""
-    position = (n - 1) * q
-    below = int(position)
-    above = min(below + 1, n - 1)
-    parted = np.partition(rows[:, :n], (below, above), axis=1)
-    left, right = parted[:, below], parted[:, above]
-    return np.asarray(left + (right - left) * (position - below))
 
 
 LEAST_VALUES = 6

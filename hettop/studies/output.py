@@ -138,7 +138,7 @@ class StudyRecording:
                 "usage", "a recording of a study cannot be compressed", f"use {pack.plain_path(path).name}"
             )
         self._name, self._now, self._began = name, now, now()
-        self._arguments = [without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
+        self._arguments = arguments
         self._writer = Writer(path, header, force=force)
         self._kept = False
 
@@ -154,12 +154,19 @@ class StudyRecording:
     def keep(self, found: StudyResult, state: str = "done") -> None:
         """Write what was found; `state`: `done`, or `ended` by the user before its time. Raises HettopError (`io`)."""
         t = self._now() - self._began
-        study = Study(t=t, name=self._name, state=state, elapsed_ns=t, arguments=self._arguments, found=found.line())
-        self._writer.write(study)
+        self._writer.write(study_event(self._name, found, self._arguments, state=state, t=t, elapsed_ns=t))
         self._kept = True
         closed = self._writer.close(f"the study is {state}", t)
         if closed.fault is not None:
             raise HettopError("io", f"cannot record the study: {closed.fault}")
+
+
+def study_event(
+    name: str, found: StudyResult, arguments: Sequence[str], *, state: str, t: int, elapsed_ns: int
+) -> Study:
+    """The result of a study as a line of a recording. arguments: the command as the user entered it."""
+    words = [without_folders(word) for word in arguments[:MOST_ARGUMENTS]]
+    return Study(t=t, name=name, state=state, elapsed_ns=elapsed_ns, arguments=words, found=found.line())
 
 
 def without_folders(word: str) -> str:

@@ -28,7 +28,7 @@ def told(
     opening: events.Header | None = None,
     thermal: str | None = None,
 ) -> Side:
-    """A unit at work for ten seconds, and what the machine tells meanwhile: `busy` are the percents of its cores."""
+    """A unit at work for ten seconds, and what the machine reports meanwhile: `busy` are the percents of its cores."""
     running = events.Engine(t=0, unit="CPU_ONLY", state="running")
     stream: list[events.AnyEvent] = [running, events.Control(t=0, action="switch", units=["CPU_ONLY"])]
     stream += [
@@ -54,12 +54,12 @@ def compared(a: Side, b: Side) -> Comparison:
     return compare(a, b, np.random.default_rng(0))
 
 
-def test_on_the_same_machine_doing_the_same_nothing_is_told() -> None:
+def test_on_the_same_machine_doing_the_same_nothing_is_reported() -> None:
     result = compared(told([50, 2]), told([48, 6], memory=45.0, missed=0, kernel_ms=1.01))
     assert (result.circumstances, result.untold, result.fair) == ((), (), True)
 
 
-def test_a_regression_of_a_busier_machine_is_a_regression_and_the_busyness_is_told() -> None:
+def test_a_regression_of_a_busier_machine_is_a_regression_and_the_busyness_is_reported() -> None:
     result = compared(told([50, 4]), told([95, 99], slower=1.3))
     assert result.regressions == 1
     (circumstance,) = result.circumstances
@@ -78,7 +78,9 @@ def test_a_regression_of_a_busier_machine_is_a_regression_and_the_busyness_is_to
         ({"kernel_ms": 1.25}, "time of the canary's fixed work", (1.0, 1.25)),
     ],
 )
-def test_each_thing_that_slows_a_machine_is_told(b: dict[str, float], what: str, values: tuple[float, float]) -> None:
+def test_each_thing_that_slows_a_machine_is_reported(
+    b: dict[str, float], what: str, values: tuple[float, float]
+) -> None:
     (found,) = compared(told([50, 4]), told([50, 4], **b)).circumstances  # type: ignore[arg-type]
     assert (found.what, found.worse) == (what, "b")
     assert (found.a, found.b) == pytest.approx(values)
@@ -104,7 +106,7 @@ def test_the_machine_counts_only_while_the_unit_ran() -> None:
     assert surroundings.of("CPU_ONLY", "cpu:1") is None
 
 
-def test_a_run_too_short_to_be_told_of_is_said_to_be() -> None:
+def test_a_run_too_short_to_be_reported_is_said_to_be() -> None:
     session = session_of([window([2 * MS] * 100)])
     silent = Side(session, in_order_of(session), surroundings=Surroundings())
     assert compared(told([50, 4]), silent).untold == ("b",)
@@ -132,7 +134,7 @@ def test_heat_and_low_power_are_circumstances_too() -> None:
     ]
 
 
-def test_what_a_real_machine_did_tells_nothing_of_a_simulated_one() -> None:
+def test_what_a_real_machine_did_reports_nothing_of_a_simulated_one() -> None:
     a, b = told([50, 4], opening=header(simulated=True)), told([99, 99], opening=header(simulated=True))
     assert compared(a, b).circumstances == ()
     assert compared(a, b).untold == ()

@@ -93,7 +93,7 @@ def test_a_source_that_is_not_installed_says_so_and_what_to_do(tmp_path: Path) -
     assert macmon.fix
 
 
-def test_what_is_not_installed_is_named_with_the_command_that_mends_it(tmp_path: Path) -> None:
+def test_what_is_not_installed_is_named_with_the_command_that_repairs_it(tmp_path: Path) -> None:
     missing = [finding for finding in looked(tmp_path, modules=False).groups["optional parts"] if not finding.works]
     assert {(finding.works, finding.words) for finding in missing} == {(None, "not installed")}, "no fault"
     assert len(missing) == len(OPTIONAL)
@@ -112,7 +112,7 @@ def test_each_extra_of_the_package_that_users_may_want_is_looked_for() -> None:
     assert {fix for _, fix in OPTIONAL.values()} == {f"pip install 'hettop[{extra}]'" for extra in extras}
 
 
-def test_loads_are_told_as_they_would_be_refused(tmp_path: Path) -> None:
+def test_loads_are_reported_as_they_would_be_refused(tmp_path: Path) -> None:
     loads = by_name(looked(tmp_path), "competing load")
     assert loads["cpu, memory"].works
     whole = {kind for what in loads for kind in what.split(", ")}
@@ -141,7 +141,7 @@ def test_loads_are_told_as_they_would_be_refused(tmp_path: Path) -> None:
         (Terminal(), "tmux", None, "not installed; only required by hettop's end-to-end tests"),
     ],
 )
-def test_the_terminal_is_told_by_its_environment(
+def test_the_terminal_is_reported_by_its_environment(
     terminal: Terminal, what: str, works: bool | None, words: str, tmp_path: Path
 ) -> None:
     found = by_name(looked(tmp_path, terminal=terminal), "terminal")[what]
@@ -155,14 +155,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert "gone" in recordings.words
 
 
-def test_what_distorts_measurements_is_told(tmp_path: Path) -> None:
+def test_what_distorts_measurements_is_reported(tmp_path: Path) -> None:
     host = Host(chip="Apple M2", cores=8, warnings=["low-power mode is on"])
     assert by_name(looked(tmp_path, host=host), "machine")["attention"] == Finding(
         "attention", False, "low-power mode is on"
     )
 
 
-def test_the_caches_are_told_and_emptied(tmp_path: Path) -> None:
+def test_the_caches_are_reported_and_emptied(tmp_path: Path) -> None:
     cache = ModelCache(tmp_path / "cache", tmp_path / "other")
 
     def build(path: Path) -> None:

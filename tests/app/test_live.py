@@ -215,7 +215,7 @@ def test_redraws_end_up_in_the_stream(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_became_of_a_recording_is_told(closed: Closed, severity: str, text: str) -> None:
+def test_what_became_of_a_recording_is_reported(closed: Closed, severity: str, text: str) -> None:
     notice = recording_notice(closed)
     assert (notice.severity, notice.text) == (severity, text)
 
@@ -246,7 +246,7 @@ def test_a_simulated_machine_has_no_canary(tmp_path: Path) -> None:
     assert "canary" not in kinds_recorded(path)
 
 
-def test_a_simulated_machine_tells_its_power_and_a_baseline_rests_inference_and_goes_on(feed: LiveFeed) -> None:
+def test_a_simulated_machine_reports_its_power_and_a_baseline_rests_inference_and_goes_on(feed: LiveFeed) -> None:
     feed.switch("CPU_AND_NE")
     pumped(feed, lambda: feed.session.power is not None and steady(feed, "CPU_AND_NE") > 0, "there is power")
     feed.take_baseline()
@@ -360,7 +360,7 @@ def test_switching_breaks_a_baseline_off(feed: LiveFeed) -> None:
     assert feed.session.baselines == {}
 
 
-def test_samples_carry_the_thermal_state_that_the_power_source_tells(feed: LiveFeed) -> None:
+def test_samples_carry_the_thermal_state_that_the_power_source_reports(feed: LiveFeed) -> None:
     feed.switch("ALL")
     pumped(feed, lambda: any(key.thermal == "Nominal" for key in feed.session.conditions), "the state is known")
 

@@ -98,7 +98,7 @@ def test_it_is_a_mode_that_begins_and_ends_in_the_stream(feed: LiveFeed) -> None
     wait_for(lambda: gone(below), "all of them gone")
 
 
-def test_its_figures_grow_and_a_worker_that_is_killed_is_told_once_and_the_stream_goes_on(
+def test_its_figures_grow_and_a_worker_that_is_killed_is_reported_once_and_the_stream_goes_on(
     feed: LiveFeed, tmp_path: Path
 ) -> None:
     co_executing(feed)
@@ -156,7 +156,7 @@ def test_one_that_was_there_from_the_start_is_followed_by_the_first_unit(feed: L
 
 
 class Watts:
-    """A source that tells every tenth of a second of 5 W since the last time it was asked."""
+    """A source that reports every tenth of a second of 5 W since the last time it was asked."""
 
     def __init__(self) -> None:
         self._since = 0

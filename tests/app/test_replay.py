@@ -104,7 +104,7 @@ def test_the_moment_asked_for_stands_until_it_is_first_shown(recording: Path, cl
     feed.close()
 
 
-def test_it_plays_as_fast_as_told(recording: Path, clock: FakeClock) -> None:
+def test_it_plays_as_fast_as_asked(recording: Path, clock: FakeClock) -> None:
     feed = ReplayFeed(recording, speed=4, clock=clock)
     feed.pump()
     passed(feed, clock, 1)
@@ -221,7 +221,7 @@ def spiky(path: Path) -> Path:
     return path
 
 
-def test_spikes_are_gone_to_and_told_and_their_lack_is_said(tmp_path: Path, clock: FakeClock) -> None:
+def test_spikes_are_gone_to_and_reported_and_their_lack_is_said(tmp_path: Path, clock: FakeClock) -> None:
     feed = ReplayFeed(spiky(tmp_path / "s.jsonl"), clock=clock)
     feed.pump()
     for expected in (8, 15, 15):
@@ -262,7 +262,7 @@ class TestSelection:
         feed.select(-1)
         assert selection(feed) is None
 
-    def test_an_end_that_is_lost_is_told(self, feed: ReplayFeed) -> None:
+    def test_an_end_that_is_lost_is_reported(self, feed: ReplayFeed) -> None:
         selected(feed, 4, 10)
         assert feed.notices() == []
         feed.seek(12 * S)
@@ -313,7 +313,7 @@ class TestSelection:
         feed.toggle_loop()
         assert [notice.text.split(":")[0] for notice in feed.notices()] == ["no selection"] * 2
 
-    def test_several_units_are_told_all_of_them(self, tmp_path: Path, clock: FakeClock) -> None:
+    def test_several_units_are_reported_all_of_them(self, tmp_path: Path, clock: FakeClock) -> None:
         record(tmp_path / "a.jsonl", story(2, 30.0))
         feed = ReplayFeed(tmp_path / "a.jsonl", clock=clock)
         selected(feed, 0, 30)
@@ -323,13 +323,13 @@ class TestSelection:
         feed.close()
 
 
-def test_the_whole_recording_is_told_in_as_many_columns_as_asked(feed: ReplayFeed) -> None:
+def test_the_whole_recording_is_reported_in_as_many_columns_as_asked(feed: ReplayFeed) -> None:
     bands = feed.overview(40)
     assert len(bands) == 40
     assert {band.p50_ms for band in bands if band is not None} == {2.0}
 
 
-def test_changes_of_units_and_load_are_told(tmp_path: Path, clock: FakeClock) -> None:
+def test_changes_of_units_and_load_are_reported(tmp_path: Path, clock: FakeClock) -> None:
     stream: list[events.AnyEvent] = [
         header(),
         events.Control(t=0, action="start", units=["CPU_ONLY"]),

@@ -1,4 +1,4 @@
-"""A study's process: what it tells becomes events, and it leaves nothing behind."""
+"""A study's process: what it reports becomes events, and it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DOCUMENT = {
     "layers": [{**LAYER, "cache_resident": True}],
     "by_op": {"Conv": 1.0},
 }
-# Instead of hettop: tells what its first argument says, and waits for the file of the second where it shall.
+# Instead of hettop: prints its first argument, and waits for the file of the second where it shall.
 STANDIN = f"""
 import json, os, sys, time
 def tell(**line):
@@ -127,7 +127,7 @@ def test_one_that_says_nothing_has_no_answer(studies: StudyRunner) -> None:
     assert told.error.message == "the study ended without a result"
 
 
-def test_how_far_it_is_is_told_at_most_each_second(studies: StudyRunner) -> None:
+def test_how_far_it_is_is_reported_at_most_each_second(studies: StudyRunner) -> None:
     studies.start(kind("hang"), 0)
     assert studies.poll(SECOND - 1) is None
     told: list[Study] = []
@@ -141,7 +141,7 @@ def test_how_far_it_is_is_told_at_most_each_second(studies: StudyRunner) -> None
     assert studies.poll(SECOND) is None, "it has told nothing new"
 
 
-def test_one_that_tells_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: StudyRunner) -> None:
+def test_one_that_reports_more_than_a_pipe_holds_need_not_wait_for_a_second_to_pass(studies: StudyRunner) -> None:
     studies.start(kind("long"), 0)
     assert ended(studies, 1).state == "done"
 

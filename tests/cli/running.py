@@ -132,7 +132,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], words: str) -> None:
 
 
 def read(descriptor: int) -> bytes:
-    """What a terminal has to tell; nothing once its other end is closed."""
+    """What a terminal has printed; nothing once its other end is closed."""
     try:
         return os.read(descriptor, 65536)
     except OSError:  # as Linux says it

@@ -71,7 +71,7 @@ def test_thresholds_that_hold_say_nothing() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_threshold_that_fails_is_told_beside_the_result() -> None:
+def test_a_threshold_that_fails_is_reported_beside_the_result() -> None:
     done = hettop(*SHORT, "--json", "--assert", "ALL.p90<1us", "--assert", "ALL.native_p90<1s", "--assert", "ALL.n>1")
     assert done.returncode == 1
     assert len(one_document(done.stdout)["conditions"]) == 2
@@ -166,7 +166,7 @@ def test_a_recording_that_is_taken_away_fails_the_bench_and_keeps_the_result(tmp
     assert "the recording is incomplete" in stderr
 
 
-def test_all_that_a_recording_lacks_is_told_whether_lines_in_it_say_so_or_not(
+def test_all_that_a_recording_lacks_is_reported_whether_lines_in_it_say_so_or_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     print_recorded(Closed("r.jsonl", 100, samples=5, dropped=3000, undeclared=70, fault=None))
@@ -239,7 +239,7 @@ def test_a_reader_that_has_enough_ends_it_quietly() -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_output_that_cannot_be_written_is_told_without_a_traceback() -> None:
+def test_output_that_cannot_be_written_is_reported_without_a_traceback() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*HETTOP, *SHORT],
@@ -329,7 +329,7 @@ def test_rests_and_turns_exclude_each_other() -> None:
     assert_refused(called("bench", "--rest", "1s", "--rate", "30"), "no time for pauses")
 
 
-def test_a_warm_up_until_steady_is_told_in_the_table_and_overrides_a_protocol() -> None:
+def test_a_warm_up_until_steady_is_reported_in_the_table_and_overrides_a_protocol() -> None:
     unit = ("--backend", "simulated", "--units", "CPU_ONLY", "--runs", "30")
     done = hettop("bench", *unit, "--warmup", "auto", "--protocol", "m2", COLUMNS="200")
     assert done.returncode == 0, done.stderr

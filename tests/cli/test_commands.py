@@ -56,6 +56,6 @@ def test_the_table_imports_no_runner() -> None:
 
 
 def test_the_command_line_is_kept_as_it_was_written() -> None:
-    """A study's recording tells by which command it was made."""
+    """A study's recording reports by which command it was made."""
     assert parse("sweep", ["--batch", "1,2"]).command == ["sweep", "--batch", "1,2"]
     assert parse(LIVE, ["model.onnx"]).command == ["model.onnx"]

@@ -92,7 +92,7 @@ bindkey '^I' complete-word
 told() { print -r -- "line<$BUFFER>" }
 zle -N told; bindkey '^G' told
 """
-"""As a user has it, with the file in a folder of `fpath`; Ctrl+G tells what stands on the line."""
+"""As a user has it, with the file in a folder of `fpath`; Ctrl+G reports what stands on the line."""
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def until(far: int, wanted: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_is_told_every_command_and_option(shell: str) -> None:
+def test_every_shell_knows_every_command_and_option(shell: str) -> None:
     text = called("completions", shell).stdout
     for command, options in all_options():
         assert command in text

@@ -20,7 +20,7 @@ def config(home: dict[str, str], *arguments: str, **environment: str) -> subproc
     return hettop("config", *arguments, cwd=None, **{**home, **environment})
 
 
-def test_without_a_file_it_says_so_and_shows_what_is_in_force(home: dict[str, str], tmp_path: Path) -> None:
+def test_without_a_file_it_says_so_and_shows_what_is_active(home: dict[str, str], tmp_path: Path) -> None:
     done = config(home)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"{tmp_path}/config/hettop/config.toml  (does not exist)" in done.stdout
@@ -38,7 +38,7 @@ def test_the_example_is_written_once_and_sets_nothing(home: dict[str, str], tmp_
     assert path.read_text() == "fps = 8\n"
 
 
-def test_every_value_tells_where_it_came_from(home: dict[str, str], tmp_path: Path) -> None:
+def test_every_value_reports_where_it_came_from(home: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('ascii = true\nfps = 8\nwindow = 10\n[keys]\n"unit.next" = "u"\n')
     done = config(home, "--json", "--fps", "2", HETTOP_CONFIG=str(file), HETTOP_WINDOW="60")
@@ -55,7 +55,7 @@ def test_every_value_tells_where_it_came_from(home: dict[str, str], tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["", 'theme = "nope"\n'])
-def test_without_colours_the_theme_that_the_screen_takes_is_told_and_why(
+def test_without_colours_the_theme_that_the_screen_takes_is_reported_and_why(
     home: dict[str, str], tmp_path: Path, text: str
 ) -> None:
     file = tmp_path / "mine.toml"
@@ -87,7 +87,7 @@ def test_all_that_is_wrong_is_named_and_the_exit_code_says_so(home: dict[str, st
     assert any("mine.toml, line 4: freeze: i is already the key of interleave" in line for line in wrong)
     assert "note: ctrl+b is the prefix key of tmux" in done.stdout
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line}
-    assert rows["theme"] == ['"hettop-dark"', "default"], "what is in force, not what was asked for"
+    assert rows["theme"] == ['"hettop-dark"', "default"], "what is active, not what was asked for"
 
 
 @pytest.mark.parametrize("text", ["a = [", "\x00", "[[keys]]\na = 1\n", "keys = 3\n", 'theme = "\\u001b[31m"\n'])

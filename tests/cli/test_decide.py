@@ -241,10 +241,16 @@ def test_of_starts_with_and_without_a_compilation_those_count_of_which_there_are
 
 def test_a_model_is_started_anew_before_it_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hettop.cli.decide.DEFAULT_REPEAT", 1)
-    options = ("--runs", "20", "--power", "none", "--cold", "60s", "--calls", "3", "--json")
+    options = ("--runs", "20", "--power", "none", "--cold", "60s", "--calls", "3", "--json", "--record", "r.jsonl")
     done = hettop("decide", *SIMULATED[:4], *options, cwd=tmp_path)
     document = one_document(done.stdout)
     assert done.returncode == 4, "one start proves nothing"
     assert {unit: found["n"] for unit, found in document["start_up"]["evidence"].items()} == {"CPU_AND_NE": 1, "ALL": 1}
     assert {row["n"] for row in document["conditions"]} == {20}
     assert document["totals"]["calls"] == 3
+    again = one_document(hettop("decide", "r.jsonl", "--cold", "60s", "--calls", "3", "--json", cwd=tmp_path).stdout)
+    for name in ("met", "cached"):
+        assert again["start_up"].get(name) == document["start_up"].get(name)
+    assert [row["unit"] for row in again["totals"]["units"]] == [row["unit"] for row in document["totals"]["units"]]
+    for row, before in zip(again["totals"]["units"], document["totals"]["units"], strict=True):
+        assert row["ms"] == pytest.approx(before["ms"], rel=1e-5), "the recording holds six digits"

@@ -13,7 +13,7 @@ from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
 
 
-def test_it_tells_what_works_as_a_page_and_as_json() -> None:
+def test_it_reports_what_works_as_a_page_and_as_json() -> None:
     page = hettop_process("doctor")
     assert page.returncode == 0
     assert "onnxruntime: CPU_ONLY" in page.stdout

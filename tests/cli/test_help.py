@@ -56,7 +56,7 @@ def test_a_command_as_a_topic_has_its_own_help() -> None:
     assert called("help", "bench").stdout == called("bench", "--help").stdout
 
 
-def test_an_unknown_topic_is_told_the_nearest() -> None:
+def test_an_unknown_topic_gets_the_nearest_as_a_hint() -> None:
     assert_refused(called("help", "percentile"), "did you mean 'percentiles'?")
     assert_refused(called("help", "\x1b[31m"), "unknown topic")
 

@@ -103,7 +103,7 @@ def test_wrong_use_is_answered_before_anything_is_measured(arguments: tuple[str,
     assert_refused(called(*arguments), words)
 
 
-def test_a_mistyped_command_is_told_which_one_was_meant_or_which_ones_there_are() -> None:
+def test_a_mistyped_command_gets_as_a_hint_which_one_was_meant_or_which_ones_there_are() -> None:
     meant, there_are = "did you mean 'bench'?", "hettop help lists all commands"
     for arguments, words, hint in (
         (("benhc",), "unknown command or model: 'benhc'", meant),

@@ -64,7 +64,7 @@ def test_each_row_names_its_file_where_there_are_several(tmp_path: Path) -> None
     assert rows_of == {"net": "x/a.json", "net2": "y/a.json"}
 
 
-def test_files_are_told_apart_by_as_few_folders_as_it_takes() -> None:
+def test_files_are_distinguished_by_as_few_folders_as_it_takes() -> None:
     assert names_of_files(["/a/b/s.json", "/a/c/s.json", "t.json"]) == ["b/s.json", "c/s.json", "t.json"]
     assert names_of_files(["s.json", "s.json"]) == ["s.json", "s.json"]
 

@@ -56,7 +56,7 @@ def test_people_get_a_table(capture: str) -> None:
     assert "n/a, not in this capture: dram, package" in done.stdout
 
 
-def test_what_was_dropped_is_told_beside_the_samples(capture: str) -> None:
+def test_what_was_dropped_is_reported_beside_the_samples(capture: str) -> None:
     path = Path(capture)
     path.write_bytes(path.read_bytes()[:-30])
     assert one_document(called("power", "--replay", capture, "--json").stdout)["skipped"] == {"torn": 1}

@@ -49,14 +49,14 @@ def test_a_document_ends_by_itself_and_names_its_source() -> None:
     assert (document["refused"], document["skipped"]) == ({}, {})
 
 
-def test_sources_that_were_passed_over_are_told() -> None:
+def test_sources_that_were_passed_over_are_reported() -> None:
     done = Done(mac(sudo="password", interval="0.01"), shape="json", duration_ns=100 * MS)
     document = one_document(done.stdout)
     assert document["source"] == "macmon"
     assert document["refused"]["powermetrics"] == "macOS reports power to root only"
 
 
-def test_another_interval_than_powermetrics_keeps_is_told() -> None:
+def test_another_interval_than_powermetrics_keeps_is_reported() -> None:
     done = Done(mac(interval="0.01"), shape="json", interval_ns=100 * MS, duration_ns=SECOND)
     document = one_document(done.stdout)
     assert "a sample every 500 ms, not the requested 100 ms" in document["notes"]
@@ -98,7 +98,7 @@ def test_no_source_is_exit_2_with_every_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", ["json", "jsonl", "table"])
-def test_a_source_that_is_named_and_does_not_work_is_exit_2_with_its_mend(shape: str) -> None:
+def test_a_source_that_is_named_and_does_not_work_is_exit_2_with_its_repair(shape: str) -> None:
     done = Done(mac(sudo="password"), source="powermetrics", shape=shape)
     assert (done.code, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
@@ -150,7 +150,7 @@ def test_without_a_limit_no_time_is_up() -> None:
     assert not any(printing.out_of_time(hour * 3600 * SECOND) for hour in range(100))
 
 
-def test_a_pc_tells_its_package(tmp_path: Path) -> None:
+def test_a_pc_reports_its_package(tmp_path: Path) -> None:
     bench = pc(write_tree(tmp_path, RAPL_FILES))
     done = Done(bench, shape="json", interval_ns=50 * MS, duration_ns=100 * MS)
     document = one_document(done.stdout)
@@ -196,7 +196,7 @@ def test_an_interrupt_prints_what_was_gathered(number: signal.Signals, shape: st
 
 
 def _wait_until_it_plays(process: subprocess.Popen[str]) -> None:
-    """Nothing is printed before the end: the capture being open tells, and then its first windows pass."""
+    """Nothing is printed before the end: an open capture shows, and then its first windows pass."""
     folder = Path(f"/proc/{process.pid}/fd")
     if not folder.exists():
         pytest.skip("needs /proc to see that the capture is open")

@@ -48,7 +48,7 @@ def test_a_capture_gives_no_figure_and_is_called_one(command: tuple[str, ...], t
         assert (done.returncode, document["energy_budget"]["met"]) == (4, {"CPU_ONLY@1": None})
 
 
-def test_without_power_bench_says_why_and_what_mends_it() -> None:
+def test_without_power_bench_says_why_and_what_repairs_it() -> None:
     done = hettop("bench", *SMALL, "--runs", "20", "--json")
     power = one_document(done.stdout)["power"]
     assert power["reason"].startswith("not measured with --runs")

@@ -35,7 +35,7 @@ def test_verify_says_that_a_recording_is_whole(whole: Path) -> None:
     assert ": valid" in done.stdout.splitlines()[0]
 
 
-def test_verify_ends_with_1_on_damage_and_says_how_to_mend_it(torn: Path) -> None:
+def test_verify_ends_with_1_on_damage_and_says_how_to_repair_it(torn: Path) -> None:
     done = called("verify", str(torn))
     assert done.returncode == 1
     assert "DAMAGED" in done.stdout
@@ -78,7 +78,7 @@ def test_repair_needs_a_name_and_never_takes_the_file_itself(torn: Path) -> None
     assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never overwritten")
 
 
-def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
+def test_a_joined_recording_is_reported_with_the_command_that_gets_it(whole: Path, tmp_path: Path) -> None:
     first = whole.read_bytes()
     joined = tmp_path / "joined.jsonl"
     joined.write_bytes(first + first)
@@ -87,7 +87,7 @@ def test_a_joined_recording_is_told_with_the_command_that_gets_it(whole: Path, t
     assert joined.read_bytes()[len(first) :] == first
 
 
-def test_export_writes_beside_the_recording_and_tells_the_names(whole: Path) -> None:
+def test_export_writes_beside_the_recording_and_reports_the_names(whole: Path) -> None:
     done = called("export", str(whole), "--to", "csv")
     assert done.returncode == 0, done.stderr
     names = [Path(line).name for line in done.stdout.splitlines()]
@@ -171,7 +171,19 @@ def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_
     out = tmp_path / "report.html"
     assert called("report", str(whole), str(other), "-o", str(out)).returncode == 0
     assert out.read_text().startswith("<!doctype html>")
-    assert_refused(called("report", str(whole), "-o", str(tmp_path / "report.pdf")), ".md or .html")
+    assert called("report", str(whole), str(other), "--format", "html").stdout == out.read_text()
+    assert_refused(called("report", str(whole), "-o", str(tmp_path / "report.pdf")), ".md, .markdown, .html, .htm")
+
+
+def test_a_report_replaces_a_file_with_force_alone_and_never_a_recording(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.txt"
+    out.write_text("an earlier report")
+    assert called("report", str(whole), "-o", str(out), "--format", "md").returncode == 2
+    assert called("report", str(whole), "-o", str(out), "--format", "md", "--force").returncode == 0
+    assert out.read_text().startswith("# ")
+    before = whole.read_bytes()
+    assert_refused(called("report", str(whole), "-o", str(whole), "--format", "md", "--force"), "not replaced")
+    assert whole.read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [("verify",), ("report",), ("verify", "--json")])

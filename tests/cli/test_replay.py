@@ -46,7 +46,7 @@ def test_at_says_where_to_stop(recording: Path) -> None:
     assert row["n"] == 20
 
 
-def test_what_was_skipped_is_told(recording: Path) -> None:
+def test_what_was_skipped_is_reported(recording: Path) -> None:
     with recording.open("ab") as file:
         file.write(b'nonsense\n{"k":"martian","t":3000000000}\n{"k":"sam')
     document = one_document(hettop("replay", str(recording), "--json").stdout)

@@ -51,5 +51,5 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
     assert "hettop[serve]" in caught.value.hint
 
 
-def test_a_model_in_the_place_of_the_port_is_told_apart() -> None:
+def test_a_model_in_the_place_of_the_port_is_distinguished() -> None:
     assert_refused(called("--serve", "model.onnx"), "hint: write --serve 8000, or put --serve last")

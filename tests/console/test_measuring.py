@@ -40,7 +40,7 @@ def test_units_that_had_too_few_turns_are_said_to_have(
     assert capsys.readouterr().err == words
 
 
-def test_what_mends_it_is_what_the_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_repairs_it_is_what_the_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
     print_turns_problem(Turns("ALL", 1, 2_000 * MS, by_power=True), MORE_RUNS)
     assert "hint: use more --runs, or --power none" in capsys.readouterr().err
 

@@ -40,7 +40,7 @@ MODULES_WITH_NATIVE = ("model", "_compiled_model", "compute_device", "compute_pl
 
 
 class Bench:
-    """A machine with Core ML on it, described by a file in `folder`; what is loaded later sees what is told later."""
+    """A machine with Core ML on it, described by a file in `folder`; what is loaded later sees what is set later."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "standin-coreml.json"

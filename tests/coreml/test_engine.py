@@ -219,7 +219,7 @@ def test_a_call_that_never_ends_is_ended_and_said(call: int, doing: str, begin: 
 
 
 @pytest.mark.parametrize(("name", "kind"), [("SIGKILL", "killed"), ("SIGABRT", "crashed"), ("SIGSEGV", "crashed")])
-def test_a_death_at_load_is_told_by_its_signal(name: str, kind: str, begin: Begin, bench: Bench) -> None:
+def test_a_death_at_load_is_reported_by_its_signal(name: str, kind: str, begin: Begin, bench: Bench) -> None:
     bench.behave(UNIT, die_in_load=name)
     failure = begin().failure()
     assert (failure.kind, failure.message) == (kind, f"engine process killed by {name} while loading")
@@ -259,7 +259,7 @@ def test_other_units_go_on_when_one_aborts_and_a_restart_brings_it_back(begin: B
     assert run.engine.done == {"CPU_ONLY", UNIT}
 
 
-def test_what_the_framework_raises_is_told_in_its_words(begin: Begin, bench: Bench) -> None:
+def test_what_the_framework_raises_is_reported_in_its_words(begin: Begin, bench: Bench) -> None:
     bench.behave(UNIT, raise_in_predict="Unable to compute the prediction", at_call=40)
     run = begin(runs=100)
     failure = run.failure()

@@ -1,4 +1,4 @@
-"""`hettop plan --run` on Core ML's units, over the bench: slices really run, and what a unit cannot hold is told."""
+"""`hettop plan --run` on Core ML's units, over the bench: slices really run, and what a unit cannot hold is shown."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_unit_that_answers_wrong_only_in_slices_is_an_error(bench: Bench, tmp_
     document = one_document(
         planned(bench, tmp_path, model, *BOTH, "--run", "--slices", "CPU_ONLY_1, CPU_AND_NE_2", "--json").stdout
     )
-    assert document["run"]["apart"]["CPU_AND_NE"] > 0.1  # and the reader is told
+    assert document["run"]["apart"]["CPU_AND_NE"] > 0.1  # and the reader sees it
     assert document["run"]["cut_difference"] <= 1e-5
 
 
@@ -150,7 +150,7 @@ def test_without_any_plan_that_can_be_read_nothing_is_planned(bench: Bench, tmp_
     assert "cannot read the compute plan: the plan reader killed by SIGABRT" in done.stderr
 
 
-def test_a_load_that_hangs_is_ended_and_told(bench: Bench, tmp_path: Path) -> None:
+def test_a_load_that_hangs_is_ended_and_reported(bench: Bench, tmp_path: Path) -> None:
     bench.behave(hang_in_load=True)
     subject = Subject(model=str(models.two_outputs(tmp_path / "m.mlpackage")), devices=("CPU_ONLY",))
     environment = {**bench.environment(), "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}

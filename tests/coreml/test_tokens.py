@@ -57,7 +57,7 @@ def check(document: dict[str, Any], unit: str, prompt: int) -> dict[str, dict[st
     return rows
 
 
-def test_shapes_run_on_linux_and_a_recording_tells_the_same(flexible: Path, tmp_path: Path) -> None:
+def test_shapes_run_on_linux_and_a_recording_reports_the_same(flexible: Path, tmp_path: Path) -> None:
     recording = str(tmp_path / "r.jsonl")
     done = hettop("bench", str(flexible), "--units", "CPU_ONLY@1", *SHAPES, *SHORT, "--record", recording, "--json")
     assert done.returncode == 0, done.stderr

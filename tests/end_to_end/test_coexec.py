@@ -58,7 +58,7 @@ def test_a_worker_that_is_killed_is_named_and_the_other_goes_on(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_told_to_end_it_leaves_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
+def test_asked_to_end_it_leaves_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
     with Terminal(tmp_path, LIVE) as terminal:
         family = co_executing(terminal)
         terminal.signal(number)

@@ -28,7 +28,7 @@ def running(terminal: Terminal, recording: Path) -> list[int]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_told_to_end_it_closes_everything(number: signal.Signals, code: int, tmp_path: Path) -> None:
+def test_asked_to_end_it_closes_everything(number: signal.Signals, code: int, tmp_path: Path) -> None:
     with Terminal(tmp_path, ["--record", "r.jsonl", "--load", "cpu:1"]) as terminal:
         family = running(terminal, tmp_path / "r.jsonl")
         terminal.signal(number)
@@ -94,7 +94,7 @@ def test_when_its_terminal_goes_away_it_ends_and_closes_the_recording(tmp_path: 
     assert json.loads((tmp_path / "r.jsonl").read_text().splitlines()[-1])["k"] == "end"
 
 
-def test_told_to_continue_without_having_stopped_it_goes_on_as_it_was_and_quits(tmp_path: Path) -> None:
+def test_asked_to_continue_without_having_stopped_it_goes_on_as_it_was_and_quits(tmp_path: Path) -> None:
     with Terminal(tmp_path, ["--record", "r.jsonl"]) as terminal:
         terminal.until("LIVE", "P90", "REC")
         process, family = terminal.hettop(), terminal.family()

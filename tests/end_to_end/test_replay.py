@@ -41,5 +41,5 @@ def go_to(terminal: Terminal, *keys: str) -> None:
 
 
 def selected(shown: str) -> bool:
-    """Whether a line tells of samples between the two ends."""
+    """Whether a line is about samples between the two ends."""
     return any(line.lstrip().startswith("(") and " n " in line and "P90" in line for line in shown.splitlines())

@@ -19,7 +19,7 @@ def test_the_walk_names_these_keys() -> None:
     assert re.findall(r"[Pp]ress `([^`]+)`", WALK) == ["c", "i", "l", "?", "v"]
 
 
-def test_the_walk_goes_as_it_is_told(tmp_path: Path) -> None:
+def test_the_walk_goes_as_asked(tmp_path: Path) -> None:
     with Terminal(tmp_path, ["--demo"], environment=of_this_user(tmp_path)) as terminal:
         terminal.until("Welcome to hettop", "SIMULATED")
         terminal.press("Escape")

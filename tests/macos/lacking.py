@@ -61,7 +61,7 @@ def linux_only(version: Version, running: Version = sys.version_info[:2]) -> Nam
 
 @cache
 def _stubs() -> list[tuple[str, ast.Module]]:
-    """Those of typeshed that tell systems apart."""
+    """Those of typeshed that distinguish systems."""
     mypy = find_spec("mypy")
     if mypy is None or mypy.origin is None:
         raise ModuleNotFoundError("mypy is not installed")

@@ -6,7 +6,7 @@ from hettop.measurement.measurement import FrameTimes
 from tests.streams import MS, S
 
 
-def test_redraws_are_told_once_in_two_seconds() -> None:
+def test_redraws_are_reported_once_in_two_seconds() -> None:
     frames = FrameTimes()
     frames.add(2 * MS, 100 * MS)
     frames.add(7 * MS, 350 * MS)
@@ -19,7 +19,7 @@ def test_redraws_are_told_once_in_two_seconds() -> None:
     assert (event.redraws, event.worst_ns) == (1, MS)
 
 
-def test_a_redraw_began_when_the_one_before_was_told_of() -> None:
+def test_a_redraw_began_when_the_one_before_was_reported() -> None:
     frames = FrameTimes()
     frames.add(2 * MS, 100 * MS)  # when that one began nobody knows
     frames.add(7 * MS, 350 * MS)

@@ -116,7 +116,7 @@ def test_a_duration_is_of_steady_time(setup: Setup) -> None:
         assert 150_000_000 < condition.active_ns < 400_000_000
 
 
-def test_paced_units_are_told_as_such(setup: Setup) -> None:
+def test_paced_units_are_reported_as_such(setup: Setup) -> None:
     session = measured(setup, MeasureOptions(warmup=0, runs=40, rate_hz=200.0))
     assert session.control is not None
     assert (session.control.mode, session.control.rate_hz) == ("paced", 200.0)

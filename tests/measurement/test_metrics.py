@@ -72,7 +72,7 @@ def samples(text: str, name: str) -> list[tuple[dict[str, str], float]]:
     ]
 
 
-def test_it_tells_what_is_known_now_in_the_words_of_the_export(pumped: Pumped) -> None:
+def test_it_reports_what_is_known_now_in_the_words_of_the_export(pumped: Pumped) -> None:
     status, text = ask(pumped.metrics.port)
     assert status == 200
     ((labels, count),) = samples(text, "hettop_latency_seconds_count")
@@ -116,7 +116,7 @@ def test_native_histograms_are_for_those_who_ask_for_them(pumped: Pumped) -> Non
     assert "positive_spans:[-143:1,34:1],positive_deltas:[100,-99]" in line
 
 
-def test_a_session_that_stands_still_tells_nothing_rather_than_old_figures() -> None:
+def test_a_session_that_stands_still_reports_nothing_rather_than_old_figures() -> None:
     metrics = Metrics(0, patience_s=0.05)
     status, text = ask(metrics.port)
     metrics.close()

@@ -33,7 +33,7 @@ def test_each_protocol_is_what_its_paper_says(name: str, expected: tuple[Any, ..
     assert (found.protocol["name"], found.protocol["overridden"]) == (name, {})
 
 
-def test_an_option_overrides_the_protocol_and_that_is_told() -> None:
+def test_an_option_overrides_the_protocol_and_that_is_reported() -> None:
     found = under_protocol("embench", {"runs": 20, "rest_ns": 0}, USUAL)
     assert (found.warmup, found.runs, found.rest_ns) == (10, 20, 0)
     assert found.protocol is not None

@@ -1,4 +1,4 @@
-"""A recording begun in the middle of a session opens with what is in force, on a clock of its own."""
+"""A recording begun in the middle of a session opens with what is active, on a clock of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_it_opens_with_the_state_that_is_in_force(tmp_path: Path) -> None:
+def test_it_opens_with_the_state_that_is_active(tmp_path: Path) -> None:
     recorder = Recorder(in_the_middle(), lambda: WALL)
     recorder.start(tmp_path / "middle.jsonl", 30 * S)
     recorder.stop("done", 32 * S)
@@ -78,7 +78,7 @@ def test_folding_the_opening_gives_the_state_that_was() -> None:
     assert again.samples == 0
 
 
-def test_what_was_told_of_units_and_power_is_told_again() -> None:
+def test_what_was_reported_units_and_power_is_reported_again() -> None:
     session = in_the_middle()
     told: list[events.AnyEvent] = [
         events.Plan(t=6 * S, unit="CPU_ONLY", ops=3),
@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_made_leaves_it_without_a_recording(tmp_path: Path
     assert recorder.writer is None
 
 
-def test_wall_time_is_told_in_utc() -> None:
+def test_wall_time_is_reported_in_utc() -> None:
     local = datetime(2026, 1, 31, 13, 30, 0, 1999, tzinfo=timezone(timedelta(hours=1, minutes=30)))
     assert rfc3339(local) == "2026-01-31T12:00:00.001Z"
 

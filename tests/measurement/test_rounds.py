@@ -89,7 +89,7 @@ class SlowBackend(faulty.FaultyBackend):
 
 
 def test_no_two_candidates_run_at_once() -> None:
-    """A turn ends when the last call has ended, not when it was told to."""
+    """A turn ends when the last call has ended, not when it was asked to."""
     slow = [candidate(name, backend="tests.measurement.test_rounds:SlowBackend") for name in "ab"]
     rounds = Rounds(slow, ("CPU_ONLY",), MeasureOptions(warmup=0, runs=6, power="none"), raw_limit=RAW_LIMIT)
     running: set[frozenset[str]] = set()
@@ -176,7 +176,7 @@ def test_a_recording_that_is_there_stops_it_before_anything_runs(tmp_path: Path)
         ("load", "it : no such file", False),
     ],
 )
-def test_want_of_memory_is_told_by_what_is_said(kind: str, message: str, memory: bool) -> None:
+def test_want_of_memory_is_reported_by_what_is_said(kind: str, message: str, memory: bool) -> None:
     assert ran_out_of_memory(Failure(kind=kind, message=message)) is memory
 
 

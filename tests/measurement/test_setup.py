@@ -25,7 +25,7 @@ CORE_ML = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
 
 
 class HereOrNot(CoreMLBackend):
-    """Core ML on a machine that is told whether it has it."""
+    """Core ML on a machine that is given whether it has it."""
 
     def __init__(self, clock: Clock, why_not: str | None) -> None:
         super().__init__(clock)
@@ -200,7 +200,7 @@ def test_all_means_every_configuration_of_this_machine() -> None:
     assert prepare(SIMULATED, ("all",), 4).units == CORE_ML
 
 
-def test_units_that_cannot_run_here_are_told_with_the_reason() -> None:
+def test_units_that_cannot_run_here_are_reported_with_the_reason() -> None:
     absent = prepare(ModelOptions(), None, 2, elsewhere).absent
     assert set(absent) == {"CPU_AND_GPU", "CPU_AND_NE", "ALL"}
     assert all("Core ML" in why for why in absent.values())

@@ -58,17 +58,17 @@ def test_shapes_make_a_unit_that_decodes_and_its_variant_that_prefills(flexible:
     assert variant.words == "prefill with tokens=1,64; the unit itself is decode, with tokens=1,1"
 
 
-def test_functions_are_counted_by_the_shapes_that_the_model_tells(functions: Path) -> None:
+def test_functions_are_counted_by_the_shapes_that_the_model_reports(functions: Path) -> None:
     setup = setup_of(functions, "@prefill", "@decode")
     assert setup.tokens == TokensPerCall(16, 1, "axis 1 of tokens")
     assert (setup.function, setup.variants["prefill"].job["function"]) == ("decode", "prefill")
 
 
-def test_a_number_of_tokens_that_is_told_is_taken(functions: Path) -> None:
+def test_a_number_of_tokens_that_is_reported_is_taken(functions: Path) -> None:
     assert setup_of(functions, "@prefill", "@decode", (20, 2)).tokens == TokensPerCall(20, 2, "--tokens")
 
 
-def test_lengths_that_no_shape_tells_are_asked_for_and_not_guessed(flexible: Path) -> None:
+def test_lengths_that_no_shape_reports_are_asked_for_and_not_guessed(flexible: Path) -> None:
     error = refusal(flexible, "tokens=1,64", "@main")  # decode runs the model's default length, which is not its limit
     assert (error.kind, error.hint.rpartition(": ")[2]) == ("usage", "--tokens PREFILL,DECODE such as 128,1")
 

@@ -1,4 +1,4 @@
-"""When the engine is told that a warm-up is over."""
+"""When the engine is reported that a warm-up is over."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def warming(session: Session, calls: int, latency_ns: int = 2 * MS) -> None:
     session.fold(window([latency_ns] * calls, unit="A", phase="warmup"))
 
 
-def test_a_steady_unit_is_told_once() -> None:
+def test_a_steady_unit_is_reported_once() -> None:
     told: list[str] = []
     session, warmups = Session(), WarmUps(told.append)
     warming(session, 49)

@@ -112,7 +112,7 @@ def test_the_use_of_another_process_counts_and_ends_with_it(tmp_path: Path) -> N
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_entries_tell_their_size_and_the_latest_used_comes_first(tmp_path: Path) -> None:
+def test_entries_report_their_size_and_the_latest_used_comes_first(tmp_path: Path) -> None:
     cache = models(tmp_path)
     for second, letter in ((20, "a"), (10, "b")):
         age(tmp_path, used(cache, package(tmp_path, letter)), second)

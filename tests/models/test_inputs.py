@@ -104,7 +104,7 @@ def test_an_optional_input_that_is_asked_for_is_made() -> None:
 # -- shapes -------------------------------------------------------------------------------------------------------
 
 
-def test_dynamic_axes_are_1_unless_told() -> None:
+def test_dynamic_axes_are_1_unless_specified() -> None:
     assert make_inputs([DYNAMIC], InputOptions())["x"].shape == (1, 3, 1)
     assert make_inputs([DYNAMIC], InputOptions(shapes={"x": (8, 3, 5)}))["x"].shape == (8, 3, 5)
 

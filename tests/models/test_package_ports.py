@@ -40,7 +40,7 @@ def test_the_translations_type_and_names_of_axes_stay() -> None:
     assert (port.dtype, port.shape, port.kind, port.usual) == ("float32", (1, 3, "x_2", 6), "image", (1, 3, 4, 6))
 
 
-def test_a_description_of_another_rank_tells_nothing_of_the_shape() -> None:
+def test_a_description_of_another_rank_reports_nothing_of_the_shape() -> None:
     port = described(
         Port("x", "float32", ("n", 4)), Described("x", "array", "float32", (4,), optional=True, default=1.0)
     )

@@ -71,7 +71,7 @@ def test_what_no_tool_writes_is_refused_by_name(source: Path, tmp_path: Path) ->
     assert refused.value.kind == "input"
 
 
-def test_a_tool_that_gives_up_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_tool_that_gives_up_is_reported_in_a_line(tmp_path: Path) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"no model at all")
     with pytest.raises(HettopError, match="cannot create fp16: ") as refused:

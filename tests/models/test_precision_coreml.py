@@ -1,4 +1,4 @@
-"""Packages with compressed weights, as coremltools writes them on any system; the translation tells what is in them."""
+"""Packages with compressed weights as coremltools writes them; the translation shows what is in them."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_ranges_are_inclusive_at_both_ends(first: int, last: int) -> None:
     assert accepts(RANGED, (first, 4, last)) == (2 <= first <= 8)
 
 
-def test_the_hint_tells_ranges_without_and_with_end() -> None:
+def test_the_hint_reports_ranges_without_and_with_end() -> None:
     with pytest.raises(HettopError) as caught:
         choose_shapes([RANGED], {"x": (1, 1, 1)}, {})
     assert caught.value.hint == "the model expects x float32[?,4,?], axis 0 2 to 8, axis 2 at least 1"

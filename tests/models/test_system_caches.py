@@ -1,4 +1,4 @@
-"""Caches of Core ML and its like are found and measured without harm: bounded, links not followed, refusals told."""
+"""Caches of Core ML and its like are measured without harm: bounded, links not followed, refusals reported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cache_in(folders: Folders, *sizes: int) -> Path:
     return place
 
 
-def test_nothing_is_told_of_what_is_not_there(folders: Folders) -> None:
+def test_nothing_is_reported_of_what_is_not_there(folders: Folders) -> None:
     assert system_usage(folders) == []
     assert system_usage(Folders(None, folders.temporary, folders.root)) == []
 
@@ -109,7 +109,7 @@ def test_at_most_so_many_entries_are_looked_at(folders: Folders, monkeypatch: py
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_told_and_the_rest_counted(folders: Folders) -> None:
+def test_what_may_not_be_read_is_reported_and_the_rest_counted(folders: Folders) -> None:
     place = cache_in(folders, 1_000)
     (closed := place / "closed").mkdir(mode=0o000)
     (found,) = system_usage(folders)

@@ -1,4 +1,4 @@
-"""The papers' printed numbers, as the tests recompute them; docs/papers/ tells what each paper says."""
+"""The papers' printed numbers, as the tests recompute them; docs/papers/ states what each paper says."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_three_quarters_less_latency_than_the_cpu() -> None:
 
 
 def test_the_second_run_has_two_modes_where_the_text_says_three() -> None:
-    """1.70 and 1.89 ms; the third of the text is one call of 2.257 ms, which is no spike by hettop's fence either."""
+    """1.70 and 1.89 ms; the third of the text is one call of 2.257 ms, below the spike threshold."""
     gpu = np.array(run_2()["CPU_AND_GPU"])
     modes = find_modes(gpu * 1e6)
     assert [mode.center_ns / 1e6 for mode in modes.modes] == pytest.approx([1.70, 1.89], abs=0.01)

@@ -206,7 +206,7 @@ def test_a_listener_that_fails_or_is_interrupted_leaves_nothing_behind() -> None
     assert gone(pids)
 
 
-def test_a_program_that_is_not_there_is_told() -> None:
+def test_a_program_that_is_not_there_is_reported() -> None:
     with pytest.raises(HettopError, match=r"no measuring process could be started: .*No such file") as caught:
         call(["/no/such/program"], None, int)
     assert caught.value.kind == "crashed"

@@ -178,7 +178,7 @@ def test_how_it_ended_is_known_in_numbers_and_in_words(
     assert (ended.code, ended.signal, ended.timed_out, ended.words) == (code, number, timed_out, words)
 
 
-# -- what it is told and says --------------------------------------------------------------------------------------
+# -- what it receives and sends --------------------------------------------------------------------------------------
 
 ECHOES = "import sys; [print(line, end='', flush=True) for line in sys.stdin]"
 

@@ -259,7 +259,7 @@ def test_errors_that_are_nested_without_end_are_read_as_far_as_anybody_would() -
     assert reason(RuntimeError(deep)) == "a error 1"
 
 
-def test_of_many_files_that_cannot_be_copied_the_first_is_told() -> None:
+def test_of_many_files_that_cannot_be_copied_the_first_is_reported() -> None:
     assert reason(shutil.Error([("a", "b", "Permission denied: 'b'"), ("c", "d", "x")])) == "Permission denied: 'b'"
 
 

@@ -10,7 +10,7 @@ from hettop.processes.qos import set_screen_qos, set_worker_qos
 
 
 class Library:
-    """A C library of macOS that keeps what it is told, unless it is stubborn."""
+    """A C library of macOS that keeps what it is set to, unless it is stubborn."""
 
     def __init__(self, present: int = 0x15, stubborn: bool = False) -> None:
         self.calls: list[tuple[int, int]] = []
@@ -34,7 +34,7 @@ def test_a_worker_is_user_interactive_and_the_screen_stands_back() -> None:
     assert (worker.calls, screen.calls) == ([(0x21, 0)], [(0x11, 0)])
 
 
-def test_what_is_told_is_the_class_that_the_thread_really_has() -> None:
+def test_what_is_reported_is_the_class_that_the_thread_really_has() -> None:
     assert set_worker_qos(Library(stubborn=True), "darwin") == "default"
     assert set_worker_qos(Library(present=0x7F, stubborn=True), "darwin") is None
 

@@ -109,11 +109,11 @@ def test_a_reaper_that_was_killed_is_replaced_and_learns_all_pids(sleeper: subpr
 
 
 def test_a_line_without_end_is_not_taken_in_and_ends_the_reading(sleeper: subprocess.Popen[bytes]) -> None:
-    """The pipe stays open, and yet what is registered is killed: nobody sound tells such a line."""
+    """The pipe stays open, and yet what is registered is killed: nobody valid sends such a line."""
     argv = [sys.executable, "-S", "-E", reaper_child.__file__]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, bufsize=0) as reaper:
         assert reaper.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it may be gone before it was told all of it
+        with contextlib.suppress(BrokenPipeError):  # it may be gone before it received all of it
             reaper.stdin.write(f"+{sleeper.pid}\n".encode() + b"+/" + b"61" * 40_000)
         wait_for(lambda: gone([sleeper.pid]), "what is registered is killed")
         assert reaper.wait() == 0

@@ -1,6 +1,6 @@
-"""Kills writers of recordings at random moments and tells what each kill cost, as one JSON document a line.
+"""Kills writers of recordings at random moments and reports what each kill cost, as one JSON document a line.
 
-Every writer is a process of its own that writes a made-up engine's samples as fast as it can; the time of its stream is
+Every writer is a process that writes a simulated engine's samples as fast as it can; the time of its stream is
 made up as well, so that a kill a few milliseconds later is one a second later in the stream.
 Usage: python -m tests.record.killed FOLDER KILLS SEED
 """

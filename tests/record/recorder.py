@@ -1,4 +1,4 @@
-"""A program that records a made-up engine in real time until it is killed.
+"""A program that records a simulated engine in real time until it is killed.
 
 It says on stdout, for each window, when it began and was handed over, and how many samples there were by then.
 Usage: python -m tests.record.recorder FILE [LARGEST_FILE_BYTES]

@@ -1,4 +1,4 @@
-"""Small sessions told as events, and the recordings made of them; times and latencies are drawn from a seed."""
+"""Small sessions reported as events, and the recordings made of them; times and latencies are drawn from a seed."""
 
 from __future__ import annotations
 

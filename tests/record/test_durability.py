@@ -148,7 +148,7 @@ def test_on_a_disk_that_is_really_full_recording_goes_on_once_there_is_room(smal
     assert (closed.undeclared, closed.dropped) == (0, declared)
 
 
-def test_what_is_missing_in_the_end_is_told_at_exit(tmp_path: Path) -> None:
+def test_what_is_missing_in_the_end_is_reported_at_exit(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", LIMITED, "3000", *HETTOP, "bench", *SIMULATED, "--duration", "3s", "--json"]
     done = subprocess.run(
         [*argv, "--record", "r.jsonl"],

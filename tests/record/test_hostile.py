@@ -128,12 +128,12 @@ def test_a_replay_goes_anywhere_in_it(folder: Path, seed: int, folded_bytes: int
 @example(seed=19_077_832)  # a line believed for the sake of one that is left out
 @given(seed=st.integers(0, 2**32))
 def test_it_is_verified_and_what_repair_makes_of_it_is_whole(folder: Path, seed: int) -> None:
-    path, mended = folder / "b.jsonl", folder / "mended.jsonl"
+    path, repaired = folder / "b.jsonl", folder / "repaired.jsonl"
     path.write_bytes(b"\n".join(Hostile(seed).lines(60)) + b"\n")
     verify(path)
-    mended.unlink(missing_ok=True)
-    repair(path, mended)
-    found = verify(mended)
+    repaired.unlink(missing_ok=True)
+    repair(path, repaired)
+    found = verify(repaired)
     assert found.ok, found.document()
 
 
@@ -169,7 +169,7 @@ class Faulty(Session):
         super().fold(event)
 
 
-def test_a_fault_in_folding_a_line_costs_that_line_and_is_told() -> None:
+def test_a_fault_in_folding_a_line_costs_that_line_and_is_reported() -> None:
     session, report = Faulty(), Report()
     stream: list[AnyEvent] = [window(0, [MS]), events.Mark(t=2 * MS), window(3 * MS, [MS, MS])]
     assert [fold(session, event, report, 100 * at) for at, event in enumerate(stream)] == [True, False, True]
@@ -190,7 +190,7 @@ def test_a_million_of_them_are_counted_and_the_first_are_kept() -> None:
 
 
 def test_latencies_all_over_the_place_leave_a_keyframe_that_can_be_read() -> None:
-    """The fence, ten deviations above the median of the logarithm, lies beyond any latency then."""
+    """The spike threshold, ten deviations above the median of the logarithm, lies beyond any latency then."""
     session = Session(raw_limit=0)
     session.fold(header())
     session.fold(window(0, np.geomspace(1_000, 10 * SECOND, 1_024).astype(int).tolist()))

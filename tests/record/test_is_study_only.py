@@ -1,4 +1,4 @@
-"""What is told by a recording's first bytes: whether it is of a study alone."""
+"""What is reported by a recording's first bytes: whether it is of a study alone."""
 
 from __future__ import annotations
 

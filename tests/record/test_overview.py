@@ -60,7 +60,7 @@ def test_each_column_has_the_percentiles_of_the_samples_that_ended_in_it(recordi
         assert band.p90_ms == pytest.approx(np.quantile(expected, 0.9) / MS, rel=0.005)
 
 
-def test_keyframes_alone_tell_nearly_the_same(recording: Path) -> None:
+def test_keyframes_alone_report_nearly_the_same(recording: Path) -> None:
     columns = 8
     by_samples = overview(recording).bands(columns)
     by_keyframes = overview(recording, whole_bytes=0).bands(columns)
@@ -70,7 +70,7 @@ def test_keyframes_alone_tell_nearly_the_same(recording: Path) -> None:
         assert other.max_ms <= max(band.max_ms for band in known(by_samples)) * 1.01
 
 
-def test_a_steady_recording_is_told_exactly_by_its_keyframes(tmp_path: Path) -> None:
+def test_a_steady_recording_is_reported_exactly_by_its_keyframes(tmp_path: Path) -> None:
     record(tmp_path / "a.jsonl", [window(second * SECOND, [2 * MS] * 9 + [7 * MS]) for second in range(120)])
     for band in known(overview(tmp_path / "a.jsonl", whole_bytes=0).bands(6)):
         assert band.p50_ms == pytest.approx(2.0, rel=0.004)

@@ -27,8 +27,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def mended(folder: Path, data: bytes) -> tuple[bytes, object]:
-    source, out = folder / "damaged.jsonl", folder / "mended.jsonl"
+def repaired(folder: Path, data: bytes) -> tuple[bytes, object]:
+    source, out = folder / "damaged.jsonl", folder / "repaired.jsonl"
     source.write_bytes(data)
     done = repair(source, out, force=True)
     assert source.read_bytes() == data
@@ -36,12 +36,12 @@ def mended(folder: Path, data: bytes) -> tuple[bytes, object]:
 
 
 def test_a_whole_recording_is_copied_byte_by_byte(whole: bytes, tmp_path: Path) -> None:
-    assert mended(tmp_path, whole)[0] == whole
+    assert repaired(tmp_path, whole)[0] == whole
 
 
 def test_an_end_is_added_where_there_is_none(whole: bytes, tmp_path: Path) -> None:
     cut = whole[: whole.rindex(b'{"k":"end"')]
-    result, done = mended(tmp_path, cut)
+    result, done = repaired(tmp_path, cut)
     assert result.startswith(cut)
     end = json.loads(result[len(cut) :])
     assert end["k"] == "end"
@@ -51,7 +51,7 @@ def test_an_end_is_added_where_there_is_none(whole: bytes, tmp_path: Path) -> No
 
 def test_a_torn_tail_is_left_out_and_said(whole: bytes, tmp_path: Path) -> None:
     kept = whole[: whole.rindex(b'{"k":"samples"')]
-    result, done = mended(tmp_path, kept + b'{"k":"samples","t":5')
+    result, done = repaired(tmp_path, kept + b'{"k":"samples","t":5')
     assert done.torn_bytes == 20  # type: ignore[attr-defined]
     dropped, end = (json.loads(line) for line in result[len(kept) :].splitlines())
     assert (dropped["k"], dropped["n"]) == ("dropped", 0)
@@ -66,7 +66,7 @@ def test_the_samples_of_a_broken_line_are_declared_by_what_the_next_keyframe_kno
     place = max(p for p in range(keyframes_in(lines)[1]) if lines[p].startswith(b'{"k":"samples"'))
     lost = json.loads(lines[place])["n"]
     broken = [*lines[:place], lines[place][:-4] + b"\n", *lines[place + 1 :]]
-    result, done = mended(tmp_path, b"".join(broken))
+    result, done = repaired(tmp_path, b"".join(broken))
     assert done.dropped == lost  # type: ignore[attr-defined]
     assert done.left_out == {"bad line": 1}  # type: ignore[attr-defined]
     declared = [json.loads(line) for line in result.splitlines() if line.startswith(b'{"k":"dropped"')]
@@ -79,7 +79,7 @@ def test_the_samples_of_a_broken_line_are_declared_by_what_the_next_keyframe_kno
 
 def test_lines_of_unknown_kinds_are_kept_in_their_place(tmp_path: Path) -> None:
     martian = b'{"k":"martian","t":1500,"legs":3}'
-    result, _ = mended(tmp_path, body(sample_line(), martian, b"{", sample_line(t=2_000)))
+    result, _ = repaired(tmp_path, body(sample_line(), martian, b"{", sample_line(t=2_000)))
     assert result.splitlines()[1:4] == [sample_line(), martian, sample_line(t=2_000)]
 
 
@@ -89,7 +89,7 @@ def test_fields_of_a_newer_version_stay_in_a_keyframe_with_a_new_checksum(whole:
     lines[first] = lines[first].replace(b',"fold":', b',"aura":"green","fold":', 1)
     lines[first] = events.with_line_crc32(lines[first]) + b"\n"
     lines.insert(first, b'{"k":"mark","t":%d}\n' % json.loads(lines[first - 1])["t"])
-    result, done = mended(tmp_path, b"".join(lines))
+    result, done = repaired(tmp_path, b"".join(lines))
     assert b'"aura":"green"' in result
     assert all(events.line_crc32_holds(line) for line in lines_of(result) if line.startswith(b'{"k":"keyframe"'))
     assert done.checksums_renewed == 1  # type: ignore[attr-defined]
@@ -97,12 +97,12 @@ def test_fields_of_a_newer_version_stay_in_a_keyframe_with_a_new_checksum(whole:
 
 def test_byte_order_mark_carriage_returns_and_blank_lines_go(whole: bytes, tmp_path: Path) -> None:
     wild = b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n\n")
-    assert mended(tmp_path, wild)[0] == whole
+    assert repaired(tmp_path, wild)[0] == whole
 
 
-def test_a_second_recording_is_left_out_and_its_place_told(tmp_path: Path) -> None:
+def test_a_second_recording_is_left_out_and_its_place_reported(tmp_path: Path) -> None:
     first = body(sample_line())
-    result, done = mended(tmp_path, first + body(sample_line(), sample_line(t=7_000)))
+    result, done = repaired(tmp_path, first + body(sample_line(), sample_line(t=7_000)))
     assert done.joined_at == len(first)  # type: ignore[attr-defined]
     assert result.startswith(first)
     assert result.count(b'"samples", "t"') == 1
@@ -138,7 +138,7 @@ def test_a_line_believed_for_the_sake_of_one_that_is_left_out_is_left_out_too(tm
     day = 24 * 3600 * 10**9
     mark = b'{"k":"mark","t":%d,"text":""}\n'
     # The last mark jumps two days with nothing to confirm it; without it, nothing confirms the end's jump either.
-    result, done = mended(tmp_path, body() + mark % 1 + b'{"k":"end","t":%d}\n' % (2 * day) + mark % (4 * day))
+    result, done = repaired(tmp_path, body() + mark % 1 + b'{"k":"end","t":%d}\n' % (2 * day) + mark % (4 * day))
     assert done.left_out == {"time out of order": 2}  # type: ignore[attr-defined]
     assert [(line["k"], line["t"]) for line in map(json.loads, result.splitlines())] == [
         ("header", 0),
@@ -146,7 +146,7 @@ def test_a_line_believed_for_the_sake_of_one_that_is_left_out_is_left_out_too(tm
         ("dropped", 1),
         ("end", 1),
     ]
-    assert verify(tmp_path / "mended.jsonl").ok
+    assert verify(tmp_path / "repaired.jsonl").ok
 
 
 def test_a_result_cannot_be_compressed_at_once(whole: bytes, tmp_path: Path) -> None:
@@ -181,18 +181,18 @@ def test_whatever_the_damage_the_result_is_whole_and_holds_every_line_that_plays
         damaged[place : place + rng.randrange(3)] = bytes(
             rng.choice(b'0123456789",}{\n') for _ in range(rng.randrange(3))
         )
-    result, _ = mended(tmp_path, bytes(damaged))
-    found = verify(tmp_path / "mended.jsonl")
+    result, _ = repaired(tmp_path, bytes(damaged))
+    found = verify(tmp_path / "repaired.jsonl")
     assert found.ok, found.document()
     assert found.report.ended
     kept = iter(result.splitlines())
     assert all(line in kept for line in sound_lines(bytes(damaged), tmp_path / "damaged.jsonl"))
 
 
-def test_a_keyframe_that_was_changed_where_its_lines_cannot_tell_is_made_anew(whole: bytes, tmp_path: Path) -> None:
+def test_a_keyframe_that_was_changed_where_its_lines_cannot_report_is_made_anew(whole: bytes, tmp_path: Path) -> None:
     lines = lines_of(whole)
     place = keyframes_in(lines)[1]
     lines[place] = lines[place].replace(b'"active_ns":', b'"active_ns":1', 1)
-    result, done = mended(tmp_path, b"".join(lines))
+    result, done = repaired(tmp_path, b"".join(lines))
     assert result == whole
     assert done.keyframes_renewed == 1  # type: ignore[attr-defined]

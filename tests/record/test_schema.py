@@ -63,5 +63,5 @@ SAMPLES: dict[str, Any] = {
         ({"t": 1}, False),
     ],
 )
-def test_it_tells_sound_lines_from_others(validator: Any, line: dict[str, Any], valid: bool) -> None:
+def test_it_distinguishes_sound_lines_from_others(validator: Any, line: dict[str, Any], valid: bool) -> None:
     assert validator.is_valid(line) is valid

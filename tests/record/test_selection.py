@@ -84,7 +84,7 @@ def test_the_spikes_of_two_halves_are_those_of_the_whole(recording: Path, told: 
     assert found == expected
 
 
-def test_before_there_is_a_fence_the_spikes_are_unknown_and_not_none(tmp_path: Path) -> None:
+def test_before_there_is_a_threshold_the_spikes_are_unknown_and_not_none(tmp_path: Path) -> None:
     record(tmp_path / "a.jsonl", [window(0, [2 * MS] * 20)])
     (unit,) = finished(Player(tmp_path / "a.jsonl").select(0, SECOND)).values()
     assert unit.n == 20
@@ -95,7 +95,7 @@ def test_an_empty_stretch_has_no_units(recording: Path) -> None:
     assert finished(Player(recording).select(5 * SECOND, 5 * SECOND)) == {}
 
 
-def test_a_long_one_tells_how_far_it_has_been_read(tmp_path: Path) -> None:
+def test_a_long_one_reports_how_far_it_has_been_read(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     told = [window(second * SECOND, rng.integers(10**5, 2 * 10**5, 5_000).tolist()) for second in range(100)]
     record(tmp_path / "a.jsonl", told)

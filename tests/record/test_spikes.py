@@ -64,7 +64,7 @@ def test_where_there_is_none_it_stays(player: Player) -> None:
     assert player.position_ns == 0
 
 
-def test_it_tells_which_unit_and_how_slow(tmp_path: Path) -> None:
+def test_it_reports_which_unit_and_how_slow(tmp_path: Path) -> None:
     told: list[AnyEvent] = [window(second * SECOND, [2 * MS] * 100) for second in range(60)]
     told[40] = window(40 * SECOND, [2 * MS] * 50 + [9 * MS, 12 * MS] + [2 * MS] * 48)
     record(tmp_path / "a.jsonl", told)

@@ -1,4 +1,4 @@
-"""Verification: what is whole is called whole, and every damage is found, told once, and in bounded time."""
+"""Verification: what is whole is called whole, and every damage is found, reported once, and in bounded time."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_changed_digit_shows_in_the_checksum(whole: bytes, tmp_path: Path) -> 
     assert found["ok"] is False
 
 
-def test_a_broken_line_is_told_where_it_stands_and_once(whole: bytes, tmp_path: Path) -> None:
+def test_a_broken_line_is_reported_where_it_stands_and_once(whole: bytes, tmp_path: Path) -> None:
     lines = lines_of(whole)
     place = max(p for p in range(keyframes_in(lines)[0]) if lines[p].startswith(b'{"k":"samples"'))
     lines[place] = lines[place][:-3] + b"\n"
@@ -93,7 +93,7 @@ def test_a_broken_line_is_told_where_it_stands_and_once(whole: bytes, tmp_path: 
 
 
 @pytest.mark.parametrize("change", ["samples", "n", "runs", "unit"])
-def test_a_keyframe_that_contradicts_its_lines_is_found_and_told_once(
+def test_a_keyframe_that_contradicts_its_lines_is_found_and_reported_once(
     whole: bytes, tmp_path: Path, change: str
 ) -> None:
     lines = lines_of(whole)
@@ -115,7 +115,7 @@ def test_a_keyframe_that_contradicts_its_lines_is_found_and_told_once(
     assert (found["keyframe_errors"], found["crc_errors"], found["ok"]) == (1, 0, False)
 
 
-def test_a_changed_digit_of_a_keyframe_that_nothing_else_can_tell_shows_in_its_own_checksum(
+def test_a_changed_digit_of_a_keyframe_that_nothing_else_can_report_shows_in_its_own_checksum(
     whole: bytes, tmp_path: Path
 ) -> None:
     lines = lines_of(whole)
@@ -161,13 +161,13 @@ def test_what_the_file_says_is_cleaned(tmp_path: Path) -> None:
     assert "\u202e" not in told
 
 
-def test_a_hundred_thousand_bad_lines_are_counted_and_a_hundred_told(tmp_path: Path) -> None:
+def test_a_hundred_thousand_bad_lines_are_counted_and_a_hundred_reported(tmp_path: Path) -> None:
     found = verified(tmp_path, body(*[b"{"] * 100_000))
     assert found["bad_lines"] == 100_000
     assert len(found["defects"]) == 100
 
 
-def test_of_endless_contradictions_the_first_are_told(tmp_path: Path) -> None:
+def test_of_endless_contradictions_the_first_are_reported(tmp_path: Path) -> None:
     lines = [b'{"k":"keyframe","t":%d,"crc32":1,"samples":%d}' % (t, t) for t in range(1, 20_000)]
     found = verified(tmp_path, body(*lines))
     assert found["keyframe_errors"] == CONTRADICTIONS_COMPARED

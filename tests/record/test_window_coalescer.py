@@ -81,7 +81,7 @@ def test_a_window_spans_at_most_a_second_of_flushes() -> None:
         assert line.t - line.t0 <= SECOND
 
 
-def test_no_sample_waits_longer_than_the_limit_once_time_is_told() -> None:
+def test_no_sample_waits_longer_than_the_limit_once_time_is_known() -> None:
     gatherer = WindowCoalescer()
     assert gatherer.add(window(0, [5 * MS])) == []
     assert gatherer.due(GATHER_NS - 1) == []

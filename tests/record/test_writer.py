@@ -267,7 +267,7 @@ def test_a_full_disk_is_said_at_once_and_declared_when_there_is_room_again(tmp_p
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EDQUOT])
-def test_what_a_broken_disk_never_took_is_told_at_close(tmp_path: Path, code: int) -> None:
+def test_what_a_broken_disk_never_took_is_reported_at_close(tmp_path: Path, code: int) -> None:
     disk = FaultyDisk(code=code)
     writer = Writer(tmp_path / "a.jsonl", header(), disk=disk.as_disk())
     disk.room = 0
@@ -418,7 +418,7 @@ def test_closing_twice_and_writing_after_close_change_nothing(tmp_path: Path) ->
     ],
     ids=["deleted", "replaced", "cut"],
 )
-def test_a_file_that_somebody_takes_away_is_told_at_once_and_at_the_end(
+def test_a_file_that_somebody_takes_away_is_reported_at_once_and_at_the_end(
     tmp_path: Path, harm: Callable[[Path], object], word: str
 ) -> None:
     path = tmp_path / "a.jsonl"

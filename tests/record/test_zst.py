@@ -130,7 +130,7 @@ def test_a_cut_file_plays_up_to_the_cut(plain: Path, compressed: Path, tmp_path:
     assert len(found) > 1
 
 
-def test_a_damaged_frame_costs_that_frame_and_is_told(compressed: Path, tmp_path: Path) -> None:
+def test_a_damaged_frame_costs_that_frame_and_is_reported(compressed: Path, tmp_path: Path) -> None:
     frames = read_table(PlainBytes(compressed, "rb")) or []
     data = bytearray(compressed.read_bytes())
     middle = frames[2].offset + frames[2].length // 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from hettop import events
+from hettop.report.table import session_blocks
+from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
 from tests.streams import MS, header, window
 
@@ -17,6 +19,11 @@ def session_of(*stream: events.AnyEvent, simulated: bool = False, opening: event
     for event in stream:
         session.fold(event)
     return session
+
+
+def session_table(session: Session, width: int, found: Sequence[str] = ()) -> str:
+    """What bench prints of a session in a terminal of this width."""
+    return block_text(list(session_blocks(session, found)), width)
 
 
 def four_units(*, simulated: bool = True, n: int = 100) -> Session:

@@ -9,10 +9,10 @@ import msgspec
 from hettop.report.document import session_document
 from hettop.report.notes import beside_document, beside_notes, gap_blocks, gap_words
 from hettop.report.page import Table
-from hettop.report.table import session_table
 from hettop.session.beside import Change, VariantComparison, sentence
 from hettop.session.session import Session
 from hettop.session.statistics import IdleGap, statistics
+from tests.report.sessions import session_table
 from tests.session.test_beside import latencies, session_of
 from tests.streams import MS, S, header, window
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hettop.report.notes import clock_notes
-from hettop.report.table import session_table
 from hettop.session.session import Session
+from tests.report.sessions import session_table
 from tests.session.test_canary import KERNEL, control, reports, running, session_of
 from tests.streams import S
 

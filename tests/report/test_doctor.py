@@ -19,7 +19,7 @@ GROUPS = {
 }
 
 
-def test_each_finding_has_a_line_and_what_mends_it_below() -> None:
+def test_each_finding_has_a_line_and_what_repairs_it_below() -> None:
     assert doctor_page(GROUPS) == (
         "power\n  ✗ macmon: not installed\n      brew install macmon\n  ✓ rapl\n\nmachine\n  · chip: M2\ufffd[31m\n"
         "\n✓ works   ✗ broken or denied   · absent, or for information\n"
@@ -37,7 +37,7 @@ def test_ascii_marks() -> None:
     )
 
 
-def test_the_page_is_as_wide_as_it_is_told() -> None:
+def test_the_page_is_as_wide_as_asked() -> None:
     long = Found("onnxruntime: CPU_ONLY", False, "one reason and another " * 12, "do this, and if that fails do " * 9)
     for width in (40, 80, 132):
         page = doctor_page({"units": [long]}, width=width)

@@ -109,7 +109,7 @@ def test_a_unit_that_could_not_be_measured_has_an_error_and_nothing_but_nulls() 
     assert {name for name, value in row.items() if value is not None} == ALWAYS_KNOWN
 
 
-def test_what_no_source_tells_is_null_beside_samples_too() -> None:
+def test_what_no_source_reports_is_null_beside_samples_too() -> None:
     (row,) = document_of(session_of(window([MS] * 5)))["conditions"]
     for name in ("energy_mj_per_inference", "energy_coverage", "canary_missed", "output_difference", "peak_memory_mb"):
         assert row[name] is None

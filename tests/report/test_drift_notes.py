@@ -1,4 +1,4 @@
-"""A drift told in words."""
+"""A drift in words."""
 
 from __future__ import annotations
 

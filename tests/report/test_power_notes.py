@@ -13,12 +13,11 @@ from hettop.analysis.verdict import Question, verdict
 from hettop.report.conditions import conditions_blocks
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
-from hettop.report.story import RecordingStory, page_of
-from hettop.report.table import session_table
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.report.terminal.blocks import block_text
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
-from tests.report.sessions import session_of
+from tests.report.sessions import session_of, session_table
 from tests.streams import MS, S, window
 
 EVIDENCE = "CPU_ONLY: plan: 100% Neural Engine; ANE 0 mW while running: probably on the CPU"
@@ -36,7 +35,7 @@ def everywhere(session: Session) -> dict[str, str]:
         "decide": verdict_text(judged(session), session, 400),
         "decide --markdown": verdict_markdown(judged(session), session),
         "sweep": block_text(list(conditions_blocks(session, {})), 400),
-        "report": markdown_page(page_of([RecordingStory("a", session)])),
+        "report": markdown_page(page_of([RecordingReport("a", session)])),
     }
     return {name: " ".join(text.replace("\\", "").split()) for name, text in found.items()}
 
@@ -69,7 +68,7 @@ def test_the_evidence_stands_in_every_result(validated: tuple[str, ...], words: 
     assert document["units"]["CPU_ONLY"]["evidence"] == words.removeprefix("CPU_ONLY: ")
 
 
-def test_power_that_was_told_of_twice_is_counted_in_every_result() -> None:
+def test_power_that_was_reported_twice_is_counted_in_every_result() -> None:
     session = measured()
     assert session.power is not None
     for _ in range(3):
@@ -130,7 +129,7 @@ def test_a_plan_and_native_times_that_are_missing_are_missed(plan: events.Plan |
     assert "native times" not in session_table(told, 400)
 
 
-def test_what_other_engines_never_tell_is_not_missed() -> None:
+def test_what_other_engines_never_report_is_not_missed() -> None:
     table = session_table(session_of(window([MS] * 30)), 400)
     assert "no plan" not in table
     assert "native times" not in table
@@ -140,10 +139,10 @@ def test_too_few_samples_for_spikes_are_said() -> None:
     assert "spike detection needs 20 samples: CPU_ONLY" in session_table(session_of(window([MS] * 19)), 400)
 
 
-def test_the_report_tells_what_compiling_took() -> None:
+def test_the_report_reports_what_compiling_took() -> None:
     engine = events.Engine(
         t=0, unit="ALL", state="running", load_ns=90 * MS, first_ns=MS, compile_ns=4100 * MS, cached=False
     )
-    text = markdown_page(page_of([RecordingStory("a", session_of(engine, window([MS] * 30, unit="ALL")))]))
+    text = markdown_page(page_of([RecordingReport("a", session_of(engine, window([MS] * 30, unit="ALL")))]))
     assert "| unit | compiling | loading |" in text
-    assert "compiling" not in markdown_page(page_of([RecordingStory("a", session_of(window([MS] * 30)))]))
+    assert "compiling" not in markdown_page(page_of([RecordingReport("a", session_of(window([MS] * 30)))]))

@@ -9,9 +9,9 @@ import pytest
 
 from hettop.report.document import session_document
 from hettop.report.notes import followed, protocol_document, protocol_notes
-from hettop.report.table import session_table
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from tests.report.sessions import session_table
 from tests.streams import header, window
 
 MS = 1_000_000

@@ -1,4 +1,4 @@
-"""What went with spikes, told in words."""
+"""What went with spikes, in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.session.storms import Storm, folded
 from tests.streams import MS, S, window
 
 
-def test_without_spikes_there_is_nothing_to_tell() -> None:
+def test_without_spikes_there_is_nothing_to_report() -> None:
     session = Session()
     session.fold(window([2 * MS] * 100))
     assert spikes_section(session) is None
@@ -34,7 +34,7 @@ def test_the_cause_is_named_with_its_rates_and_the_others_are_called_chance() ->
     assert len(listed.rows) == 12
 
 
-def test_random_spikes_are_told_to_be_chance() -> None:
+def test_random_spikes_are_shown_to_be_chance() -> None:
     storm = Storm(8)
     session = folded(storm.events(storm.random_spikes(60)))
     assert cause_notes(session) == []
@@ -44,7 +44,7 @@ def test_random_spikes_are_told_to_be_chance() -> None:
     assert told.endswith("no significant correlation")
 
 
-def test_a_few_spikes_tell_nothing() -> None:
+def test_a_few_spikes_report_nothing() -> None:
     session = Session()
     session.fold(window([2 * MS] * 100))
     session.fold(window([9 * MS], t0=S))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hettop import events
-from hettop.report.table import session_table
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
-from tests.report.sessions import failure, four_units, named, session_of, widest
+from tests.report.sessions import failure, four_units, named, session_of, session_table, widest
 from tests.streams import MS, header, window
 
 UNITS = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
@@ -31,8 +30,8 @@ def test_a_row_gives_the_numbers_of_its_unit() -> None:
     assert "insufficient data for P99 (needs more samples): CPU_ONLY 562" in table
 
 
-def test_spikes_that_the_screen_counted_otherwise_are_told_below() -> None:
-    """The slow one came when there was no fence yet: a live view, or a replay, does not count it."""
+def test_spikes_that_the_screen_counted_otherwise_are_reported_below() -> None:
+    """The slow one came when there was no spike threshold yet: a live view, or a replay, does not count it."""
     session = session_of(window([12 * MS] + [2 * MS] * 99))
     table = session_table(session, 200)
     assert row(table, "CPU_ONLY")[-1] == "1"
@@ -108,7 +107,7 @@ def test_what_was_not_measured_is_not_zero() -> None:
     assert row(table, "CPU_ONLY")[-1] == "n/a", "five samples have no fence, so their spikes are unknown"
 
 
-def test_paced_samples_tell_their_responses() -> None:
+def test_paced_samples_report_their_responses() -> None:
     start = events.Control(t=0, action="start", rate_hz=100.0)
     stopped = events.Engine(t=1, unit="CPU_ONLY", state="stopped", unfinished=7)
     late = [0] * 8 + [9 * MS] * 2
@@ -116,7 +115,7 @@ def test_paced_samples_tell_their_responses() -> None:
     assert "CPU_ONLY: 2 of 10 responses over 10.0 ms, 7 requests not served; response P50 2.00, P90 11.0 ms" in table
 
 
-def test_two_modes_are_told_with_their_shares() -> None:
+def test_two_modes_are_reported_with_their_shares() -> None:
     latencies = [MS + 1000 * (i % 7) for i in range(300)] + [3 * MS + 1000 * (i % 7) for i in range(100)]
     table = session_table(session_of(window(latencies)), 120)
     assert "CPU_ONLY: 2 modes: 1.00 ms (75%), 3.00 ms (25%)" in table

@@ -152,7 +152,7 @@ def test_a_row_that_misses_it_decides_before_one_that_is_unknown() -> None:
     assert parse_threshold("ALL.p90<50").judge([unknown, slow]).met is None
 
 
-def test_spikes_without_a_fence_are_unknown_rather_than_none() -> None:
+def test_spikes_without_a_threshold_are_unknown_rather_than_none() -> None:
     few = Statistics(unit="CPU_ONLY", load="none", n=5, spikes=Spikes(n=None, fence_ms=None))
     assert (
         parse_threshold("CPU_ONLY.spikes<1").judge([few]).why

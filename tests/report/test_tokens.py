@@ -6,11 +6,11 @@ from hettop import events
 from hettop.report.document import session_document
 from hettop.report.markdown_page import markdown_page
 from hettop.report.notes import token_notes
-from hettop.report.story import RecordingStory, page_of
-from hettop.report.table import session_table
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.report.threshold import parse_threshold
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from tests.report.sessions import session_table
 from tests.session.test_tokens import session_with
 from tests.streams import MS, S, window
 
@@ -30,7 +30,7 @@ def first_note(session: Session) -> str:
     return token_notes(session, statistics(session))[0]
 
 
-def test_one_sentence_tells_prefill_decode_and_what_the_first_token_waits_for() -> None:
+def test_one_sentence_reports_prefill_decode_and_what_the_first_token_waits_for() -> None:
     assert first_note(folded(DECODE, PREFILL)) == (
         "CPU_AND_NE: prefill 128 tokens in 41.0 ms (3,122 tokens/s), decode 38.5 tokens/s; "
         "first token after a 128-token prompt: 41.0 ms + 26.0 ms"
@@ -83,6 +83,6 @@ def test_tokens_a_second_can_be_a_threshold() -> None:
 
 
 def test_the_story_of_a_recording_has_the_sentence_and_no_dump_of_the_setting() -> None:
-    text = markdown_page(page_of([RecordingStory("r.jsonl", folded(DECODE, PREFILL))]))
+    text = markdown_page(page_of([RecordingReport("r.jsonl", folded(DECODE, PREFILL))]))
     assert "prefill 128 tokens in 41.0 ms (3,122 tokens/s), decode 38.5 tokens/s" in text
     assert "'by'" not in text

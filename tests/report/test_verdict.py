@@ -40,7 +40,7 @@ def test_the_page_says_what_to_use_and_why_that_is_weak() -> None:
     assert "1/min, because energy is not known for all units" in text
 
 
-def test_it_is_as_wide_as_it_is_told() -> None:
+def test_it_is_as_wide_as_asked() -> None:
     for width in (50, 72, 100, 140):
         text = verdict_text(judged(TABLE, Question(budget=Budget(1.0, 0.9))), TABLE, width)
         assert widest(text.splitlines()) <= width
@@ -285,7 +285,7 @@ def test_start_up_is_answered_unit_by_unit_and_advised_by_its_calls() -> None:
     assert "total time of one start and 802 calls" in text
 
 
-def test_start_up_that_nobody_asked_for_is_not_told() -> None:
+def test_start_up_that_nobody_asked_for_is_not_reported() -> None:
     asked = json.loads(to_json(verdict_document(started(Question(cold_ms=5_000, calls=802), CPU, NE), TABLE)))
     assert asked["start_up"]["met"] == {"CPU_ONLY": True, "CPU_AND_NE": False}
     assert asked["start_up"]["limit_ms"] == 5_000

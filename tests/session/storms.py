@@ -54,7 +54,7 @@ class Storm:
         return sorted(int(t + self.rng.integers(1, 15)) for t in kept)
 
     def events(self, spikes: Times, slow_ns: tuple[int, int] = (35 * MS, 45 * MS)) -> Iterator[AnyEvent]:
-        """All of it, in the order in which it was told; the samples under way at `spikes` took between `slow_ns`."""
+        """All of it, in the order of reports; the samples under way at `spikes` took between `slow_ns`."""
         told: list[AnyEvent] = [*self._samples(spikes, slow_ns), *self._machine(), *self._usage()]
         yield from sorted(told, key=lambda event: event.t)
 

@@ -65,7 +65,7 @@ def test_long_stalls_meet_more_of_everything_by_chance_too() -> None:
     assert alarms <= 2
 
 
-def test_a_first_call_after_a_pause_is_told_from_the_others() -> None:
+def test_a_first_call_after_a_pause_is_distinguished_from_the_others() -> None:
     session = Session()
     t = 0
     for i in range(200):
@@ -98,8 +98,8 @@ def test_going_on_from_a_keyframe_counts_the_same(stop_at: int) -> None:
     assert events.encode(restored.keyframe(whole.t, 0)) == events.encode(whole.keyframe(whole.t, 0))
 
 
-def test_a_recording_tells_the_same_as_the_live_screen() -> None:
-    """A file gathers what engines tell every 50 ms into a line a second."""
+def test_a_recording_reports_the_same_as_the_live_screen() -> None:
+    """A file gathers what engines report every 50 ms into a line a second."""
     storm = Storm(3)
     told = fine(storm.events(storm.spikes_of(causes.SWITCH, 0.9)))
     gatherer = WindowCoalescer()
@@ -118,15 +118,15 @@ def fine(told: Iterable[AnyEvent]) -> list[AnyEvent]:
         if isinstance(event, events.Usage):
             found += [
                 msgspec.structs.replace(event, t=span[1] * MS + 60 * MS, spans=[span])
-                for span in event.spans  # told 60 ms after its end
+                for span in event.spans  # reported 60 ms after its end
             ]
         else:
             found.append(event)
     return sorted(found, key=lambda event: event.t)
 
 
-def test_what_is_told_before_all_is_known_is_what_is_known() -> None:
-    """Up to now, spikes are judged with what has been told; nothing is final before four seconds have passed."""
+def test_what_is_reported_before_all_is_known_is_what_is_known() -> None:
+    """Up to now, spikes are judged with what is known; nothing is final before four seconds have passed."""
     session = Session()
     session.fold(window([2 * MS] * 1000))
     session.fold(events.Usage(t=2 * S, unit="CPU_ONLY", spans=[(2_000, 2_050, events.SWITCHED)]))

@@ -1,4 +1,4 @@
-"""Workers of a co-execution that die are told in the log: once, in each run, and in a lone recording, too."""
+"""Workers of a co-execution that die are reported in the log: once, in each run, and in a lone recording, too."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def test_a_death_is_an_error_when_it_is_first_known() -> None:
     assert log(session) == [("error", LINE)]
 
 
-def test_in_another_run_it_is_told_again() -> None:
+def test_in_another_run_it_is_reported_again() -> None:
     again = (told(4, 0, None), told(5, 1, WELL), told(6, 2, DIED))
     session = folded(told(0, 0, None), told(1, 1, DIED), told(2, 2, None, "ended"), *again)
     assert [text for level, text in log(session) if level == "error"] == [LINE, LINE]
     assert ("info", "co-execution ended") in log(session)
 
 
-def test_a_lone_recording_tells_it_with_its_end() -> None:
+def test_a_lone_recording_reports_it_with_its_end() -> None:
     assert log(folded(told(9, 9, DIED, "done"))) == [("error", LINE), ("info", "co-execution done")]
 
 
-def test_a_session_that_goes_on_from_a_keyframe_does_not_tell_it_again() -> None:
+def test_a_session_that_goes_on_from_a_keyframe_does_not_report_it_again() -> None:
     before = folded(told(0, 0, None), told(1, 1, DIED))
     session = Session.restored(HEADER, before.keyframe(2 * S, 0))
     session.fold(told(3, 3, DIED))

@@ -1,4 +1,4 @@
-"""The fences of the last minute: each sample is judged by the one that was in force when it came."""
+"""The spike thresholds of the last minute: each sample is judged by the one that was active when it came."""
 
 from __future__ import annotations
 

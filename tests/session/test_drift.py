@@ -1,4 +1,4 @@
-"""Drift in the fold: found once, told with where it began, whatever windows the samples came in."""
+"""Drift in the fold: found once, reported with where it began, whatever windows the samples came in."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_drift_has_a_before_an_after_and_a_beginning() -> None:
     assert row.drift["from_s"] == pytest.approx(sum(latencies[:1_500]) / S)
 
 
-def test_it_is_told_once_in_the_log_and_marked_on_the_timeline() -> None:
+def test_it_is_reported_once_in_the_log_and_marked_on_the_timeline() -> None:
     session = session_of(drifting())
     seen = view(session, REQUEST)
     (line,) = [entry for entry in seen.log if entry.kind == "drift"]

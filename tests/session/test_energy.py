@@ -63,8 +63,8 @@ def row(stream: Iterable[AnyEvent], name: str = "A") -> Statistics:
 
 
 class TestOverlap:
-    def test_a_burst_covers_no_more_time_than_passed_and_is_told_once(self) -> None:
-        # Forty windows of .5 s heard of at once after 9.9 s: they can tell of the last half second alone.
+    def test_a_burst_covers_no_more_time_than_passed_and_is_reported_once(self) -> None:
+        # Forty windows of .5 s heard of at once after 9.9 s: they can show the last half second alone.
         burst = [power(9_900 * MS, cpu=4000.0) for _ in range(40)]
         session = session_of([steady(0, 10 * S + 100_000), *burst])
         (found,) = statistics(session)
@@ -134,7 +134,7 @@ class TestByHand:
         assert found.energy_coverage == pytest.approx(0.6, rel=1e-3)
 
     def test_the_rest_between_rare_arrivals_is_a_part_of_the_stretch(self) -> None:
-        # An arrival every 20 s, told of one by one: the spans of work in between are long forgotten otherwise.
+        # An arrival every 20 s, reported one by one: the spans of work in between are long forgotten otherwise.
         rare = cut(window([20 * MS] * 4, t0=0, gap=20 * S, late=[0] * 4, unit="A"), [1, 2, 3])
         meter = [power(k * S, S, ["stale"] if 20 < k < 30 else [], cpu=1000.0) for k in range(1, 63)]
         found = row([engine(0, "A", "running"), *rare, *meter])
@@ -147,7 +147,7 @@ class TestWhichSum:
     def energy(self, **mw: float | None) -> Statistics:
         return row([self.STRETCH, *(power(k * S, S, flags=(), **mw) for k in range(1, 10))])
 
-    def test_combined_is_taken_as_the_source_tells_it(self) -> None:
+    def test_combined_is_taken_as_the_source_reports_it(self) -> None:
         found = self.energy(cpu=1000.0, gpu=500.0, ane=200.0, combined=1800.0, package=9000.0)
         assert found.energy_rails == ["combined"]
         assert found.energy_mj_per_inference == pytest.approx(18.0, rel=1e-3)
@@ -216,7 +216,7 @@ class TestUncertainty:
         found = row([status, steady(0, S + 100_000), *samples])
         assert found.energy_uncertainty == pytest.approx(0.625)
 
-    def test_a_source_that_tells_no_step_leaves_it_unknown(self) -> None:
+    def test_a_source_that_reports_no_step_leaves_it_unknown(self) -> None:
         assert row([steady(0, 10 * S), power(2 * S, cpu=1.0)]).energy_uncertainty is None
 
 
@@ -354,7 +354,7 @@ class TestUnknown:
 
 
 class TestLateSamples:
-    def test_a_slow_inference_is_told_of_after_many_power_samples(self) -> None:
+    def test_a_slow_inference_is_reported_after_many_power_samples(self) -> None:
         # Three inferences of 20 s; the power samples of all that time come before the first of them.
         run = window([20 * S] * 3, unit="A", t0=0, gap=BACK_TO_BACK)
         ticks = [power(k * S // 2, cpu=1000.0) for k in range(1, 121)]
@@ -363,7 +363,7 @@ class TestLateSamples:
         assert found.energy_coverage == pytest.approx(1.0)
         assert found.energy_mj_per_inference == pytest.approx(20_000.0)
 
-    def test_an_overlap_that_is_told_of_late_still_spoils_the_power_sample(self) -> None:
+    def test_an_overlap_that_is_reported_late_still_spoils_the_power_sample(self) -> None:
         # B's second inference takes 9 s; A has long gone on by then. B's first one spoils the first half second.
         ticks = [power(k * S // 2, cpu=1000.0) for k in range(1, 41)]
         slow = window([9 * S], unit="B", t0=3 * S, phase="resume")

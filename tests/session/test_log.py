@@ -37,7 +37,7 @@ def test_advice_says_what_instead_of_what_under_which_load_and_by_how_much() -> 
     assert taken_back.text == "advice withdrawn"
 
 
-def test_what_compiling_took_is_told_before_the_load() -> None:
+def test_what_compiling_took_is_reported_before_the_load() -> None:
     def told(**more: object) -> str:
         engine = events.Engine(t=0, unit="ALL", state="warming", load_ns=90_000_000, first_ns=2_000_000, **more)  # type: ignore[arg-type]
         entry = describe(engine)
@@ -49,7 +49,7 @@ def test_what_compiling_took_is_told_before_the_load() -> None:
     assert told(cached=True) == "ALL already compiled, loaded in 90 ms, first call 2.0 ms"
 
 
-def test_a_capture_is_not_told_as_a_source_of_power() -> None:
+def test_a_capture_is_not_reported_as_a_source_of_power() -> None:
     entry = describe(events.PowerStatus(t=0, source="file", state="running"))
     assert entry is not None
     assert (entry.level, entry.text) == ("warning", "power from a capture, unrelated to this run")

@@ -113,13 +113,13 @@ def test_a_neural_engine_that_works_a_hundredth_of_the_time_is_not_accused() -> 
 
 
 def test_where_the_counter_is_too_coarse_for_so_few_calls_nothing_is_said_of_the_device() -> None:
-    # At a duty of 1% a device that works may count as little as the 2 mW that the counter cannot tell from none.
+    # At a duty of 1% a device that works may count as little as the 2 mW that the counter cannot distinguish from none.
     assert evidence(plan(), ane_mw=0.0, gpu_mw=5.0, calls=paced(0.01)) == (
         "plan: 98% Neural Engine; ANE 0.0 mW on average: duty too low to conclude from (1% of the time in calls)"
     )
 
 
-def test_an_idle_rail_is_told_as_soon_as_the_counter_can() -> None:
+def test_an_idle_rail_is_reported_as_soon_as_the_counter_can() -> None:
     # 10 mW in the calls, half of the time, are 5 mW: more than the 2 mW left open.
     assert evidence(plan(), ane_mw=0.0, gpu_mw=5.0, calls=paced(0.5)) == (
         "plan: 98% Neural Engine; ANE 0 mJ/call (50% of the time in calls): probably on the CPU"

@@ -1,4 +1,4 @@
-"""What came of power in a session, in a line: why there is none, and what mends that."""
+"""What came of power in a session, in a line: why there is none, and what repairs that."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def status(state: str, reason: str = "", fix: str = "", source: str = "none") ->
         (status("failed", source="macmon"), "power n/a: macmon failed"),
     ],
 )
-def test_why_there_is_none_and_what_mends_it(told: events.PowerStatus | None, line: str) -> None:
+def test_why_there_is_none_and_what_repairs_it(told: events.PowerStatus | None, line: str) -> None:
     session = session_of(window([MS] * 30), *([told] if told is not None else []))
     assert power_summary(session).line == line
     assert power_summary(session).coverage is None

@@ -46,7 +46,7 @@ def test_units_loads_and_thermal_states_are_kept_apart() -> None:
     ]
 
 
-def test_a_reset_forgets_distributions_and_keeps_what_loading_told() -> None:
+def test_a_reset_forgets_distributions_and_keeps_what_loading_reported() -> None:
     session = Session()
     session.fold(engine("running", load_ns=45 * MS, first_ns=20 * MS, placed="CPU"))
     session.fold(window([MS] * 10))

@@ -46,7 +46,7 @@ def test_a_hostile_recording_cannot_name_a_million() -> None:
     assert session.studies.all[0].name == "study 0"
 
 
-def test_the_log_tells_of_its_end_alone() -> None:
+def test_the_log_reports_of_its_end_alone() -> None:
     session = Session()
     session.fold(study("running"))
     session.fold(study("done", 1))

@@ -51,7 +51,7 @@ def test_what_was_not_measured_has_no_rate() -> None:
         *({"prefill": 10**400, "decode": 1}, {"prefill": 0, "decode": 1}, {"prefill": 1.5, "decode": 1}),
     ],
 )
-def test_a_header_that_makes_no_sense_tells_nothing(tokens: Any) -> None:
+def test_a_header_that_makes_no_sense_reports_nothing(tokens: Any) -> None:
     assert tokens_per_call(session_with(tokens)) is None
 
 

@@ -91,7 +91,7 @@ def test_a_rail_that_was_above_0_in_this_session_is_so_whenever_that_was() -> No
         (1.0, 2.0, 1, False),  # 1 mJ: one step, which may be rounding
         (1.0, 2.0, 2, True),
         (1.0, 2.1, 1, True),
-        (None, 2.0, 1, False),  # a source that does not tell its step: the coarsest that is known
+        (None, 2.0, 1, False),  # a source that does not report its step: the coarsest that is known
         (0.1, 2.0, 1, True),
     ],
 )

@@ -24,7 +24,7 @@ from hettop.text import clean
 from tests.streams import S
 
 
-def test_the_machine_is_described_as_far_as_it_tells() -> None:
+def test_the_machine_is_described_as_far_as_it_reports() -> None:
     host = describe_host()
     assert host.hettop == __version__
     assert host.cores == os.cpu_count()
@@ -53,7 +53,7 @@ def test_it_is_looked_at_every_five_seconds_and_not_before() -> None:
     assert told == [INTERVAL_NS, 2 * INTERVAL_NS], "the first look only begins the first interval"
 
 
-def test_what_it_tells_can_be_read_back() -> None:
+def test_what_it_reports_can_be_read_back() -> None:
     source = HostSource()
     source.drain(0)
     (event,) = source.drain(INTERVAL_NS)
@@ -98,14 +98,14 @@ def test_a_mac_has_a_model_and_other_systems_none() -> None:
     assert machine_model("darwin", mac({})) is None
 
 
-def test_linux_tells_its_chip_in_a_file(tmp_path: Path) -> None:
+def test_linux_reports_its_chip_in_a_file(tmp_path: Path) -> None:
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast \x1b[31mOne\nmodel name\t: other\n")
     assert chip_name("linux", cpuinfo, no_command) == "Fast \ufffd[31mOne"
 
 
 @pytest.mark.parametrize("system", ["darwin", "linux"])
-def test_a_machine_that_does_not_tell_has_at_least_an_architecture(system: str) -> None:
+def test_a_machine_that_does_not_report_has_at_least_an_architecture(system: str) -> None:
     assert chip_name(system, Path("/nowhere"), no_command) == (platform.processor() or platform.machine())
 
 
@@ -120,7 +120,7 @@ Currently in use:
 
 
 def mac(printed: dict[str, str]) -> Run:
-    """A Mac whose commands print what is told for their last word."""
+    """A Mac whose commands print what is reported for their last word."""
 
     def run(command: Sequence[str]) -> str:
         return printed.get(command[-1], "")
@@ -139,7 +139,7 @@ def mac(printed: dict[str, str]) -> Run:
         ("hibernatemode        1", None),
     ],
 )
-def test_a_mac_tells_its_power_mode(setting: str, mode: str | None) -> None:
+def test_a_mac_reports_its_power_mode(setting: str, mode: str | None) -> None:
     host = describe_host("darwin", mac({"-g": PMSET.format(setting=setting)}))
     assert host.power_mode == mode
     assert [warning for warning in host.warnings if "low power mode" in warning] == [LOW_POWER] * (mode == "low power")
@@ -151,7 +151,7 @@ def test_a_python_translated_by_rosetta_is_warned_of() -> None:
     assert describe_host("darwin", mac({})).warnings == []
 
 
-def test_a_mac_without_these_commands_has_nothing_to_tell() -> None:
+def test_a_mac_without_these_commands_has_nothing_to_report() -> None:
     host = describe_host("darwin", no_command)
     assert (host.power_mode, host.warnings) == (None, [])
 

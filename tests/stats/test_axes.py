@@ -14,7 +14,7 @@ def test_values_close_together_have_a_linear_axis_with_room_on_both_sides() -> N
     assert span_of([10.0, 20.0], 0.1, from_zero=True) == pytest.approx((0.0, 22.0, False))
 
 
-def test_values_that_span_eight_times_have_a_logarithmic_one_unless_told_otherwise() -> None:
+def test_values_that_span_eight_times_have_a_logarithmic_one_unless_specified() -> None:
     assert span_of([1.0, 100.0], 0.5) == pytest.approx((0.1, 1000.0, True))
     assert span_of([1.0, 7.9], 0.5).log is False
     assert span_of([1.0, 100.0], 0.5, log=False).log is False

@@ -1,4 +1,4 @@
-"""What goes with spikes is told from what is merely there."""
+"""What goes with spikes is distinguished from what is merely there."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_is_always_there_is_no_cause() -> None:
     assert found.verdict is Verdict.NO_MORE
 
 
-def test_too_few_spikes_tell_nothing_even_if_all_agree() -> None:
+def test_too_few_spikes_report_nothing_even_if_all_agree() -> None:
     (few,) = judge([Presence(4, 0.01)], LEAST_SPIKES - 1)
     assert few.verdict is Verdict.TOO_FEW
     # Half of the moments have it: five of five are 1 in 32, which is not below .01.

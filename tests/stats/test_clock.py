@@ -16,7 +16,7 @@ def test_a_faster_clock_is_a_negative_loss_and_no_warning() -> None:
     assert not has_lost(loss)
 
 
-def test_too_few_reports_tell_nothing() -> None:
+def test_too_few_reports_report_nothing() -> None:
     assert clock_loss([1] * (REPORTS - 1), [1] * REPORTS) is None
     assert clock_loss([1] * REPORTS, [1] * (REPORTS - 1)) is None
     assert not has_lost(None)

@@ -139,7 +139,7 @@ def test_the_order_of_samples_does_not_matter() -> None:
     assert find_modes(values) == find_modes(values[::-1]) == find_modes(np.sort(values))
 
 
-def test_histogram_and_samples_tell_of_the_same_modes() -> None:
+def test_histogram_and_samples_report_of_the_same_modes() -> None:
     for parts in (TWO, THREE, ((1.0, 1.8, 0.04),)):
         values = mixture(10, 1000, *parts)
         hist = Histogram()
@@ -201,7 +201,7 @@ def test_density_of_equal_values_is_refused() -> None:
         smooth(np.ones(5))
 
 
-def test_a_slow_state_above_the_fence_is_a_mode_once_it_holds_as_much_as_one() -> None:
+def test_a_slow_state_above_the_threshold_is_a_mode_once_it_holds_as_much_as_one() -> None:
     # One sample in five takes twice as long: each lies above 1.5 x median, together they are no spikes.
     rng = np.random.default_rng(11)
     latencies = np.concatenate([rng.normal(1e6, 2e4, 800), rng.normal(2e6, 4e4, 200)])

@@ -5,14 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.stats.resampling import block_length, resampled_levels, resampled_means, resampled_quantiles, resamples_for
+from hettop.stats.resampling import block_length, resampled_levels, resampled_means, resampled_medians, resamples_for
 from tests.analysis.material import correlated
 
 
-def test_one_level_is_what_the_single_level_resampling_gives() -> None:
-    samples = np.random.default_rng(1).normal(size=200)
-    several = resampled_levels(samples, [0.9], 20, 50, np.random.default_rng(2))
-    assert several[:, 0] == pytest.approx(resampled_quantiles(samples, 0.9, 20, 50, np.random.default_rng(2)))
+def test_resamples_consist_of_complete_blocks_and_wrap_around() -> None:
+    # 100 samples in 5 blocks of 20 consecutive ones: the minimum of a resample is the start of one of its blocks,
+    # or 0 where a block wraps around the end.
+    minima = resampled_levels(np.arange(100.0), [0.0], 20, 4000, np.random.default_rng(8))[:, 0]
+    assert set(minima.tolist()) <= set(range(81))
+    # All five of five starts in 20..80 avoids the blocks that hold 0..19 entirely: (61 / 100)^5 = 8.4%.
+    assert float((minima >= 20).mean()) == pytest.approx(0.61**5, abs=0.02)
+
+
+def test_resampling_in_batches_returns_all_resamples() -> None:
+    samples = np.random.default_rng(10).normal(size=60_000)
+    found = resampled_levels(samples, [0.5], 20, 21, np.random.default_rng(11))
+    assert found.shape == (21, 1)
+    assert len(set(found[:, 0].tolist())) == 21
+
+
+def test_all_values_of_a_measurement_are_drawn_together() -> None:
+    # The median of three draws from (0, 0, 1) is 1 where at least two of them are the 1: 3 (1/3)^2 (2/3) + (1/3)^3.
+    first, second = resampled_medians([(0, 0, 1), (0, 0, 10)], np.random.default_rng(12))
+    assert second.tolist() == (10 * first).tolist()
+    assert first.mean() == pytest.approx(7 / 27, abs=0.05)
 
 
 def test_levels_of_a_resample_are_in_order() -> None:

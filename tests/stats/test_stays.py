@@ -19,7 +19,7 @@ def test_a_state_that_never_occurs_has_no_stay() -> None:
     assert mean_stays([], [5]) == [None, None]
 
 
-def test_sticky_states_are_told_from_alternating_ones() -> None:
+def test_sticky_states_are_distinguished_from_alternating_ones() -> None:
     rng = np.random.default_rng(1)
     sticky = np.cumsum(rng.random(20_000) < 1 / 50) % 2
     mixed = rng.integers(0, 2, 20_000)

@@ -1,4 +1,4 @@
-"""Co-executions as the stream tells them: one that went well, its beginning, a death, hostile names."""
+"""Co-executions as the stream reports them: one that went well, its beginning, a death, hostile names."""
 
 from __future__ import annotations
 
@@ -43,15 +43,16 @@ FIRST = msgspec.structs.replace(
     WELL, rounds=1, together_by_round=[120.0], best_by_round=[100.0], ideal_by_round=[150.0], notes=["a note"]
 )
 UNTRUE = msgspec.structs.replace(WELL, together_per_s=261.0, gain=1.61, of_ideal=1.74)
+DEATH = "CPU_AND_NE died: worker process killed by SIGKILL; from then on the rest worked without it"
 DIED = msgspec.structs.replace(
     WELL,
-    units=[CPU, msgspec.structs.replace(NE, error="worker process killed by SIGKILL", redone=2)],
+    units=[CPU, msgspec.structs.replace(NE, error="worker process killed by SIGKILL", redone=2, death=DEATH)],
     redone=2,
     rounds=5,
     together_by_round=[110.0, 130.0, 120.0, None, 49.0],
     best_by_round=[100.0, 100.0, 100.0, None, None],
     ideal_by_round=[150.0, 150.0, 150.0, None, None],
-    notes=["CPU_AND_NE died: worker process killed by SIGKILL; from then on the rest worked without it", "another"],
+    notes=[DEATH, "CPU_AND_NE differs from CPU_ONLY"],
 )
 POWERED = msgspec.structs.replace(WELL, energy_mj=20.0, energy_why=None, mean_mw=2_400.0, power_source="rapl")
 DISORDERED = msgspec.structs.replace(WELL, in_order=False)

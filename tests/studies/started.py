@@ -1,4 +1,4 @@
-"""Start-up as a study finds it, for whoever tells of it: figures that can be worked out by hand."""
+"""Start-up as a study finds it, for whoever reports it: figures that can be worked out by hand."""
 
 from __future__ import annotations
 

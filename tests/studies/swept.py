@@ -1,4 +1,4 @@
-"""What sweeps and variants found, for whoever tells of it: figures that can be worked out by hand."""
+"""What sweeps and variants found, for whoever reports it: figures that can be worked out by hand."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from hettop.report.explain import METHODS
+from hettop.report.explain import STATISTICS
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Beside, Block, Columns, Items, Page, Paragraph, Plot, Section, Stack
@@ -87,13 +87,13 @@ def test_as_html_and_markdown_no_text_is_markup(name: str, found: StudyResult) -
 def test_a_sentence_is_shown_whole_however_long_it_is() -> None:
     """The method of a sweep has more than 400 characters; words are compared, for lines break where there is room."""
     sentence = f"{'a sentence of ours ' * 60}ends"
-    blocks: list[Block] = [Paragraph(METHODS["cold"].sentences[1]), Items([sentence]), Paragraph(sentence, "warning")]
+    blocks: list[Block] = [Paragraph(STATISTICS[1]), Items([sentence]), Paragraph(sentence, "warning")]
     page = Page("a page", simulated=False, sections=[Section("Found", blocks)])
     plain = ElementTree.fromstring(html_page(page).partition("</style></head>")[2].removesuffix("</html>\n"))
     for text in ("".join(plain.itertext()), markdown_page(page), block_text(blocks, 76)):
         words = " ".join(text.split())
         assert words.count("sentence of ours") == 120
-        assert METHODS["cold"].sentences[1] in words
+        assert STATISTICS[1] in words
 
 
 @pytest.mark.parametrize("width", [196, 76])

@@ -1,14 +1,13 @@
-"""A recording of studies alone: its story, table and document tell what was found, and no empty sections."""
+"""A recording of studies alone: its report, table and document show what was found, and no empty sections."""
 
 from __future__ import annotations
 
 from hettop.events import AnyEvent, Failure, Study
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Section
-from hettop.report.story import RecordingStory, page_of
-from hettop.report.table import session_table
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.studies.recorded import studies_document, study_lines, study_sections
-from tests.report.sessions import session_of
+from tests.report.sessions import session_of, session_table
 from tests.streams import MS, S, window
 from tests.studies.inside import LAYERS, ROOFLINE
 
@@ -18,10 +17,10 @@ FAILED = Study(
 )
 
 
-def told(*stream: AnyEvent) -> RecordingStory:
+def told(*stream: AnyEvent) -> RecordingReport:
     session = session_of(*stream)
     studies = list(study_sections(session, beside=bool(session.samples)))
-    return RecordingStory("x.jsonl", session, verdict=Section("Verdict", []), studies=studies)
+    return RecordingReport("x.jsonl", session, verdict=Section("Verdict", []), studies=studies)
 
 
 def titles(*stream: AnyEvent) -> list[str]:
@@ -36,7 +35,7 @@ def test_its_story_is_of_what_was_found() -> None:
     assert "No steady sample" not in text
 
 
-def test_beside_a_measurement_all_is_told() -> None:
+def test_beside_a_measurement_all_is_reported() -> None:
     ran = window([2 * MS] * 10, t0=S)
     assert titles(ran, DONE)[:2] == ["Verdict", "Latency"]
     assert "Roofline" in titles(ran, DONE)

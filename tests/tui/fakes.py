@@ -1,4 +1,4 @@
-"""A feed that plays nothing and remembers what it was told, and views with known numbers to draw."""
+"""A feed that plays nothing and remembers what it was asked, and views with known numbers to draw."""
 
 from __future__ import annotations
 
@@ -209,6 +209,7 @@ POWERED = replace(
         UNITS, rows=tuple(replace(row, energy_mj=mj) for row, mj in zip(UNITS.rows, ENERGIES_MJ, strict=True))
     ),
 )
+OUTPUTS_DETAIL = "outputs compared with CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%"
 DOUBTFUL = replace(
     POWERED,
     units=replace(
@@ -217,10 +218,11 @@ DOUBTFUL = replace(
             replace(
                 UNITS.rows[0],
                 warning="top 1 differs",
+                warning_detail=OUTPUTS_DETAIL,
                 details=(
                     "compiled in 41.2 s, loaded in 412 ms, first call 9.8 ms",
                     "plan: 98 % Neural Engine; ANE drew 1,240 mW while it ran",
-                    "outputs compared with CPU_ONLY on 8 inputs, logits: max difference 3.1 of 12, same top 1 in 62%",
+                    OUTPUTS_DETAIL,
                 ),
             ),
             *UNITS.rows[1:],
@@ -443,7 +445,7 @@ class Told:
 
 
 class FakeFeed:
-    """A feed whose views are given; `told` holds what its controls were told."""
+    """A feed whose views are given; `told` holds what its controls were asked."""
 
     def __init__(
         self,

@@ -120,7 +120,7 @@ async def showing(
     ascii: bool = False,  # noqa: A002 - the option's name
     theme: str | None = None,
 ) -> AsyncIterator[tuple[HettopApp, Pilot[None]]]:
-    """The app with this screen on it; crashes are told as such."""
+    """The app with this screen on it; crashes are reported as such."""
     session = sample_session() if shown.feed is None else None
     options = {"fps": FPS, "ascii": ascii, "theme": theme, "preferences": shown.preferences}
     if shown.feed is not None:

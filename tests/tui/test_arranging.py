@@ -61,7 +61,7 @@ async def test_the_list_of_themes_previews_and_enter_keeps() -> None:
         assert keeping.kept == [("theme", app.theme)]
 
 
-async def test_the_theme_from_before_is_told_without_colour_beside_the_cursor() -> None:
+async def test_the_theme_from_before_is_reported_without_colour_beside_the_cursor() -> None:
     async with running(FakeFeed()) as (app, pilot):
         await pilot.press("T", "up")
         await settled(pilot)

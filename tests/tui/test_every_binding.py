@@ -119,7 +119,7 @@ CASES = list(dict.fromkeys(case for case in cases() if case.id not in PAGED or c
 
 
 def seen(app: HettopApp, feed: FakeFeed) -> tuple[object, ...]:
-    """What a user sees or what is told to the measurement: all that a key may change."""
+    """What a user sees or what is asked to the measurement: all that a key may change."""
     request = feed.requests[-1] if feed.requests else None
     return (
         drawn(app) if app.is_running else None,

@@ -117,7 +117,7 @@ def test_every_ink_can_be_read(theme: Theme, system: ColorSystem) -> None:
 
 @pytest.mark.parametrize(("theme", "system"), CASES)
 def test_what_is_slow_never_looks_like_what_is_usual(theme: Theme, system: ColorSystem) -> None:
-    """Up to P90, up to P99 and beyond; of 16 colours three are greys, and there lines and glyphs tell the first two."""
+    """Up to P90, up to P99 and beyond; of 16 colours three are greys, and lines and glyphs distinguish two."""
     low, mid, high = (sent(theme, INKS[name], system)[0] for name in ("low", "mid", "high"))
     assert high != low
     assert high != mid

@@ -40,7 +40,7 @@ def test_bars_are_counts_in_eighths_of_the_fullest_column() -> None:
     assert text_of(rows[3]) == " ▁▂▄███▄▂▁"
 
 
-def test_bars_are_coloured_by_band_and_the_bands_told_apart_by_a_guide() -> None:
+def test_bars_are_coloured_by_band_and_the_bands_distinguished_by_a_guide() -> None:
     bottom = draw_histogram(KNOWN, 10, 4)[3]
     assert bottom == ((" ▁▂▄███▄", "low"), ("▂▁", "mid"))
     wide = replace(KNOWN, p99_ms=8.5)

@@ -27,11 +27,11 @@ def test_the_machine_in_three_lines() -> None:
     ]
 
 
-def test_a_machine_that_tells_little_is_n_a() -> None:
+def test_a_machine_that_reports_little_is_n_a() -> None:
     assert shown(UNKNOWN) == ["cores n/a", "memory n/a  swap n/a"]
 
 
-def test_before_anything_was_told_it_is_looking() -> None:
+def test_before_anything_was_reported_it_is_looking() -> None:
     assert shown(None) == ["no reading yet"]
 
 

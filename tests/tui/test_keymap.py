@@ -90,7 +90,7 @@ def test_a_screen_may_have_a_key_that_the_panels_have_too() -> None:
     assert dict(make_keymap({"load.duty": "c"}, [PANELS, SCREEN]).keys) == {"load.duty": "c"}
 
 
-def test_an_unknown_id_is_told_the_nearest() -> None:
+def test_an_unknown_id_gets_the_nearest_as_a_hint() -> None:
     assert (
         make_keymap({"unit.nxt": "u"}, [PANELS]).faults["unit.nxt"] == "no key has this id; did you mean 'unit.next'?"
     )

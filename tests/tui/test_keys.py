@@ -38,14 +38,14 @@ REPLAY_KEYS = [
 ]
 
 
-async def test_the_keys_of_the_live_view_tell_the_measurement() -> None:
+async def test_the_keys_of_the_live_view_report_the_measurement() -> None:
     feed = FakeFeed()
     async with running(feed) as (_, pilot):
         await pilot.press(*(key for key, _ in LIVE_KEYS))
     assert feed.told.calls == [call for _, call in LIVE_KEYS]
 
 
-async def test_the_keys_of_the_replay_tell_the_replay() -> None:
+async def test_the_keys_of_the_replay_report_the_replay() -> None:
     feed = FakeFeed(replay=REPLAY)
     async with running(feed) as (_, pilot):
         await pilot.press(*(key for key, _ in REPLAY_KEYS))

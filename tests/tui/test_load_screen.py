@@ -102,7 +102,7 @@ async def test_keys_in_quick_succession_all_count() -> None:
     assert feed.told.dials[0].level == 3
 
 
-async def test_a_kind_that_cannot_run_here_says_why_and_tells_nothing() -> None:
+async def test_a_kind_that_cannot_run_here_says_why_and_reports_nothing() -> None:
     feed = FakeFeed()
     async with running(feed) as (app, pilot):
         await pilot.press("l", "down", "down", "right")

@@ -166,7 +166,7 @@ class TestFrame:
 
 
 class TestTimeline:
-    def test_the_title_tells_glyphs_threshold_and_spikes(self) -> None:
+    def test_the_title_reports_glyphs_threshold_and_spikes(self) -> None:
         assert (
             "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · threshold ┄ 4.00 ms"
             in drawn(TimelinePanel, frame_state(), 90, 8)[0]
@@ -342,7 +342,7 @@ def everything(session: SessionView) -> str:
     return "\n".join(parts)
 
 
-def test_a_variant_is_told_from_its_unit_and_compared_with_it_below_the_rows() -> None:
+def test_a_variant_is_distinguished_from_its_unit_and_compared_with_it_below_the_rows() -> None:
     rows = tuple(replace(UNITS.rows[0], unit=unit) for unit in ("CPU_AND_GPU", "CPU_AND_GPU~b"))
     sentence = "CPU_AND_GPU~b against CPU_AND_GPU: 12% faster [8.0%, 15%] at P50"
     view = replace(LIVE, units=replace(UNITS, rows=rows, beside=(sentence,)))

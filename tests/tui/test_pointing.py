@@ -62,7 +62,7 @@ class TestTable:
         assert " ".join(text for text, _ in told) == " ".join(DOUBTFUL.units.rows[0].details)
         assert all(len(text) <= 36 for text, _ in told)
 
-    def test_a_unit_that_failed_tells_its_whole_error_and_its_last_words(self) -> None:
+    def test_a_unit_that_failed_reports_its_whole_error_and_its_last_words(self) -> None:
         failure = Failure(
             kind="load", message="the plan " * 12, hint="try CPU_ONLY", log=["Traceback", "ValueError: no"]
         )
@@ -118,7 +118,7 @@ class TestKeys:
             await settled(pilot)
             assert screen_text(app) == before
 
-    async def test_zoomed_the_panel_tells_everything_by_itself(self) -> None:
+    async def test_zoomed_the_panel_reports_everything_by_itself(self) -> None:
         async with running(FakeFeed(DOUBTFUL)) as (app, pilot):
             await pilot.press("3", "z")
             await settled(pilot)

@@ -34,7 +34,7 @@ def test_wide_panels_have_mean_and_peak() -> None:
     assert cpu.split()[:4] == ["CPU", "1.31", "1.20", "2.40"]
 
 
-def test_no_power_is_a_reason_and_what_mends_it_and_never_a_number() -> None:
+def test_no_power_is_a_reason_and_what_repairs_it_and_never_a_number() -> None:
     text = shown(NO_POWER, 120)
     assert text == [
         "n/a (powermetrics: macOS tells power to root only, press p)",
@@ -100,7 +100,7 @@ def test_without_power_there_is_no_scale_to_read() -> None:
     assert PowerPanel().foot(frame_state(LIVE)) == ()
 
 
-def test_a_source_that_runs_and_has_told_nothing_usable_says_that() -> None:
+def test_a_source_that_runs_and_has_reported_nothing_usable_says_that() -> None:
     note = replace(NO_POWER, state="running", reason="a sample every 500 ms, not 100 ms as asked for", fix="")
     assert shown(note, 80) == ["n/a (no usable sample yet)"]
 
@@ -109,7 +109,7 @@ def test_rails_whose_source_said_nothing_of_itself_are_not_being_looked_for() ->
     assert "looking" not in "\n".join(shown(replace(POWER, state=None), 60))
 
 
-def test_a_cluster_that_tells_no_clock_is_n_a() -> None:
+def test_a_cluster_that_reports_no_clock_is_n_a() -> None:
     unknown = replace(POWER, clusters=(Cluster(name="P-Cluster", mhz=None, busy=None),), gpu=None)
     assert shown(unknown, 40)[-1].split() == ["P", "n/a", "n/a"]
 
@@ -136,7 +136,7 @@ async def test_a_zoomed_panel_asks_for_as_many_slots_as_it_draws() -> None:
         assert feed.requests[-1].power_slots == 120 - 4 - 5 - 3 * 6 - 1
 
 
-async def test_the_real_machine_is_told_from_the_simulated_one() -> None:
+async def test_the_real_machine_is_distinguished_from_the_simulated_one() -> None:
     async with running(FakeFeed(POWERED)) as (app, _):
         assert "machine · real" in screen_text(app)
     real = replace(POWERED, header=replace(POWERED.header, simulated=False))

@@ -81,13 +81,13 @@ class TestTrack:
 
 
 class TestSelection:
-    def test_all_units_that_fit_are_told(self) -> None:
+    def test_all_units_that_fit_are_reported(self) -> None:
         text = text_of(selection_line(SELECTED, 160))
         assert "( 00:10.0 – 00:20.0 )" in text
         assert "CPU_AND_NE n 4,210 P50 2.19 P90 2.37 max 6.54 2 spikes" in text
         assert "CPU_ONLY n 310 P50 ~5.19 P90 ~5.37 max 9.54 spikes n/a" in text
 
-    def test_a_narrow_one_tells_the_first_and_counts_the_rest(self) -> None:
+    def test_a_narrow_one_reports_the_first_and_counts_the_rest(self) -> None:
         text = text_of(selection_line(SELECTED, 80))
         assert "NE n" in text
         assert "P90 2.37" in text

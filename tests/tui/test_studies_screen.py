@@ -67,7 +67,7 @@ async def test_under_competing_load_the_room_says_why_nothing_can_be_run() -> No
             assert ("Enter run it" in text) == hint
 
 
-async def test_which_study_is_chosen_is_told_without_colour_and_moves_nothing() -> None:
+async def test_which_study_is_chosen_is_reported_without_colour_and_moves_nothing() -> None:
     async with running(feed_of(DONE, FAILED), size=(100, 30)) as (app, pilot):
         await pilot.press("y")
         await settled(pilot)

@@ -87,7 +87,7 @@ async def test_a_replay_asks_for_no_access() -> None:
     assert (left, feed.told.calls) == (0, [])
 
 
-async def test_a_terminal_that_cannot_be_left_is_told_what_to_do_instead() -> None:
+async def test_a_terminal_that_cannot_be_left_shows_what_to_do_instead() -> None:
     feed = FakeFeed()
     async with running(feed) as (app, pilot):
         await pilot.press("p")  # Textual's test driver cannot be suspended

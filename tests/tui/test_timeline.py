@@ -35,19 +35,19 @@ def test_p90_is_shaded_and_the_maximum_stands_above_it() -> None:
 
 
 def with_threshold(threshold_ms: float) -> list[list[str]]:
-    """Heads of the lines, up to 40 ms on four of them, and the head of the one that has the fence."""
+    """Heads of the lines, up to 40 ms on four of them, and the head of the one that has the spike threshold."""
     slots = (*[slot(8.0, 9.5)] * 58, slot(8.0, 39.0, spike=True))
     rows = draw_timeline(replace(KNOWN, slots=slots, threshold_ms=threshold_ms, marks=()), GUTTER + 59, 6)
     heads = [text_of(row)[:GUTTER].split() for row in rows[:4]]
     return [*heads, heads[next(i for i, row in enumerate(rows) if "┄" in text_of(row))]]
 
 
-def test_a_fence_on_the_line_of_a_round_number_is_labelled_with_its_own_value() -> None:
+def test_a_threshold_on_the_line_of_a_round_number_is_labelled_with_its_own_value() -> None:
     """14 lies in the line that ends at 20, and does not stand at 20."""
     assert with_threshold(14.0) == [["40", "┤"], ["│"], ["14.0", "│"], ["│"], ["14.0", "│"]]
 
 
-def test_a_fence_at_a_round_number_keeps_its_tick_and_one_on_a_line_without_has_none() -> None:
+def test_a_threshold_at_a_round_number_keeps_its_tick_and_one_on_a_line_without_has_none() -> None:
     assert with_threshold(20.0)[-1] == ["20", "┤"]
     assert with_threshold(22.1) == [["40", "┤"], ["│"], ["20", "┤"], ["│"], ["│"]]
 

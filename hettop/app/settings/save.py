@@ -1,14 +1,12 @@
 """Saves what the screen changed: settings to the config file, pictures to a folder.
 
-Only the lines of changed settings are edited, so that comments and order of a config file stay.
+Comments and order of a config file stay.
 """
 
 from __future__ import annotations
 
-import json
-import re
-import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from hettop.app.settings.resolve import UserSettings
 
 AT_NEXT_START = frozenset({"fps", "ascii", "power", "unit", "layout.keep"})
-_TABLE = re.compile(r"^\s*\[")
 
 
 def setting_choices(user: UserSettings, themes: tuple[str, ...]) -> tuple[SettingChoice, ...]:
@@ -61,7 +58,7 @@ def save_settings(user: UserSettings, changed: Mapping[str, Any]) -> Path:
             raise
         file = TomlFile(path)
     for name, value in changed.items():
-        file = with_value(file, tuple(name.split(".")), value)
+        file = replace(file, text=with_value(file, name, value))
     _write(path, file.text)
     for name, value in changed.items():
         # From now on the file has the value: an earlier choice on the screen must not override it.
@@ -81,84 +78,22 @@ def _write(path: Path, text: str) -> None:
         raise HettopError("io", f"cannot write {clean(str(path))}: {error.strerror}") from None
 
 
-def with_value(file: TomlFile, keys: tuple[str, ...], value: Any) -> TomlFile:
-    """The file with this value; all other lines stay. Raises HettopError where that takes more than one line's edit."""
-    begin = file.line_of(*keys)
-    lines = file.text.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    if begin is not None:
-        end = _last_line(lines, begin, keys)
-        head = lines[begin - 1].split("=", 1)[0].rstrip()
-        lines[begin - 1 : end] = [f"{head} = {_toml(value)}{_comment(lines[end - 1])}\n"]
-    elif len(keys) == 1:
-        first = next((number for number, row in enumerate(lines) if _TABLE.match(row)), len(lines))
-        lines[first:first] = [f"{keys[0]} = {_toml(value)}\n", *(["\n"] if first < len(lines) else [])]
-    else:
-        header = f"[{'.'.join(keys[:-1])}]"
-        at = next((number for number, row in enumerate(lines) if row.split("#")[0].strip() == header), None)
-        if at is None:
-            lines += ["\n"] if lines else []
-            lines.append(f"{header}\n")
-            at = len(lines) - 1
-        lines.insert(at + 1, f"{keys[-1]} = {_toml(value)}\n")
-    return _verified(file, "".join(lines), keys, value)
+def with_value(file: TomlFile, name: str, value: Any) -> str:
+    """The text of the file with this setting; all other lines stay. Raises HettopError where it cannot be set."""
+    import tomlkit  # only to save: the screen starts without it
 
-
-def _verified(file: TomlFile, text: str, keys: tuple[str, ...], value: Any) -> TomlFile:
-    """The edited file, if it holds this value and is otherwise the same."""
-    wanted = json.loads(json.dumps(file.values, default=str))
-    table = wanted
-    for key in keys[:-1]:
-        table = table.setdefault(key, {})
-    table[keys[-1]] = list(value) if isinstance(value, tuple) else value
+    *tables, key = name.split(".")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        values = {}
-    if json.loads(json.dumps(values, default=str)) != wanted:
-        name = ".".join(keys)
-        raise HettopError(
-            "usage", f"cannot edit {name} in {clean(file.path.name)}", f"edit it by hand: {name} = {_toml(value)}"
-        )
-    return TomlFile(file.path, text, values)
-
-
-def _last_line(lines: list[str], begin: int, keys: tuple[str, ...]) -> int:
-    """The line that a value ends on: the first up to which the file is valid and has it."""
-    for number in range(begin, len(lines) + 1):
-        try:
-            known: Any = tomllib.loads("".join(lines[:number]))
-        except tomllib.TOMLDecodeError:
-            continue
-        for key in keys:
-            known = known.get(key) if isinstance(known, dict) else None
-        if known is not None:
-            return number
-    return begin
-
-
-def _comment(row: str) -> str:
-    """The comment behind a value: what follows the first `#` outside of quotes."""
-    quote = ""
-    for place, character in enumerate(row):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character == "#":
-            return f"  {row[place:].rstrip()}"
-    return ""
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(each) for each in value)}]"
-    return f"{value:g}"
+        document = tomlkit.parse(file.text)
+        table: Any = document
+        for each in tables:
+            table = table.setdefault(each, tomlkit.table())
+        table[key] = value
+        return tomlkit.dumps(document)
+    except (tomlkit.exceptions.TOMLKitError, AttributeError, TypeError):  # the table may be another value
+        raise HettopError("usage", f"cannot edit {name} in {clean(file.path.name)}", "edit it by hand") from None
 
 
 def save_picture(svg: str) -> Path:

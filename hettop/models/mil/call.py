@@ -96,7 +96,7 @@ class Call:
         return [int(item) for item in self.constant(name).reshape(-1)]
 
     def flags(self, name: str, count: int) -> list[bool]:
-        """A mask of `count` flags, all False if it is not given."""
+        """A mask parameter as `count` flags, all False if it is absent."""
         return [bool(item) for item in self.integers(name, [0] * count)]
 
     def axis(self, name: str, rank: int, default: int | None = None) -> int:
@@ -113,7 +113,7 @@ class Call:
         return count
 
     def unsupported(self, what: str) -> HettopError:
-        """The refusal of something this operation asks for, naming the place."""
+        """The error for a feature of this operation that cannot be translated, with its place in the program."""
         return HettopError(
             "unsupported-op",
             f"{self.place} {what}",
@@ -139,7 +139,7 @@ class Call:
         return dtype
 
     def emit(self, operator: str, *inputs: Tensor | None, **attributes: Any) -> Tensor:
-        """As Graph.emit."""
+        """Add a node with one output to the graph, as `Graph.emit` does."""
         return self.graph.emit(operator, *inputs, **attributes)
 
     def cast(self, tensor: Tensor, dtype: DType) -> Tensor:

@@ -150,7 +150,7 @@ class Graph:
         self.nodes.append(Node("Identity", [self.use(tensor)], [name], {}))
 
     def rename(self, tensor: Tensor, name: str, since: int) -> bool:
-        """Call the output of a node added after the first `since` nodes `name`; False if none of them makes it."""
+        """Rename the output of a node added after the first `since` nodes to `name`; False if none of them has it."""
         made = any(tensor.name in node.outputs for node in self.nodes[since:])
         if made:
             for node in self.nodes[since:]:
@@ -166,7 +166,7 @@ class Graph:
 
     @contextmanager
     def inside(self, inputs: list[Tensor]) -> Iterator[Subgraph]:
-        """Nodes added within go into the yielded subgraph."""
+        """Context in which added nodes go into the yielded subgraph."""
         outer, subgraph = self.nodes, Subgraph(inputs)
         self.nodes = subgraph.nodes
         try:

@@ -1,4 +1,4 @@
-"""Core ML files opened: `.mlpackage` folders and single-file `.mlmodel`s, with every way they can be damaged answered.
+"""Opens Core ML files, `.mlpackage` folders and single-file `.mlmodel`s, and reports any damage in them.
 
 Gives the parsed specification, its weights and its functions with their ports; it does not know how a program is run.
 """
@@ -145,7 +145,7 @@ def walk(block: Message) -> Iterator[Message]:
 
 
 def no_program(package: Package) -> HettopError:
-    """The refusal of a model that cannot be run off Apple's systems, with what to do about it."""
+    """The error for a model that runs only on Apple's systems, with what to do about it."""
     if package.kind == "neuralnetwork":
         return HettopError(
             "format",
@@ -306,7 +306,7 @@ def _completed(package: Package, ports: FunctionPorts) -> FunctionPorts:
 
 
 def _check_program(package: Package) -> None:
-    """Every described function is there, and every weight lies in a file that is there."""
+    """Check that every described function exists, and that every weight is in an existing file."""
     functions = package.spec.mlProgram.functions
     for ports in package.functions:
         if ports.name not in functions:

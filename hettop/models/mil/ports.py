@@ -1,4 +1,4 @@
-"""What a Core ML model takes and gives, as its description says: names, kinds, types, shapes and their freedom.
+"""Inputs, outputs and states of a Core ML model by its description: names, kinds, types, and shapes that it accepts.
 
 Reads the description's messages.
 """
@@ -56,19 +56,6 @@ class Port:
         item = _NUMPY_BYTES.get(self.dtype)
         sizes = [dim for dim in self.shape if dim is not None]
         return math.prod(sizes) * item if item is not None and len(sizes) == len(self.shape) else None
-
-    def accepts(self, shape: tuple[int, ...]) -> bool:
-        """Whether the description allows `shape`; sizes it leaves open allow any."""
-        if self.choices and not self.ranges:
-            return shape in self.choices or shape == self.shape
-        if len(shape) != len(self.shape):
-            return False
-        if self.ranges:
-            return all(
-                low <= size and (high is None or size <= high)
-                for size, (low, high) in zip(shape, self.ranges, strict=True)
-            )
-        return all(wanted is None or wanted == size for wanted, size in zip(self.shape, shape, strict=True))
 
 
 def read_port(feature: Message) -> Port:

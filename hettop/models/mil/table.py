@@ -1,4 +1,4 @@
-"""Which operation of a program is translated by which function, family by family.
+"""Maps each operation of a program to the function that translates it.
 
 A table only: it imports no onnx, so that a program's missing operations can be listed without it.
 """

@@ -263,7 +263,7 @@ def _undescribed(tensor: Tensor) -> Port:
 
 
 def _check_sizes(package: Package, function: str, block: Message) -> None:
-    """Refuse, before anything is allocated, weights that no model holds and shapes that no machine does."""
+    """Reject impossible sizes of weights and shapes before anything is allocated."""
     weights = 0
     whole = f"{package.name}, function {function!r}"
     for operation in walk(block):
@@ -370,7 +370,7 @@ def _value_info(tensor: Tensor) -> Any:
 
 
 def _sizes(name: str, shape: Shape | None) -> list[int | str] | None:
-    """Sizes, with a name for each that is free."""
+    """The sizes, with a name for each dynamic axis."""
     if shape is None:
         return None
     return [size if size is not None else f"{name}_{axis}" for axis, size in enumerate(shape)]

@@ -1,4 +1,4 @@
-"""Small drawings as inline SVG: histogram, violins, the course of latency and of power.
+"""Small drawings as inline SVG: histogram, violins, latency and power over time.
 
 What it returns is markup: every text in it is escaped here.
 """

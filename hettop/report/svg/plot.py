@@ -82,8 +82,8 @@ def _dot(spot: Spot, x: float, y: float, each: Series, index: int) -> str:
         return f'<path d="{_shape(index, x, y)}" fill="{fill}" stroke="{colour}" stroke-width="1.6"/>'
     radius = min(LARGEST, max(SMALLEST, 36 * math.sqrt(max(0.0, spot.share))))
     shape = _shape(index, x, y, radius)
-    told = tooltip(f"{spot.label or each.name}: {significant(spot.y)} at {significant(spot.x)}")
-    return f'<path d="{shape}" fill="{fill}" fill-opacity=".55" stroke="{colour}" stroke-width="1.6">{told}</path>'
+    tip = tooltip(f"{spot.label or each.name}: {significant(spot.y)} at {significant(spot.x)}")
+    return f'<path d="{shape}" fill="{fill}" fill-opacity=".55" stroke="{colour}" stroke-width="1.6">{tip}</path>'
 
 
 def _shape(index: int, x: float, y: float, r: float = RADIUS) -> str:
@@ -170,8 +170,8 @@ def _columns(block: Columns, across: Axis, up: Axis) -> Iterator[str]:
             continue
         x, top = across.at(place) + pitch * GAP / 2, up.at(column.height)
         size = f'width="{max(0.5, pitch * (1 - GAP)):.1f}" height="{max(0.0, up.begin - top):.1f}"'
-        told = tooltip(f"{column.name}: {significant(column.height)} {block.unit}") if column.name else ""
-        yield f'<rect x="{x:.1f}" y="{top:.1f}" {size} fill="{_ink(block, column.group)}">{told}</rect>'
+        tip = tooltip(f"{column.name}: {significant(column.height)} {block.unit}") if column.name else ""
+        yield f'<rect x="{x:.1f}" y="{top:.1f}" {size} fill="{_ink(block, column.group)}">{tip}</rect>'
 
 
 def _ink(block: Columns, group: int) -> str:
@@ -223,10 +223,10 @@ def _names(parts: Sequence[tuple[str, float]]) -> tuple[float, list[str]]:
     """Below the bar, in as many rows as it takes; where the last one stands."""
     x, y, drawn = float(LEFT), 68.0, []
     for index, (name, share) in enumerate(parts):
-        told = f"{clean(name, 30)} {percent(share)}"
-        if x > LEFT and x + 30 + 7 * len(told) > WIDTH - RIGHT:
+        label = f"{clean(name, 30)} {percent(share)}"
+        if x > LEFT and x + 30 + 7 * len(label) > WIDTH - RIGHT:
             x, y = float(LEFT), y + 20
         drawn.append(f'<rect x="{x:.0f}" y="{y - 10:.0f}" width="10" height="10" fill="{ink(None, index)}"/>')
-        drawn.append(text_at(x + 15, y, told))
-        x += 36 + 7 * len(told)
+        drawn.append(text_at(x + 15, y, label))
+        x += 36 + 7 * len(label)
     return y, drawn

@@ -174,10 +174,10 @@ def _beside(left: Plot, right: Plot, width: int, height: int) -> list[Line]:
     half = (width - GAP) // 2
     axes, others = _axes(left), _axes(right)
     unlike = [one.log != other.log for one, other in zip(axes, others, strict=True)]
-    drawn = _plane(left, _told(axes, unlike), half, height)
+    drawn = _plane(left, _with_scales(axes, unlike), half, height)
     return [
         *_marks(left, width),
-        *beside(drawn, _plane(right, _told(others, unlike), width - GAP - half, height), half),
+        *beside(drawn, _plane(right, _with_scales(others, unlike), width - GAP - half, height), half),
     ]
 
 
@@ -224,10 +224,11 @@ def _axis(values: Sequence[float], scale: Scale) -> Axis:
     return Axis.around(values, name, log=scale.log, from_zero=scale.from_zero, marks=scale.ticks)
 
 
-def _told(axes: Sequence[Axis], unlike: Sequence[bool]) -> list[Axis]:
+def _with_scales(axes: Sequence[Axis], unlike: Sequence[bool]) -> list[Axis]:
     """With their kind in the name of those that are unlike the other plot's."""
     kinds = [
-        f", {'logarithmic' if axis.log else 'linear'}" if told else "" for axis, told in zip(axes, unlike, strict=True)
+        f", {'logarithmic' if axis.log else 'linear'}" if differs else ""
+        for axis, differs in zip(axes, unlike, strict=True)
     ]
     return [replace(axis, label=axis.label + kind) for axis, kind in zip(axes, kinds, strict=True)]
 

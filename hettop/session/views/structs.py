@@ -119,7 +119,8 @@ class UnitRow:
 
     `difference` is the mean over the best mean of the usable units, minus one (0 = best); None for the others.
     `energy_mj` is per inference; `warning`: its outputs differ from the reference's; `details` are its first load,
-    plan, placement and outputs as text, a line each. `waiting`: its engine loads or does not answer.
+    plan, placement and outputs as text, a line each; `warning_detail` is the one that shows why there is a warning.
+    `waiting`: its engine loads or does not answer.
     `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
     """
 
@@ -143,6 +144,7 @@ class UnitRow:
     details: tuple[str, ...]
     violin: tuple[float, ...]
     waiting: bool = False
+    warning_detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

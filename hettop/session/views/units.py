@@ -70,6 +70,7 @@ def _row(
     baseline = session.baselines.get(session.load)
     frames = session.canary.conditions.get(condition.key) if condition is not None else None
     silent_s = _silent_s(unit, condition if active and _runs_alone(session) else None, request.now_ns)
+    warned = warning(unit.outputs)
     return UnitRow(
         unit=unit.name,
         state=_state(unit, silent_s, request.now_ns),
@@ -88,7 +89,8 @@ def _row(
         placed=unit.placed,
         error=unit.error,
         energy_mj=energy.mj if energy else None,
-        warning=warning(unit.outputs),
+        warning=warned,
+        warning_detail=_outputs(unit.outputs) if warned else None,
         details=unit_details(unit, condition, energy, baseline.mw if baseline else {}, frames),
         violin=density(condition, *axis_ns, request.violin_columns),
     )

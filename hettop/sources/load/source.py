@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+import msgspec
+
 from hettop import events
 from hettop.errors import HettopError
 from hettop.processes.child_process import ChildProcess, ProcessGuard, module_command
+from hettop.processes.pipe_reader import LineReader
+from hettop.processes.serve import Failed
 from hettop.sources.load.parts import UNITS, LoadPart, condition_of
-from hettop.sources.load.worker import REFUSED
+from hettop.sources.load.worker import ALIVE, READY
 from hettop.text import clean
 
 WORKER = module_command("hettop.sources.load.worker")
@@ -137,8 +141,8 @@ class ProcessLoad:
         if not dead:
             return
         workers = "1 load worker" if len(dead) == 1 else f"{len(dead)} load workers"
-        reason = next((worker.reason for worker in dead if worker.reason), "")
-        self._fail(f"{workers} ended unexpectedly" + (f": {reason}" if reason else ""))
+        reason = next((f": {clean(worker.failure.message)}" for worker in dead if worker.failure is not None), "")
+        self._fail(f"{workers} ended unexpectedly{reason}")
 
     def _fail_on_silence(self) -> None:
         silent = next((worker for worker in self._workers if worker.silent_ns > worker.patience_ns), None)
@@ -219,7 +223,8 @@ class _Worker:
         argv = (*WORKER, part.what, str(part.duty))
         self._process = ChildProcess(argv, environment, guard, stderr=False)
         self._loads_model = part.what in UNITS
-        self.reason = ""
+        self._lines = LineReader()
+        self.failure: Failed | None = None
         self.ready = False
         self.silent_ns = 0
 
@@ -229,14 +234,14 @@ class _Worker:
         return LOADING_PATIENCE_NS if self._loads_model and not self.ready else PATIENCE_NS
 
     def listen(self, elapsed_ns: int) -> None:
-        """Take in its signs of life; `elapsed_ns` is the time since the last look."""
-        said = self._process.read()
-        if not said:
-            self.silent_ns += elapsed_ns
-        elif said.startswith(REFUSED.encode()):
-            self.reason = clean(said.decode(errors="replace").removeprefix(REFUSED))
-        else:
-            self.ready, self.silent_ns = True, 0
+        """Receive its signs of life; `elapsed_ns` is the time since the last call."""
+        received = self._process.read()
+        self.silent_ns = 0 if received else self.silent_ns + elapsed_ns
+        for line in self._lines.feed(received):
+            if line + b"\n" in (READY, ALIVE):
+                self.ready = True
+            else:
+                self.failure = msgspec.json.decode(line, type=Failed)
 
     def has_died(self) -> bool:
         return self._process.ended()

@@ -1,7 +1,7 @@
 """One worker of competing load, in a process of its own: busy for its share of every 100 ms, idle for the rest.
 
-Says `ready` once it is at work, gives a sign of life each period, and ends when its standard input does, so that it
-never outlives who started it.
+Writes the line `ready` once it is at work and an empty line each period, or the line of a `Failed` instead. It ends
+when its standard input does, so that it never outlives who started it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import partial
 
 from hettop.errors import HettopError
-from hettop.processes.serve import begin_child, end_with_parent
+from hettop.processes.serve import Replies, begin_child, end_with_parent
 
-REFUSED = "refused: "
-"""What a line begins with that says why the worker cannot work."""
+READY, ALIVE = b"ready\n", b"\n"
+"""Lines of a worker that works."""
 
 PERIOD_S = 0.1
 SLICE_S = 0.005  # how long a worker is busy between two looks at the clock
@@ -79,16 +79,16 @@ KINDS: dict[str, Callable[[], Callable[[], None]]] = {
 
 
 def run(what: str, duty: float, signs: int) -> None:
-    """Works for ever at the given duty cycle, 0..1; ends with the reason as its last line if there is no work to do.
+    """Works for ever at the given duty cycle, 0..1; ends with the failure as its last line if there is no work to do.
 
-    signs: the descriptor for what it has to say.
+    signs: the descriptor for its lines.
     """
     try:
         work = KINDS[what]()
     except HettopError as error:
-        os.write(signs, f"{REFUSED}{error.message}\n".encode())
+        Replies(signs).failed(error)
         return
-    os.write(signs, b"ready\n")  # the line the parent waits for
+    os.write(signs, READY)
     os.set_blocking(signs, False)
     while True:
         began = time.perf_counter()
@@ -98,7 +98,7 @@ def run(what: str, duty: float, signs: int) -> None:
         if duty < 1 and rest > 0:
             time.sleep(rest)
         with contextlib.suppress(BlockingIOError):  # a parent that does not read must not stop the work
-            os.write(signs, b".")  # a sign of life: load that stands still must not be taken for load
+            os.write(signs, ALIVE)  # a sign of life: load that stands still must not be taken for load
 
 
 if __name__ == "__main__":

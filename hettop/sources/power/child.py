@@ -1,4 +1,4 @@
-"""The output of a child process that prints power samples: read until it ends or is asked to, and never left behind.
+"""Reads the output of a child process that prints power samples, until it ends or is stopped; never leaves it running.
 
 No temporary files: what is printed goes through a pipe, the last error lines are kept.
 """
@@ -18,10 +18,10 @@ ASKED_TWICE_S = 0.5  # after SIGTERM, and again after SIGKILL
 
 
 class ChildOutput:
-    """One run of a command. `stop` may be called in another thread; the end is awaited by whoever reads `chunks`."""
+    """One run of a command. `stop` may be called in another thread; `chunks` waits for the end of the process."""
 
     def __init__(self, argv: Sequence[str], machine: Machine, *, farewell_s: float) -> None:
-        """`farewell_s`: how long it may take to notice that nobody reads it any more. Raises OSError."""
+        """`farewell_s`: how long the process may take to end once its output is closed. Raises OSError."""
         self._stopped = threading.Event()
         self._farewell_s = farewell_s
         self.exit: ChildExit | None = None
@@ -60,7 +60,7 @@ class ChildOutput:
                 yield data
 
     def _end(self) -> None:
-        """Close its output, so that it dies at its next write; ask twice more; say so if it still lives.
+        """Close its output, so that its next write ends it, then signal it twice; report if it is still running.
 
         A user cannot signal what runs as root: those who refuse are waited for.
         """

@@ -1,4 +1,4 @@
-"""Chooses the source of power: the best that works here, or the one that was asked for; reports why not the others.
+"""Chooses the source of power: the best that works here, or the requested one; reports why others were not chosen.
 
 Starts none.
 """
@@ -49,7 +49,7 @@ def chooser(
     simulated: SimulatedSource | None = None,
     why_none: tuple[str, str] = NOT_ASKED_FOR,
 ) -> Chooser:
-    """How the source is to be chosen for `--power NAME`; None chooses for itself.
+    """Return the function that chooses the source for `--power NAME`; None selects the best one.
 
     `why_none`: reason and remedy where the name is `none`. `simulated` is that of a simulated machine, which has no
     other. Raises HettopError (`usage`) for a name that is
@@ -66,7 +66,7 @@ def chooser(
 
 
 def refuse_impossible(name: str | None, machine: Machine) -> None:
-    """Raises HettopError (`usage`) if the source was named and cannot be had here, whatever is done meanwhile."""
+    """Raises HettopError (`usage`) if the requested source can never work on this system."""
     if name in (None, NONE, SIMULATED):
         return
     (source,) = _named(name, machine)
@@ -80,7 +80,7 @@ def refuse_impossible(name: str | None, machine: Machine) -> None:
 
 
 def make_source(name: str, machine: Machine) -> PowerSource:
-    """The source of that name among `SOURCES`, which is imported now."""
+    """Import and create the source of that name in `SOURCES`."""
     module, _, made = SOURCES[name].place.partition(":")
     return cast(PowerSource, getattr(importlib.import_module(module), made)(machine))
 
@@ -102,7 +102,7 @@ def _named(name: str | None, machine: Machine) -> list[PowerSource]:
 
 
 def _first(sources: Sequence[PowerSource], known: Mapping[str, Availability]) -> Choice:
-    """The first that works; nobody asks the others then."""
+    """The first source that works; later ones are not probed."""
     found: dict[str, Availability] = {}
     for source in sources:
         there = known.get(source.name) or source.probe()
@@ -128,9 +128,9 @@ def _needs_access(found: Mapping[str, Availability]) -> bool:
 
 
 def _why(found: Mapping[str, Availability]) -> str:
-    """The reasons together; sources of another system go without saying."""
+    """The reasons in one sentence, without those of sources for other systems."""
     reasons = _reasons(found)
     if len(reasons) == 1:
         return next(iter(reasons.values()))
-    telling = {name: why for name, why in reasons.items() if not found[name].foreign} or reasons
-    return clean("; ".join(f"{name}: {why}" for name, why in telling.items()))
+    relevant = {name: why for name, why in reasons.items() if not found[name].foreign} or reasons
+    return clean("; ".join(f"{name}: {why}" for name, why in relevant.items()))

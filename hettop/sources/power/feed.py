@@ -1,4 +1,4 @@
-"""Feeds power to the stream: one thread chooses a source and reads it, `drain` hands over what came and never waits.
+"""Feeds power samples to the stream: a thread chooses and reads a source; `drain` returns new events without waiting.
 
 Windows are placed on the clock by their lengths. Whatever goes wrong with a source becomes a status in words.
 """
@@ -101,7 +101,7 @@ class PowerFeed:
         return self._outbox.take(earliest, t)
 
     def retry(self) -> None:
-        """Choose again from the start: the user has given access, or wants to know."""
+        """Choose a source again, for instance after the user has granted access."""
         self._again = True
         self._end_reading()
 
@@ -120,7 +120,7 @@ class PowerFeed:
             source.stop()
 
     def _look_for_silence(self, t: int) -> None:
-        """Stuck is a source that says nothing though it was listened to all the time."""
+        """Report a source as stuck that printed nothing although it was read all the time."""
         step, self._drained_at = min(max(0, t - self._drained_at), LONGEST_STEP_NS), t
         if self._signs != self._signs_seen or not self._reading or not self._keeps_time:
             self._signs_seen, self._silent_ns = self._signs, 0
@@ -159,7 +159,7 @@ class PowerFeed:
             return Choice(None, reasons, reason=clean(f"cannot choose a source: {error}"))
 
     def _play(self, source: PowerSource, choice: Choice, known: dict[str, Availability]) -> None:
-        """Read it, again and again, until something else is to be chosen."""
+        """Read the source, restarting it as needed, until another one is to be chosen."""
         self._source = source
         in_vain, ever_heard = 0, False
         while not (self._closing or self._again):
@@ -187,7 +187,7 @@ class PowerFeed:
                 self._wait(None)
 
     def _gives_way(self, lost: PowerLostError, in_vain: int, ever_heard: bool) -> bool:
-        """Whether the next best is to be tried. Where access has run out the user decides: both cannot be compared."""
+        """Whether to try the next best source. Where access has expired the user decides: figures would not compare."""
         if lost.state == EXPIRED:
             return not ever_heard
         return lost.state == UNAVAILABLE or in_vain >= self._patience.tries
@@ -197,7 +197,7 @@ class PowerFeed:
         return self._chosen(known).source is not None
 
     def _read(self, source: PowerSource, choice: Choice) -> PowerLostError | None:
-        """Read it to its end; why it ended, or None if it has no more to give."""
+        """Read the source to its end; returns why it ended, or None if it is complete."""
         self._window_clock.forget()
         self._heard, self._is_stuck = False, False
         started = self._now()
@@ -235,7 +235,7 @@ class PowerFeed:
         self._outbox.put(Window(end, elapsed_ns, sample))
 
     def _wait(self, seconds: float | None) -> None:
-        """Until it is to choose again or to end, or for so long."""
+        """Wait until a source is to be chosen again, the feed ends, or the time is over."""
         if not (self._closing or self._again):
             self._wake.wait(seconds)
         self._wake.clear()
@@ -298,34 +298,34 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is to be said of the source since `moment` of the clock; the event's own time counts for nothing."""
+    """A change of the source's state at `moment` of the clock; the time in the event is ignored."""
 
     moment: int
     event: PowerStatus
 
 
 class Outbox:
-    """Filled by one thread, emptied by another. The session began at `origin_ns` of the clock."""
+    """Queue between the reading thread and the session, which began at `origin_ns` of the clock."""
 
     def __init__(self, origin_ns: int, most: int) -> None:
         self._origin, self._most = origin_ns, most
         self._lock = threading.Lock()
-        self._told: deque[Window | Status] = deque()
+        self._news: deque[Window | Status] = deque()
         self.dropped = 0
 
-    def put(self, told: Window | Status) -> None:
+    def put(self, news: Window | Status) -> None:
         with self._lock:
-            self._told.append(told)
-            while len(self._told) > self._most:
-                self.dropped += isinstance(self._told.popleft(), Window)
+            self._news.append(news)
+            while len(self._news) > self._most:
+                self.dropped += isinstance(self._news.popleft(), Window)
 
     def take(self, earliest: int, latest: int) -> list[Power | PowerStatus]:
         """All of it as events, in order, with times from `earliest` to `latest` (ns of the session)."""
         with self._lock:
-            told, self._told = self._told, deque()
+            news, self._news = self._news, deque()
         events: list[Power | PowerStatus] = []
         t = earliest
-        for each in told:
+        for each in news:
             t = max(t, min(each.moment - self._origin, latest))
             if isinstance(each, Status):
                 events.append(msgspec.structs.replace(each.event, t=t))
@@ -362,5 +362,5 @@ class WindowClock:
         return end, elapsed_ns
 
     def forget(self) -> None:
-        """The source was started anew."""
+        """Forget the last window, because the source was restarted."""
         self._end = None

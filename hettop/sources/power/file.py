@@ -140,7 +140,7 @@ def _open(path: Path, pipe_patience_s: float) -> FileIO:
 
 
 def _open_pipe(path: Path, shown: str, patience_s: float) -> FileIO:
-    """Opened at once, where an ordinary open would wait for somebody who writes; but they must soon begin."""
+    """Open a pipe without waiting for its writer, which must then begin to write soon."""
     file = FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     if not select.select([file], [], [], patience_s)[0]:
         file.close()
@@ -150,7 +150,7 @@ def _open_pipe(path: Path, shown: str, patience_s: float) -> FileIO:
 
 
 def _recognise(file: FileIO, name: str) -> tuple[bytes, CaptureParser]:
-    """What has been read, and the parser it is for."""
+    """The bytes read so far, and the parser for them."""
     recogniser = Recogniser()
     parser = None
     while parser is None:
@@ -211,7 +211,7 @@ class CaptureParser(Protocol):
 
 
 class Recogniser:
-    """Finds the parser for a capture from its first lines, each of which is looked at once."""
+    """Finds the parser for a capture by its first lines, reading each line once."""
 
     def __init__(self) -> None:
         self.head = bytearray()
@@ -269,19 +269,19 @@ def refusal(name: str, head: bytes) -> HettopError:
     for mark, words in _REFUSALS.items():
         if mark in head:
             return HettopError("format", f"no sample in {shown}: {words}", _HINT)
-    told = _json(head.split(b"\n")[0])
-    if isinstance(told, dict) and told.get("format") == "hettop":
+    document = _json(head.split(b"\n")[0])
+    if isinstance(document, dict) and document.get("format") == "hettop":
         return HettopError("format", f"{shown} is a hettop recording, not a capture", f"hettop replay {shown}")
     if head.startswith((b"{", b"[")) and _MACMON_MARK in head:
         hint = f"print one object per line: jq -c '.. | select(.cpu_power?)' {shown}"
         return HettopError("format", f"{shown} is JSON from macmon, but not one object per line", hint)
-    return HettopError("format", f"{shown} {_looks(head, told)}", _HINT)
+    return HettopError("format", f"{shown} {_looks(head, document)}", _HINT)
 
 
-def _looks(head: bytes, told: object) -> str:
+def _looks(head: bytes, document: object) -> str:
     if head.startswith(b"bplist"):
         return "is a binary property list; powermetrics writes XML"
-    if isinstance(told, dict):
+    if isinstance(document, dict):
         return "is JSON, but not macmon's"
     if len(_PRINTABLE.findall(head)) < 0.9 * len(head):
         return "is binary data"
@@ -291,7 +291,7 @@ def _looks(head: bytes, told: object) -> str:
 
 
 def nothing_found(name: str, lost: Mapping[str, int]) -> HettopError:
-    """The file looked like a capture and no sample came out of it."""
+    """The error for a file that looked like a capture but contains no sample."""
     shown, reasons = clean(name, 80), {reason for reason, n in lost.items() if n}
     if reasons == {SUMMARY}:
         return HettopError("format", f"no sample in {shown}, only a summary of the whole run", _HINT)
@@ -307,7 +307,7 @@ def lost_words(lost: Mapping[str, int]) -> str:
 
 
 def notes_of(samples: Sequence[PowerSample], lost: Mapping[str, int]) -> list[str]:
-    """What a reader of these samples must know: what is absent and why, and what is in doubt."""
+    """Notes on the samples: which figures are absent and why, and which are doubtful."""
     if not samples:
         return []
     rails = [rail for rail in RAILS if any(sample.mw[rail] is not None for sample in samples)]

@@ -1,4 +1,4 @@
-"""hwmon as a source: sensors of power that Linux drivers show, of which only those count that say what they measure.
+"""hwmon as a source: power sensors of Linux drivers; only sensors labelled with what they measure are used.
 
 Reads files in a folder that is passed in; writes nothing.
 """

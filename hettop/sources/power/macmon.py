@@ -117,24 +117,24 @@ class MacmonParser:
         if not line:
             return []
         try:
-            told = _decoded(line)
+            fields = _decoded(line)
         except (ValueError, RecursionError):
             self.lost[fault] += 1
             return []
-        if not is_macmon(told):
+        if not is_macmon(fields):
             self.lost["foreign"] += 1
             return []
-        return [self._sample(told)]
+        return [self._sample(fields)]
 
-    def _sample(self, told: Mapping[str, Any]) -> PowerSample:
-        moment = _moment(told.get("timestamp"))
+    def _sample(self, fields: Mapping[str, Any]) -> PowerSample:
+        moment = _moment(fields.get("timestamp"))
         elapsed_ns = _between(self._last, moment)
         self._last = moment or self._last
         flags: set[str] = set()
-        names = dict.fromkeys(found[1] for found in map(_CLUSTER.fullmatch, told) if found)
-        clusters = [ClusterFigures(name, *_mhz_and_busy(told, name, flags)) for name in names]
-        mhz, busy = _mhz_and_busy(told, "gpu", flags)
-        mw = {rail: _milliwatts(told.get(key), flags) for rail, key in RAIL_KEYS.items()}
+        names = dict.fromkeys(found[1] for found in map(_CLUSTER.fullmatch, fields) if found)
+        clusters = [ClusterFigures(name, *_mhz_and_busy(fields, name, flags)) for name in names]
+        mhz, busy = _mhz_and_busy(fields, "gpu", flags)
+        mw = {rail: _milliwatts(fields.get(key), flags) for rail, key in RAIL_KEYS.items()}
         return make_sample(
             SOURCE,
             elapsed_ns,
@@ -162,24 +162,24 @@ def _refuse(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
-def is_macmon(told: object) -> bool:
+def is_macmon(fields: object) -> bool:
     """Whether a decoded line is one of macmon's."""
-    return isinstance(told, dict) and any(key in told for key in RAIL_KEYS.values())
+    return isinstance(fields, dict) and any(key in fields for key in RAIL_KEYS.values())
 
 
-def _mhz_and_busy(told: Mapping[str, Any], name: str, flags: set[str]) -> tuple[float | None, float | None]:
+def _mhz_and_busy(fields: Mapping[str, Any], name: str, flags: set[str]) -> tuple[float | None, float | None]:
     """Frequency and share of time busy.
 
     0.8 reports both. 0.6 and 0.7 report `[MHz, ratio]` where the ratio is scaled by frequency: it reads low whenever
     the clock does, so it is a stand-in and flagged `estimated`. 0.8.1 repeats those names beside its own.
     """
-    pair = told.get(f"{name}_usage")
+    pair = fields.get(f"{name}_usage")
     none = None if pair is None else math.nan
     old = pair if isinstance(pair, list) and len(pair) == 2 else [none, none]
-    mhz = _figure(told.get(f"{name}_freq_mhz"))
-    busy = checked(share, _figure(told.get(f"{name}_active_ratio")), flags)
+    mhz = _figure(fields.get(f"{name}_freq_mhz"))
+    busy = checked(share, _figure(fields.get(f"{name}_active_ratio")), flags)
     if busy is None:
-        scaled = told.get(f"{name}_scaled_ratio")
+        scaled = fields.get(f"{name}_scaled_ratio")
         busy = checked(share, _figure(old[1] if scaled is None else scaled), flags)
         if busy is not None:
             flags.add(ESTIMATED)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SourceEntry:
-    """`place`: module and class, which is made from a `Machine`. `needs`: what it needs, in words."""
+    """A power source. `place`: its module and class, which takes a `Machine`; `needs`: its requirements in words."""
 
     place: str
     needs: str = ""

@@ -49,7 +49,7 @@ def page(source: str, samples: Sequence[PowerSample], notes: Sequence[str], widt
 
 
 def _fitted(columns: Sequence[_Column], width: int) -> tuple[list[_Column], list[_Column]]:
-    """The columns that find room, and those that do not, each in their order."""
+    """The columns that fit, and those that do not, each in their order."""
     room = width + len(_GAP) - sum(each.width + len(_GAP) for each in columns)
     dropped = set()
     for index in sorted(range(len(columns)), key=lambda at: -columns[at].spare):

@@ -73,7 +73,7 @@ class PlistParser:
         return samples
 
     def finish(self) -> list[PowerSample]:
-        """No more bytes come: a document without its end is dropped, for half its figures would be missing."""
+        """End of input: an incomplete document is dropped, because half of its figures would be missing."""
         if self._buffer.find(_START) >= 0:
             self.lost["torn"] += 1
         self._buffer.clear()
@@ -81,7 +81,7 @@ class PlistParser:
         return []
 
     def _trim(self) -> None:
-        """Forgets noise before a document, and a document that grows beyond all bounds."""
+        """Drop noise before a document, and a document that exceeds the size limit."""
         longest_noise = max(0, len(self._buffer) - len(_START) + 1)
         start = self._buffer.find(_START)
         surplus = start if start >= 0 else longest_noise
@@ -130,12 +130,12 @@ def sample_of(root: _Dict) -> PowerSample:
     elapsed_ns = checked(window_ns, _number(root, "elapsed_ns"), flags)
     processor, gpu = _dict(root.get("processor")), _dict(root.get("gpu"))
     # With the CPU sampler off, the GPU's own section is the only one that reports its energy.
-    told = {**{key: value for key, value in gpu.items() if key.startswith("gpu_")}, **processor}
-    if "package_watts" in told:  # Intel's key, and its unit
-        watts = _number(told, "package_watts")
-        told["package_power"] = None if watts is None else watts * MILLI
-    mw = {rail: _rail(told, rail, elapsed_ns, flags) for rail in ("cpu", "gpu", "ane", "dram", "package")}
-    mw["combined"] = _printed(told, "combined_power", flags)
+    fields = {**{key: value for key, value in gpu.items() if key.startswith("gpu_")}, **processor}
+    if "package_watts" in fields:  # Intel's key, and its unit
+        watts = _number(fields, "package_watts")
+        fields["package_power"] = None if watts is None else watts * MILLI
+    mw = {rail: _rail(fields, rail, elapsed_ns, flags) for rail in ("cpu", "gpu", "ane", "dram", "package")}
+    mw["combined"] = _printed(fields, "combined_power", flags)
     clusters = [_cluster(each, flags) for each in _dicts(processor.get("clusters")) if each.get("name")]
     thermal = root.get("thermal_pressure")
     return make_sample(
@@ -149,11 +149,11 @@ def sample_of(root: _Dict) -> PowerSample:
     )
 
 
-def _rail(told: _Dict, rail: str, elapsed_ns: int | None, flags: set[str]) -> float | None:
+def _rail(fields: _Dict, rail: str, elapsed_ns: int | None, flags: set[str]) -> float | None:
     """The rail's power as printed; where only its energy in mJ is, mW = mJ / s."""
-    if f"{rail}_power" in told:
-        return _printed(told, f"{rail}_power", flags)
-    energy_mj = _number(told, f"{rail}_energy")
+    if f"{rail}_power" in fields:
+        return _printed(fields, f"{rail}_power", flags)
+    energy_mj = _number(fields, f"{rail}_energy")
     if energy_mj is None or elapsed_ns is None:
         return None
     power = milliwatts(energy_mj / (elapsed_ns / NS_PER_S))
@@ -162,9 +162,9 @@ def _rail(told: _Dict, rail: str, elapsed_ns: int | None, flags: set[str]) -> fl
     return power
 
 
-def _printed(told: _Dict, key: str, flags: set[str]) -> float | None:
-    power = milliwatts(_number(told, key))
-    if power is None and key in told:
+def _printed(fields: _Dict, key: str, flags: set[str]) -> float | None:
+    power = milliwatts(_number(fields, key))
+    if power is None and key in fields:
         flags.add(PARTIAL)
     return power
 
@@ -186,7 +186,7 @@ def _cluster(cluster: _Dict, flags: set[str]) -> ClusterFigures:
 
 
 def _gpu(gpu: _Dict, flags: set[str]) -> Gpu | None:
-    """Its `freq_hz` is in MHz, whatever the name says."""
+    """The GPU's figures. `freq_hz` is in MHz, despite its name."""
     mhz = checked(megahertz, _number(gpu, "freq_hz"), flags)
     busy = _busy(gpu, flags)
     return None if mhz is None and busy is None else Gpu(mhz=mhz, busy=busy)

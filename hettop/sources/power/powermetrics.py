@@ -108,7 +108,7 @@ class PowermetricsSource:
         return INTERVAL_NS
 
     def probe(self) -> Availability:
-        """Whether it can be started without a question; sudo is asked, and never asks back."""
+        """Whether powermetrics can be started without a password; sudo is called so that it never prompts."""
         if not self._machine.is_mac:
             return of_another_system("macOS")
         for path in (POWERMETRICS, SUDO):
@@ -147,7 +147,7 @@ class PowermetricsSource:
             self._child.stop()
 
     def _asked(self, command: Sequence[str]) -> tuple[int, list[str]]:
-        """Exit code and words of a command that answers at once."""
+        """Exit code and output of a command that ends at once."""
         machine = self._machine
         try:
             done = run_command(command, english(machine.environment), patience_s=PROBE_PATIENCE_S, start=machine.spawn)
@@ -183,7 +183,7 @@ class LiveReading:
             raise PowerLostError(f"invalid output from powermetrics ({', '.join(self._parser.lost)})")
 
     def _look_at(self, chunk: bytes) -> None:
-        """Before the first document: whether this is going to be a property list at all."""
+        """Check before the first document whether the output is a property list at all."""
         self._seen += len(chunk)
         data = self._tail + chunk
         self._tail = data[1 - len(HEADER) :]  # no mark is longer, and none is read twice
@@ -199,7 +199,7 @@ class LiveReading:
 
 
 def _empty(sample: PowerSample) -> PowerLostError:
-    """Why sample after sample has no rail: none was printed, or what was cannot be."""
+    """Why no sample has a rail: none was printed, or the printed values are impossible."""
     if PARTIAL in sample.flags:
         words = "powermetrics prints impossible powers (negative, not a number, or above 10 kW)"
         return PowerLostError(words, "restart this Mac, or use macmon: brew install macmon", state=UNAVAILABLE)
@@ -224,7 +224,7 @@ def _how_it_ended(ended: ChildExit | None) -> str:
 
 
 def _refusal(words: Sequence[str]) -> tuple[str, str, str]:
-    """State, reason and fix; FAILED and the last words where these are none that are known."""
+    """State, reason and fix of a failed start; for an unknown message FAILED and that message."""
     for line in words:
         for mark, state, reason, fix in _REFUSALS:
             if mark.lower() in line.lower():
@@ -233,7 +233,7 @@ def _refusal(words: Sequence[str]) -> tuple[str, str, str]:
 
 
 def access_command(*, on_terminal: bool) -> list[str]:
-    """What gives hettop access for a while; to be run on the terminal, with the screen out of the way.
+    """The command that grants hettop access for some minutes; to be run on the terminal while the screen is suspended.
 
     Raises HettopError (`usage`) without a terminal: sudo would have nobody to ask.
     """
@@ -243,7 +243,7 @@ def access_command(*, on_terminal: bool) -> list[str]:
 
 
 def explanation() -> str:
-    """What is printed before `access_command` runs."""
+    """The text that is printed before `access_command` runs."""
     return f"""\
 macOS reports the power of CPU, GPU and Neural Engine to root only. This asks for access:
 

@@ -88,7 +88,7 @@ class RaplSource:
 
 
 def zones_in(folder: Path) -> list[Zone]:
-    """The counters that belong to a rail, each once: newer kernels show a package by two ways."""
+    """The counters of known rails, each once: newer kernels list a package twice."""
     found: dict[tuple[str, ...], Zone] = {}
     for path in _zone_paths(folder):
         name = _text(path / "name")

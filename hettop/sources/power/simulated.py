@@ -51,7 +51,7 @@ HIGHEST = Draw(cpu=11_000, gpu=9_500, ane=4_500, e_busy=1, p_busy=1, gpu_busy=1)
 
 
 class SimulatedSource:
-    """Source of `--demo`. The same seed, clock and words give the same samples."""
+    """Power source of `--demo`: the same seed, clock and reports of what runs give the same samples."""
 
     name = "simulated"
     note = "simulated: nothing was measured"
@@ -62,14 +62,14 @@ class SimulatedSource:
         self._random = random.Random(seed)  # noqa: S311 - a simulation, no secret
         self._pace = ReadingInterval(now, wait)
         self._lock = threading.Lock()
-        self._told: list[tuple[int, Draw]] = [(now(), IDLE)]
+        self._changes: list[tuple[int, Draw]] = [(now(), IDLE)]
 
     def told_running(self, unit: str | None, load: str = NO_LOAD, busy: float = 1.0) -> None:
         """From now on `unit` runs (None: nothing) under `load`, for a share `busy` of the time. From any thread."""
         draw = draw_of(unit, load, busy)
         with self._lock:
-            if draw != self._told[-1][1]:
-                self._told.append((self._now(), draw))
+            if draw != self._changes[-1][1]:
+                self._changes.append((self._now(), draw))
 
     def granted_ns(self, asked_ns: int) -> int | None:
         return max(SHORTEST_NS, asked_ns)
@@ -112,12 +112,12 @@ class SimulatedSource:
     def _mean(self, began: int, ended: int) -> Draw:
         """Average power since the last call."""
         with self._lock:
-            told = list(self._told)
-            later = [index for index, (moment, _) in enumerate(told) if moment <= ended]
-            del self._told[: later[-1] if later else 0]
-        moments = [max(began, min(moment, ended)) for moment, _ in told]
+            changes = list(self._changes)
+            later = [index for index, (moment, _) in enumerate(changes) if moment <= ended]
+            del self._changes[: later[-1] if later else 0]
+        moments = [max(began, min(moment, ended)) for moment, _ in changes]
         spans = [after - before for before, after in zip(moments, [*moments[1:], ended], strict=True)]
-        return _sum([(draw, span / (ended - began)) for (_, draw), span in zip(told, spans, strict=True)])
+        return _sum([(draw, span / (ended - began)) for (_, draw), span in zip(changes, spans, strict=True)])
 
 
 def draw_of(unit: str | None, load: str, busy: float = 1.0) -> Draw:
@@ -130,7 +130,7 @@ def draw_of(unit: str | None, load: str, busy: float = 1.0) -> Draw:
 
 
 def _levels(load: str) -> Iterator[tuple[str, float]]:
-    """What competes, and level times duty."""
+    """Kinds of competing load, each with its level times its duty."""
     for part in load.split("+"):
         what, _, amount = part.partition(":")
         level, _, duty = amount.partition("@")

@@ -1,4 +1,4 @@
-"""What the rest of hettop asks of a source of power samples, and what a source asks of the machine.
+"""The interfaces between hettop and a source of power samples, and between a source and the machine.
 
 The machine is passed in, so that each source runs anywhere a test puts it.
 """
@@ -50,12 +50,12 @@ class Availability:
 
 
 def of_another_system(system: str) -> Availability:
-    """What a source that only `system` has says on all others."""
+    """The availability of a source that exists only on `system`, on any other system."""
     return Availability(False, f"{system} only", impossible=True, absent=True, foreign=True)
 
 
 class PowerLostError(HettopError):
-    """A source ended that nobody stopped. `state`, one of the above, says whether to try again."""
+    """A source ended without being stopped. `state`, one of the above, shows whether to try again."""
 
     def __init__(self, message: str, hint: str = "", *, state: str = FAILED) -> None:
         super().__init__("power", message, hint)
@@ -128,7 +128,7 @@ class Machine:
 
 
 def this_machine(environment: Mapping[str, str] = os.environ, chip: str | None = None) -> Machine:
-    """The real one."""
+    """Return the machine that hettop runs on."""
     return Machine(
         system=sys.platform,
         release=macos_version(),

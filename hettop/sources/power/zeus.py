@@ -65,11 +65,11 @@ class ZeusSource:
             try:
                 monitor.begin_window(WINDOWS[turn % 2])
                 now = self._machine.now()
-                told = None if began is None else monitor.end_window(WINDOWS[(turn + 1) % 2])
+                measurement = None if began is None else monitor.end_window(WINDOWS[(turn + 1) % 2])
             except Exception as error:  # noqa: BLE001 - a foreign library may raise anything
                 raise _failed(error) from None
-            if told is not None and began is not None and now > began:
-                yield self._sample(told, now - began)
+            if measurement is not None and began is not None and now > began:
+                yield self._sample(measurement, now - began)
             began = now
 
     def stop(self) -> None:
@@ -89,15 +89,15 @@ class ZeusSource:
         except Exception as error:  # noqa: BLE001 - a foreign library may raise anything
             raise _failed(error) from None
 
-    def _sample(self, told: Any, elapsed_ns: int) -> PowerSample:
-        mw = {rail: _power(told, names, elapsed_ns) for rail, names in ENERGIES.items()}
+    def _sample(self, measurement: Any, elapsed_ns: int) -> PowerSample:
+        mw = {rail: _power(measurement, names, elapsed_ns) for rail, names in ENERGIES.items()}
         if self._is_ultra:
             mw["cpu"] = None  # it assigns where it should sum the dies
         return make_sample(self.name, elapsed_ns, mw)
 
 
-def _power(told: Any, names: tuple[str, ...], elapsed_ns: int) -> float | None:
-    energies = [getattr(told, name, None) for name in names]
+def _power(measurement: Any, names: tuple[str, ...], elapsed_ns: int) -> float | None:
+    energies = [getattr(measurement, name, None) for name in names]
     energy_mj = next((each for each in energies if isinstance(each, int | float)), None)
     return None if energy_mj is None else milliwatts(energy_mj / (elapsed_ns / NS_PER_S))
 

@@ -66,7 +66,7 @@ Said = Began | Did | GaveBack | Died
 
 
 class Crew(Protocol):
-    """What the course of a measurement asks of its workers. end_asked: whether somebody wants it to end."""
+    """What a measurement asks of its workers. end_asked: whether somebody wants it to end."""
 
     @property
     def end_asked(self) -> bool: ...
@@ -171,19 +171,19 @@ class ProcessCrew:
         said: list[Said] = []
         for line in worker.lines.feed(worker.process.read()):
             try:
-                told = _meant(worker.unit, line)
+                message = _meant(worker.unit, line)
             except (ValueError, msgspec.MsgspecError):
                 worker.fault = worker.fault or Fault("crashed", "the worker process sent an invalid message")
                 worker.process.kill()
                 break
-            if isinstance(told, Fault):
-                worker.fault = told
-            elif isinstance(told, Began):
-                parts = (*sentences(worker.process.log.warnings.found), told.ready.note)
+            if isinstance(message, Fault):
+                worker.fault = message
+            elif isinstance(message, Began):
+                parts = (*sentences(worker.process.log.warnings.found), message.ready.note)
                 note = " · ".join(part for part in parts if part)
-                said.append(Began(worker.unit, msgspec.structs.replace(told.ready, note=note)))
+                said.append(Began(worker.unit, msgspec.structs.replace(message.ready, note=note)))
             else:
-                said.append(told)
+                said.append(message)
         if worker.process.output_ended:
             said.append(Died(worker.unit, self._bury(worker)))
         return said

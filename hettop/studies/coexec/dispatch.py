@@ -117,7 +117,7 @@ class CoexecRun:
             raise self._nothing(interrupted)
         return self._result(interrupted=interrupted and self._job.duration_ns is not None)
 
-    # -- the course --------------------------------------------------------------------------------------------------
+    # -- how it runs --------------------------------------------------------------------------------------------------
 
     def _await_all(self) -> None:
         """Until every worker is ready, or dead."""

@@ -98,6 +98,7 @@ def _worker(unit: UnitResult) -> WorkerRates:
         redone=unit.redone,
         error=None if error is None else error.message,
         fault=None if error is None else WorkerFault(kind=error.kind, message=error.message, hint=error.hint),
+        death=_death(unit),
     )
 
 
@@ -107,26 +108,17 @@ def why_no_gain(measured: Result) -> str | None:
         return None
     if measured.too_few:
         calls = significant(measured.calls_a_block)
-        told = f"insufficient data: {calls} calls per block, {FEWEST_CALLS} are needed to compare rates"
+        few = f"insufficient data: {calls} calls per block, {FEWEST_CALLS} are needed to compare rates"
         if measured.needs_ns is None:
-            return f"{told}: measure longer"
-        return f"{told}: measure for {math.ceil(measured.needs_ns / NS_PER_S)} s or longer"
+            return f"{few}: measure longer"
+        return f"{few}: measure for {math.ceil(measured.needs_ns / NS_PER_S)} s or longer"
     return "no block with all units running was long enough; measure longer"
 
 
 def notes(measured: Result) -> Iterator[str]:
     """What is to be known of the figures."""
     yield from _copies(measured)
-    for unit in measured.units:
-        if unit.error is None:
-            continue
-        name, why = unit.unit, clean(unit.error.message)
-        if unit.together_calls or unit.alone_calls or unit.redone:
-            others = f"; {_numbers(unit.redone)} were completed by the others" if unit.redone else ""
-            yield f"{name} died: {why}{others}; the remaining units continued"
-        else:
-            hint = f" ({clean(unit.error.hint)})" if unit.error.hint else ""
-            yield f"{name} did not start: {why}{hint}"
+    yield from filter(None, map(_death, measured.units))
     known = [unit for unit in measured.units if unit.error is None]
     stands = standing_of(measured)
     yield from _reservations(measured, stands)
@@ -138,6 +130,18 @@ def notes(measured: Result) -> Iterator[str]:
         yield f"insufficient data for P90: {measured.latencies} latencies, {LATENCY_NEEDS} are needed; measure longer"
     if measured.interrupted:
         yield "interrupted: partial results"
+
+
+def _death(unit: UnitResult) -> str | None:
+    """Why the unit's worker ended or did not start; None if it works."""
+    if unit.error is None:
+        return None
+    why = clean(unit.error.message)
+    if unit.together_calls or unit.alone_calls or unit.redone:
+        others = f"; {_numbers(unit.redone)} were completed by the others" if unit.redone else ""
+        return f"{unit.unit} died: {why}{others}; the remaining units continued"
+    hint = f" ({clean(unit.error.hint)})" if unit.error.hint else ""
+    return f"{unit.unit} did not start: {why}{hint}"
 
 
 def standing_of(measured: Result) -> Standing:
@@ -169,9 +173,9 @@ def _reservations(measured: Result, stands: Standing) -> Iterator[str]:
 
 def _copies(measured: Result) -> Iterator[str]:
     workers = Counter(unit_of(unit.unit) for unit in measured.units)
-    told = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
-    if told:
-        yield f"in flight at once: {told}, one process each; alone: the first process by itself"
+    several = ", ".join(f"{count(n)} of {clean(unit)}" for unit, n in workers.items() if n > 1)
+    if several:
+        yield f"in flight at once: {several}, one process each; alone: the first process by itself"
 
 
 def _numbers(number: int) -> str:

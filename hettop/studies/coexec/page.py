@@ -1,4 +1,4 @@
-"""A co-execution as a page: what it gains in sentences, its course, units, order, energy, notes."""
+"""A co-execution as a page: what it gains in sentences, its rounds, units, order, energy, notes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def blocks(found: CoexecResult) -> Iterator[Block]:
     stands = standing_of(found)
     if found.gain is not None and stands.least is not None:
         how += f"; the gain per round is {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)}"
-    told = [order(found), energy(found), how]
-    yield Items([*filter(None, told), *further_notes(found)])
+    notes = [order(found), energy(found), how]
+    yield Items([*filter(None, notes), *further_notes(found)])
 
 
 def _rounds(found: CoexecResult) -> Columns:
@@ -97,23 +97,23 @@ def _fallen(dead: list[WorkerRates]) -> str:
     """Who died, and who did not even begin."""
     began = [worker.unit for worker in dead if worker.alone_per_s or worker.share]
     others = [worker.unit for worker in dead if worker.unit not in began]
-    told = [(began, "died"), (others, "did not start")]
-    return ", ".join(f"{' and '.join(names)} {what}" for names, what in told if names)
+    parts = [(began, "died"), (others, "did not start")]
+    return ", ".join(f"{' and '.join(names)} {what}" for names, what in parts if names)
 
 
 def _together(found: CoexecResult, words: str) -> str:
     if found.together_per_s is None:
         return f"{words} not yet measured: {each_alone(found)}."
-    told = f"{words} {per_second(found.together_per_s)}"
+    rate = f"{words} {per_second(found.together_per_s)}"
     if found.gain is None:
-        return f"{told}; gain {UNKNOWN}: {found.gain_why or 'measure longer'}."
+        return f"{rate}; gain {UNKNOWN}: {found.gain_why or 'measure longer'}."
     of_ideal = "" if found.of_ideal is None else f", {percent(found.of_ideal)} of the sum of each alone"
     stands = standing_of(found)
     if stands.concludes and found.gain < NOTHING_GAINED:
         less = f" ({percent(found.gain, signed=True)})"
-        return f"{told}: no gain over {found.best} alone{less}{of_ideal}."
+        return f"{rate}: no gain over {found.best} alone{less}{of_ideal}."
     gain = f"{percent(found.gain, signed=True)} over {found.best} alone"
-    return f"{told}: {gain}{of_ideal}{''.join(f'; {each}' for each in reservations(stands))}."
+    return f"{rate}: {gain}{of_ideal}{''.join(f'; {each}' for each in reservations(stands))}."
 
 
 def standing_of(found: CoexecResult) -> Standing:
@@ -179,5 +179,5 @@ def of_alone(unit: WorkerRates) -> float | None:
 
 def further_notes(found: CoexecResult) -> list[str]:
     """Without those on deaths, which are separate."""
-    names = [unit.unit for unit in died(found)]
-    return [note for note in found.notes if not any(note.startswith(f"{name} di") for name in names)]
+    deaths_noted = [unit.death for unit in found.units]
+    return [note for note in found.notes if note not in deaths_noted]

@@ -23,7 +23,7 @@ class WorkerRates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """A unit as one of several workers on one stream of inputs: the first, or which `copy` of it.
 
     Calls are those that the rates stand on. ahead: numbers that it has at once. redone: numbers that others had to do
-    again when it died. `error` is the message of `fault`.
+    again when it died. `error` is the message of `fault`, `death` the one of the notes that is about it.
     """
 
     unit: Text
@@ -39,6 +39,7 @@ class WorkerRates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     note: str = ""
     ahead: int = 0
     fault: WorkerFault | None = None
+    death: Text | None = None
 
 
 class CoexecResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):

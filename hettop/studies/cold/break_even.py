@@ -13,13 +13,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from hettop.analysis.start_up import LEAST_STARTS
 from hettop.format import percent
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import RESAMPLES
+from hettop.stats.resampling import resampled_medians
 from hettop.studies.cold.result import BreakEven
-
-LEAST_STARTS = 3
-"""Of each unit: resamples of fewer hardly differ, and would prove whatever was measured."""
 
 LEAST_AGREE = CONFIDENCE
 """Share of the resamples that must have the same unit ahead, in start-up and in calls."""
@@ -60,23 +58,11 @@ def least_calls(ready_ms: float, call_ms: float, other_ready_ms: float, other_ca
 def break_evens(units: Sequence[Starts], rng: np.random.Generator, cached: bool | None = None) -> list[BreakEven]:
     """Of every two units, those that are ready first before the others. `cached` is what all starts have in common."""
     some = sorted((unit for unit in units if unit.ready_ms), key=lambda unit: unit.medians)
-    drawn = {unit.unit: _resampled(unit, rng) for unit in some}
+    drawn = {unit.unit: resampled_medians((unit.ready_ms, unit.call_ms), rng) for unit in some}
     return [_break_even(first, then, drawn, cached) for first, then in combinations(some, 2)]
 
 
-def _resampled(unit: Starts, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Medians of resampled starts: a start is drawn whole, for calls of one process depend on each other."""
-    n = len(unit.ready_ms)
-    drawn = rng.integers(0, n, (RESAMPLES, n))
-    return (
-        np.median(np.asarray(unit.ready_ms)[drawn], axis=1),
-        np.median(np.asarray(unit.call_ms)[drawn], axis=1),
-    )
-
-
-def _break_even(
-    first: Starts, then: Starts, drawn: Mapping[str, tuple[Array, Array]], cached: bool | None
-) -> BreakEven:
+def _break_even(first: Starts, then: Starts, drawn: Mapping[str, Array], cached: bool | None) -> BreakEven:
     (ready, call), (other_ready, other_call) = first.medians, then.medians
     calls = least_calls(ready, call, other_ready, other_call)
     pair = BreakEven(faster_start=first.unit, slower_start=then.unit, cached=cached)

@@ -252,11 +252,11 @@ class _Comparing:
         self.partial = None
         self._say(f"load {load}: waiting for it" if load != NO_LOAD else "starting", self._number / self._loads)
 
-    def on_progress(self, told: MeasuringProgress) -> None:
+    def on_progress(self, progress: MeasuringProgress) -> None:
         where = f" · load {self._load}" if self._loads > 1 or self._load != NO_LOAD else ""
-        self._say(f"{told.doing}{where}", (self._number + told.share) / self._loads)
-        if told.compared is not None and told.compared.rows:
-            self.partial = UnderLoad(self._load, told.compared)
+        self._say(f"{progress.doing}{where}", (self._number + progress.share) / self._loads)
+        if progress.compared is not None and progress.compared.rows:
+            self.partial = UnderLoad(self._load, progress.compared)
             self._known(self.partial)
 
 

@@ -160,13 +160,13 @@ def compare(
     """folder: for scratch files. Raises HettopError: as `open_subject` and measuring layers do, `load`, `predict`."""
     say = tell or _nobody
     seconds = job.duration_ns / NS_PER_S
-    course = CuttingProgress(OPENING + PROFILING + TIMING + WARMING + seconds, say)
-    course.begin("opening the model", OPENING)
+    progress = CuttingProgress(OPENING + PROFILING + TIMING + WARMING + seconds, say)
+    progress.begin("opening the model", OPENING)
     opened = open_subject(job.subject, folder, cache, clock)
-    measured = measure_layers(opened, job.subject, folder, cache, clock, course=course)
+    measured = measure_layers(opened, job.subject, folder, cache, clock, progress=progress)
     groups = balanced(measured.times[0], job.threads)
     stages = [Part(measured.parts[first].first, measured.parts[last].last) for first, last in groups]
-    course.begin("first calls in every way", WARMING)
+    progress.begin("first calls in every way", WARMING)
     ways = _ways(opened, stages, job.threads, folder, clock)
     fewer = (
         f"the model has {len(groups)} layers: its pipeline is limited to {len(groups)} stages"
@@ -176,16 +176,16 @@ def compare(
     notes = tuple(filter(None, [fewer]))
     sizes = tuple(last - first + 1 for first, last in groups)
 
-    def told(text: str, done: float, rows: tuple[Granularity, ...], block_ns: int) -> None:
+    def after_block(text: str, done: float, rows: tuple[Granularity, ...], block_ns: int) -> None:
         share = 1 - (1 - done) * seconds / (OPENING + PROFILING + TIMING + WARMING + seconds)
         say(text, share, Compared(rows, sizes, block_ns / NS_PER_MS, notes))
 
-    rows, block_ns = in_turns(ways, job.duration_ns, clock, warmup=job.subject.warmup, told=told)
+    rows, block_ns = in_turns(ways, job.duration_ns, clock, warmup=job.subject.warmup, after_block=after_block)
     return Compared(rows, sizes, block_ns / NS_PER_MS, notes)
 
 
 def in_turns(
-    ways: Mapping[str, Way], duration_ns: int, clock: Clock, *, warmup: int, told: AfterBlock | None = None
+    ways: Mapping[str, Way], duration_ns: int, clock: Clock, *, warmup: int, after_block: AfterBlock | None = None
 ) -> tuple[tuple[Granularity, ...], int]:
     """A row for each way, measured in blocks that alternate, and the length of a block in ns."""
     slowest = _slowest(ways, clock, warmup)
@@ -205,9 +205,9 @@ def in_turns(
             work, length, counted = within_block(ways[name].run(until), until)
             latencies[name] += [end - begin for begin, end in counted]
             blocks[name].append((work, length))
-            if told is not None:
+            if after_block is not None:
                 done = (number * len(ways) + place + 1) / (count * len(ways))
-                told(f"interleaving all ways, round {number + 1} of {count}", done, rows(), block_ns)
+                after_block(f"interleaving all ways, round {number + 1} of {count}", done, rows(), block_ns)
     return rows(), block_ns
 
 

@@ -50,5 +50,5 @@ def measure_in_child(
     job: LayersJob, *, argv: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None
 ) -> LayersResult:
     """The layers, with what the child's log warns of. Raises HettopError: as the measuring does, and as `call`."""
-    told = call(argv, job, LayersResult, environment=environment, scratch="layers")
-    return msgspec.structs.replace(told.answer, notes=[*told.answer.notes, *told.warnings])
+    called = call(argv, job, LayersResult, environment=environment, scratch="layers")
+    return msgspec.structs.replace(called.answer, notes=[*called.answer.notes, *called.warnings])

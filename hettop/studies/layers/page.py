@@ -239,15 +239,15 @@ def _largest(found: LayersResult) -> Iterator[str]:
 
 
 def _bounds(found: LayersResult) -> Iterator[str]:
-    told = [
+    bounds = [
         (sum(layer.limit == bound for layer in found.layers), _share(found.layers, bound), words)
         for bound, words in ((COMPUTE, "bound by compute"), (MEMORY, "bound by memory"), (RIDGE, "near the ridge"))
     ]
-    told = [each for each in told if each[0]]
-    if not told:
+    bounds = [each for each in bounds if each[0]]
+    if not bounds:
         return
     of = f" of the {len(found.layers)} largest" if found.rest_n else ""
-    (n, share, words), *rest = told
+    (n, share, words), *rest = bounds
     more = "".join(f", {other} {why.removeprefix('bound ')}, {percent(part)}" for other, part, why in rest)
     yield f"{_layers(n)}{of} {'is' if n == 1 else 'are'} {words}, {percent(share)} of the time{more}."
 
@@ -306,12 +306,12 @@ def _unlike(found: LayersResult) -> Iterator[str]:
     if found.estimated or not found.end_to_end_ms:
         return
     share = found.total_ms / found.end_to_end_ms
-    told = f"The layers add up to {percent(share)} of a call's {milliseconds(found.end_to_end_ms)} ms"
+    total = f"The layers add up to {percent(share)} of a call's {milliseconds(found.end_to_end_ms)} ms"
     if share < LEAST_OF_CALL:
-        yield f"{told}: background activity interfered; measure again."
+        yield f"{total}: background activity interfered; measure again."
     elif share > MOST_OF_CALL:
         yield (
-            f"{told}: they include the profiler's own time (some microseconds per layer), or background "
+            f"{total}: they include the profiler's own time (some microseconds per layer), or background "
             "activity interfered."
         )
 

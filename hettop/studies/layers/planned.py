@@ -49,7 +49,7 @@ def by_facts(
                 fallback=_falls_back(fact.preferred, wanted),
             )
         )
-    return _estimated(unit, rows, mean_ms, runs, _untold(len(ops) - len(known)))
+    return _estimated(unit, rows, mean_ms, runs, _without_estimates(len(ops) - len(known)))
 
 
 def by_event(plan: events.Plan, mean_ms: float, runs: int) -> LayersResult:
@@ -77,16 +77,16 @@ def by_event(plan: events.Plan, mean_ms: float, runs: int) -> LayersResult:
             rows.append(
                 LayerRow(name, OTHERS, share * mean_ms, share, None, None, device=device.device, fallback=falls_back)
             )
-    told = _untold(plan.unplaced)
+    notes = _without_estimates(plan.unplaced)
     together = ["a recording lists operations that fall back by name, and the others by device"]
-    return _estimated(plan.unit, rows, mean_ms, runs, [*told, *together])
+    return _estimated(plan.unit, rows, mean_ms, runs, [*notes, *together])
 
 
 def _falls_back(device: str | None, wanted: str | None) -> bool | None:
     return None if device is None or wanted is None else device != wanted
 
 
-def _untold(number: int) -> list[str]:
+def _without_estimates(number: int) -> list[str]:
     return [f"{number} operations without an estimate are left out"] if number else []
 
 

@@ -101,11 +101,11 @@ def estimate(job: LayersJob, backend: Backend, read_plan: PlanReader, cache: Mod
     try:
         facts = read_plan(loaded.compiled, job.unit, job.function)
     except ChildLostError as error:
-        told = (
+        message = (
             f"{job.unit} ran the model in {milliseconds(mean_ms)} ms, but there is no plan to distribute "
             "the time over layers"
         )
-        raise HettopError("plan", f"{told}: {error.message}", error.hint) from error
+        raise HettopError("plan", f"{message}: {error.message}", error.hint) from error
     measured = by_facts(job.unit, facts, _work(job, cache), mean_ms, job.runs)
     shapes = [
         f"{clean(port)} {'x'.join(map(str, array.shape))}" for port, array in feed.items() if hasattr(array, "shape")

@@ -50,12 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plan_table(arguments: argparse.Namespace) -> int:
-    told = load_costs(Path(arguments.costs))
-    table = for_objective(told, arguments.objective)
+    costs = load_costs(Path(arguments.costs))
+    table = for_objective(costs, arguments.objective)
     began = time.perf_counter_ns()
     best = plan(table)
     planner_ms = (time.perf_counter_ns() - began) / 1e6
-    unit_told = told.unit is not None or (arguments.objective == ENERGY and told.watts is not None)
+    unit_told = costs.unit is not None or (arguments.objective == ENERGY and costs.watts is not None)
     result = table_result(
         table, best, baselines(table), objective=arguments.objective, planner_ms=planner_ms, unit_told=unit_told
     )

@@ -100,7 +100,7 @@ def plan_result(sliced: Sliced) -> PlanResult:
     )
     run = None if ran is None else _run(sliced, ran)
     cuts = [_regression(sliced, device) for device in range(len(sliced.costs.communication))]
-    told = contradiction(devices, survey, ran)
+    conflict = contradiction(devices, survey, ran)
     return replace(
         result,
         from_file=False,
@@ -113,8 +113,8 @@ def plan_result(sliced: Sliced) -> PlanResult:
         communication=cuts,
         moving=[_moving(each) for each in cuts],
         run=run,
-        contradiction=told,
-        notes=[*([] if told is None else [told]), *_notes(sliced)],
+        contradiction=conflict,
+        notes=[*([] if conflict is None else [conflict]), *_notes(sliced)],
     )
 
 
@@ -233,8 +233,8 @@ def _run(sliced: Sliced, ran: Ran) -> PlanRun:
         apart=dict(zip(sliced.table.devices, ran.apart, strict=False)),
         runs=ran.runs,
         slices=[
-            SliceRun(told, fair, took, _error(told, took), _error(fair, took))
-            for told, fair, took in zip(predicted, adjusted, ran.slice_ms, strict=True)
+            SliceRun(expected, fair, took, _error(expected, took), _error(fair, took))
+            for expected, fair, took in zip(predicted, adjusted, ran.slice_ms, strict=True)
         ],
     )
 

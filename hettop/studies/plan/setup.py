@@ -96,8 +96,8 @@ def make_plan(
     measuring, running = survey_weight(len(devices)), run_weight(len(devices)) if options.run else 0.0
     planned = measuring / (measuring + running)
 
-    def listen(told: MeasuringProgress) -> None:
-        say(told.doing, told.share * planned)
+    def listen(progress: MeasuringProgress) -> None:
+        say(progress.doing, progress.share * planned)
 
     core_ml = CoreML(subject, setup.hints, listen) if setup.backend == COREML else None
     if core_ml is None:
@@ -124,8 +124,8 @@ def make_plan(
         raise HettopError("usage", f"cannot run on {clean(absent[0])}: it is only described", "leave out --run")
     known(sliced)
 
-    def on_progress(told: MeasuringProgress) -> None:
-        say(told.doing, planned + told.share * (1 - planned))
+    def on_progress(progress: MeasuringProgress) -> None:
+        say(progress.doing, planned + progress.share * (1 - planned))
 
     cut = pieces(survey, table, best)
     return replace(

@@ -89,8 +89,8 @@ def sweep_headline(found: SweepResult, *, short: bool = False) -> Iterator[tuple
         yield _most(best, short), MAIN
         others = [curve for curve in batched if curve.along == best.along and curve is not best]
         if others:
-            told = (f"{_unit(each.unit, short)} {_top(each)}" for each in others[:MOST_OTHERS])
-            yield f"Best of the others: {', '.join(told)}.", MORE
+            tops = (f"{_unit(each.unit, short)} {_top(each)}" for each in others[:MOST_OTHERS])
+            yield f"Best of the others: {', '.join(tops)}.", MORE
         yield f"{_line(best)} {_knee_in_words(best)}".strip(), MORE
     sized = next((curve for curve in found.curves if curve.axis != BATCH and len(curve.x) > 1), None)
     if sized is not None:
@@ -251,10 +251,10 @@ def _line(curve: SweepCurve) -> str:
         return ""
     each = "item" if curve.axis == BATCH else "million pixels"
     r2 = "" if curve.r2 is None else f" (R² {curve.r2:.3f})"
-    told = f"A call takes {_formula(curve)} ms{r2}"
+    line = f"A call takes {_formula(curve)} ms{r2}"
     if curve.a_ms <= 0 or curve.b_ms <= 0:
-        return f"{told}."
-    return f"{told}: {significant(curve.a_ms)} ms fixed and {significant(curve.b_ms)} ms per {each}."
+        return f"{line}."
+    return f"{line}: {significant(curve.a_ms)} ms fixed and {significant(curve.b_ms)} ms per {each}."
 
 
 def _knee_in_words(curve: SweepCurve) -> str:

@@ -19,7 +19,7 @@ from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, condition_of
-from hettop.studies.output import MOST_ARGUMENTS, without_folders
+from hettop.studies.output import study_event
 from hettop.studies.sweep.measure import loads_result
 
 
@@ -110,9 +110,8 @@ class Sweep:
 
     def _study(self, state: str) -> Study:
         t = self._measurement.now_ns
-        words = [without_folders(word) for word in ("sweep", *self._arguments)][:MOST_ARGUMENTS]
-        found = loads_result(statistics(self.session), self.failed_loads).line()
-        return Study(t=t, name="sweep", state=state, elapsed_ns=t, arguments=words, found=found)
+        found = loads_result(statistics(self.session), self.failed_loads)
+        return study_event("sweep", found, ("sweep", *self._arguments), state=state, t=t, elapsed_ns=t)
 
     def _begin_load(self) -> None:
         parts = self._options.loads[self._index]

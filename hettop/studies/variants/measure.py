@@ -17,7 +17,7 @@ from hettop.events import Outputs
 from hettop.format import count
 from hettop.session.statistics import Statistics
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import BLOCK, MIN_SAMPLES, RESAMPLES, SEED, resampled_quantiles
+from hettop.stats.resampling import MIN_SAMPLES, SEED, block_length, resampled_levels, resamples_for
 from hettop.studies.variants.result import VariantRow, VariantsResult
 from hettop.text import clean
 
@@ -26,7 +26,7 @@ MEDIAN = 0.5
 QUICK_SAMPLES = 2_000
 """An interval of as many takes a twentieth of a second; of a hundred thousand, two."""
 
-UNTOLD = "of random inputs: equal top-1 measures agreement, not accuracy"
+AGREEMENT = "of random inputs: equal top-1 measures agreement, not accuracy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,10 @@ def speed(reference: MeasuredVariant, variant: MeasuredVariant, rng: np.random.G
     ratio = a.p50_ms / b.p50_ms
     if rng is None:
         return Speed(ratio, None)
-    drawn = [resampled_quantiles(each.samples_ms, MEDIAN, BLOCK, RESAMPLES, rng) for each in (a, b)]
-    low, high = np.quantile(drawn[0] / drawn[1], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    samples = [a.samples_ms, b.samples_ms]
+    resamples = resamples_for(*(each.size for each in samples))
+    medians = [resampled_levels(each, (MEDIAN,), block_length(each), resamples, rng) for each in samples]
+    low, high = np.quantile(medians[0] / medians[1], ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
     return Speed(ratio, (float(low), float(high)))
 
 
@@ -162,7 +164,7 @@ def _compared(variants: Iterable[MeasuredVariant]) -> Iterator[str]:
     compared = next((each.outputs for each in variants if each.outputs is not None), None)
     if compared is not None:
         sampled = ", some values of large outputs" if compared.sampled else ""
-        yield f"differences to {compared.reference} over {compared.inputs} sets {UNTOLD}{sampled}"
+        yield f"differences to {compared.reference} over {compared.inputs} sets {AGREEMENT}{sampled}"
 
 
 def _findings(variants: Iterable[MeasuredVariant]) -> Iterator[str]:

@@ -100,8 +100,8 @@ ON_FRONT = "on the Pareto front"
 
 def variants_headline(found: VariantsResult, *, short: bool = False) -> Iterator[tuple[str, str]]:
     """A sentence for each variant, the fastest first; what is on the front; what failed. Each with its kind."""
-    told = sorted((each for each in found.variants if each.speed is not None), key=lambda each: -(each.speed or 0))
-    for place, each in enumerate(told[:MOST_NAMED]):
+    ranked = sorted((each for each in found.variants if each.speed is not None), key=lambda each: -(each.speed or 0))
+    for place, each in enumerate(ranked[:MOST_NAMED]):
         yield _in_words(found, each, short, first=place == 0), MORE if place else MAIN
     measured = [each for each in found.variants if each.n]
     front = [each for each in measured if each.front]

@@ -176,8 +176,8 @@ def _own_precision(source: Path, setup: Setup) -> str:
     from hettop.models.inspection.reading import inspect
 
     totals = inspect(source, shapes=setup.inputs.shapes, function=setup.function if is_core_ml(source) else None).totals
-    told = (totals.precision if totals is not None else None) or ""
-    return OF_DTYPES.get(told, ORIGINAL)
+    dtype = (totals.precision if totals is not None else None) or ""
+    return OF_DTYPES.get(dtype, ORIGINAL)
 
 
 def _as_it_is(setup: Setup, own: str, source: Path) -> Variant:

@@ -222,7 +222,7 @@ def details_of(row: UnitRow, width: int, *, opened: bool = False) -> list[Span]:
     """
     room = max(1, width - _DETAIL_INDENT)
     details = [
-        (text, "warning" if row.warning and detail.startswith("outputs") else "muted")
+        (text, "warning" if detail == row.warning_detail else "muted")
         for detail in row.details
         for text in wrapped(clean(detail, _LONGEST_DETAIL), room)
     ]

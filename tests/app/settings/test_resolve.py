@@ -1,4 +1,4 @@
-"""What is in force: the nearest to the user wins, and a slip is named and left out."""
+"""What is active: the nearest to the user wins, and a slip is named and left out."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_slip_is_named_with_its_line_and_left_out(text: str, fault: str) -> No
     assert settings.keys == {}
 
 
-def test_what_is_right_beside_a_slip_is_in_force() -> None:
+def test_what_is_right_beside_a_slip_is_active() -> None:
     settings = resolve_settings(file("fps = 'fast'\nascii = true\n[layout]\nhidden = ['machine', 'power']"), {})
     assert settings["ascii"] is True
     assert settings["layout.hidden"] == ("power", "machine")

@@ -47,7 +47,7 @@ def test_an_einsum_runs_over_all_its_indices(equation: str, operands: list[tuple
     assert macs.contraction(equation, operands) == expected
 
 
-def test_a_length_that_one_operand_tells_need_not_be_told_by_the_other() -> None:
+def test_a_length_that_one_operand_reports_need_not_be_reported_by_the_other() -> None:
     assert macs.contraction("ij,jk->ik", [(2, None), (3, 5)]) == 30
 
 

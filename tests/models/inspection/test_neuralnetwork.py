@@ -1,4 +1,4 @@
-"""Models of the NeuralNetwork format are told by their layers; pipelines by their stages."""
+"""Models of the NeuralNetwork format are reported by their layers; pipelines by their stages."""
 
 from __future__ import annotations
 

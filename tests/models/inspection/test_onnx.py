@@ -1,4 +1,4 @@
-"""What is told of an ONNX file is what its graph says, and what the graph does not say is unknown."""
+"""What is reported of an ONNX file is what its graph says, and what the graph does not say is unknown."""
 
 from __future__ import annotations
 
@@ -360,7 +360,7 @@ def test_a_cut_off_model_is_refused(tmp_path: Path) -> None:
     assert caught.value.kind == "format"
 
 
-def test_a_graph_that_contradicts_itself_is_told_with_its_fault(tmp_path: Path) -> None:
+def test_a_graph_that_contradicts_itself_is_reported_with_its_fault(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), node("Relu", "a")]
     found = totals(told(tmp_path, nodes, {"x": (2, 3)}, {"w": zeros(4, 5)}))
     assert found.parameters == 20

@@ -1,4 +1,4 @@
-"""What is told of an ML Program is what its operations and its description say."""
+"""What is reported of an ML Program is what its operations and its description say."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_shape_outside_the_range_is_refused_with_the_range(shape: tuple[int, .
     assert "axis 0 2 to 8" in caught.value.hint
 
 
-def test_enumerated_shapes_are_told_and_nothing_else_is_taken(tmp_path: Path) -> None:
+def test_enumerated_shapes_are_reported_and_nothing_else_is_taken(tmp_path: Path) -> None:
     choices = [(1, 3, 8, 8), (1, 3, 16, 8)]
     path = saved(
         tmp_path,
@@ -254,7 +254,7 @@ def test_the_body_of_a_loop_counts_once_and_that_is_said(tmp_path: Path) -> None
     assert "while_loop are counted once" in " ".join(totals(inspection).notes)
 
 
-def test_each_function_of_several_is_told_by_its_name(tmp_path: Path) -> None:
+def test_each_function_of_several_is_reported_by_its_name(tmp_path: Path) -> None:
     for name, width in (("small", 3), ("large", 7)):
         source = program(lambda a, w=width: mb.linear(x=a, weight=zeros(w, 4)), {"a": spec((1, 4))})
         convert(source).save(str(tmp_path / f"{name}.mlpackage"))
@@ -274,7 +274,7 @@ def test_each_function_of_several_is_told_by_its_name(tmp_path: Path) -> None:
     assert "small, large" in caught.value.hint
 
 
-def test_states_are_told_apart_from_inputs(tmp_path: Path) -> None:
+def test_states_are_distinguished_from_inputs(tmp_path: Path) -> None:
     def build(x: Any, memory: Any) -> Any:
         value = mb.add(x=mb.read_state(input=memory), y=x)
         mb.coreml_update_state(state=memory, value=value)

@@ -132,7 +132,7 @@ def test_words_stand_beside_their_place_and_over_no_point() -> None:
     assert "room" not in "".join(shown(narrow))
 
 
-def test_the_heading_names_the_axis_and_tells_what_glyphs_mean_as_far_as_there_is_room() -> None:
+def test_the_heading_names_the_axis_and_reports_what_glyphs_mean_as_far_as_there_is_room() -> None:
     plane = Plane(30, 8, TENTHS, Axis(0, 1, "items/s"))
     plane.legend("●", "compute", "low")
     plane.legend("○", "a name that is much too long", "mid")

@@ -71,7 +71,7 @@ def test_energy_is_the_viewed_units_and_net_only_above_a_baseline() -> None:
     assert view.baseline_w == 1.0
 
 
-def test_the_host_is_the_last_one_told_and_the_canary_adds_up() -> None:
+def test_the_host_is_the_last_one_reported_and_the_canary_adds_up() -> None:
     assert host(session_of()) is None
     session = session_of(
         events.HostLoad(t=0, cpu_percent=[50.0, 100.0], memory_percent=61.0, swap_mb=2.0),

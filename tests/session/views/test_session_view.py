@@ -101,7 +101,7 @@ def test_rows_compare_units_with_the_fastest() -> None:
     assert view(session, request(2 * S)).units.absent == (("CPU_AND_NE", "needs a Mac"),)
 
 
-def test_a_row_shows_the_load_in_force() -> None:
+def test_a_row_shows_the_load_active() -> None:
     session = running(window([2 * MS] * 4))
     session.fold(events.Load(t=S, what="cpu", state="confirmed", condition="cpu:1", level=1))
     assert view(session, request(S)).units.rows[0].n == 0
@@ -124,7 +124,7 @@ def test_the_rate_is_of_the_last_seconds_and_unknown_while_paused() -> None:
     assert view(session, request(S)).header.rate_per_s is None
 
 
-def test_synthetic_weights_are_told_in_the_header_and_the_log() -> None:
+def test_synthetic_weights_are_reported_in_the_header_and_the_log() -> None:
     session = Session()
     opening = header()
     session.fold(
@@ -171,7 +171,7 @@ def test_a_unit_that_never_ran_has_not_stopped() -> None:
     assert view(session, request(S)).units.rows[0].state == "stopped"
 
 
-def test_the_histogram_is_of_the_load_in_force_alone() -> None:
+def test_the_histogram_is_of_the_load_active_alone() -> None:
     session = running(window([MS] * 50))
     session.fold(events.Load(t=S, what="cpu", state="confirmed", condition="cpu:2"))
     session.fold(window([4 * MS] * 3, t0=S, load="cpu:2"))
@@ -180,15 +180,15 @@ def test_the_histogram_is_of_the_load_in_force_alone() -> None:
     assert shown.p50_ms == pytest.approx(4.0)
 
 
-def test_each_sample_is_judged_by_the_fence_of_its_own_condition() -> None:
-    # A is steady at 1 ms, B at 5 ms: B's samples are far over A's fence, and no spikes.
+def test_each_sample_is_judged_by_the_threshold_of_its_own_condition() -> None:
+    # A is steady at 1 ms, B at 5 ms: B's samples are far over A's spike threshold, and no spikes.
     session = running(window([MS] * 64, gap=0, unit="A"), window([5 * MS] * 64, gap=0, unit="B", t0=S), units=("A",))
     timeline = view(session, request(2 * S)).timeline
     assert timeline.spikes == 0
     assert timeline.threshold_ms == pytest.approx(1.5, rel=0.004)
 
 
-def test_without_a_fence_nobody_knows_the_spikes() -> None:
+def test_without_a_threshold_nobody_knows_the_spikes() -> None:
     assert view(running(window([MS] * 10)), request(S)).timeline.spikes is None
 
 

@@ -74,7 +74,7 @@ def test_the_list_is_the_same_from_a_keyframe_on() -> None:
     assert seen(again, SECONDS * S) == seen(whole, SECONDS * S)
 
 
-def test_what_nothing_is_told_of_is_not_called_innocent() -> None:
+def test_what_nothing_is_reported_of_is_not_called_innocent() -> None:
     session = Session()
     session.fold(window([2 * MS] * 100))
     found = seen(session, S)
@@ -93,10 +93,10 @@ def test_a_moment_that_is_pointed_at_has_its_slot_on_the_timeline() -> None:
 
 
 def test_the_timeline_counts_those_spikes_that_were_spikes_when_they_came() -> None:
-    """The fence of the first 64 samples is far above 5 ms, that of all of them below: it has been renewed meanwhile."""
+    """The threshold of the first 64 samples is far above 5 ms, that of all of them below: it was renewed."""
     session = Session()
     session.fold(header())
-    wild = [round(MS * 4 ** (i / 63)) for i in range(64)]  # MAD of the logarithms .35: the fence is 33 medians high
+    wild = [round(MS * 4 ** (i / 63)) for i in range(64)]  # MAD of the logarithms .35: the threshold is 33 medians high
     calm = [2 * MS] * 960
     session.fold(window([*wild, 5 * MS, *calm, 5 * MS, 2 * MS]))
     (condition,) = session.conditions.values()

@@ -1,4 +1,4 @@
-"""What is said of a unit beside its latency, from what its engine told."""
+"""What is said of a unit beside its latency, from what its engine reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from hettop.events import OutputDifference
 from hettop.session.energy import EnergyFigures
 from hettop.session.session import Session
 from hettop.session.unit import new_unit
-from hettop.session.views.units import are_wrong, unit_details, warning
+from hettop.session.views.structs import ViewRequest
+from hettop.session.views.units import are_wrong, unit_details, units, warning
+from tests.session.views.test_conditions import session_of
 from tests.streams import MS, S, window
 
 
@@ -151,7 +153,7 @@ def test_lengths_of_time_have_no_exponent(nanoseconds: int, words: str) -> None:
     assert unit_details(unit, None, None, {}) == (f"loaded in {words}",)
 
 
-def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
+def test_energy_is_reported_with_what_it_is_made_of_and_how_sure_it_is() -> None:
     figures = EnergyFigures(
         rails=("cpu", "ane"), coverage=0.87, mj=12.5, net_mj=9.0, uncertainty=0.001, mj_by_rail={}, mean_mw={}
     )
@@ -159,3 +161,14 @@ def test_energy_is_told_with_what_it_is_made_of_and_how_sure_it_is() -> None:
         "12.5 mJ/inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
         "cover 87%, ±0.10% from the counter's resolution",
     )
+
+
+def test_a_row_names_the_detail_that_its_warning_is_about() -> None:
+    session = session_of(window([2 * MS] * 10, unit="ALL"))
+    session.units["ALL"].outputs = outputs(max_abs=3.1, largest=12.0, top1=0.62)
+    (row,) = units(session, ViewRequest(now_ns=S, window_ns=S)).rows
+    assert row.warning == "top 1 differs"
+    assert row.warning_detail in row.details
+    session.units["ALL"].outputs = outputs(max_abs=0.0, largest=12.0, top1=1.0)
+    (row,) = units(session, ViewRequest(now_ns=S, window_ns=S)).rows
+    assert row.warning_detail is None

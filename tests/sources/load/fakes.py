@@ -1,4 +1,4 @@
-"""What a load tells and registers, written down."""
+"""What a load reports and registers, written down."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ListedGuard:
 
 
 class ListedChanges:
-    """Remembers the conditions that were in force."""
+    """Remembers the conditions that were active."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, bool]] = []

@@ -71,4 +71,5 @@ def test_a_model_that_cannot_be_loaded_is_a_load_that_fails_with_the_frameworks_
     found, changes = loaded("ane", bench, tmp_path)
     assert changes.seen == [("ane:1", False), ("none", True)]
     assert found[-1].error is not None
+    assert found[-1].error.message.startswith("1 load worker ended unexpectedly: ")
     assert "no room left on the device" in found[-1].error.message

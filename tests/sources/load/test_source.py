@@ -113,7 +113,7 @@ def test_a_load_that_lost_a_worker_is_no_load_any_more(
     drained_until(load, "confirmed")
 
 
-def test_a_worker_that_cannot_start_is_told_as_a_failure(changes: ListedChanges) -> None:
+def test_a_worker_that_cannot_start_is_reported_as_a_failure(changes: ListedChanges) -> None:
     guard = ListedGuard()
     load = ProcessLoad(guard, changes, {**environment(), "PYTHONPATH": "", "PYTHONHOME": "/nonexistent"})
     load.set(parse_load("cpu:1"))
@@ -193,7 +193,7 @@ def test_a_load_that_stands_still_is_no_load(load: ProcessLoad, guard: ListedGua
     if stopped_at == "confirmed":
         drained_until(load, "confirmed")
     os.kill(pid, signal.SIGSTOP)
-    # Session time is told, not waited for; what the worker said before it was stopped is heard in the first steps.
+    # Session time is passed in; what the worker wrote before it was stopped arrives in the first steps.
     told = [event for second in range(40) for event in load.drain(second * 10**9)]
     assert told[-1].state == "failed"
     assert told[-1].condition == events.NO_LOAD

@@ -12,7 +12,7 @@ from itertools import count
 
 @dataclass(frozen=True)
 class Core:
-    """Shares of a window; the rest was busy. `down` is None on chips that do not tell it."""
+    """Shares of a window; the rest was busy. `down` is None on chips that do not report it."""
 
     idle: float
     down: float | None = None
@@ -125,7 +125,7 @@ def plist(truth: Truth, system: int = 15) -> bytes:
         + real("idle_ratio", 1 - truth.gpu_busy)
         + states("dvfm_states", (396, 1278))
         + (states("requested_freq", (396, 1278)) if system <= 13 else states("sw_state", (396, 1278)))
-        + real("idle_ratio", 1 - truth.gpu_busy)  # told twice
+        + real("idle_ratio", 1 - truth.gpu_busy)  # reported twice
         + integer("gpu_energy", round(truth.mw["gpu"] * seconds))
     )
     return document(

@@ -1,4 +1,4 @@
-"""A source that does as it is told, for the tests of what reads it."""
+"""A source that does as it is asked, for the tests of what reads it."""
 
 from __future__ import annotations
 

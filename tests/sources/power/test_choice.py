@@ -48,7 +48,7 @@ def test_on_linux_counters_come_before_sensors(tmp_path: Path) -> None:
     assert (name_of(choice), choice.refused) == ("rapl", LINUX)
 
 
-def test_without_any_every_source_has_its_reason_and_the_first_mend_is_offered(tmp_path: Path) -> None:
+def test_without_any_every_source_has_its_reason_and_the_first_repair_is_offered(tmp_path: Path) -> None:
     choice = chosen(pc(tmp_path))
     assert (choice.source, choice.state, choice.name) == (None, "unavailable", "none")
     assert set(choice.refused) == {*LINUX, "rapl", "hwmon"}

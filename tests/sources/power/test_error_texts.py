@@ -1,4 +1,4 @@
-"""What sudo, powermetrics and macmon print when they fail, as a person is told it."""
+"""What sudo, powermetrics and macmon print when they fail, as a user sees it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def fed(source: ScriptedSource) -> Iterator[Fed]:
     fed.feed.close()
 
 
-def test_it_tells_which_source_runs_and_then_its_samples(fed: Fed, source: ScriptedSource) -> None:
+def test_it_reports_which_source_runs_and_then_its_samples(fed: Fed, source: ScriptedSource) -> None:
     source.will(sample(cpu=1250.0))
     fed.clock.pass_time(2 * SECOND)
     (event,) = fed.until_samples(1)
@@ -105,7 +105,7 @@ def test_time_never_runs_backwards_past_the_last_drain(fed: Fed, source: Scripte
     source.will(sample())
     fed.until_samples(1)
     fed.clock.pass_time(700 * MS)
-    fed.drain()  # whatever is told from here on is not before 2.7 s
+    fed.drain()  # whatever is reported from here on is not before 2.7 s
     source.will(sample())
     assert fed.until_samples(2)[1].t == 2_700 * MS
 
@@ -116,7 +116,7 @@ def test_a_window_does_not_begin_before_the_session(fed: Fed, source: ScriptedSo
     assert fed.until_samples(1)[0].elapsed_ns == 100 * MS
 
 
-def test_a_length_that_is_not_told_is_estimated(fed: Fed, source: ScriptedSource) -> None:
+def test_a_length_that_is_not_reported_is_estimated(fed: Fed, source: ScriptedSource) -> None:
     wait_for(lambda: source.runs == 1, "it runs")
     fed.clock.pass_time(200 * MS)
     source.will(sample(None))
@@ -145,7 +145,7 @@ def test_what_nobody_drains_is_dropped_oldest_first_and_counted(source: Scripted
     fed.feed.close()
 
 
-def test_another_interval_than_was_asked_for_is_told(source: ScriptedSource) -> None:
+def test_another_interval_than_was_asked_for_is_reported(source: ScriptedSource) -> None:
     fed = Fed(Chooses(source), interval_ns=100 * MS)
     source.will(sample())
     assert fed.until_state("running").reason == "a sample every 500 ms, not the requested 100 ms"
@@ -356,7 +356,7 @@ def test_no_stand_in_gets_past_it_with_more_than_a_status(way: str) -> None:
     assert last == ("macmon" if way in ("binary", "empty", "superuser") else "powermetrics")
 
 
-def test_a_ticket_that_runs_out_between_two_runs_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_ticket_that_runs_out_between_two_runs_is_reported(tmp_path_factory: pytest.TempPathFactory) -> None:
     tickets = tmp_path_factory.mktemp("sudo") / "tickets"
     tickets.write_bytes(b"!")
     bench = mac(powermetrics="finite", sudo=str(tickets), interval="0.01")

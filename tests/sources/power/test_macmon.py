@@ -88,11 +88,11 @@ def test_a_figure_beyond_all_numbers_is_absent_and_takes_nothing_along(digits: s
 
 @pytest.mark.parametrize("key", ["cpu_power", "ram_power", "gpu_usage", "ecpu_usage"])
 @pytest.mark.parametrize("value", [-1, 1e9, "1.5", True, [-1, -1], [10**400, 2]])
-def test_what_is_told_but_cannot_be_makes_the_sample_partial(key: str, value: object) -> None:
+def test_what_is_reported_but_cannot_be_makes_the_sample_partial(key: str, value: object) -> None:
     assert "partial" in one(read(MacmonParser(), lines({**OLD, key: value}))).flags
 
 
-def test_what_is_told_as_null_is_absent_and_nothing_is_lacking() -> None:
+def test_what_is_reported_as_null_is_absent_and_nothing_is_lacking() -> None:
     sample = one(read(MacmonParser(), lines({**NEW, "ane_power": None, "gpu_freq_mhz": None, "all_power": None})))
     assert (sample.mw["ane"], sample.flags) == (None, ())
 

@@ -1,4 +1,4 @@
-"""The parser of `powermetrics -f plist`: what it reads, when it tells, what it survives."""
+"""The parser of `powermetrics -f plist`: what it reads, when it reports, what it survives."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_without_cores_the_clusters_own_ratio_is_used_and_flagged() -> None:
     assert (sample.clusters[0].busy, sample.clusters[0].mhz, sample.flags) == (0.25, 1000.0, ("estimated",))
 
 
-def test_the_gpu_alone_tells_its_power_by_its_energy() -> None:
+def test_the_gpu_alone_reports_its_power_by_its_energy() -> None:
     body = integer("elapsed_ns", 4_000_000_000)
     body += f"<key>gpu</key><dict>{real('freq_hz', 426.5)}{real('idle_ratio', 0.98)}{integer('gpu_energy', 20)}</dict>"
     sample = one(read_plist(document(body)))
@@ -86,14 +86,14 @@ def test_a_virtual_machine_without_processor_gives_a_sample_without_figures() ->
     assert (sample.elapsed_ns, sample.clusters, sample.gpu, sample.flags) == (1000, (), None, ())
 
 
-def test_intels_package_is_told_in_watts() -> None:
+def test_intels_package_is_reported_in_watts() -> None:
     sample = one(read_plist(document(PROCESSOR.format(real("package_watts", 8.53)))))
     assert sample.mw["package"] == pytest.approx(8530)
     assert (sample.mw["cpu"], sample.mw["combined"]) == (None, None)
 
 
 @pytest.mark.parametrize(("watts", "mw", "flags"), [("1.5", 1500.0, ()), ("nan", None, ("partial",))])
-def test_a_package_told_in_watts_is_not_worked_out_from_its_energy(
+def test_a_package_reported_in_watts_is_not_worked_out_from_its_energy(
     watts: str, mw: float | None, flags: tuple[str, ...]
 ) -> None:
     body = f"<key>package_watts</key><real>{watts}</real>{integer('package_energy', 500)}"
@@ -170,7 +170,7 @@ def test_no_watts_with_a_busy_gpu_is_suspect_and_an_idle_ane_is_not() -> None:
     assert one(read_plist(plist(truth))).flags == ("suspect-zero",)
 
 
-def test_a_sample_is_told_at_its_end_not_at_the_next_ones_nul() -> None:
+def test_a_sample_is_reported_at_its_end_not_at_the_next_ones_nul() -> None:
     parser = PlistParser()
     assert parser.feed(SMALL[0].rstrip()[:-1]) == []
     assert len(parser.feed(b">")) == 1

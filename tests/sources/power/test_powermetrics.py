@@ -142,14 +142,14 @@ def test_an_exact_rule_is_enough_to_run_it() -> None:
 
 
 @pytest.mark.parametrize("missing", ["/usr/bin/powermetrics", "/usr/bin/sudo"])
-def test_a_mac_without_its_parts_is_told(missing: str) -> None:
+def test_a_mac_without_its_parts_is_reported(missing: str) -> None:
     bench = mac()
     bench.missing.add(missing)
     found = PowermetricsSource(bench.machine).probe()
     assert (found.ok, found.reason) == (False, f"file not found: {missing}")
 
 
-def test_a_program_that_disappears_between_probe_and_start_is_told() -> None:
+def test_a_program_that_disappears_between_probe_and_start_is_reported() -> None:
     bench = mac()
     source = PowermetricsSource(bench.machine)
     assert source.probe().ok
@@ -204,7 +204,7 @@ def test_a_root_child_ends_by_its_closed_pipe_alone() -> None:
     assert child.exit is not None
 
 
-def test_a_root_child_that_cannot_be_signalled_is_tolerated_and_told() -> None:
+def test_a_root_child_that_cannot_be_signalled_is_tolerated_and_reported() -> None:
     bench = mac(powermetrics="silent")
     bench.kill = refuse
     child = ChildOutput(POWERMETRICS_COMMAND, bench.machine, farewell_s=0.05)
@@ -230,7 +230,7 @@ def test_however_its_output_is_split_the_samples_are_the_same(cuts: list[int]) -
     assert reading.n == 3
 
 
-def test_a_machine_that_tells_no_power_now_and_then_is_not_given_up() -> None:
+def test_a_machine_that_reports_no_power_now_and_then_is_not_given_up() -> None:
     reading = LiveReading()
     for _ in range(5):
         assert len(list(reading.samples(virtual_machine() * 3 + plist(truth_of(CHIPS["M1"]))))) == 4

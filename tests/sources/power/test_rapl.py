@@ -64,7 +64,7 @@ def test_rapl_packages_are_summed_and_that_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
-def test_rapl_counters_for_root_only_come_with_the_mend(tmp_path: Path) -> None:
+def test_rapl_counters_for_root_only_come_with_the_repair(tmp_path: Path) -> None:
     write_tree(tmp_path, RAPL_FILES)
     (tmp_path / f"{RAPL}:0/energy_uj").chmod(0)
     found = RaplSource(pc(tmp_path).machine).probe()

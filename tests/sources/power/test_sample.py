@@ -16,7 +16,7 @@ from tests.sources.power.captures import CHIPS, plist, truth_of
 from tests.sources.power.reading import one, read_plist
 
 
-def test_every_rail_is_there_and_none_is_made_up() -> None:
+def test_every_rail_is_there_and_none_is_invented() -> None:
     made = make_sample("x", 5, {"cpu": 1.0, "gpu": 2.0, "ane": 3.0})
     assert made.mw == {"cpu": 1.0, "gpu": 2.0, "ane": 3.0, "dram": None, "package": None, "combined": None}
 

@@ -1,4 +1,4 @@
-"""The simulated machine's power follows what it is told runs, on a clock that only the test moves."""
+"""The simulated machine's power follows what it is reported runs, on a clock that only the test moves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HALF_S = 500_000_000
 
 
 class Simulation:
-    """Waiting for a sample makes half a second pass, in the midst of which something may be told."""
+    """Waiting for a sample makes half a second pass, in the midst of which something may be reported."""
 
     def __init__(self, seed: int = 0) -> None:
         self.clock = FakeClock()

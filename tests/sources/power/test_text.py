@@ -62,7 +62,7 @@ def test_a_parked_cluster_is_idle_at_no_frequency() -> None:
     assert (cluster.mhz, cluster.busy) == (0.0, 0.0)
 
 
-def test_an_intel_mac_tells_its_package_only() -> None:
+def test_an_intel_mac_reports_its_package_only() -> None:
     lines = (
         "Machine model: MacBookPro99,1\nEFI version: 1.2.3\nOS version: 99Z99\n\n"
         + HEADER.format("1003.45")
@@ -140,7 +140,7 @@ def test_no_watts_with_a_busy_cluster_is_suspect_also_without_cores() -> None:
     assert one(read_text(without_cores("0"))).flags == ("suspect-zero", "estimated")
 
 
-def test_a_cluster_is_idle_where_it_tells_no_active_residency() -> None:
+def test_a_cluster_is_idle_where_it_reports_no_active_residency() -> None:
     lines = "E-Cluster idle residency: 30.00%\nE-Cluster down residency: 50.00%\nCPU Power: 5 mW\n"
     assert one(read_text(HEADER.format("1000.00") + lines)).clusters[0].busy == pytest.approx(0.2)
 
@@ -160,7 +160,7 @@ def test_a_known_pressure_level_needs_no_line_feed(level: str) -> None:
         assert (sample.thermal, sample.flags) == (None, ("partial",))
 
 
-def test_levels_are_told_apart_though_cut_off() -> None:
+def test_levels_are_distinguished_though_cut_off() -> None:
     assert not [(a, b) for a in PRESSURE_LEVELS for b in PRESSURE_LEVELS if a != b and b.startswith(a)]
 
 
@@ -177,7 +177,7 @@ def test_samples_pasted_without_their_heading_are_read_with_the_time_unknown(nam
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_samples_of_which_only_powers_were_copied_are_told_apart(system: int) -> None:
+def test_samples_of_which_only_powers_were_copied_are_distinguished(system: int) -> None:
     figures = [Truth(mw={"cpu": n, "gpu": 10 * n, "ane": 0.0, "dram": 3 * n, "package": 99.0}) for n in (7, 8, 9)]
     lines = "".join(text(truth, system) for truth in figures).split("\n")
     powers = "\n".join(line for line in lines if " Power" in line and "Cluster " not in line)

@@ -31,7 +31,7 @@ def test_one_that_falls_a_second_behind_is_placed_anew() -> None:
     assert placing.place(12_001 * MS, HALF_S, HALF_S)[0] == 12_001 * MS
 
 
-def test_a_length_that_is_not_told_is_the_time_since_the_one_before() -> None:
+def test_a_length_that_is_not_reported_is_the_time_since_the_one_before() -> None:
     placing = WindowClock()
     assert placing.place(10_000 * MS, None, 300 * MS) == (10_000 * MS, 300 * MS)
     assert placing.place(10_200 * MS, None, HALF_S) == (10_200 * MS, 200 * MS)

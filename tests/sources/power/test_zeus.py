@@ -41,7 +41,7 @@ def test_zeus_is_an_extra() -> None:
     assert (found.ok, found.absent, found.fix) == (False, True, "pip install zeus-apple-silicon")
 
 
-def test_zeus_failing_is_told_in_words() -> None:
+def test_zeus_failing_is_explained() -> None:
     bench = mac()
     bench.modules["zeus_apple_silicon"] = zeus_module({}, refuses="no IOReport\nchannels")
     source = ZeusSource(bench.machine)

@@ -1,4 +1,4 @@
-"""A crew that works on a clock of its own: workers sleep as long as they are told, and words take time to travel."""
+"""Workers sleep as long as they are asked to, and words take time to travel."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_an_interrupt_before_anything_was_measured_says_so() -> None:
         run({"A": MS, "B": MS}, ends_at=1)
 
 
-def test_after_each_round_all_that_is_known_is_told_with_a_true_share() -> None:
+def test_after_each_round_all_that_is_known_is_reported_with_a_true_share() -> None:
     """Six rounds of three blocks: each begins with a share of so many eighteenths."""
     told: list[CoexecProgress] = []
     result, _ = run_on({"A": 2 * MS, "B": MS}, tell=told.append)

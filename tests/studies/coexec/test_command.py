@@ -83,7 +83,7 @@ def documents(lines: Iterable[str]) -> list[dict[str, Any]]:
     return [line["document"] for line in map(json.loads, lines) if line["document"] is not None]
 
 
-def test_a_stream_tells_what_is_known_round_by_round_and_ends_with_the_whole(tmp_path: Path) -> None:
+def test_a_stream_reports_what_is_known_round_by_round_and_ends_with_the_whole(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     done = hettop(*SIMULATED[:-1], "3s", "--stream", "--record", str(path))
     assert (done.returncode, done.stderr) == (0, "")
@@ -121,7 +121,7 @@ def test_a_signal_ends_an_endless_one_with_its_last_document_and_leaves_no_proce
 
 
 def until_a_round(process: subprocess.Popen[str]) -> tuple[list[int], list[str]]:
-    """Its descendants, and what it told until the first whole round."""
+    """Its descendants, and what it reported until the first whole round."""
     assert process.stdout is not None
     lines: list[str] = []
     while not any(document["rounds"] for document in documents(lines)):

@@ -36,7 +36,7 @@ def test_an_unknown_gain_has_its_reason() -> None:
     assert verdict(FEW) == "Together 120/s; gain n/a: insufficient data: 5.00 calls a block."
 
 
-def test_before_all_have_worked_it_tells_what_is_known_of_each() -> None:
+def test_before_all_have_worked_it_reports_what_is_known_of_each() -> None:
     assert verdict(BEGUN) == "Together not yet measured: CPU_ONLY alone 50.0/s."
     assert verdict(NOTHING) == "Together not yet measured: the units are loading."
     assert order(NOTHING) == ""
@@ -51,7 +51,9 @@ def test_a_death_comes_first_with_what_the_others_do_now_and_what_all_did_until_
     assert list(deaths(DIED)) == [
         "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others"
     ]
-    assert further_notes(DIED) == ["another"], "the death is told once"
+    assert further_notes(DIED) == ["CPU_AND_NE differs from CPU_ONLY"], (
+        "the death is shown once, and no other note is lost"
+    )
 
 
 def test_of_a_unit_that_never_worked_with_the_others_there_is_no_until_then() -> None:
@@ -75,7 +77,7 @@ def test_when_all_are_dead_nobody_goes_on() -> None:
     )
 
 
-def test_the_order_is_told_with_its_price() -> None:
+def test_the_order_is_reported_with_its_price() -> None:
     told = order(WELL)
     assert told == (
         "5,000 results, all in order; P50 10.0 ms, P90 20.0 ms until delivered in order; reorder buffer held "

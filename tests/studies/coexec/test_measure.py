@@ -85,7 +85,7 @@ def test_the_document_has_every_field_that_the_first_version_had() -> None:
         assert missing_or_changed(known, after[name]) == []
 
 
-def test_the_page_tells_gain_ideal_order_and_why_there_is_no_energy() -> None:
+def test_the_page_reports_gain_ideal_order_and_why_there_is_no_energy() -> None:
     text = page()
     assert "Together 120/s: +20% over CPU_AND_NE alone, 80% of the sum of each alone; not proven" in text
     assert "the gain per round is +10% to +30%" in text
@@ -112,7 +112,7 @@ def test_the_document_says_the_same() -> None:
     assert told["p90_needs"] is None
 
 
-def test_energy_is_told_with_the_power_behind_it() -> None:
+def test_energy_is_reported_with_the_power_behind_it() -> None:
     """2.4 W at 120 a second are 20 mJ each."""
     energy = Energy(20.0, "", 2_400.0, "rapl")
     told = "energy 20.0 mJ/inference: 2,400 mW with all units running, measured by rapl"
@@ -120,12 +120,19 @@ def test_energy_is_told_with_the_power_behind_it() -> None:
     assert document(energy=energy)["mean_mw"] == 2_400.0
 
 
-def test_a_unit_that_died_is_told_with_what_became_of_its_work() -> None:
+def test_a_unit_that_died_is_reported_with_what_became_of_its_work() -> None:
     dead = replace(NE, error=Fault("crashed", "worker process killed by SIGKILL"), redone=2)
     text = page(replace(RESULT, units=(CPU, dead), redone=2))
     assert text.startswith("CPU_AND_NE died: the other unit continues")
     assert "CPU_AND_NE: worker process killed by SIGKILL; 2 numbers that were completed by the others" in text
     assert "slow each other down" not in text  # that they do less has another reason
+    result = coexec_result(replace(RESULT, units=(CPU, dead), redone=2), NONE)
+    died = "CPU_AND_NE died: worker process killed by SIGKILL; 2 numbers were completed by the others"
+    assert result.units[1].death == f"{died}; the remaining units continued"
+    assert result.units[1].death in result.notes
+    assert result.units[0].death is None
+    recorded = CoexecResult.from_line(result.line())
+    assert recorded.units[1].death in recorded.notes, "also shortened for a recording"
 
 
 def test_a_unit_that_never_began_is_unknown_and_not_0() -> None:
@@ -201,7 +208,7 @@ def test_figures_units_and_the_course_are_kept() -> None:
     assert (told.energy_mj, told.energy_why, told.gain_why, told.p90_needs) == (None, "no source", None, None)
 
 
-def test_a_dead_unit_is_told_with_its_reason_and_what_others_did_for_it() -> None:
+def test_a_dead_unit_is_reported_with_its_reason_and_what_others_did_for_it() -> None:
     dead = replace(NE, error=Fault("crashed", "killed\x1b[2J"), redone=2)
     told = found(units=(CPU, dead), redone=2, rounds=(*RESULT.rounds, Round({"CPU_ONLY": 50.0}, 49.0)))
     assert told.units[1].error == "killed\ufffd[2J"
@@ -210,7 +217,7 @@ def test_a_dead_unit_is_told_with_its_reason_and_what_others_did_for_it() -> Non
     assert told.ideal_by_round == [150.0, 150.0, 150.0, None]
 
 
-def test_too_few_calls_are_told_with_how_long_to_measure() -> None:
+def test_too_few_calls_are_reported_with_how_long_to_measure() -> None:
     """Four calls a block of a unit that does 50 a second: three blocks of 21 take 1.26 s, with rests 1.41 s."""
     told = found(units=(replace(CPU, alone_calls=12), NE))
     assert (told.gain, told.of_ideal) == (None, None)
@@ -252,7 +259,7 @@ def test_the_sessions_power_of_the_blocks_of_all_gives_the_energy() -> None:
     assert (completed.energy_why, completed.mean_mw, completed.power_source) == (None, 15_000, "rapl")
 
 
-def test_without_power_the_sources_own_reason_is_told() -> None:
+def test_without_power_the_sources_own_reason_is_reported() -> None:
     status = PowerStatus(t=0, source="none", state="unavailable", reason="rapl: no permission")
     told = Study(t=1, name="coexec", state="running", elapsed_ns=1, found=found().line())
     completed = result_of(StudyPower(status, ORIGIN).completed(told, document(replace(RESULT, together_ns=BLOCKS))))

@@ -37,7 +37,7 @@ def test_the_table_has_a_row_for_each_unit() -> None:
     ]
 
 
-def test_order_energy_and_how_it_was_measured_are_told() -> None:
+def test_order_energy_and_how_it_was_measured_are_reported() -> None:
     (items,) = [block for block in blocks(POWERED) if isinstance(block, Items)]
     assert items.texts[0].endswith("reorder buffer held at most 7 of 64; 3 stolen")
     assert items.texts[1].startswith("energy 20.0 mJ/inference")

@@ -56,7 +56,7 @@ def test_without_a_rate_there_is_no_energy() -> None:
     assert spent.energy(None).mj is None
 
 
-def test_the_last_reason_of_a_source_is_told() -> None:
+def test_the_last_reason_of_a_source_is_reported() -> None:
     spent = TogetherPower()
     for reason in ("one", "", "another"):
         spent.take(PowerStatus(t=0, source="rapl", state="failed", reason=reason))

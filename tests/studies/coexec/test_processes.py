@@ -1,4 +1,4 @@
-"""Real processes: a co-execution of quick made-up units, the death of one, an interrupt, and nothing left behind."""
+"""Real processes: a co-execution of quick simulated units, the death of one, an interrupt, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_chatter_of_a_framework_is_not_taken_for_words() -> None:
     ("code", "words"),
     [("import os; os._exit(3)", "exited with status 3"), ("print('hello')", "answered what makes no sense")],
 )
-def test_a_dispatch_that_dies_or_talks_nonsense_is_told(code: str, words: str) -> None:
+def test_a_dispatch_that_dies_or_talks_nonsense_is_reported(code: str, words: str) -> None:
     with pytest.raises(HettopError, match=words):
         coexecute(job(), argv=[sys.executable, "-c", code])
 

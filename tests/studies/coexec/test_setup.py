@@ -36,7 +36,7 @@ def test_without_a_sample_within_such_a_block_energy_is_unknown() -> None:
     assert "no power sample" in found.why
 
 
-def test_the_sources_own_reason_is_told() -> None:
+def test_the_sources_own_reason_is_reported() -> None:
     status = PowerStatus(t=0, source="none", state="unavailable", reason="rapl: no permission")
     assert energy(TOGETHER, [status]).why == "rapl: no permission"
 

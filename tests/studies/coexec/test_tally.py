@@ -30,7 +30,7 @@ def test_the_time_begins_when_every_unit_has_done_a_call() -> None:
     assert rate([stretch]) == pytest.approx(3.75 / 6)
 
 
-def test_a_block_in_which_a_living_unit_did_nothing_tells_nothing() -> None:
+def test_a_block_in_which_a_living_unit_did_nothing_reports_nothing() -> None:
     tally = Tally(("A", "B"))
     tally.did("A", (0, S))
     tally.did("A", (S, 2 * S))

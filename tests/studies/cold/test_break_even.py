@@ -97,7 +97,7 @@ def test_fewer_than_three_starts_of_each_prove_nothing(n: int) -> None:
     assert (pair.calls, pair.agree, pair.why) == (None, None, "needs 3 starts of each")
 
 
-def test_each_pair_is_told_once_those_that_are_ready_first_before_the_others() -> None:
+def test_each_pair_is_reported_once_those_that_are_ready_first_before_the_others() -> None:
     pairs = told(constant("A", 3, 1), constant("C", 1, 3), Starts("failed", [], []), constant("B", 2, 2))
     assert [(pair.faster_start, pair.slower_start) for pair in pairs] == [("C", "B"), ("C", "A"), ("B", "A")]
 

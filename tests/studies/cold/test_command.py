@@ -51,7 +51,7 @@ def test_a_simulated_machine_says_so(tmp_path: Path) -> None:
     assert "needs 3 starts of each" in " ".join(done.stdout.split())
 
 
-def test_progress_and_result_are_told_as_lines(tmp_path: Path) -> None:
+def test_progress_and_result_are_reported_as_lines(tmp_path: Path) -> None:
     done = hettop(*SIMULATED, "--stream", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]

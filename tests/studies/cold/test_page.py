@@ -79,7 +79,7 @@ def test_a_row_has_the_medians_of_its_parts_and_the_range_of_the_whole() -> None
     assert (cells["compile"], cells["steady"], cells["call"]) == ("n/a", "5,200", "20.0")
 
 
-def test_a_time_that_was_not_had_is_not_told() -> None:
+def test_a_time_that_was_not_had_is_not_reported() -> None:
     rows = tables(UNSTEADY)[0]
     cells = dict(zip(rows.heading, map(words_of, rows.rows[0]), strict=True))
     assert (cells["steady"], cells["warm-ups"]) == ("n/a", "n/a")
@@ -110,7 +110,7 @@ def test_simulated_start_up_is_said_first() -> None:
     assert first.text.startswith("SIMULATED")
 
 
-def test_a_failure_has_its_message_and_hint_and_nothing_is_told_of_times() -> None:
+def test_a_failure_has_its_message_and_hint_and_nothing_is_reported_of_times() -> None:
     page = list(blocks(ALL_FAILED))
     assert page == [
         Paragraph(

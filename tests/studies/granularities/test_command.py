@@ -18,7 +18,7 @@ NAMES = ["single", "intra-operator", "inter-operator", "sub-graph", "task"]
 OPTIONS = ("--granularities", "--threads", "2", "--warmup", "1")
 
 
-def test_a_stream_tells_what_is_known_after_each_round_and_each_load(tmp_path: Path) -> None:
+def test_a_stream_reports_what_is_known_after_each_round_and_each_load(tmp_path: Path) -> None:
     model = models.residual(tmp_path / "m.onnx")
     done = hettop("coexec", model, *OPTIONS, "--duration", "1s", "--loads", "none,cpu:1@50%", "--stream")
     assert (done.returncode, done.stderr) == (0, "")

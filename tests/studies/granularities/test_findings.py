@@ -8,7 +8,7 @@ from hettop.studies.granularities.result import GranularityRow, by_load, granula
 from tests.studies.planned import EMPTY_WAYS, WAYS
 
 
-def test_what_is_best_is_told_for_each_load_under_which_something_was_measured() -> None:
+def test_what_is_best_is_reported_for_each_load_under_which_something_was_measured() -> None:
     assert list(granularity_sentences(WAYS)) == [
         "Without load: best latency: one thread alone (10.0 ms); best throughput: task (160 "
         "inferences/s, 1.60x one thread; each "
@@ -42,7 +42,7 @@ def test_rows_are_gathered_by_their_loads() -> None:
     assert {load: len(rows) for load, rows in by_load(WAYS).items()} == {"none": 3, "cpu:1": 2, "memory:2": 1}
 
 
-def test_what_runs_is_told_of_the_ways_that_are_known() -> None:
+def test_what_runs_is_reported_of_the_ways_that_are_known() -> None:
     assert what_runs("sub-graph", 2, [26, 29]) == "slices of 26 + 29 layers as a pipeline"
     assert what_runs("task", 4, []) == "4 inputs in parallel, one thread each"
     assert what_runs("{0.__class__}", 2, []) == ""

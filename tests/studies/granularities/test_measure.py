@@ -124,7 +124,7 @@ def test_of_fewer_than_three_rounds_no_winner_is_named() -> None:
     assert (load["lowest_latency"], load["highest_rate"], load["notes"]) == (None, None, ["a note"])
 
 
-def test_where_the_best_two_overlap_by_round_only_what_is_told_apart_is_named() -> None:
+def test_where_the_best_two_overlap_by_round_only_what_is_distinguished_is_named() -> None:
     found = granularities_result(2, [UnderLoad("none", COMPARED), UnderLoad("cpu:1", NEAR)])
     assert found.notes == [
         "load cpu:1: task and intra-operator overlap between rounds: highest rate not proven",
@@ -134,7 +134,7 @@ def test_where_the_best_two_overlap_by_round_only_what_is_told_apart_is_named() 
     assert busiest(COMPARED) is ROWS[2]
 
 
-def test_latencies_are_told_apart_by_round_too() -> None:
+def test_latencies_are_distinguished_by_round_too() -> None:
     """Intra-operator in its worst round is slower than one thread, though its median is lower."""
     rows = (ROWS[0], replace(ROWS[1], p50_ms=9.8, per_s=102.0, by_round=(85.0, 118.0, 103.0)))
     assert fastest(replace(COMPARED, rows=rows)) is None
@@ -145,7 +145,7 @@ def test_latencies_are_told_apart_by_round_too() -> None:
 
 @pytest.mark.parametrize("rows", [ROWS[:1], ()])
 def test_one_way_alone_is_best_of_nothing(rows: Any) -> None:
-    """Nor is there a second one to be told apart from."""
+    """Nor is there a second one to be distinguished from."""
     found: Compared = replace(COMPARED, rows=rows)
     assert fastest(found) is None
     assert not any("overlap" in note for note in granularities_result(2, [UnderLoad("none", found)]).notes)

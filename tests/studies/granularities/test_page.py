@@ -34,7 +34,7 @@ def test_bars_of_all_loads_have_one_scale_and_a_line_at_one_thread() -> None:
     assert {bar.mark for bar in bars} == {1 / 1.6}
 
 
-def test_what_each_way_runs_is_told() -> None:
+def test_what_each_way_runs_is_reported() -> None:
     (items,) = (block for block in blocks(WAYS) if isinstance(block, Items))
     assert "task: 2 inputs in parallel, one thread each" in items.texts
     assert "a note" in items.texts

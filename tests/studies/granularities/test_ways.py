@@ -60,7 +60,7 @@ def test_rates_and_latencies_are_of_blocks_in_turns() -> None:
     assert turns[-8:] == [2, 4, 4, 2, 2, 4, 4, 2]
 
 
-def test_all_that_is_known_is_told_after_each_block() -> None:
+def test_all_that_is_known_is_reported_after_each_block() -> None:
     """One round of two blocks."""
     clock = FakeClock()
     ways = {"quick": Steady(clock, 2 * MS, []), "slow": Steady(clock, 4 * MS, [])}
@@ -70,7 +70,7 @@ def test_all_that_is_known_is_told_after_each_block() -> None:
         600 * MS,
         clock,
         warmup=0,
-        told=lambda text, done, rows, _block: told.append((text, done, [row.name for row in rows])),
+        after_block=lambda text, done, rows, _block: told.append((text, done, [row.name for row in rows])),
     )
     text = "interleaving all ways, round 1 of 1"
     assert told == [(text, 0.5, ["quick"]), (text, 1.0, ["quick", "slow"])]

@@ -1,4 +1,4 @@
-"""The last-level cache as Linux and macOS tell it."""
+"""The last-level cache as Linux and macOS report it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_instructions_are_no_data(tmp_path: Path) -> None:
     assert last_level_cache_bytes("linux", sysfs(tmp_path, (1, "Data", "48K"), (2, "Instruction", "2M"))) == 48 << 10
 
 
-def test_a_machine_that_does_not_tell_is_unknown(tmp_path: Path) -> None:
+def test_a_machine_that_does_not_report_is_unknown(tmp_path: Path) -> None:
     assert last_level_cache_bytes("linux", tmp_path / "none") is None
     assert last_level_cache_bytes("linux", sysfs(tmp_path, (3, "Unified", "lots"))) is None
     assert last_level_cache_bytes("darwin", command=str(tmp_path / "no-sysctl")) is None

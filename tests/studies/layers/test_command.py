@@ -135,7 +135,7 @@ def test_what_only_the_runtime_can_refuse_is_refused_as_elsewhere(tmp_path: Path
     assert_refused(hettop("layers", relu(tmp_path / "m.onnx"), "--shape", "z=1,4"), "no input")
 
 
-def test_published_roofs_are_told_without_measuring(tmp_path: Path) -> None:
+def test_published_roofs_are_reported_without_measuring(tmp_path: Path) -> None:
     done = called("roofline", "mobilenetv2:32x32", "--chip", "exynos 5422", "--device", "A7", "--json", cwd=tmp_path)
     document = one_document(done.stdout)
     assert (document["roofs"]["measured"], document["roofs"]["device"]) == (False, "A7")
@@ -173,7 +173,7 @@ def test_a_study_is_followed_by_its_stream_and_its_record_is_reported_replayed_a
 
 @pytest.mark.parametrize("command", ["layers", "plan"])
 def test_a_limit_on_files_is_said_to_be_what_is_in_the_way(command: str, tmp_path: Path) -> None:
-    """2 KiB, as `ulimit -f 2` sets it: the runtime itself tells of a line of its source."""
+    """2 KiB, as `ulimit -f 2` sets it: the runtime itself reports a line of its source."""
     limit = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))"
     program = f"{limit}; os.execv(sys.executable, [sys.executable, '-m', 'hettop', *sys.argv[1:]])"
     done = subprocess.run(

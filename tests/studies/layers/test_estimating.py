@@ -40,7 +40,7 @@ def test_a_model_without_a_plan_is_refused(tmp_path: Path) -> None:
         estimate(job("{}"), backend, backend.read_plan, ModelCache(tmp_path / "a", tmp_path / "b"))
 
 
-def test_the_measuring_process_estimates_where_it_is_told_to() -> None:
+def test_the_measuring_process_estimates_where_it_is_asked_to() -> None:
     measured = measure_in_child(job(), environment=environment())
     assert measured.estimated
     assert [row.op for row in measured.layers] == ["conv", "softmax"]

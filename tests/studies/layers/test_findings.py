@@ -44,7 +44,7 @@ def test_the_layers_in_sentences() -> None:
     ]
 
 
-def test_what_a_plan_estimated_is_said_to_be_estimated_and_what_falls_back_is_told() -> None:
+def test_what_a_plan_estimated_is_said_to_be_estimated_and_what_falls_back_is_reported() -> None:
     assert layers_headline(ESTIMATED) == [
         "conv is estimated to take 100% of the time.",
         "By layer: stem (75%), odd (25%).",
@@ -87,7 +87,7 @@ def test_a_model_that_memory_limits_is_held_against_what_memory_allows() -> None
 
 
 @pytest.mark.parametrize("found", [LAYERS, msgspec.structs.replace(LAYERS, layers=[POOL])])
-def test_without_the_whole_model_the_roofs_are_told(found: LayersResult) -> None:
+def test_without_the_whole_model_the_roofs_are_reported(found: LayersResult) -> None:
     assert roofline_headline(found)[0] == "The roofs are 100 GFLOP/s and 10.0 GB/s, measured here."
 
 

@@ -24,7 +24,7 @@ def test_what_was_measured_comes_back_as_it_was() -> None:
         (answering({}), "crashed", "answered what makes no sense"),
     ],
 )
-def test_what_goes_wrong_is_told(argv: list[str], kind: str, words: str) -> None:
+def test_what_goes_wrong_is_reported(argv: list[str], kind: str, words: str) -> None:
     with pytest.raises(HettopError, match=words) as refused:
         measure_in_child(JOB, argv=argv)
     assert refused.value.kind == kind

@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 class StepClock:
-    """Advances when told to."""
+    """Advances when asked to."""
 
     def __init__(self) -> None:
         self.moment = 0

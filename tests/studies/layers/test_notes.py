@@ -37,7 +37,7 @@ def test_a_roof_that_half_of_its_calls_do_not_half_reach_is_said_to_be_disturbed
     assert not any("background activity" in each for each in measured().notes)
 
 
-def test_memory_that_was_disturbed_is_told_in_its_own_unit() -> None:
+def test_memory_that_was_disturbed_is_reported_in_its_own_unit() -> None:
     notes = measured(roofs=Roofs.of_kernels(ROOFS.compute, [Kernel("read", 20.0, 9.0)])).notes
     assert any("did 20.0 GB/s, half of its calls less than 9.00" in each for each in notes)
 

@@ -34,7 +34,7 @@ def words(found: LayersResult) -> list[list[str]]:
     return [list(table.heading), *([words_of(cell) for cell in row] for row in table.rows)]
 
 
-def test_a_row_tells_all_that_is_known_and_the_last_ones_the_sum() -> None:
+def test_a_row_reports_all_that_is_known_and_the_last_ones_the_sum() -> None:
     heading, *rows = words(LAYERS)
     assert heading == ["", "layer", "ms", "share", "time", "bound", "op", "MACs", "bytes", "MACs/B", "cache"]
     assert rows[0] == ["▸", "expand", "0.500", "40%", "", "compute", "Conv", "10.0M", "1.0 MB", "10.0", "fits"]
@@ -74,7 +74,7 @@ def test_the_page_fits_its_width() -> None:
         assert widest(block_text(list(blocks(measured())), width).splitlines()) <= width
 
 
-def test_a_long_table_has_the_largest_layers_and_tells_of_the_rest() -> None:
+def test_a_long_table_has_the_largest_layers_and_reports_of_the_rest() -> None:
     rows = words(measured(*[CONV] * 300))
     assert len(rows) == 1 + 200 + 3
     assert rows[201][:3] == ["", "100 smaller layers", "400"]

@@ -50,13 +50,13 @@ def test_a_node_that_begins_when_another_ends_is_not_inside_of_it() -> None:
     assert read(node("a", 0, 9), node("b", 9, 1), call(0, 20)) == {"a": 0.009, "b": 0.001}
 
 
-def test_nodes_come_in_the_order_in_which_they_run_and_of_one_name_are_told_apart() -> None:
+def test_nodes_come_in_the_order_in_which_they_run_and_of_one_name_are_distinguished() -> None:
     entries = [node("x", 0, 1, index=7), node("x", 1, 2, index=8), call(0, 5)]
     found = read_profile(json.dumps(entries), 0)
     assert [(each.index, each.ms) for each in found] == [(7, 0.001), (8, 0.002)]
 
 
-def test_bytes_are_those_that_the_runtime_tells() -> None:
+def test_bytes_are_those_that_the_runtime_reports() -> None:
     sized = node("a", 0, 1, activation_size="10", parameter_size="5", output_size="7")
     told, untold = read_profile(json.dumps([sized, node("b", 1, 1), call(0, 5)]), 0)
     assert (told.nbytes, untold.nbytes) == (22, None)

@@ -49,7 +49,7 @@ def test_every_figure_has_a_source_and_a_place_in_it() -> None:
             assert each.precision in ("fp32", "fp16", "")
 
 
-def test_a_figure_in_doubt_is_told_and_not_used() -> None:
+def test_a_figure_in_doubt_is_reported_and_not_used() -> None:
     """The report on the M2 gives figures of Apple silicon at large."""
     engine = roof("M2", "Neural Engine")
     assert engine.gflops == 11_000

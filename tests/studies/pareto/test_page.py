@@ -61,12 +61,12 @@ def test_a_row_names_its_file_by_a_number_where_names_are_long_and_nothing_is_wi
     assert "int8 (SIMULATED)" in cut, "both its end and what it is stay"
 
 
-def test_sizes_are_told_as_sizes() -> None:
+def test_sizes_are_reported_as_sizes() -> None:
     text = pareto_text(standings(CHOICES, [LATENCY, SIZE]), [LATENCY, SIZE], [], 100)
     assert "14.0 MB" in text
 
 
-def test_the_document_tells_standing_and_who_beats_whom() -> None:
+def test_the_document_reports_standing_and_who_beats_whom() -> None:
     objectives = [LATENCY, DIFFERENCE]
     document = json.loads(to_json(pareto_document(standings(CHOICES, objectives), objectives)))
     assert document["front"] == [0, 2]
@@ -103,7 +103,7 @@ def test_rows_of_larger_batches_say_so_and_are_compared_per_item() -> None:
     assert any("per item" in note for note in document["notes"])
 
 
-def test_a_row_is_not_beaten_by_less_than_the_intervals_tell_apart() -> None:
+def test_a_row_is_not_beaten_by_less_than_the_intervals_distinguish() -> None:
     fast, near, slow = (
         Choice(name, "ALL", "none", {"latency": ms}, latency_ci=(ms - 0.2, ms + 0.2))
         for name, ms in (("fast", 1.0), ("near", 1.3), ("slow", 2.0))

@@ -145,7 +145,7 @@ def test_a_measured_table_can_be_saved_extended_and_planned_again(tmp_path: Path
 DEVICES = ("--devices", "CPU_ONLY@1,CPU_ONLY@2", "--runs", "3", "--warmup", "1")
 
 
-def test_a_stream_tells_how_far_it_is_and_the_plan_before_it_runs(tmp_path: Path) -> None:
+def test_a_stream_reports_how_far_it_is_and_the_plan_before_it_runs(tmp_path: Path) -> None:
     done = hettop("plan", models.residual(tmp_path / "m.onnx"), *DEVICES, "--run", "--stream")
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]

@@ -51,7 +51,7 @@ def test_the_users_own_plan_may_be_worse() -> None:
     assert told(same)[0].text == "Your plan: one slice; no gain over B alone is predicted (12.1 ms against 12.1)."
 
 
-def test_where_no_device_runs_the_whole_model_no_gain_is_made_up() -> None:
+def test_where_no_device_runs_the_whole_model_no_gain_is_invented() -> None:
     stuck = msgspec.structs.replace(NOT_RUN, singles={"A": None, "B": None})
     assert stuck.gain is None
     assert told(stuck)[0].text == "The plan: 3 slices, on 2 devices; no device can run the whole model alone."

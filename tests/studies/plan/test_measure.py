@@ -91,7 +91,7 @@ def test_a_run_stands_beside_its_prediction() -> None:
     assert told["run"]["error"] == pytest.approx(9.4 / 15.2 - 1)
 
 
-def test_the_prediction_is_told_for_devices_as_fast_as_they_are_now_too() -> None:
+def test_the_prediction_is_reported_for_devices_as_fast_as_they_are_now_too() -> None:
     """B takes twice its 13 ms in the run."""
     told = document(replace(SLICED, ran=RAN))
     assert [each["adjusted_ms"] for each in told["run"]["slices"]] == pytest.approx([4.2, 3.7, 7.2])

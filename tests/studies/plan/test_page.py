@@ -106,7 +106,7 @@ def test_a_device_on_which_no_cut_was_tried_has_no_line() -> None:
     assert [each.name for each in plot.series] == ["A", "line of A"]
 
 
-def test_a_plan_of_a_table_tells_what_its_slices_cost_and_whose_costs_they_are() -> None:
+def test_a_plan_of_a_table_reports_what_its_slices_cost_and_whose_costs_they_are() -> None:
     found = of_table(THREE)
     slices, compared = tables(found)
     assert slices.shown().rows[0] == ["1", "1", "B", "19.0", "0", "0", "19.0"]
@@ -164,7 +164,7 @@ def test_the_page_of_a_model_says_where_costs_come_from_and_that_nothing_ran() -
     assert "layer times are ESTIMATED" in page(replace(documents.estimated(), given=False))
 
 
-def test_which_way_a_prediction_is_off_is_said_and_not_told_by_a_sign_alone() -> None:
+def test_which_way_a_prediction_is_off_is_said_and_not_reported_by_a_sign_alone() -> None:
     text = page(replace(SLICED, ran=RAN))
     assert "error: negative = predicted too low" in text
     assert "9.40 ms: 38% too low" in text  # 9.4 of 15.2
@@ -191,7 +191,7 @@ def test_a_line_that_begins_below_nothing_is_explained() -> None:
     assert "where it is below 0 ms, small cuts cost the median of the smaller ones tried" in text
 
 
-def test_a_contradiction_is_told_once() -> None:
+def test_a_contradiction_is_reported_once() -> None:
     torn = page(replace(SLICED, survey=replace(SURVEY, profiled_ms=(7.0, 13.0))))
     told = "the whole model on A took 7.00 ms while layers were profiled, 21.0 ms while it ran whole; measure again"
     assert torn.count(told) == 1

@@ -81,7 +81,7 @@ def test_the_longest_contradiction_fits() -> None:
     assert "(2 more)" in told
 
 
-def test_baselines_are_told_from_the_cheapest_to_those_that_cannot_run() -> None:
+def test_baselines_are_distinguished_from_the_cheapest_to_those_that_cannot_run() -> None:
     many = {"no": None, "dear": 5.0, "cheap": 1.0, **{f"d{i}": 9.0 for i in range(40)}}
     found = kept(msgspec.structs.replace(FOUND, baselines=many))
     assert list(found.baselines)[:2] == ["cheap", "dear"]
@@ -89,7 +89,7 @@ def test_baselines_are_told_from_the_cheapest_to_those_that_cannot_run() -> None
 
 
 def test_where_a_device_has_no_place_in_a_line_there_is_no_strip() -> None:
-    """Nine devices run a slice each, eight of them are told."""
+    """Nine devices run a slice each, eight of them are reported."""
     nine = [f"d{place}" for place in range(9)]
     slices = [PlanSlice(place + 1, place + 1, device, 1.0) for place, device in enumerate(nine)]
     found = msgspec.structs.replace(FOUND, devices=nine, slices=slices, strip=[*range(9)])

@@ -38,7 +38,7 @@ def test_layers_that_lose_most_come_first_with_what_they_reach() -> None:
     ]
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_what_is_left_out_is_reported() -> None:
     slow = [LayerRow(f"l{i}", "Conv", 1.0, 0.004, 10_000_000, 1_000_000) for i in range(210)]
     found = msgspec.structs.replace(ROOFLINE, layers=slow, rest_n=2, rest_ms=0.03)
     assert len(table(found).rows) == 201, "two hundred layers and the model"
@@ -97,7 +97,7 @@ def test_published_roofs_are_marked() -> None:
     assert any("as published (a paper, table 2)" in note for note in notes)
 
 
-def test_the_kernels_that_the_roofs_are_the_best_of_are_told() -> None:
+def test_the_kernels_that_the_roofs_are_the_best_of_are_reported() -> None:
     found = measured().with_whole("net")
     kernels = [block for block in blocks(found) if isinstance(block, Table)][-1]
     assert kernels.rows[0] == ("compute", "convolution (GFLOP/s)", "100", "90.0")

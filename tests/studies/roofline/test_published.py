@@ -34,7 +34,7 @@ def test_the_document_keeps_published_and_measured_apart() -> None:
     assert [device["device"] for device in document["devices"]] == ["A15", "A7", "Mali-T628 MP6"]
 
 
-def test_a_doubt_is_told() -> None:
+def test_a_doubt_is_reported() -> None:
     m2 = find_chip("M2", read_chips())
     text = block_text(list(published_blocks(m2, m2.device("Neural Engine"), WORK)), 100)
     assert "11,000?" in text

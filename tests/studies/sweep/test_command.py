@@ -64,7 +64,7 @@ def studies_in(path: Path) -> list[Study]:
     return [event for event in events if isinstance(event, Study)]
 
 
-def test_a_sweep_over_loads_tells_each_load_as_it_ends_and_joins_the_recording_of_its_samples(tmp_path: Path) -> None:
+def test_a_sweep_over_loads_reports_each_load_as_it_ends_and_joins_the_recording_of_its_samples(tmp_path: Path) -> None:
     done = hettop(*SHORT, "--loads", "none,cpu:4", "--stream", "--record", "s.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = lines_of(done.stdout)
@@ -91,7 +91,7 @@ def figures(document: dict[str, Any]) -> dict[tuple[str, str], tuple[int, float]
     return {(row["unit"], row["load"]): (row["n"], float(f"{row['p90_ms']:.6g}")) for row in rows}
 
 
-def test_batches_are_measured_in_turns_and_told_as_curves(tmp_path: Path) -> None:
+def test_batches_are_measured_in_turns_and_reported_as_curves(tmp_path: Path) -> None:
     arguments = ("sweep", "mobilenetv2:32x32", "--batch", "1,2,4", "--units", "CPU_ONLY@1", "--runs", "10")
     done = hettop(*arguments, "--warmup", "1", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -131,7 +131,7 @@ def test_a_curve_grows_point_by_point_and_is_recorded_beside_the_samples_of_its_
     assert_refused(again, "exists")
 
 
-def test_points_that_are_interrupted_are_told_as_ended_with_what_their_samples_give(tmp_path: Path) -> None:
+def test_points_that_are_interrupted_are_reported_as_ended_with_what_their_samples_give(tmp_path: Path) -> None:
     arguments = ("sweep", "mobilenetv2:32x32", "--batch", "1,2", "--units", "CPU_ONLY@1", "--duration", "300s")
     with started(*arguments, "--stream", "--record", "s.jsonl", cwd=tmp_path) as process:
         assert process.stdout is not None

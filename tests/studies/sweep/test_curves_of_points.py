@@ -133,6 +133,6 @@ def test_quiet_samples_make_a_certain_knee_and_noisy_ones_do_not() -> None:
     assert quiet.certainty.slope == pytest.approx((1, 1), abs=0.01)
 
 
-def test_too_few_samples_tell_nothing_of_certainty() -> None:
+def test_too_few_samples_report_nothing_of_certainty() -> None:
     (curve,) = told([sampled(batch, 0.1, n=9) for batch in BATCHES])
     assert curve.certainty is None

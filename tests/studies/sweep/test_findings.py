@@ -27,7 +27,7 @@ def doubted(knee: float, best: float) -> SweepResult:
     return msgspec.structs.replace(PLANTED, curves=[curve])
 
 
-def test_a_planted_line_is_told_with_its_gain_its_meaning_and_its_knee() -> None:
+def test_a_planted_line_is_reported_with_its_gain_its_meaning_and_its_knee() -> None:
     assert list(sweep_headline(PLANTED)) == [
         ("Batch 32 has the highest throughput on CPU_ONLY: 800 items/s, 7.20x batch 1.", "main"),
         (
@@ -56,7 +56,7 @@ def test_the_best_unit_leads_and_the_others_follow() -> None:
     assert told(TWO_UNITS)[1] == "Best of the others: ALL 100 items/s at batch 1."
 
 
-def test_sizes_are_told_by_time_and_pixels() -> None:
+def test_sizes_are_reported_by_time_and_pixels() -> None:
     assert told(SIZES) == [
         "From 200x200 to 400x400 a call on CPU_ONLY takes 3.40 times as long, for 4.00 times the pixels.",
         "A call takes 1.00 + 100 Mpx ms: 1.00 ms fixed and 100 ms per million pixels.",
@@ -68,7 +68,7 @@ def test_of_one_point_or_none_nothing_can_be_said() -> None:
     assert [along(ONE_POINT, axis) for axis in AXES] == [[], []]
 
 
-def test_rows_tell_the_fit_and_mark_the_knee_and_what_failed() -> None:
+def test_rows_report_the_fit_and_mark_the_knee_and_what_failed() -> None:
     (row,) = curve_rows(PLANTED, short=True)
     assert row == ("CPU", "batch, 224x224", "8.00 + 1.00 B", "1.0000", "8.00", "8", "batch 32", "batch 1", "")
     assert [(row[2], row[-1]) for row in point_rows(PLANTED) if row[-1]] == [("8", "knee"), ("64", "bad allocation")]

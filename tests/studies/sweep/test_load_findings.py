@@ -20,6 +20,6 @@ def test_a_change_is_against_the_same_unit_alone() -> None:
     assert changes == [None, pytest.approx(0.05), pytest.approx(1.5), None, pytest.approx(0.25), None]
 
 
-def test_without_an_idle_figure_no_change_is_told() -> None:
+def test_without_an_idle_figure_no_change_is_reported() -> None:
     (sentence,) = loads_headline([under("cpu:1", 2.0)])
     assert sentence == ("Insufficient data: a change needs the same unit with and without load.", "more")

@@ -53,7 +53,7 @@ def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path
     assert_told_last_and_as_measured(sweep, file)
 
 
-def test_broken_off_it_tells_what_there_is_as_ended(tmp_path: Path) -> None:
+def test_broken_off_it_reports_what_there_is_as_ended(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
     file = tmp_path / "sweep.jsonl"
     options = SweepOptions(loads=(parse_load("none"), parse_load("cpu:4")), runs=10**6)
@@ -86,13 +86,15 @@ def assert_told_last_and_as_measured(sweep: Sweep, file: Path) -> None:
         replayed.fold(event)
     told = {(point.unit, point.load): (point.n, point.p90_ms, point.mean_ms) for point in result.points}
     for session in (sweep.session, replayed):
-        rows = sorted(statistics(session), key=lambda row: row.n)  # of thermal states that with most samples is told
+        rows = sorted(
+            statistics(session), key=lambda row: row.n
+        )  # of thermal states that with most samples is reported
         assert told == {(row.unit, row.load): (row.n, rounded(row.p90_ms), rounded(row.mean_ms)) for row in rows}
     assert gathered(replayed) == gathered(sweep.session), "to the last digit"
 
 
 def gathered(session: Session) -> list[Statistics]:
-    """A file gathers windows of a second: causes of spikes may be told later there, a shift looked for elsewhere."""
+    """A file gathers windows of a second: causes of spikes may be reported later, a shift looked for elsewhere."""
     return [msgspec.structs.replace(row, spike_causes=None, drift=None) for row in statistics(session)]
 
 

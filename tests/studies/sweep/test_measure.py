@@ -92,12 +92,12 @@ def test_a_curve_without_knee_says_why() -> None:
     assert (curve.knee, curve.no_knee) == (None, "flat: it rises by less than 5%")
 
 
-def test_one_point_is_told_before_there_is_a_curve() -> None:
+def test_one_point_is_reported_before_there_is_a_curve() -> None:
     told = points_result([point(1, 9.0)], None)
     assert (len(told.points), told.curves) == (1, [])
 
 
-def test_under_way_nothing_is_drawn_again_and_notes_tell_what_figures_do_not() -> None:
+def test_under_way_nothing_is_drawn_again_and_notes_report_what_figures_do_not() -> None:
     """The rate falls from 667/s at 8 to 100/s at 16."""
     samples = np.full(100, 5.0)
     measured = Measured("CPU_ONLY", "none", "wall", 100, samples, 5.0, 5.0, 5.0, 5.0, 5.0)

@@ -126,7 +126,7 @@ def test_on_a_mac_each_point_is_named_so_that_core_ml_builds_its_package() -> No
     ]
 
 
-def test_a_compiled_model_does_not_tell_its_inputs() -> None:
+def test_a_compiled_model_does_not_report_its_inputs() -> None:
     with pytest.raises(HettopError, match="does not describe its inputs"):
         input_ports(Path("net.mlmodelc"), None)
 

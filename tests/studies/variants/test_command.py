@@ -33,7 +33,7 @@ def test_variants_are_written_measured_and_compared(tmp_path: Path) -> None:
     assert names == {"mobilenetv2-32x32-b1-fp32.onnx", "mobilenetv2-32x32-b1-fp16.onnx"}
 
 
-def test_variants_are_told_as_they_come_and_recorded(tmp_path: Path) -> None:
+def test_variants_are_reported_as_they_come_and_recorded(tmp_path: Path) -> None:
     model = ("variants", "mobilenetv2:32x32", "--precisions", "fp16", "--units", "CPU_ONLY@1", "--duration", "1s")
     cache = {"XDG_CACHE_HOME": str(tmp_path / "c")}
     done = hettop(*model, "--warmup", "1", "--stream", "--record", "v.jsonl", cwd=tmp_path, **cache)

@@ -75,7 +75,7 @@ def test_speed_is_the_ratio_of_medians_with_its_interval() -> None:
     assert (quick.ratio, quick.interval) == (found.ratio, None)
 
 
-def test_too_few_samples_tell_no_speed() -> None:
+def test_too_few_samples_report_no_speed() -> None:
     assert speed(result("fp32", 10.0), result("int8", 4.0, n=9), np.random.default_rng(1)) is None
 
 

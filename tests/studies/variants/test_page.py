@@ -42,7 +42,7 @@ def test_the_front_is_filled_and_joined_and_the_rest_is_hollow() -> None:
     assert [spot.hollow for spot in (*front.spots, *beaten.spots)] == [False, False, True]
 
 
-def test_what_was_measured_just_now_is_told_with_hints_and_what_differences_are_of() -> None:
+def test_what_was_measured_just_now_is_reported_with_hints_and_what_differences_are_of() -> None:
     text = block_text(blocks(variants_result(RESULTS)), 140)
     assert "0.500 of 4.00" in text
     assert "CPU_ONLY int8: no tool (get one)" in text

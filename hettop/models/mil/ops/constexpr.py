@@ -43,7 +43,7 @@ def constexpr_cast(call: Call) -> Tensor:
 
 
 def lut_to_dense(call: Call) -> Tensor:
-    """A table of values and an index per element."""
+    """Dense tensor from a table of values and an index per element."""
     if call.has("shape"):
         lut, shape = call.constant("lut"), tuple(call.integers("shape"))
         element = _INDEX_TYPES.get(lut.size)
@@ -80,7 +80,7 @@ def _looked_up(call: Call, indices: Array, lut: Array, axis: int | None) -> Arra
 
 
 def sparse_to_dense(call: Call) -> Tensor:
-    """A bit per element, and the elements whose bit is set."""
+    """Dense tensor from a bit per element, and the values of the elements whose bit is set."""
     data, mask = call.constant("nonzero_data"), call.constant("mask")
     if call.has("shape"):
         shape = tuple(call.integers("shape"))

@@ -19,7 +19,7 @@ class _Window:
 
     @property
     def reach(self) -> list[int]:
-        """The kernel's size with its gaps."""
+        """The kernel's size including dilation."""
         return [(size - 1) * step + 1 for size, step in zip(self.kernel, self.dilations, strict=True)]
 
 

@@ -206,7 +206,7 @@ def while_loop(call: Call) -> tuple[Tensor, ...]:
 
 
 def _own(call: Call, tensor: Tensor) -> Tensor:
-    """A subgraph may only give out what its own nodes make."""
+    """Copy a tensor inside a subgraph: ONNX lets it return only what its own nodes compute."""
     return call.emit("Identity", tensor, shape=tensor.shape)
 
 

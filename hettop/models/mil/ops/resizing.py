@@ -63,7 +63,7 @@ def _as_image(call: Call, x: Tensor, work: Callable[[Tensor], Tensor]) -> Tensor
 
 
 def _linear(call: Call, x: Tensor, sizes: Sequence[int], mode: str) -> Tensor:
-    """x, of four axes, with its last two resized."""
+    """Resize the last two of four axes of x linearly."""
     known = [size for size in x.sizes[-2:] if size is not None]
     if _exact(mode, known, sizes):
         return _resize(call, x, sizes, "linear", _COORDINATES[mode])
@@ -102,7 +102,7 @@ def _resize(call: Call, x: Tensor, sizes: Sequence[int] | Tensor, mode: str, coo
 
 
 def _scaled(call: Call, x: Tensor, scales: Sequence[float], mode: str, coordinates: str, **more: str) -> Tensor:
-    """Resized by factors, for sizes known at run time only."""
+    """Resize by factors, for sizes known only at run time."""
     factors = call.graph.constant(list(scales), FLOAT32)
     shape = (*x.sizes[:-2], None, None)
     return call.emit(

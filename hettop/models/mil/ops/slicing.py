@@ -247,7 +247,7 @@ def _updates(call: Call) -> tuple[Tensor, str]:
 
 
 def scatter(call: Call) -> Tensor:
-    """Whole slices along `axis`; the indices are spread over the slices, as ONNX scatters single elements."""
+    """Scatter slices along `axis`: the indices are repeated for each element, because ONNX scatters single elements."""
     data, indices = call.tensor("data"), call.index(call.tensor("indices"))
     axis = call.axis("axis", data.rank, 0)
     if indices.rank != 1:

@@ -58,5 +58,5 @@ def compare_in_child(
 
 
 def _call(job: CuttingJob, answer_type: type[A], on_progress: OnProgress, argv: Sequence[str]) -> A:
-    told = call(argv, job, answer_type, scratch="plan", progress_type=MeasuringProgress, on_progress=on_progress)
-    return told.answer
+    called = call(argv, job, answer_type, scratch="plan", progress_type=MeasuringProgress, on_progress=on_progress)
+    return called.answer

@@ -27,7 +27,7 @@ from hettop.studies.plan.cutting.coreml_layers import (
     surveyed,
     times,
     tried,
-    untold,
+    without_estimates,
     without_plan,
 )
 from hettop.studies.plan.cutting.coreml_messages import (
@@ -234,7 +234,7 @@ def _notes(unit: _Unit, limits: Mapping[str, float]) -> list[str]:
     return [
         *found,
         *fallbacks(unit.name, unit.fits),
-        *untold(unit.name, unit.fits),
+        *without_estimates(unit.name, unit.fits),
         *without_plan(unit.name, unit.fits),
         *(f"{unit.name}: {warning}" for warning in dict.fromkeys(unit.log_warnings)),
     ]

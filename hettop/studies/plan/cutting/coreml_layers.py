@@ -53,19 +53,19 @@ def layers_of(program: Program, facts: Collection[Sequence[OpFacts]] | None) -> 
     """
     flow = program.flow
     known = step_of(flow, {})
-    told = set(range(len(flow.steps)))
+    costed = set(range(len(flow.steps)))
     if facts is not None:
-        told = {known[fact.name] for each in facts for fact in each if fact.cost is not None and fact.name in known}
+        costed = {known[fact.name] for each in facts for fact in each if fact.cost is not None and fact.name in known}
     together: list[tuple[int, int]] = []
     begun, leading = 0, True
     for index, step in enumerate(flow.steps):
         inside = {name for each in flow.steps[begun:index] for name in each.writes}
-        passing = index not in told or (step.op in JOINED and not inside.isdisjoint(step.reads))
+        passing = index not in costed or (step.op in JOINED and not inside.isdisjoint(step.reads))
         if index and (passing or leading):
             together.append((begun, index))
         else:
             begun = index
-        leading = leading and (step.op in JOINED or index not in told)
+        leading = leading and (step.op in JOINED or index not in costed)
     for after, values in enumerate(crossings(flow)):
         if not program.can_cross(values):
             together.append((after, after + 1))
@@ -137,7 +137,7 @@ def fallbacks(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
         )
 
 
-def untold(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
+def without_estimates(unit: str, fits: Sequence[Fit]) -> Iterator[str]:
     """A note on operations whose layers have the estimates of others alone."""
     lacking = sum(fact.cost is None and not is_constant(fact) for fit in fits for fact in fit.facts)
     if lacking:

@@ -63,7 +63,7 @@ class Model:
         graph.output.extend(own.get(name, onnx.ValueInfoProto(name=name)) for name in given)
         return self._with(graph)
 
-    def telling(self, values: tuple[str, ...]) -> Any:
+    def with_outputs(self, values: tuple[str, ...]) -> Any:
         """The whole model, with these values as outputs beside its own."""
         import onnx
 

@@ -55,8 +55,8 @@ def run_plan(
     subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody
 ) -> Ran:
     """Raises HettopError: as `open_subject` does, and `load`."""
-    course = CuttingProgress(run_weight(len(subject.devices)), tell)
-    course.begin("cutting the model into the plan's slices", OPENING)
+    progress = CuttingProgress(run_weight(len(subject.devices)), tell)
+    progress.begin("cutting the model into the plan's slices", OPENING)
     opened = open_subject(subject, folder, cache, clock)
     slices = [_slice(opened, piece, folder) for piece in pieces]
     whole_file = write(opened.model.extract(_all(opened), opened.types), folder / "whole.onnx")
@@ -67,8 +67,8 @@ def run_plan(
     half = any(value.dtype.name in HALF for value in opened.values.values())
     tolerance = HALF_TOLERANCE if half else TOLERANCE
     difference, same = compare(expected, [answered[name] for name in outputs])
-    course.begin("running the plan interleaved with each device alone", TIMING * (1 + len(wholes)))
-    slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, course=course)
+    progress.begin("running the plan interleaved with each device alone", TIMING * (1 + len(wholes)))
+    slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, progress=progress)
     whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
     best = int(np.argmin(whole))
     return Ran(
@@ -123,14 +123,14 @@ def _in_turns(
     subject: Subject,
     *,
     clock: Clock,
-    course: CuttingProgress,
+    progress: CuttingProgress,
 ) -> tuple[list[list[int]], list[int], list[list[int]]]:
     """By turn, in ns: the time of each slice, of the plan, and of the whole model on each device."""
     slice_times, plan_times, whole_times = [], [], []
     outputs = list(opened.model.flow.outputs)
     turns = subject.warmup + subject.runs
     for turn in range(turns):
-        course.within(turn / turns)
+        progress.within(turn / turns)
         whole = [partial(_timed, run, outputs, opened.feed, clock) for run in wholes]
         parts, *others = both_ways(turn, [partial(_plan, slices, opened, clock), *whole])
         if turn >= subject.warmup:

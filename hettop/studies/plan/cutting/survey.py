@@ -85,11 +85,11 @@ def open_subject(subject: Subject, folder: Path, cache: ModelCache, clock: Clock
 
 def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody) -> Survey:
     """Raises HettopError: as `open_subject` and the measuring of layers do."""
-    course = CuttingProgress(survey_weight(len(subject.devices)), tell)
-    course.begin("opening the model", OPENING)
+    progress = CuttingProgress(survey_weight(len(subject.devices)), tell)
+    progress.begin("opening the model", OPENING)
     opened = open_subject(subject, folder, cache, clock)
-    measured = measure_layers(opened, subject, folder, cache, clock, course=course)
-    moved = list(_moved(opened, measured, subject, folder, clock, course=course))
+    measured = measure_layers(opened, subject, folder, cache, clock, progress=progress)
+    moved = list(_moved(opened, measured, subject, folder, clock, progress=progress))
     return Survey(
         layers=tuple(_layers(opened, measured)),
         end_to_end_ms=tuple(measured.whole_ms),
@@ -120,16 +120,16 @@ class MeasuredLayers:
 
 
 def measure_layers(
-    opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, course: CuttingProgress
+    opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, progress: CuttingProgress
 ) -> MeasuredLayers:
     """Raises HettopError: as the measuring of layers does, and `unsupported-op`."""
-    profiles = list(_profiles(subject, folder, cache, clock, course))
+    profiles = list(_profiles(subject, folder, cache, clock, progress))
     flow = opened.model.flow
     known = step_of(flow, opened.model.names)
     rows = [_names(row) for profile in profiles for row in profile.layers]
     parts = layers(_uncuttable(flow, opened.values), gather(rows, known))
-    course.begin("timing the whole model", TIMING * len(subject.devices))
-    wholes = _whole_ms(opened, subject, folder, clock, course)
+    progress.begin("timing the whole model", TIMING * len(subject.devices))
+    wholes = _whole_ms(opened, subject, folder, clock, progress)
     times = [_times(profile, whole, parts, known) for profile, whole in zip(profiles, wholes, strict=True)]
     return MeasuredLayers(parts, times, wholes, profiles)
 
@@ -154,12 +154,12 @@ def nbytes_of(values: Values, names: Sequence[str]) -> int:
 
 
 def _profiles(
-    subject: Subject, folder: Path, cache: ModelCache, clock: Clock, course: CuttingProgress
+    subject: Subject, folder: Path, cache: ModelCache, clock: Clock, progress: CuttingProgress
 ) -> Iterator[LayersResult]:
     many = len(subject.devices)
     for number, device in enumerate(subject.devices, start=1):
         place = f", device {number} of {many}" if many > 1 else ""
-        course.begin(f"profiling layers on {device}{place}", PROFILING)
+        progress.begin(f"profiling layers on {device}{place}", PROFILING)
         yield _profile(subject, device, folder, cache, clock)
 
 
@@ -184,14 +184,14 @@ def _no_roofs(_threads: int) -> Any:
     raise AssertionError("roofs were not requested")
 
 
-def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, course: CuttingProgress) -> list[float]:
+def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, progress: CuttingProgress) -> list[float]:
     """Of a call of the whole model on each device, in turns: profiles are taken one after another, and a machine is
     not as fast at one time as at another."""
     everything = Part(0, len(opened.model.flow.steps) - 1)
     calls = [_call(opened, device, everything, folder) for device in subject.devices]
     times: list[list[int]] = [[] for _ in calls]
     for turn in range(subject.warmup + subject.runs):
-        course.within(turn / (subject.warmup + subject.runs))
+        progress.within(turn / (subject.warmup + subject.runs))
         for call, taken in zip(calls, times, strict=True):
             ns = _ns(call, clock)
             if turn >= subject.warmup:
@@ -248,7 +248,7 @@ def _values(model: Model, feed: Feed, folder: Path) -> Values:
     """What can cross a cut, and the model's inputs, as arrays; sequences and the like are left out."""
     names = tuple(dict.fromkeys(name for values in crossings(model.flow) for name in values))
     names += tuple(name for name in model.flow.outputs if name not in names)
-    whole = session(write(model.telling(names), folder / "telling.onnx"), "CPU_ONLY@1")
+    whole = session(write(model.with_outputs(names), folder / "all-outputs.onnx"), "CPU_ONLY@1")
     try:
         found = whole.run(list(names), feed)
     except Exception as error:
@@ -276,13 +276,13 @@ def _uncuttable(flow: Flow, values: Values) -> Flow:
 
 
 def _moved(
-    opened: Opened, measured: MeasuredLayers, subject: Subject, folder: Path, clock: Clock, *, course: CuttingProgress
+    opened: Opened, measured: MeasuredLayers, subject: Subject, folder: Path, clock: Clock, *, progress: CuttingProgress
 ) -> Iterator[Moved]:
     tried = list(_tried(measured.parts, opened.model.flow, opened.values))
     for index, device in enumerate(subject.devices):
         for number, (around, nbytes) in enumerate(tried, start=1):
             text = f"measuring transfer cost on {device}: cut {number} of {len(tried)}"
-            course.begin(text, CUTTING / len(tried))
+            progress.begin(text, CUTTING / len(tried))
             yield Moved(index, nbytes, _cut_ms(opened, device, around, folder, clock))
 
 

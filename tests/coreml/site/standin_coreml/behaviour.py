@@ -1,4 +1,4 @@
-"""What the stand-in is to do, from the JSON file that an environment variable names: to behave, unless told otherwise.
+"""What the stand-in is to do, from the JSON file that an environment variable names: to behave, unless asked otherwise.
 
 The file is read at every load, so that later changes of it are seen by what is loaded later.
 """
@@ -68,7 +68,7 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the whole machine. devices: of `cpu`, `gpu`, `ne`; None: the system cannot tell.
+    """Of the whole machine. devices: of `cpu`, `gpu`, `ne`; None: the system cannot report.
 
     compile_ms, hang_in_compile, die_in_compile, raise_in_compile, noise_in_compile: as for a unit's load.
     stdout_lost: fd 1 stays at /dev/null after a compilation, instead of meanwhile only.

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from hettop.models.package_ports import package_port
+from hettop.models.shapes import accepts
+
 from .compilation import source_of
 from .faults import framework_error
 
@@ -65,7 +68,7 @@ class Network:
         if port.kind == "array":
             if not isinstance(value, np.ndarray) or value.dtype.name not in TAKEN:
                 raise TypeError(f"Unsupported array type: {getattr(value, 'dtype', type(value))}")
-            if not port.accepts(value.shape):
+            if not accepts(package_port(port), value.shape):
                 raise framework_error(f"MultiArray shape {list(value.shape)} does not match the shape of {name}")
         return value
 
@@ -76,7 +79,7 @@ def _pixels(port: Any, picture: Any) -> Any:
         raise framework_error(f"{port.name} is no image of mode {MODES[port.color]}")
     array = np.asarray(picture, np.float32)
     array = array[None, None] if array.ndim == 2 else np.moveaxis(array, -1, 0)[None]
-    if not port.accepts(array.shape):
+    if not accepts(package_port(port), array.shape):
         raise framework_error("Image is not in allowed set of image sizes")
     return array[:, ::-1] if port.color == "BGR" else array
 

@@ -31,7 +31,7 @@ def test_a_survey_comes_back_as_it_was_with_what_is_said_on_its_way() -> None:
         (running("import os; os._exit(3)"), "crashed", "exited with status 3"),
     ],
 )
-def test_what_goes_wrong_is_told(argv: list[str], kind: str, words: str) -> None:
+def test_what_goes_wrong_is_reported(argv: list[str], kind: str, words: str) -> None:
     with pytest.raises(HettopError, match=words) as refused:
         survey_in_child(SUBJECT, argv=argv)
     assert refused.value.kind == kind

@@ -50,7 +50,7 @@ def test_layers_have_times_that_sum_to_a_call_and_bytes_that_cross(tmp_path: Pat
     assert {each.nbytes for each in found.moved} <= {value, 2 * value, 3 * value}
 
 
-def test_where_the_runtime_runs_more_than_a_cut_can_part_both_counts_are_told(tmp_path: Path) -> None:
+def test_where_the_runtime_runs_more_than_a_cut_can_part_both_counts_are_reported(tmp_path: Path) -> None:
     """Its own reordering of values is a row in a profile, and no layer."""
     (scratch := tmp_path / "survey").mkdir()
     found = survey(subject("mobilenetv2:32x32", ONE), scratch, cache(tmp_path), RealClock())

@@ -1,4 +1,4 @@
-"""How far a job is: told truly, and not too often."""
+"""How far a job is: reported truly, and not too often."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ COMPARED = Compared((Granularity("single", 100.0, 10.0, 12.0, 30, (100.0,)),), (
 
 def test_parts_count_by_their_weights() -> None:
     told: list[tuple[str, float]] = []
-    course = CuttingProgress(4.0, lambda text, share: told.append((text, share)))
-    course.begin("opening", 1.0)
-    course.begin("running", 3.0)
-    course.within(0.5)
+    progress = CuttingProgress(4.0, lambda text, share: told.append((text, share)))
+    progress.begin("opening", 1.0)
+    progress.begin("running", 3.0)
+    progress.within(0.5)
     assert told == [("opening", 0.0), ("running", 0.25), ("running", 0.625)]
 
 
-def test_a_survey_tells_each_part_and_its_share_only_grows(tmp_path: Path) -> None:
+def test_a_survey_reports_each_part_and_its_share_only_grows(tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
     made = subject(models.residual(tmp_path / "m.onnx"))
     cache = ModelCache(tmp_path / "cache", tmp_path / "cache2")
@@ -55,7 +55,7 @@ def test_running_a_plan_is_a_part_of_the_whole() -> None:
     assert run_weight(2) == pytest.approx(1.9)
 
 
-def test_what_changes_is_told_at_once_and_how_far_it_is_five_times_a_second() -> None:
+def test_what_changes_is_reported_at_once_and_how_far_it_is_five_times_a_second() -> None:
     clock = FakeClock()
     told: list[Any] = []
     tell = ProgressSender(Caller(None, told.append), clock)
@@ -71,7 +71,7 @@ def test_what_changes_is_told_at_once_and_how_far_it_is_five_times_a_second() ->
     ]
 
 
-def test_what_is_known_is_told_once_a_second() -> None:
+def test_what_is_known_is_reported_once_a_second() -> None:
     clock = FakeClock()
     told: list[Any] = []
     tell = ProgressSender(Caller(None, told.append), clock)

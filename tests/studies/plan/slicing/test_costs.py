@@ -101,14 +101,14 @@ def test_what_is_no_table_at_all_is_refused(text: str | bytes, words: str) -> No
     assert refusal(text).startswith(words)
 
 
-def test_files_that_are_not_there_or_are_no_files_are_told_apart(tmp_path: Path) -> None:
+def test_files_that_are_not_there_or_are_no_files_are_distinguished(tmp_path: Path) -> None:
     for path, kind in ((tmp_path / "none.json", "missing"), (tmp_path, "input"), (tmp_path / "a\0b", "missing")):
         with pytest.raises(HettopError) as refused:
             load_costs(path)
         assert refused.value.kind == kind
 
 
-def test_a_fault_in_a_file_is_told_with_its_name(tmp_path: Path) -> None:
+def test_a_fault_in_a_file_is_reported_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "costs.json"
     path.write_text("{}")
     with pytest.raises(HettopError, match=r"costs\.json: L, the number of layers"):

@@ -1,6 +1,6 @@
-"""A recording as sections of a page: provenance, latency, course, power, method.
+"""A recording as sections of a page: provenance, latency, history, power, method.
 
-Pure; numbers come from the fold and the course, and what is not known is `n/a`.
+Pure; numbers come from the fold and the history, and what is not known is `n/a`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hettop.report.notes import (
     token_notes,
 )
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
-from hettop.report.pictures import course_figure, histogram_figures, power_figure, violin_figure
+from hettop.report.pictures import histogram_figures, history_figure, power_figure, violin_figure
 from hettop.report.session_history import SessionHistory
 from hettop.report.spikes_section import spikes_section
 from hettop.session.session import Session
@@ -47,12 +47,12 @@ LONGEST_SETTING = 120
 
 
 @dataclass(slots=True)
-class RecordingStory:
-    """One recording, read to its end: its name, the folded session, its course, and what was skipped of it."""
+class RecordingReport:
+    """One recording, read to its end: its name, the folded session, its history, and what was skipped of it."""
 
     name: str
     session: Session = field(default_factory=Session)
-    course: SessionHistory = field(default_factory=SessionHistory)
+    history: SessionHistory = field(default_factory=SessionHistory)
     skipped: Mapping[str, int] = field(default_factory=dict)
     verdict: Section | None = None
     """The verdict, if there is one: it comes first."""
@@ -60,8 +60,8 @@ class RecordingStory:
     """What studies of the model found."""
 
 
-def page_of(recordings: Sequence[RecordingStory]) -> Page:
-    """One recording's story, or several beside each other and then one after the other."""
+def page_of(recordings: Sequence[RecordingReport]) -> Page:
+    """The report on one recording, or on several beside each other and then one after the other."""
     simulated = any(one.session.simulated for one in recordings)
     if len(recordings) == 1:
         return Page(_title(recordings[0].session), simulated, list(_chapter(recordings[0], 2)))
@@ -72,7 +72,7 @@ def page_of(recordings: Sequence[RecordingStory]) -> Page:
     return Page(f"{len(recordings)} recordings", simulated, sections)
 
 
-def _chapter(recording: RecordingStory, level: int) -> Iterator[Section]:
+def _chapter(recording: RecordingReport, level: int) -> Iterator[Section]:
     session = recording.session
     rows = statistics(session)
     if session.studies.all and not rows:
@@ -85,7 +85,7 @@ def _chapter(recording: RecordingStory, level: int) -> Iterator[Section]:
         yield Section(under_load.title, under_load.blocks, level)
     if (found := spikes_section(session, level)) is not None:
         yield found
-    yield Section("Course", list(_course(recording)), level)
+    yield Section("Course", list(_history(recording)), level)
     yield from _studies(recording, level)
     yield Section("Starts and placement", list(_starts(rows)), level)
     yield Section("Power and energy", list(_power(recording, rows)), level)
@@ -93,14 +93,14 @@ def _chapter(recording: RecordingStory, level: int) -> Iterator[Section]:
     yield Section("Method", list(_method(recording)), level)
 
 
-def _studies_alone(recording: RecordingStory, level: int) -> Iterator[Section]:
-    """Of a recording in which nothing ran but studies of the model: no latencies, no course, no power."""
+def _studies_alone(recording: RecordingReport, level: int) -> Iterator[Section]:
+    """Of a recording in which nothing ran but studies of the model: no latencies, no history, no power."""
     yield from _studies(recording, level)
     yield Section("What was measured", [_provenance(recording)], level)
     yield Section("Method", list(_made(recording)), level)
 
 
-def _studies(recording: RecordingStory, level: int) -> Iterator[Section]:
+def _studies(recording: RecordingReport, level: int) -> Iterator[Section]:
     return (Section(each.title, each.blocks, level) for each in recording.studies)
 
 
@@ -112,7 +112,7 @@ def _title(session: Session) -> str:
     return " · ".join(text for text in parts if text)
 
 
-def _provenance(recording: RecordingStory) -> Facts:
+def _provenance(recording: RecordingReport) -> Facts:
     session = recording.session
     header = session.header or Header(t=0, format="", version=(1, 0))
     host, model = header.host, header.model
@@ -223,14 +223,14 @@ def _needs(rows: Sequence[Statistics]) -> Iterator[str]:
             yield f"{_name(row)}: {lacking}"
 
 
-def _course(recording: RecordingStory) -> Iterator[Block]:
-    course = recording.course
-    shown = course.happenings[:HAPPENINGS_SHOWN]
-    yield from course_figure(course, len(shown))
-    if course.not_drawn:
-        yield Paragraph(f"{len(course.not_drawn)} more units are not shown.")
+def _history(recording: RecordingReport) -> Iterator[Block]:
+    history = recording.history
+    shown = history.happenings[:HAPPENINGS_SHOWN]
+    yield from history_figure(history, len(shown))
+    if history.not_drawn:
+        yield Paragraph(f"{len(history.not_drawn)} more units are not shown.")
     yield Items([f"{clock(each.t, 1)} {each.text}" for each in shown], numbered=True)
-    more = course.more_happened + len(course.happenings) - len(shown)
+    more = history.more_happened + len(history.happenings) - len(shown)
     if more:
         yield Paragraph(f"{count(more)} more events are in the recording.")
     if recording.session.dropped:
@@ -261,7 +261,7 @@ def _compiling(row: Statistics) -> str:
     return "before" if row.cached else milliseconds(row.compile_ms)
 
 
-def _power(recording: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Block]:
+def _power(recording: RecordingReport, rows: Sequence[Statistics]) -> Iterator[Block]:
     session = recording.session
     for text in power_line(session):
         yield Paragraph(f"{text[0].upper()}{text[1:]}.", tone="warning" if session.captured else "text")
@@ -269,7 +269,7 @@ def _power(recording: RecordingStory, rows: Sequence[Statistics]) -> Iterator[Bl
     if session.power is None:
         return
     yield Paragraph(f"Source: {session.power.source}. A rail that was not measured is {UNKNOWN}.")
-    yield from power_figure(recording.course)
+    yield from power_figure(recording.history)
     known = [row for row in rows if row.energy_mj_per_inference is not None]
     reasons = energy_notes(rows)
     if reasons:
@@ -300,16 +300,16 @@ def _evidence(rows: Sequence[Statistics]) -> Iterator[Block]:
         yield Items(notes)
 
 
-def _method(recording: RecordingStory) -> Iterator[Block]:
+def _method(recording: RecordingReport) -> Iterator[Block]:
     rows = statistics(recording.session)
     exact = all(row.exact for row in rows if row.n)
     samples = "all raw samples" if exact else "raw samples up to 100,000 per condition, beyond that within 0.4%"
-    yield from explanation("bench")
+    yield from explanation()
     yield Paragraph(f"Quantiles of this recording use {samples}.")
     yield from _made(recording)
 
 
-def _made(recording: RecordingStory) -> Iterator[Block]:
+def _made(recording: RecordingReport) -> Iterator[Block]:
     """By which version, and what of the recording is not in it."""
     yield Paragraph(f"Generated by hettop {__version__}.")
     if recording.skipped:
@@ -317,7 +317,7 @@ def _made(recording: RecordingStory) -> Iterator[Block]:
         yield Paragraph(f"Lines of the recording that were skipped: {lost}.", tone="warning")
 
 
-def _side_by_side(recordings: Sequence[RecordingStory]) -> Section:
+def _side_by_side(recordings: Sequence[RecordingReport]) -> Section:
     """The medians and P90 of each condition in every recording; which differences are proven is another question."""
     by_condition: dict[tuple[str, str], dict[int, Statistics]] = {}
     for place, one in enumerate(recordings):

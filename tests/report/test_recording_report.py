@@ -1,4 +1,4 @@
-"""The story of recordings: what it says of one and of several, as Markdown and as HTML, with everything escaped."""
+"""The report on recordings, one and several, as Markdown and as HTML, with everything escaped."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from hettop.events import AnyEvent
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Items, Page, Paragraph, Section, Table
-from hettop.report.story import RecordingStory, page_of
+from hettop.report.recording_report import RecordingReport, page_of
 from hettop.session.session import Session
 from tests.streams import MS, S, header, window
 
 
-def told(name: str, *stream: AnyEvent, simulated: bool = False) -> RecordingStory:
-    made = RecordingStory(name, Session())
+def told(name: str, *stream: AnyEvent, simulated: bool = False) -> RecordingReport:
+    made = RecordingReport(name, Session())
     for event in (header(simulated=simulated), *stream):
         made.session.fold(event)
-        made.course.add(event)
+        made.history.add(event)
     return made
 
 
@@ -37,7 +37,7 @@ def test_several_stand_side_by_side_with_na_where_one_has_no_samples() -> None:
     ]
 
 
-def test_a_simulated_one_among_others_is_told_from_them() -> None:
+def test_a_simulated_one_among_others_is_distinguished_from_them() -> None:
     text = markdown_page(page_of([FAST, told("demo.jsonl", window([MS] * 9), simulated=True)]))
     assert "B: SIMULATED: demo.jsonl" in text
     assert "A: fast.jsonl" in text
