@@ -5,6 +5,7 @@ Every row is a share of false statements, to be at most 5%. `python -m benchmark
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -18,12 +19,15 @@ from hettop.analysis.comparison import LEVELS, quantile_differences
 from hettop.analysis.ranking import difference
 from hettop.analysis.unit_samples import WALL, Measured
 from hettop.stats.quantiles import early_stopping_rank, samples_needed
-from hettop.stats.resampling import quantile_bounds
+from hettop.stats.resampling import dependence_time, quantile_bounds
 from hettop.studies.coexec.rates import standing
 
 SEEDS, QUICK_SEEDS = 400, 40
 MOST_FALSE = 0.05
-SIZES = (200, 1000, 5000)
+SIZES = {0.9: (200, 1000, 6000), 0.99: (828, 5000, 60_000)}
+IN_TURNS = ((10, 10), (10, 50), (20, 50), (10, 200))
+"""How many turns of how many calls."""
+
 LEVELS_JUDGED = (0.9, 0.99)
 TURN, TURNS = 50, (4, 7, 10, 20)
 JUST = 1e-9
@@ -50,9 +54,14 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
     for level in LEVELS_JUDGED:
         for name, null in NULLS.items():
             truth = true_quantile(null, level)
-            for n in SIZES:
-                if n >= samples_needed(level):
-                    yield f"{name}, n={n:,}", _budget_statements(level), _budget_trial(null, n, level, truth)
+            for n in SIZES[level]:
+                yield f"{name}, n={n:,}", _budget_statements(level), _budget_trial(null, n, level, truth)
+            for count, turn in IN_TURNS:
+                yield (
+                    f"{name}, {count} turns of {turn}",
+                    _budget_statements(level),
+                    _budget_trial(null, count * turn, level, truth, turn),
+                )
     for name, null in NULLS.items():
         yield f"{name}, n=1,000", ("early stopping P90 too low",), _early_stopping_trial(null, 1000)
     for name, null in {**NULLS, "turns of their own": turns(TURN)}.items():
@@ -71,13 +80,15 @@ def _budget_statements(level: float) -> Sequence[str]:
     return f"{name} interval misses", f"budget at {name} met", f"budget at {name} not met"
 
 
-def _budget_trial(null: Null, n: int, level: float, truth: float) -> Trial:
+def _budget_trial(null: Null, n: int, level: float, truth: float, turn: int = 0) -> Trial:
+    """`turn`: calls in each turn of a process that goes on while another unit has its turn; 0: in one stretch."""
+
     def trial(rng: np.random.Generator) -> Sequence[bool]:
-        samples = null(rng, n)
+        samples = null(rng, 2 * n).reshape(-1, 2, turn)[:, 0].ravel() if turn else null(rng, n)
         bounds = quantile_bounds(samples, level)
         low, high = bounds.low is None or bounds.low <= truth, bounds.high is None or truth <= bounds.high
-        met = judge(_measured(samples), Budget(truth * (1 - JUST), level), paced_at=None).met
-        missed = judge(_measured(samples), Budget(truth * (1 + JUST), level), paced_at=None).met
+        met = judge(_measured(samples, turn=turn), Budget(truth * (1 - JUST), level), paced_at=None).met
+        missed = judge(_measured(samples, turn=turn), Budget(truth * (1 + JUST), level), paced_at=None).met
         return not (low and high), met is True, missed is False
 
     return trial
@@ -85,11 +96,12 @@ def _budget_trial(null: Null, n: int, level: float, truth: float) -> Trial:
 
 def _early_stopping_trial(null: Null, n: int) -> Trial:
     truth = true_quantile(null, 0.9)
-    rank = early_stopping_rank(n, 0.9)
-    assert rank is not None
 
     def trial(rng: np.random.Generator) -> Sequence[bool]:
-        return (bool(np.sort(null(rng, n))[rank - 1] < truth),)
+        samples = null(rng, n)
+        effective = max(1, int(n / dependence_time(samples, 0.9)))
+        rank = early_stopping_rank(effective, 0.9)
+        return (rank is not None and bool(np.sort(samples)[math.ceil(rank * n / effective) - 1] < truth),)
 
     return trial
 
@@ -129,7 +141,8 @@ def _gain_trial(rounds: int) -> Trial:
     return trial
 
 
-def _measured(samples: Samples, unit: str = "U") -> Measured:
+def _measured(samples: Samples, unit: str = "U", turn: int = 0) -> Measured:
     p50, p90 = np.quantile(samples, (0.5, 0.9)).tolist()
     low, high, mean = float(samples.min()), float(samples.max()), float(samples.mean())
-    return Measured(unit, "none", WALL, samples.size, samples, mean, low, high, p50, p90)
+    turns = np.arange(samples.size) // turn if turn else None
+    return Measured(unit, "none", WALL, samples.size, samples, mean, low, high, p50, p90, turns=turns)
