@@ -46,7 +46,7 @@ def _trial(null: Null, budget: Question) -> Trial:
         session, adviser = Session(), Adviser()
         session.fold(Control(t=0, action="start", units=["A", "B"]))
         sequential, live = Looks(), Looks()
-        next_at = samples_needed(0.9)
+        next_at: float = samples_needed(0.9)
         found = dict.fromkeys(STATEMENTS, False)
         for turn in range(TURNS):
             for place, unit in enumerate("AB"):
