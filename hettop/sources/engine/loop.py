@@ -65,6 +65,7 @@ class Sampler:
         self._peak_memory_mb = peak_memory_mb
         self._rest_ns = rest_ns
         self._before_each = before_each
+        self._last_start = 0
         self._last_end = 0
 
         self._flush_at = 0
@@ -79,6 +80,7 @@ class Sampler:
         self._say("warming")
         window = self._publisher.begin("first")
         self._last_end = self._back_to_back(window, FOREVER, 1)
+        self._last_start = window.start[-1]
         self._budget.account("first", 1, self._last_end)
         latency = window.latency[0]
         self.flush()
@@ -134,7 +136,7 @@ class Sampler:
         else:
             end = self._paced(window, self._pace, until)
         if len(window) > before:
-            self._last_end = end
+            self._last_start, self._last_end = window.start[-1], end
         self._budget.account(phase, len(window) - before, end)
         if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
             self.flush()
@@ -161,10 +163,11 @@ class Sampler:
     def _paced(self, window: Window, pace: Pace, until: int) -> int:
         """Waits for the next planned start and takes one sample; returns its end, or when the wait was broken off.
 
-        Open loop: a sample that is late starts at once, and the plan stays as it was.
+        Open loop: a sample that is late starts at once, and the plan stays as it was. The first sample of a turn, too,
+        serves the arrival that is next.
         """
         now = self._clock.now
-        planned = pace.next_start(now())
+        planned = pace.next_start(now(), self._last_start)
         flush_at = self._flush_at if self._publisher.holds_anything else FOREVER
         self._rest_until(min(planned, until, flush_at))
         start = now()
@@ -225,15 +228,15 @@ class Sampler:
         if self._slot is None:
             self._await_slot(now)
             return
-        last_start = self._slot[1] - self._publisher.usual_ns
         # A block's first sample runs even in a slot that seems too short: else a unit turned slow never learns.
-        after_break = self._budget.after_break
-        if now >= last_start and not after_break:
+        until = self._slot[1] - (0 if self._budget.after_break else self._publisher.usual_ns)
+        if now >= until:
             self._leave_slot()
         else:
-            self._stretch(FOREVER if after_break else last_start)
+            self._stretch(until)
 
     def _await_slot(self, now: int) -> None:
+        self._take_break()
         slot = self._state.next_slot(now)
         if slot is None:
             self._wait_for_news()
@@ -243,7 +246,6 @@ class Sampler:
             self._state.begin_slot(slot)
             # Too late for it, unless no slot would be long enough.
             if now <= max(slot[0] + LONG_REST_NS, slot[1] - self._publisher.usual_ns):
-                self._take_break()
                 self._slot = slot
 
     def _leave_slot(self) -> None:
@@ -312,19 +314,25 @@ class Sampler:
 
 
 class Pace:
-    """Planned starts at origin + i / `rate_hz`; the origin is the first moment asked for after an interruption."""
+    """Planned starts, one every 1 / `rate_hz` s: those of an endless run from which the unit's pauses are cut out.
+
+    What had arrived before a pause and was not started is late by the same time after it, so that turns show the
+    response times of a unit that runs alone.
+    """
 
     def __init__(self, rate_hz: float) -> None:
         self._period = NS_PER_S / rate_hz
         self._origin: int | None = None
         self._started = 0
-        self.unfinished = 0
-        """Arrivals that were due before an interruption and had not been started."""
+        self._paused_at: int | None = None
 
-    def next_start(self, now: int) -> int:
-        """The planned start of the next sample."""
+    def next_start(self, now: int, last_start: int) -> int:
+        """The planned start of the next sample; of the first one, a period after the call before, or now."""
         if self._origin is None:
-            self._origin = now
+            self._origin = max(now, last_start + int(self._period))
+        elif self._paused_at is not None:
+            self._origin += now - self._paused_at
+        self._paused_at = None
         return self._origin + int(self._started * self._period)
 
     def started(self) -> None:
@@ -332,12 +340,16 @@ class Pace:
         self._started += 1
 
     def interrupt(self, now: int) -> None:
-        """The unit stops at `now`. Nothing arrives until the next start is asked for."""
-        if self._origin is not None:
-            due = int((now - self._origin) / self._period) + 1
-            self.unfinished += max(0, due - self._started)
-        self._origin = None
-        self._started = 0
+        """The unit pauses at `now`, unless it has already. Nothing arrives until the next start is asked for."""
+        if self._origin is not None and self._paused_at is None:
+            self._paused_at = now
+
+    @property
+    def unfinished(self) -> int:
+        """Arrivals that were due before the pause and have not been started."""
+        if self._origin is None or self._paused_at is None or self._paused_at < self._origin:
+            return 0
+        return max(0, int((self._paused_at - self._origin) / self._period) + 1 - self._started)
 
 
 FOREVER = sys.maxsize
