@@ -27,7 +27,7 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
-FOLD = 1
+FOLD = 2
 """Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
 keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
@@ -132,8 +132,9 @@ class Session:
         unit = self._unit(event.unit)
         ends = event.starts_ns() + event.lat_ns
         gap = unit.gap_before(event)
+        wait = unit.wait_before(event)
         pause = unit.moved_on(event, int(ends[-1]))
-        self.energy.samples(event, ends, pause is not None)
+        self.energy.samples(event, ends, pause is not None, wait)
         if event.phase != "steady":
             unit.apart_from_steady(event)
             condition = self.conditions.get(ConditionKey(event.unit, event.condition, event.thermal))
@@ -144,7 +145,7 @@ class Session:
         if event.unit != self._in_turn:
             self._turn, self._in_turn = self._turn + 1, event.unit
         condition.turns.begin(self._turn, condition.wall.n, event.t0)
-        condition.add(event, ends, pause, self.limit_ns, self.causes.settled)
+        condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
         if (news := condition.drift.news()) is not None:
             self.log.append(
                 LevelDrift(

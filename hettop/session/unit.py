@@ -73,6 +73,16 @@ class Unit(UnitState):
             return None
         return max(0, window.t0 - self.last_end_ns)
 
+    def wait_before(self, window: Samples) -> int:
+        """The wait for a paced window's first arrival, which is part of its running time.
+
+        After a call of another phase, too: so n paced calls span n periods. Not after the first call of a process,
+        which may be followed by other work.
+        """
+        if window.late_ns is None or self.last_phase == "first":
+            return 0
+        return self.gap_before(window) or 0
+
     def moved_on(self, window: Samples, last_end_ns: int) -> int | None:
         """The pause before this window if it directly continues the last one (same condition and phase)."""
         here = (window.phase, window.condition, window.thermal)
