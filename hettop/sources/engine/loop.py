@@ -6,6 +6,7 @@ Runs in the worker thread of an engine process. The plan of arrivals and the bud
 from __future__ import annotations
 
 import gc
+import math
 import sys
 from collections.abc import Callable
 from itertools import repeat
@@ -172,6 +173,8 @@ class Sampler:
         self._rest_until(min(planned, until, flush_at))
         start = now()
         if start < planned or planned >= until:
+            if start >= until:
+                pace.interrupt(until)  # what arrives while the turn is being ended does not count
             return start  # commands that came during a short rest wait for this sample: it is due
         if self._before_each is not None:
             self._before_each()
@@ -347,9 +350,9 @@ class Pace:
     @property
     def unfinished(self) -> int:
         """Arrivals that were due before the pause and have not been started."""
-        if self._origin is None or self._paused_at is None or self._paused_at < self._origin:
+        if self._origin is None or self._paused_at is None:
             return 0
-        return max(0, int((self._paused_at - self._origin) / self._period) + 1 - self._started)
+        return max(0, math.ceil((self._paused_at - self._origin) / self._period) - self._started)
 
 
 FOREVER = sys.maxsize

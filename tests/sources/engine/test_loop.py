@@ -205,9 +205,18 @@ def test_warm_up_is_not_paced() -> None:
 
 def test_paced_arrivals_that_were_due_and_never_started_are_unfinished() -> None:
     out, _ = sample([20], rate_hz=100, limits=Limits(runs=3))
-    # From 20 to 80 ms seven arrivals were due (20, 30, ... 80), three were started.
+    # Before 80 ms, the end of the third call, six arrivals were due (20, 30, ... 70).
     paused = [s for s in out.reports(StateReport) if isinstance(s, StateReport) and s.state == "paused"]
-    assert [s.unfinished for s in paused] == [4]
+    assert [s.unfinished for s in paused] == [3]
+
+
+def test_arrivals_that_a_pause_interrupted_are_served_after_it() -> None:
+    script: list[tuple[int, AnyCommand]] = [(55, Pause()), (1000, Run()), (1022, Stop())]
+    out, _ = sample([10, 50, 4], rate_hz=100, script=script)
+    # Planned 10 to 60, every 10 ms; the first runs 10..60. Five arrivals are due, each late by 40, 34, 28, 22, 16 ms.
+    unfinished = [s.unfinished for s in out.reports(StateReport) if isinstance(s, StateReport)]
+    assert [late / MS for late in out.lateness()] == [0, 40, 34, 28, 22, 16, 10]
+    assert [each for each in unfinished if each is not None] == [4, 1]
 
 
 def test_nothing_arrives_while_paused() -> None:
@@ -224,6 +233,25 @@ def test_nothing_arrives_while_paused() -> None:
 def test_a_paced_duration_ends_on_time_though_no_sample_does() -> None:
     out, _ = sample([5, 4], rate_hz=10, limits=Limits(duration_ns=250 * MS))
     assert starts_ms(out, "steady") == [100, 200]
+    assert out.reports(StateReport)[-1] == StateReport(state="stopped", unfinished=0)
+
+
+class SleepyClock(FakeClock):
+    """Wakes 1 ms late."""
+
+    def sleep_until(self, moment: int) -> None:
+        super().sleep_until(moment + MS)
+
+
+def test_what_arrives_after_the_end_of_a_turn_is_not_unfinished() -> None:
+    clock, out = SleepyClock(), ListedOut()
+    state = ScriptedState(clock, limits=Limits(duration_ns=24_500_000))
+    backend = FakeBackend(clock, [5 * MS, 4 * MS])
+    sampler = Sampler(backend, {}, out, state, warmup=0, rate_hz=100)
+    sampler.first_call()
+    sampler.run()
+    # Arrivals at 10, 20 and 30; the time is over at 29.5, which is noticed at 30.5.
+    assert starts_ms(out, "steady") == [11, 21]
     assert out.reports(StateReport)[-1] == StateReport(state="stopped", unfinished=0)
 
 
@@ -442,8 +470,8 @@ def test_a_process_that_is_told_to_retire_does_so_after_the_sample_that_runs() -
 
 def test_a_process_that_retires_tells_what_arrived_and_was_not_served() -> None:
     out, _ = sample([20], rate_hz=100, recycle_after=4)
-    # From 20 to 80 ms seven arrivals were due (20, 30, ... 80), three were started; the next process has another plan.
-    assert last_words(out).unfinished == 4
+    # Before 80 ms six arrivals were due (20, 30, ... 70), three were started; the next process has another plan.
+    assert last_words(out).unfinished == 3
 
 
 def test_an_order_to_retire_outlasts_later_orders() -> None:
