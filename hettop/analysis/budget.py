@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, WALL, Measured
 from hettop.errors import HettopError
 from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed
-from hettop.stats.resampling import quantile_bounds
+from hettop.stats.resampling import Bounds, quantile_bounds
 
 DEFAULT_QUANTILE = 0.99
 
@@ -27,6 +27,9 @@ LEAST_COVERAGE = 0.8
 
 ENERGY_MARGIN = 0.05
 """Power sources state no error; a figure this near to its limit, relatively, is on neither side of it."""
+
+RULE_OF_THREE = 3
+"""What occurs in one of n / 3 independent calls is among n of them in 95% of runs: (1 - 3 / n)^n is about .05."""
 
 FURTHEST = 10_000_000
 """Above this, the number of missing samples is not reported."""
@@ -54,6 +57,10 @@ class Judgement:
 
     `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
     `n` are worth. `needs`: further samples that may decide it; None if decided or unknown.
+
+    `unserved` arrivals count as over the limit where a `yes` is asked for; a bound that lies among them is None.
+    `longest_ms` is the slowest sample. A kind of stall that hits fewer than one in `seen_one_in` calls may not have
+    occurred among so many samples (`RULE_OF_THREE`).
     """
 
     unit: str
@@ -66,6 +73,9 @@ class Judgement:
     low_ms: float | None = None
     high_ms: float | None = None
     needs: int | None = None
+    unserved: int = 0
+    longest_ms: float | None = None
+    seen_one_in: int | None = None
 
 
 def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
@@ -112,24 +122,28 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     """
     if not unit.samples_ms.size:
         return Judgement(unit.unit, unit.series, None, "its samples were not kept", unit.n, 0)
-    bounds = quantile_bounds(unit.samples_ms, budget.quantile, confidence)
+    served = quantile_bounds(unit.samples_ms, budget.quantile, confidence)
+    arrivals, never_ms = _with_unserved(unit, budget)
+    bounds = quantile_bounds(arrivals, budget.quantile, confidence) if unit.unserved else served
     needed = samples_needed(budget.quantile)
     met: bool | None = None
     why = ""
-    if bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE:
+    if served.low is not None and served.low > budget.limit_ms and served.effective >= LEAST_EFFECTIVE:
         met = False
     elif not _right_series(unit, budget, paced_at):
         why = f"it was not measured at {budget.rate_hz:g} inf/s"
+    elif _proves(bounds, budget):
+        met = True
+    elif _proves(served, budget):
+        why = f"{unit.unserved:,} of {unit.n + unit.unserved:,} arrivals were not served"
     elif bounds.effective < needed:
         why = f"effective sample size {bounds.effective}, but this percentile needs {needed}"
-    elif bounds.high is not None and bounds.high <= budget.limit_ms:
-        met = True
     else:
         why = "the limit lies within the interval"
-    level = float(np.quantile(unit.samples_ms, budget.quantile))
+    level = float(np.quantile(arrivals, budget.quantile))
     needs = None
     if met is None and _right_series(unit, budget, paced_at):
-        needs = _further(unit.samples_ms, budget, bounds.time, confidence)
+        needs = _further(arrivals, budget, bounds.time, confidence)
     elif met is None:
         needs = needed  # all of them at that rate
     return Judgement(
@@ -139,11 +153,28 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
         why=why,
         n=unit.n,
         effective=bounds.effective,
-        quantile_ms=level if bounds.n >= needed else None,
-        low_ms=bounds.low,
-        high_ms=bounds.high,
+        quantile_ms=level if bounds.n >= needed and level <= unit.max_ms else None,
+        low_ms=served.low,
+        high_ms=bounds.high if bounds.high is not None and bounds.high < never_ms else None,
         needs=needs,
+        unserved=unit.unserved,
+        longest_ms=unit.max_ms,
+        seen_one_in=unit.n // RULE_OF_THREE or None,
     )
+
+
+def _proves(bounds: Bounds, budget: Budget) -> bool:
+    enough = bounds.effective >= samples_needed(budget.quantile)
+    return enough and bounds.high is not None and bounds.high <= budget.limit_ms
+
+
+def _with_unserved(unit: Measured, budget: Budget) -> tuple[npt.NDArray[np.float64], float]:
+    """The samples and, after them, the unserved arrivals as slower than all others; and the time these are given."""
+    samples = unit.samples_ms
+    never_ms = 2 * max(unit.max_ms, float(samples.max()), budget.limit_ms)
+    unserved = math.ceil(unit.unserved * samples.size / unit.n)
+    infinite = math.ceil(samples.size * (1 - budget.quantile) / budget.quantile) + 1  # the percentile is among them
+    return np.append(samples, np.full(min(unserved, infinite, FURTHEST), never_ms)), never_ms
 
 
 def judge_paced(
