@@ -130,12 +130,12 @@ class Sampler:
         if phase == "steady":
             until = min(until, self._budget.steady_until(self._state.limits))
         before = len(window)
-        if phase == "warmup" or (self._pace is None and not self._rest_ns):
-            end = self._back_to_back(window, min(until, self._flush_at), count)
-        elif self._pace is None:
+        if self._pace is not None and phase == "steady":
+            end = self._paced(window, self._pace, until)
+        elif self._pace is None and self._rest_ns and phase != "warmup":
             end = self._rested(window, until)
         else:
-            end = self._paced(window, self._pace, until)
+            end = self._back_to_back(window, min(until, self._flush_at), count)
         if len(window) > before:
             self._last_start, self._last_end = window.start[-1], end
         self._budget.account(phase, len(window) - before, end)
@@ -164,8 +164,7 @@ class Sampler:
     def _paced(self, window: Window, pace: Pace, until: int) -> int:
         """Waits for the next planned start and takes one sample; returns its end, or when the wait was broken off.
 
-        Open loop: a sample that is late starts at once, and the plan stays as it was. The first sample of a turn, too,
-        serves the arrival that is next.
+        Open loop: a sample that is late starts at once, and the plan stays as it was.
         """
         now = self._clock.now
         planned = pace.next_start(now(), self._last_start)
@@ -173,8 +172,6 @@ class Sampler:
         self._rest_until(min(planned, until, flush_at))
         start = now()
         if start < planned or planned >= until:
-            if start >= until:
-                pace.interrupt(until)  # what arrives while the turn is being ended does not count
             return start  # commands that came during a short rest wait for this sample: it is due
         if self._before_each is not None:
             self._before_each()
@@ -231,15 +228,15 @@ class Sampler:
         if self._slot is None:
             self._await_slot(now)
             return
+        last_start = self._slot[1] - self._publisher.usual_ns
         # A block's first sample runs even in a slot that seems too short: else a unit turned slow never learns.
-        until = self._slot[1] - (0 if self._budget.after_break else self._publisher.usual_ns)
-        if now >= until:
+        after_break = self._budget.after_break
+        if now >= last_start and not after_break:
             self._leave_slot()
         else:
-            self._stretch(until)
+            self._stretch(FOREVER if after_break else last_start)
 
     def _await_slot(self, now: int) -> None:
-        self._take_break()
         slot = self._state.next_slot(now)
         if slot is None:
             self._wait_for_news()
@@ -249,6 +246,7 @@ class Sampler:
             self._state.begin_slot(slot)
             # Too late for it, unless no slot would be long enough.
             if now <= max(slot[0] + LONG_REST_NS, slot[1] - self._publisher.usual_ns):
+                self._take_break()
                 self._slot = slot
 
     def _leave_slot(self) -> None:
@@ -268,7 +266,7 @@ class Sampler:
 
     def _take_break(self) -> None:
         if self._pace is not None:
-            self._pace.interrupt(self._clock.now())
+            self._pace.interrupt(self._last_end)
         self._slot = None
         self._budget.after_break = True
 
@@ -319,8 +317,9 @@ class Sampler:
 class Pace:
     """Planned starts, one every 1 / `rate_hz` s: those of an endless run from which the unit's pauses are cut out.
 
-    What had arrived before a pause and was not started is late by the same time after it, so that turns show the
-    response times of a unit that runs alone.
+    A pause lasts from the end of a call to that of the `resume` after it, which serves no arrival. What had arrived
+    before and was not started is late by the same time afterwards, and what had not comes after the same wait. So turns
+    show the response times of a unit that runs alone.
     """
 
     def __init__(self, rate_hz: float) -> None:
@@ -343,7 +342,7 @@ class Pace:
         self._started += 1
 
     def interrupt(self, now: int) -> None:
-        """The unit pauses at `now`, unless it has already. Nothing arrives until the next start is asked for."""
+        """The unit has paused since `now`, if not before. Nothing arrives until the next start is asked for."""
         if self._origin is not None and self._paused_at is None:
             self._paused_at = now
 
