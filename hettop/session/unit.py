@@ -47,6 +47,8 @@ class Unit(UnitState):
         if event.state == "spawning":
             self.warmup_ns = []
             self.load_ns = self.first_ns = self.compile_ns = self.cached = None
+        if event.state == "running":
+            self.unfinished = None  # what waited during a pause is being served
         self.error = event.error
         for name in ENGINE_FIELDS:
             value = getattr(event, name)
