@@ -5,6 +5,7 @@ Every row is a share of false statements, to be at most 5%. `python -m benchmark
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,10 +18,15 @@ from benchmarks.rows import Row
 from hettop.analysis.budget import Budget, judge
 from hettop.analysis.comparison import LEVELS, quantile_differences
 from hettop.analysis.ranking import difference
-from hettop.analysis.unit_samples import WALL, Measured
+from hettop.analysis.unit_samples import RESPONSE, WALL, Measured
+from hettop.sources.engine.frames import StateReport
+from hettop.sources.engine.job import Limits, RunMode, Slots
+from hettop.sources.engine.loop import Sampler
+from hettop.sources.engine.schedule import block_ns
 from hettop.stats.quantiles import early_stopping_rank, samples_needed
 from hettop.stats.resampling import dependence_time, quantile_bounds
 from hettop.studies.coexec.rates import standing
+from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedState
 
 SEEDS, QUICK_SEEDS = 400, 40
 MOST_FALSE = 0.05
@@ -71,6 +77,8 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
         yield f"same twice, {name}, n=2,000", ("regression",), _comparison_trial(null, 0.0, 0.02)
     for offset in (0.02, 0.05):
         yield f"runs differ by {offset:.0%} (sd), n=2,000", ("regression",), _comparison_trial(lognormal, offset, 0.05)
+    name = f"a call in 200 takes 400 ms, 30 Hz, turns of two units, n={STALLS_N:,}"
+    yield name, ("budget at P99 of the response met",), _rate_trial(STALLS_N)
     for rounds in (3, 4, 5, 8):
         yield f"no gain, {rounds} rounds", ("gain proven",), _gain_trial(rounds)
 
@@ -127,6 +135,47 @@ def _comparison_trial(null: Null, offset: float, tolerance: float) -> Trial:
         a, b = (_measured(null(rng, 2000) * np.exp(offset * rng.normal())) for _ in range(2))
         found = quantile_differences(a, b, names, tolerance, rng)
         return (any(quantile.regressed for quantile in found.values()),)
+
+    return trial
+
+
+STALLS_N = 7000
+STALL_MS, STALL_SHARE, RATE_HZ = 400.0, 1 / 200, 30.0
+
+
+def _stalling(rng: np.random.Generator, n: int) -> Samples:
+    return np.where(rng.random(n) < STALL_SHARE, STALL_MS, lognormal(rng, n))
+
+
+def _responses(rng: np.random.Generator, n: int) -> Samples:
+    """Response times of a unit that runs without a break (Lindley's recursion: a sum less its lowest value so far)."""
+    services = _stalling(rng, n)
+    walk = np.concatenate(([0.0], np.cumsum(services - 1e3 / RATE_HZ)))
+    return np.asarray((walk - np.minimum.accumulate(walk))[:-1] + services)
+
+
+def _rate_trial(n: int) -> Trial:
+    """One of two units that take turns at a rate, through the sampling loop on a simulated clock."""
+    period_ms = 1e3 / RATE_HZ
+    budget = Budget(true_quantile(_responses, 0.99) * (1 - JUST), 0.99, RATE_HZ)
+    block = block_ns(round(period_ms * MS))
+    gc.freeze()  # the loop collects garbage after each turn, and is not to look through all that is there before it
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        clock, out = FakeClock(), ListedOut()
+        backend = FakeBackend(clock, (MS * _stalling(rng, 2 * n)).astype(int).tolist())
+        slots = [(start, start + block) for start in range(MS, 3 * n * round(period_ms * MS), 2 * block)]
+        orders = [(0, Slots(slots=slots))]
+        state = ScriptedState(clock, orders, doing=RunMode.PAUSE, limits=Limits(runs=n))
+        sampler = Sampler(backend, {}, out, state, warmup=0, rate_hz=RATE_HZ)
+        sampler.first_call()
+        sampler.run()
+        steady = [frame for frame in out.samples if frame.phase == "steady"]
+        late = np.concatenate([frame.late for frame in steady if frame.late is not None])
+        samples = (late + np.concatenate([frame.latency for frame in steady])) / MS
+        unserved = next(r.unfinished for r in out.reports(StateReport) if isinstance(r, StateReport) and r.done) or 0
+        unit = replace(_measured(samples), series=RESPONSE, unserved=unserved)
+        return (judge(unit, budget, paced_at=RATE_HZ).met is True,)
 
     return trial
 

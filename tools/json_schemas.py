@@ -130,6 +130,9 @@ class Evidence(TypedDict):
     quantile_ms: float | None
     ci_ms: Interval
     why: str | None
+    unserved: int | None
+    longest_ms: float | None
+    seen_one_in: int | None
 
 
 class Budget(TypedDict):

@@ -35,6 +35,9 @@ LEAST_COVERAGE = 0.8
 ENERGY_MARGIN = 0.05
 """Power sources state no error; a figure this near to its limit, relatively, is on neither side of it."""
 
+RULE_OF_THREE = 3
+"""What occurs in one of n / 3 independent calls is among n of them in 95% of runs: (1 - 3 / n)^n is about .05."""
+
 FURTHEST = 10_000_000
 """Above this, the number of missing samples is not reported."""
 
@@ -75,6 +78,9 @@ class Judgement:
     high_ms: float | None = None
     needs: int | None = None
     needs_s: float | None = None
+    unserved: int = 0
+    longest_ms: float | None = None
+    seen_one_in: int | None = None
 
 
 def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
@@ -122,27 +128,20 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     if not unit.samples_ms.size:
         return Judgement(unit.unit, unit.series, None, "its samples were not kept", unit.n, 0)
     evidence = _evidence(unit, budget.quantile)
-    effective = evidence.effective(unit.samples_ms.size)
-    bounds = bounds_of_effective(unit.samples_ms, budget.quantile, effective, confidence)
-    needed = samples_needed(budget.quantile)
-    met: bool | None = None
-    why = ""
-    if _beyond(bounds, budget) or _beyond_whatever_the_dependence(unit, budget, confidence):
-        met = False
+    served = evidence.bounds(unit.samples_ms, budget.quantile, confidence)
+    arrivals, never_ms = _with_unserved(unit, budget)
+    bounds = evidence.bounds(arrivals, budget.quantile, confidence) if unit.unserved else served
+    if _beyond(served, budget) or _beyond_whatever_the_dependence(unit, budget, confidence):
+        met, why = False, ""
     elif not _right_series(unit, budget, paced_at):
-        why = f"it was not measured at {budget.rate_hz:g} inf/s"
-    elif effective < needed:
-        why = f"effective sample size {effective}, but this percentile needs {needed}"
-        if evidence.in_one_stretch:
-            why += f"; in one stretch, {STRETCH} calls count as one sample"
-    elif bounds.high is not None and bounds.high <= budget.limit_ms:
-        met = True
+        met, why = None, f"it was not measured at {budget.rate_hz:g} inf/s"
     else:
-        why = "the limit lies within the interval"
-    level = float(np.quantile(unit.samples_ms, budget.quantile))
+        met = _proves(bounds, budget) or None
+        why = "" if met else _why_not_proven(unit, budget, bounds, served, evidence)
+    level = float(np.quantile(arrivals, budget.quantile))
     needs = None
     if met is None and _right_series(unit, budget, paced_at):
-        needs = _further(unit.samples_ms, budget, evidence, confidence)
+        needs = _further(arrivals, budget, evidence, confidence)
     elif met is None:
         needs = samples_for(budget.quantile, in_turns=not evidence.in_one_stretch)  # all of them at that rate
     return Judgement(
@@ -151,12 +150,15 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
         met=met,
         why=why,
         n=unit.n,
-        effective=effective,
-        quantile_ms=level if bounds.n >= needed else None,
-        low_ms=bounds.low,
-        high_ms=bounds.high,
+        effective=bounds.effective,
+        quantile_ms=level if bounds.n >= samples_needed(budget.quantile) and level <= unit.max_ms else None,
+        low_ms=served.low,
+        high_ms=bounds.high if bounds.high is not None and bounds.high < never_ms else None,
         needs=needs,
         needs_s=None if needs is None else needs / budget.rate_hz if budget.rate_hz else needs * unit.mean_ms / 1e3,
+        unserved=unit.unserved,
+        longest_ms=unit.max_ms,
+        seen_one_in=unit.n // RULE_OF_THREE or None,
     )
 
 
@@ -172,6 +174,9 @@ class Evidence:
         least = STRETCH if self.in_one_stretch else min(STRETCH, n / TURNS_COUNT_AS)
         return max(1, int(n / max(self.time, least)))
 
+    def bounds(self, samples: npt.NDArray[np.float64], q: float, confidence: float) -> Bounds:
+        return bounds_of_effective(samples, q, self.effective(samples.size), confidence)
+
 
 def samples_for(q: float, *, in_turns: bool) -> int:
     """Samples below which no q-quantile is proven to be within a limit."""
@@ -186,6 +191,16 @@ def _evidence(unit: Measured, q: float) -> Evidence:
     return Evidence(max(time, turn_time(unit.samples_ms, unit.turns, q)), in_one_stretch=False)
 
 
+def _why_not_proven(unit: Measured, budget: Budget, bounds: Bounds, served: Bounds, evidence: Evidence) -> str:
+    if _proves(served, budget):
+        return f"{unit.unserved:,} of {unit.n + unit.unserved:,} arrivals were not served"
+    needed = samples_needed(budget.quantile)
+    if bounds.effective >= needed:
+        return "the limit lies within the interval"
+    stretch = f"; in one stretch, {STRETCH} calls count as one sample" if evidence.in_one_stretch else ""
+    return f"effective sample size {bounds.effective}, but this percentile needs {needed}{stretch}"
+
+
 def _beyond(bounds: Bounds, budget: Budget) -> bool:
     return bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE
 
@@ -197,6 +212,20 @@ def _beyond_whatever_the_dependence(unit: Measured, budget: Budget, confidence: 
         return False
     beyond = float((unit.samples_ms > budget.limit_ms).mean())
     return beyond * (1 - confidence) / 2 > 1 - budget.quantile
+
+
+def _proves(bounds: Bounds, budget: Budget) -> bool:
+    enough = bounds.effective >= samples_needed(budget.quantile)
+    return enough and bounds.high is not None and bounds.high <= budget.limit_ms
+
+
+def _with_unserved(unit: Measured, budget: Budget) -> tuple[npt.NDArray[np.float64], float]:
+    """The samples and, after them, the unserved arrivals as slower than all others; and the time these are given."""
+    samples = unit.samples_ms
+    never_ms = 2 * max(unit.max_ms, float(samples.max()), budget.limit_ms)
+    unserved = math.ceil(unit.unserved * samples.size / unit.n)
+    infinite = math.ceil(samples.size * (1 - budget.quantile) / budget.quantile) + 1  # the percentile is among them
+    return np.append(samples, np.full(min(unserved, infinite, FURTHEST), never_ms)), never_ms
 
 
 def judge_paced(

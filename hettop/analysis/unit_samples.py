@@ -6,7 +6,7 @@ Pure; takes them from a folded session and from whatever kept the samples in ord
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ class Measured:
 
     `series` is what the times are of: `wall`, `native` or `response`. `thermal` are the thermal states, None unknown.
     `turns` has the turn of each sample, None where that is not known: another unit ran between two turns.
+    `unserved` are arrivals at a rate that have no response time, as they were not served by the end.
     """
 
     unit: str
@@ -46,6 +47,7 @@ class Measured:
     p90_ms: float
     thermal: tuple[str | None, ...] = ()
     turns: Column | None = None
+    unserved: int = 0
 
     @property
     def complete(self) -> bool:
@@ -90,7 +92,8 @@ def measured(
             continue
         pooled = [c for key, c in session.conditions.items() if (key.unit, key.load) == (unit, load) and c.wall.n]
         if pooled and all(_series(condition, series) is not None for condition in pooled):
-            found.append(_pooled(unit, load, series, pooled, in_order))
+            unserved = (session.units[unit].unfinished or 0) if series == RESPONSE else 0
+            found.append(replace(_pooled(unit, load, series, pooled, in_order), unserved=unserved))
     return found
 
 

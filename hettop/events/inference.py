@@ -56,11 +56,11 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     """A unit's engine process changed state, or reported something new about itself.
 
     `placed` says what is known to run the model; None until a plan or counters say. `unfinished` counts paced
-    arrivals that were due but never started when the unit stopped. `inputs` are the loaded model's, as
-    `name dtype[shape]`. `compile_ns` is what compiling the model took before the load, `cached` whether an earlier
-    compilation was used instead; both None where nothing is compiled. `qos` is the worker's quality of service, where
-    the system has such classes. `entered_ns` is when the process itself entered the state, where it says so (`loading`,
-    `compiling`); `t` is when hettop learned of it.
+    arrivals that were due and not started when the unit paused or stopped; after a pause they are served first.
+    `inputs` are the loaded model's, as `name dtype[shape]`. `compile_ns` is what compiling the model took before
+    the load, `cached` whether an earlier compilation was used instead; both None where nothing is compiled. `qos`
+    is the worker's quality of service, where the system has such classes. `entered_ns` is when the process itself
+    entered the state, where it says so (`loading`, `compiling`); `t` is when hettop learned of it.
     """
 
     unit: Text

@@ -168,6 +168,6 @@ def _actual(row: Statistics, stat: str) -> float | None:
         # Without a spike threshold there is nothing to count by: unknown, not none.
         return row.spikes.n if row.spikes else None
     if stat == "misses":
-        return row.deadline_misses.n if row.deadline_misses else None
+        return row.deadline_misses.n + (row.deadline_misses.unfinished or 0) if row.deadline_misses else None
     value: float | None = getattr(row, _TIMES.get(stat) or _PLAIN[stat])
     return value

@@ -10,7 +10,7 @@ import msgspec
 
 from hettop.analysis.budget import Judgement
 from hettop.analysis.ranking import spread, tail
-from hettop.analysis.unit_samples import Measured
+from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
 from hettop.report.document import head, session_document
@@ -162,6 +162,9 @@ def _evidence(judged: Judgement) -> dict[str, Any]:
         "ci_ms": [judged.low_ms, judged.high_ms],
         "needs_s": judged.needs_s,
         "why": judged.why or None,
+        "unserved": judged.unserved if judged.series == RESPONSE else None,
+        "longest_ms": judged.longest_ms,
+        "seen_one_in": judged.seen_one_in,
     }
 
 

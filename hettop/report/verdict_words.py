@@ -338,7 +338,17 @@ def _judged(judged: Judgement) -> str:
     more = f"; needs about {count(judged.needs)} more samples{_lasting(judged.needs_s)}" if judged.needs else ""
     return (
         f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
-        f"{count(judged.n)} samples, effective sample size {count(judged.effective)})"
+        f"{count(judged.n)} samples, effective sample size {count(judged.effective)}){_stalls(judged)}"
+    )
+
+
+def _stalls(judged: Judgement) -> str:
+    """What a run at a rate cannot have shown."""
+    if judged.series != RESPONSE or judged.seen_one_in is None:
+        return ""
+    return (
+        f"; longest response {milliseconds(judged.longest_ms)} ms; stalls rarer than one in "
+        f"{count(judged.seen_one_in)} calls cannot be excluded"
     )
 
 

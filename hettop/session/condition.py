@@ -128,11 +128,19 @@ class Condition:
         return None if time is None else max(1, int(self.wall.n / time))
 
     def add(
-        self, window: Samples, ends: Column, gap_before: int | None, limit_ns: int | None, settled: int = 0
+        self,
+        window: Samples,
+        ends: Column,
+        gap_before: int | None,
+        limit_ns: int | None,
+        settled: int = 0,
+        *,
+        wait_ns: int = 0,
     ) -> None:
         """Take in a steady window. `gap_before` is the pause before it if it directly follows steady samples.
 
-        Before slot `settled`, candidate causes of spikes have been counted already.
+        Before slot `settled`, candidate causes of spikes have been counted already. `wait_ns` is running time before a
+        window that does not (`Unit.wait_before`).
         """
         # Nearly always the longest gap and the longest latency are enough to exclude spikes and causes.
         longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
@@ -141,7 +149,7 @@ class Condition:
         self.found.ran(ends, longest + widest, count, settled)
         self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
         self.trailing.add(ends, window.lat_ns)
-        self.active_ns += int(ends[-1]) - window.t0 + (gap_before or 0)
+        self.active_ns += int(ends[-1]) - window.t0 + (wait_ns if gap_before is None else gap_before)
         if window.native_ns is not None:
             self.native = self.native or DurationSeries(self._raw_limit)
             self.native.add(window.native_ns)

@@ -120,8 +120,8 @@ class Energy:
         """Whether there was a power sample of this machine, whatever it reported; one of a capture is none."""
         return self._seen
 
-    def samples(self, window: Samples, ends: Column, continues: bool) -> None:
-        self._attribution.samples(window, ends, continues)
+    def samples(self, window: Samples, ends: Column, continues: bool, wait_ns: int = 0) -> None:
+        self._attribution.samples(window, ends, continues, wait_ns)
 
     def power(
         self,
@@ -338,8 +338,11 @@ class Attribution:
                 start = unit.last_end_ns if unit.stretch_ns is None else unit.stretch_ns
                 self._spans[unit.name] = [Span(start, unit.last_end_ns, _steady_key(unit))]
 
-    def samples(self, window: Samples, ends: Column, continues: bool) -> None:
-        """Take in a window of samples; `continues` when it directly follows steady samples of its condition."""
+    def samples(self, window: Samples, ends: Column, continues: bool, wait_ns: int = 0) -> None:
+        """Take in a window of samples; `continues` when it directly follows steady samples of its condition.
+
+        `wait_ns` is running time before a window that does not (`Unit.wait_before`).
+        """
         if not self._begun:
             return
         spans = self._spans.setdefault(window.unit, [])
@@ -348,7 +351,8 @@ class Attribution:
         elif continues and spans and spans[-1].key is not None:
             spans[-1].end_ns = int(ends[-1])
         else:
-            spans.append(Span(window.t0, int(ends[-1]), ConditionKey(window.unit, window.condition, window.thermal)))
+            key = ConditionKey(window.unit, window.condition, window.thermal)
+            spans.append(Span(window.t0 - wait_ns, int(ends[-1]), key))
         if len(spans) > MOST_SPANS:
             self._forget_spans(spans)
 

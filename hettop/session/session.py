@@ -132,8 +132,9 @@ class Session:
         unit = self._unit(event.unit)
         ends = event.starts_ns() + event.lat_ns
         gap = unit.gap_before(event)
+        wait = unit.wait_before(event)
         pause = unit.moved_on(event, int(ends[-1]))
-        self.energy.samples(event, ends, pause is not None)
+        self.energy.samples(event, ends, pause is not None, wait)
         if event.phase != "steady":
             unit.apart_from_steady(event)
             condition = self.conditions.get(ConditionKey(event.unit, event.condition, event.thermal))
@@ -144,7 +145,7 @@ class Session:
         if event.unit != self._in_turn:
             self._turn, self._in_turn = self._turn + 1, event.unit
         condition.turns.begin(self._turn, condition.wall.n, event.t0)
-        condition.add(event, ends, pause, self.limit_ns, self.causes.settled)
+        condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
         if (news := condition.drift.news()) is not None:
             self.log.append(
                 LevelDrift(

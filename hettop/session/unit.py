@@ -47,6 +47,8 @@ class Unit(UnitState):
         if event.state == "spawning":
             self.warmup_ns = []
             self.load_ns = self.first_ns = self.compile_ns = self.cached = None
+        if event.state == "running":
+            self.unfinished = None  # what waited during a pause is being served
         self.error = event.error
         for name in ENGINE_FIELDS:
             value = getattr(event, name)
@@ -72,6 +74,16 @@ class Unit(UnitState):
         if self.last_condition is None or self.last_end_ns is None:
             return None
         return max(0, window.t0 - self.last_end_ns)
+
+    def wait_before(self, window: Samples) -> int:
+        """The wait for a paced window's first arrival, which is part of its running time.
+
+        After a call of another phase, too: so n paced calls span n periods. Not after the first call of a process,
+        which may be followed by other work.
+        """
+        if window.late_ns is None or self.last_phase == "first":
+            return 0
+        return self.gap_before(window) or 0
 
     def moved_on(self, window: Samples, last_end_ns: int) -> int | None:
         """The pause before this window if it directly continues the last one (same condition and phase)."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hettop.analysis.budget import Budget, judge, judge_energy, judge_paced, parse_budget, parse_energy
-from hettop.analysis.unit_samples import RESPONSE
+from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.errors import HettopError
 from tests.analysis.material import correlated, latencies, unit_of
 from tests.analysis.table_4 import TABLE_4
@@ -157,6 +159,41 @@ def test_a_backlog_is_missed_by_its_services_alone() -> None:
     response = unit_of(backlog, series=RESPONSE)
     assert judge(response, budget, paced_at=500.0).met is None, "one long wave is worth few samples"
     assert judge_paced(response, unit_of(services), budget, paced_at=500.0).met is False
+
+
+def served(n: int, unserved: int) -> Measured:
+    """Independent responses near 20 ms at 30 Hz, and arrivals that have none."""
+    responses = np.random.default_rng(16).normal(20.0, 1.0, n)
+    return replace(unit_of(responses, series=RESPONSE), unserved=unserved)
+
+
+def test_arrivals_that_were_not_served_refuse_a_yes_as_soon_as_they_may_be_too_many() -> None:
+    budget = Budget(1000 / 30, 0.99, 30.0)
+    kept = judge(served(60_270, 0), budget, paced_at=30.0)
+    assert (kept.met, kept.unserved) == (True, 0)
+    dropped = judge(served(60_270, 8910), budget, paced_at=30.0)
+    assert (dropped.met, dropped.unserved) == (None, 8910)
+    assert dropped.why == "8,910 of 69,180 arrivals were not served"
+    assert (dropped.quantile_ms, dropped.high_ms) == (None, None), "it is among those that have no response time"
+    assert judge(served(60_270, 30), budget, paced_at=30.0).met is True, "30 of 60,300 are far from one in a hundred"
+    # The bound of P99 is the 97.5% quantile of a binomial: of 680 blocks of 90 arrivals, at most 2 may be over.
+    assert judge(served(60_270, 1000), budget, paced_at=30.0).met is None
+
+
+def test_no_number_of_unserved_arrivals_proves_a_no_or_takes_memory() -> None:
+    """An arrival that waited for a moment when the run ended might have been served in time."""
+    judged = judge(served(1800, 2**53), Budget(1000 / 30, 0.9, 30.0), paced_at=30.0)
+    assert (judged.met, judged.high_ms) == (None, None)
+    assert judge(served(1800, 2**53), Budget(10.0, 0.9, 30.0), paced_at=30.0).met is False, "by those that were served"
+
+
+def test_a_judgement_says_which_stalls_the_run_cannot_have_shown() -> None:
+    judged = judge(served(6027, 0), Budget(40.0, 0.99, 30.0), paced_at=30.0)
+    # Of stalls in one of 2,009 calls, 6,027 calls have none with probability (1 - 1 / 2009)^6027 = 4.97%.
+    assert judged.seen_one_in == 2009
+    assert pow(1 - 1 / 2009, 6027) == pytest.approx(0.05, abs=5e-4)
+    assert judged.longest_ms == pytest.approx(float(served(6027, 0).samples_ms.max()))
+    assert judge(served(2, 0), Budget(40.0, 0.99, 30.0), paced_at=30.0).seen_one_in is None
 
 
 @pytest.mark.parametrize(

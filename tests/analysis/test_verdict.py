@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from hettop import events
@@ -81,6 +82,19 @@ def test_paced_samples_are_judged_by_their_response() -> None:
     ]
     assert [answer.series for answer in answers] == ["response", "response"]
     assert [answer.met for answer in answers] == [False, True], "one in five responses takes 11 ms"
+
+
+def test_what_was_not_served_at_a_rate_counts_in_its_budget_alone() -> None:
+    control = events.Control(t=0, action="start", mode="paced", rate_hz=100.0)
+    stopped = events.Engine(t=10**10, unit="CPU_ONLY", state="stopped", unfinished=2000)
+    session = session_of([control, window([2 * MS] * 8000, late=[0] * 8000), stopped])
+    response = judged(session, Question(budget=Budget(5.0, 0.9, 100.0))).judgements["CPU_ONLY"]
+    assert (response.met, response.why) == (None, "2,000 of 10,000 arrivals were not served")
+    assert [unit.unserved for unit in judged(session).units] == [0], "of a call's own latency there is nothing missing"
+    few = session_of(
+        [control, window([2 * MS] * 8000, late=[0] * 8000), msgspec.structs.replace(stopped, unfinished=20)]
+    )
+    assert judged(few, Question(budget=Budget(5.0, 0.9, 100.0))).judgements["CPU_ONLY"].met is True
 
 
 def test_more_samples_are_asked_for_while_p90_is_not_sure() -> None:

@@ -88,8 +88,8 @@ def test_the_numbers_are_those_of_the_samples() -> None:
     assert (row["native_mean_ms"], row["peak_memory_mb"]) == (1.0, 81.5)
     assert row["deadline_misses"] == {"n": 1, "limit_ms": 10.0, "unfinished": None}
     assert row["spikes"]["n"] == 1
-    # From the first start to the last end: 100 latencies and 99 pauses of 8 ms.
-    assert row["throughput_per_s"] == pytest.approx(100 / (0.210 + 0.792))
+    # From the end of the warm-up, 6.999 ms before the first start: 100 latencies and 99 pauses of 8 ms.
+    assert row["throughput_per_s"] == pytest.approx(100 / (0.006999 + 0.210 + 0.792))
     assert row["exact"] is True
     assert row["error"] is None
 

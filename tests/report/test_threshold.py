@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from hettop.errors import HettopError
@@ -143,6 +144,12 @@ def test_what_is_not_met_or_undecided_has_a_reason(text: str, why: str) -> None:
 def test_a_unit_may_be_written_as_everywhere(written: str) -> None:
     assert parse_threshold(written).unit == "CPU_ONLY"
     assert parse_threshold("ne@2~prefill.p90<3").unit == "CPU_AND_NE@2~prefill"
+
+
+def test_an_arrival_that_was_not_served_is_a_miss() -> None:
+    row = msgspec.structs.replace(MEASURED, deadline_misses=Misses(n=3, limit_ms=10.0, unfinished=2))
+    assert parse_threshold("CPU_ONLY.misses<6").judge([row]).met is True
+    assert parse_threshold("CPU_ONLY.misses<5").judge([row]).met is False
 
 
 def test_a_row_that_misses_it_decides_before_one_that_is_unknown() -> None:

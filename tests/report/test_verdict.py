@@ -21,7 +21,7 @@ from hettop.session.session import Session
 from tests.analysis.material import session_of, stream_of
 from tests.analysis.table_4 import TABLE_4
 from tests.report.sessions import failure, named, widest
-from tests.streams import header
+from tests.streams import MS, header, window
 
 TABLE = session_of(stream_of(TABLE_4, turns=10))
 HOSTILE = "evil\x1b[31m|`<b>`@octocat\n# heading"
@@ -51,6 +51,21 @@ def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
     assert "budget: P99 at most 16.0 ms, at 95% confidence" in text
     assert "CPU_ONLY: not proven" in text
     assert "to n/a ms" in text, "no upper bound of a P99 from 100 samples"
+
+
+def test_a_budget_at_a_rate_names_what_was_not_served_and_what_the_run_cannot_show() -> None:
+    control = events.Control(t=0, action="start", mode="paced", rate_hz=100.0)
+    stopped = events.Engine(t=10**10, unit="CPU_ONLY", state="stopped", unfinished=2000)
+    session = session_of([control, window([2 * MS] * 9000, late=[0] * 8999 + [7 * MS]), stopped])
+    found = judged(session, Question(budget=Budget(5.0, 0.9, 100.0)))
+    text = verdict_text(found, session, 400)
+    assert "CPU_ONLY: not proven: 2,000 of 11,000 arrivals were not served" in text
+    assert "; longest response 9.00 ms; stalls rarer than one in 3,000 calls cannot be excluded" in text
+    evidence = verdict_document(found, session)["budget"]["evidence"]["CPU_ONLY"]
+    assert (evidence["unserved"], evidence["longest_ms"], evidence["seen_one_in"]) == (2000, 9.0, 3000)
+    back_to_back = judged(TABLE, Question(budget=Budget(16.0, 0.99)))
+    assert "stalls rarer" not in verdict_text(back_to_back, TABLE, 400)
+    assert verdict_document(back_to_back, TABLE)["budget"]["evidence"]["ALL"]["unserved"] is None
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,32 @@ def test_a_pause_does_not_count_as_time_elapsed() -> None:
     session.fold(window([2 * MS] * 10, gap=8 * MS, late=[0] * 10))
     session.fold(window([2 * MS], t0=20 * S, phase="resume", late=[0]))
     session.fold(window([2 * MS] * 10, t0=20 * S + 10 * MS, gap=8 * MS, late=[0] * 10))
-    assert only(session).throughput_per_s == pytest.approx(20 / 0.184)
+    # Ten periods from the end of the resume on: the wait for the first arrival counts, the pause does not.
+    assert only(session).throughput_per_s == pytest.approx(20 / (0.092 + 0.1))
+
+
+@pytest.mark.parametrize("phase", ["warmup", "resume", "transition"])
+def test_paced_calls_span_as_many_periods_as_they_are(phase: str) -> None:
+    # A call at 0 ms, then 12 at 200, 400, ... 2,400 ms, 5 ms each: 5 Hz from the end of the one to the end of the last.
+    session = Session()
+    session.fold(window([5 * MS], phase=phase, late=None if phase == "warmup" else [0]))
+    session.fold(window([5 * MS] * 12, t0=200 * MS, gap=195 * MS, late=[0] * 12))
+    assert only(session).throughput_per_s == pytest.approx(5.0)
+
+
+def test_what_a_process_does_after_its_first_call_is_no_wait_for_an_arrival() -> None:
+    session = Session()
+    session.fold(window([5 * MS], phase="first"))
+    session.fold(window([5 * MS] * 10, t0=9 * S, gap=5 * MS, late=[0] * 10))
+    assert only(session).throughput_per_s == pytest.approx(10 / 0.095)
+
+
+def test_nor_is_what_passed_while_samples_were_lost() -> None:
+    session = Session()
+    session.fold(window([5 * MS], phase="warmup"))
+    session.fold(events.Dropped(t=6 * MS, n=3, why="a test", unit="CPU_ONLY"))
+    session.fold(window([5 * MS] * 10, t0=9 * S, gap=5 * MS, late=[0] * 10))
+    assert only(session).throughput_per_s == pytest.approx(10 / 0.095)
 
 
 def test_a_response_over_the_period_is_a_miss() -> None:

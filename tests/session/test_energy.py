@@ -129,6 +129,15 @@ class TestByHand:
         assert found.energy_mj_per_inference == pytest.approx(1000 * (100 * 0.1 + 0.02) / 101)
         assert found.energy_coverage == pytest.approx(10 / 10.02)
 
+    def test_the_wait_for_the_first_arrival_of_a_turn_costs_too(self) -> None:
+        # A resume until 20 ms, then arrivals at 100, 200, ... 1,000 ms: ten calls, ten tenths of a second at 1 W.
+        resume = window([20 * MS], t0=0, phase="resume", late=[0], unit="A")
+        paced = window([20 * MS] * 10, t0=100 * MS, gap=80 * MS, late=[0] * 10, unit="A")
+        meter = [power(k * 20 * MS, 20 * MS, cpu=1000.0) for k in range(1, 52)]
+        found = row([*meter[:1], resume, paced, *meter[1:], power(10 * S, 10 * MS, cpu=0.0)])
+        assert found.energy_mj_per_inference == pytest.approx(100.0)
+        assert found.energy_coverage == pytest.approx(1.0)
+
     def test_the_first_power_sample_counts_where_all_of_it_was_one_stretch(self) -> None:
         found = row([steady(0, 10 * S), power(8 * S, 6 * S, cpu=1000.0)])
         assert found.energy_coverage == pytest.approx(0.6, rel=1e-3)

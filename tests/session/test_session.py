@@ -173,6 +173,15 @@ def test_an_action_from_a_file_is_text_and_no_format(action: str) -> None:
     assert len(in_words(session.log[-1]).text) <= events.TEXT_LIMIT
 
 
+def test_arrivals_that_waited_during_a_pause_are_not_unserved_once_the_unit_runs() -> None:
+    session = Session()
+    found = []
+    for state, unfinished in (("paused", 4), ("running", None), ("stopped", 1)):
+        session.fold(events.Engine(t=0, unit="CPU_ONLY", state=state, unfinished=unfinished))
+        found.append(session.units["CPU_ONLY"].unfinished)
+    assert found == [4, None, 1]
+
+
 def test_a_rate_of_next_to_nothing_sets_no_limit() -> None:
     session = Session()
     session.fold(events.Control(t=0, action="start", rate_hz=1e-305))

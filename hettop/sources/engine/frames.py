@@ -41,7 +41,7 @@ class StateReport(Report, frozen=True, kw_only=True, tag="state"):
     """It is now `loading`, `compiling`, `warming`, `running`, `paused` or `stopped`.
 
     `at_ns`: when, on the clock of the samples; for what is said before a long call. `done`: it pauses for its limit is
-    reached. `unfinished`: paced arrivals due so far that were never started.
+    reached. `unfinished`: paced arrivals that were due by then and were not started; after a pause they come first.
     """
 
     state: str

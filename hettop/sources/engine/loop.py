@@ -6,6 +6,7 @@ Runs in the worker thread of an engine process. The plan of arrivals and the bud
 from __future__ import annotations
 
 import gc
+import math
 import sys
 from collections.abc import Callable
 from itertools import repeat
@@ -65,6 +66,7 @@ class Sampler:
         self._peak_memory_mb = peak_memory_mb
         self._rest_ns = rest_ns
         self._before_each = before_each
+        self._last_start = 0
         self._last_end = 0
 
         self._flush_at = 0
@@ -79,6 +81,7 @@ class Sampler:
         self._say("warming")
         window = self._publisher.begin("first")
         self._last_end = self._back_to_back(window, FOREVER, 1)
+        self._last_start = window.start[-1]
         self._budget.account("first", 1, self._last_end)
         latency = window.latency[0]
         self.flush()
@@ -127,14 +130,14 @@ class Sampler:
         if phase == "steady":
             until = min(until, self._budget.steady_until(self._state.limits))
         before = len(window)
-        if phase == "warmup" or (self._pace is None and not self._rest_ns):
-            end = self._back_to_back(window, min(until, self._flush_at), count)
-        elif self._pace is None:
+        if self._pace is not None and phase == "steady":
+            end = self._paced(window, self._pace, until)
+        elif self._pace is None and self._rest_ns and phase != "warmup":
             end = self._rested(window, until)
         else:
-            end = self._paced(window, self._pace, until)
+            end = self._back_to_back(window, min(until, self._flush_at), count)
         if len(window) > before:
-            self._last_end = end
+            self._last_start, self._last_end = window.start[-1], end
         self._budget.account(phase, len(window) - before, end)
         if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
             self.flush()
@@ -164,7 +167,7 @@ class Sampler:
         Open loop: a sample that is late starts at once, and the plan stays as it was.
         """
         now = self._clock.now
-        planned = pace.next_start(now())
+        planned = pace.next_start(now(), self._last_start)
         flush_at = self._flush_at if self._publisher.holds_anything else FOREVER
         self._rest_until(min(planned, until, flush_at))
         start = now()
@@ -263,7 +266,7 @@ class Sampler:
 
     def _take_break(self) -> None:
         if self._pace is not None:
-            self._pace.interrupt(self._clock.now())
+            self._pace.interrupt(self._last_end)
         self._slot = None
         self._budget.after_break = True
 
@@ -312,19 +315,26 @@ class Sampler:
 
 
 class Pace:
-    """Planned starts at origin + i / `rate_hz`; the origin is the first moment asked for after an interruption."""
+    """Planned starts, one every 1 / `rate_hz` s: those of an endless run from which the unit's pauses are cut out.
+
+    A pause lasts from the end of a call to that of the `resume` after it, which serves no arrival. What had arrived
+    before and was not started is late by the same time afterwards, and what had not comes after the same wait. So turns
+    show the response times of a unit that runs alone.
+    """
 
     def __init__(self, rate_hz: float) -> None:
         self._period = NS_PER_S / rate_hz
         self._origin: int | None = None
         self._started = 0
-        self.unfinished = 0
-        """Arrivals that were due before an interruption and had not been started."""
+        self._paused_at: int | None = None
 
-    def next_start(self, now: int) -> int:
-        """The planned start of the next sample."""
+    def next_start(self, now: int, last_start: int) -> int:
+        """The planned start of the next sample; of the first one, a period after the call before, or now."""
         if self._origin is None:
-            self._origin = now
+            self._origin = max(now, last_start + int(self._period))
+        elif self._paused_at is not None:
+            self._origin += now - self._paused_at
+        self._paused_at = None
         return self._origin + int(self._started * self._period)
 
     def started(self) -> None:
@@ -332,12 +342,16 @@ class Pace:
         self._started += 1
 
     def interrupt(self, now: int) -> None:
-        """The unit stops at `now`. Nothing arrives until the next start is asked for."""
-        if self._origin is not None:
-            due = int((now - self._origin) / self._period) + 1
-            self.unfinished += max(0, due - self._started)
-        self._origin = None
-        self._started = 0
+        """The unit has paused since `now`, if not before. Nothing arrives until the next start is asked for."""
+        if self._origin is not None and self._paused_at is None:
+            self._paused_at = now
+
+    @property
+    def unfinished(self) -> int:
+        """Arrivals that were due before the pause and have not been started."""
+        if self._origin is None or self._paused_at is None:
+            return 0
+        return max(0, math.ceil((self._paused_at - self._origin) / self._period) - self._started)
 
 
 FOREVER = sys.maxsize

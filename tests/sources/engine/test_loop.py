@@ -157,14 +157,15 @@ def test_samples_are_published_every_50_ms_of_the_samples_clock() -> None:
 
 def test_paced_samples_that_fit_start_as_planned() -> None:
     out, _ = sample([5, 4], rate_hz=100, limits=Limits(runs=4))
-    assert starts_ms(out, "steady") == [5, 15, 25, 35]
+    # The first arrival is a period after the start of the call before it: four calls span four periods.
+    assert starts_ms(out, "steady") == [10, 20, 30, 40]
     assert out.lateness() == [0, 0, 0, 0]
 
 
 def test_a_slow_paced_sample_delays_the_next_ones_but_not_their_plan() -> None:
     out, _ = sample([5, 25, 4], rate_hz=100, limits=Limits(runs=5))
-    # Planned 5, 15, 25, 35, 45. The first runs 5..30; then at once 30..34, 34..38, 38..42; the last waits for 45.
-    assert starts_ms(out, "steady") == [5, 30, 34, 38, 45]
+    # Planned 10, 20, 30, 40, 50. The first runs 10..35; then at once 35..39, 39..43, 43..47; the last waits for 50.
+    assert starts_ms(out, "steady") == [10, 35, 39, 43, 50]
     assert [late / MS for late in out.lateness()] == [0, 15, 9, 3, 0]
 
 
@@ -199,21 +200,33 @@ def test_the_least_number_of_samples_is_taken_even_if_the_time_is_over() -> None
 def test_warm_up_is_not_paced() -> None:
     out, _ = sample([5, 4], rate_hz=10, warmup=2, limits=Limits(runs=2))
     assert starts_ms(out, "warmup") == [5, 9]
-    assert starts_ms(out, "steady") == [13, 113]
+    assert starts_ms(out, "steady") == [109, 209]
 
 
 def test_paced_arrivals_that_were_due_and_never_started_are_unfinished() -> None:
     out, _ = sample([20], rate_hz=100, limits=Limits(runs=3))
-    # From 20 to 80 ms seven arrivals were due (20, 30, ... 80), three were started.
+    # Before 80 ms, the end of the third call, six arrivals were due (20, 30, ... 70).
     paused = [s for s in out.reports(StateReport) if isinstance(s, StateReport) and s.state == "paused"]
-    assert [s.unfinished for s in paused] == [4]
+    assert [s.unfinished for s in paused] == [3]
+
+
+def test_arrivals_that_a_pause_interrupted_are_served_after_it() -> None:
+    script: list[tuple[int, AnyCommand]] = [(55, Pause()), (1000, Run()), (1022, Stop())]
+    out, _ = sample([10, 50, 4], rate_hz=100, script=script)
+    # Planned 10, 20, ... ms; the first runs 10..60. The four that are due by then wait for 40 ms and for those before.
+    unfinished = [s.unfinished for s in out.reports(StateReport) if isinstance(s, StateReport)]
+    assert starts_ms(out, "resume") == [1000]
+    assert starts_ms(out, "steady") == [10, 1004, 1008, 1012, 1016, 1020]
+    assert [late / MS for late in out.lateness()] == [0, 40, 34, 28, 22, 16]
+    assert [each for each in unfinished if each is not None] == [4, 1]
 
 
 def test_nothing_arrives_while_paused() -> None:
-    out, _ = sample([10, 4], rate_hz=100, script=[(32, Pause()), (1000, Run()), (1015, Stop())])
-    assert starts_ms(out, "steady") == [10, 20, 30, 1010, 1020]
+    out, _ = sample([10, 4], rate_hz=100, script=[(32, Pause()), (1000, Run()), (1024, Stop())])
+    # The third call ends at 34, 6 ms before the next arrival.
     assert starts_ms(out, "resume") == [1000]
-    assert out.lateness() == [0] * 6
+    assert starts_ms(out, "steady") == [10, 20, 30, 1010, 1020]
+    assert out.lateness() == [0] * 5
     stopped = out.reports(StateReport)[-1]
     assert isinstance(stopped, StateReport)
     assert stopped.unfinished == 0
@@ -221,7 +234,26 @@ def test_nothing_arrives_while_paused() -> None:
 
 def test_a_paced_duration_ends_on_time_though_no_sample_does() -> None:
     out, _ = sample([5, 4], rate_hz=10, limits=Limits(duration_ns=250 * MS))
-    assert starts_ms(out, "steady") == [5, 105, 205]
+    assert starts_ms(out, "steady") == [100, 200]
+    assert out.reports(StateReport)[-1] == StateReport(state="stopped", unfinished=0)
+
+
+class SleepyClock(FakeClock):
+    """Wakes 1 ms late."""
+
+    def sleep_until(self, moment: int) -> None:
+        super().sleep_until(moment + MS)
+
+
+def test_what_arrives_after_the_end_of_a_turn_is_not_unfinished() -> None:
+    clock, out = SleepyClock(), ListedOut()
+    state = ScriptedState(clock, limits=Limits(duration_ns=24_500_000))
+    backend = FakeBackend(clock, [5 * MS, 4 * MS])
+    sampler = Sampler(backend, {}, out, state, warmup=0, rate_hz=100)
+    sampler.first_call()
+    sampler.run()
+    # Arrivals at 10, 20 and 30; the time is over at 29.5, which is noticed at 30.5.
+    assert starts_ms(out, "steady") == [11, 21]
     assert out.reports(StateReport)[-1] == StateReport(state="stopped", unfinished=0)
 
 
@@ -259,12 +291,52 @@ def test_new_slots_replace_those_not_begun() -> None:
     assert starts_ms(out, "resume") == [100, 400]
 
 
-def test_paced_slots_begin_a_plan_each() -> None:
+def test_paced_slots_share_one_plan_that_stands_still_between_them() -> None:
     slots = [(100 * MS, 200 * MS), (300 * MS, 400 * MS)]
     out, _ = sample([10, 4], rate_hz=20, doing=RunMode.PAUSE, script=[(50, Slots(slots=slots))])
+    # Each arrival comes 46 ms after the end of the call before it, a resume of 4 ms.
     assert starts_ms(out, "resume") == [100, 300]
     assert starts_ms(out, "steady") == [150, 350]
-    assert out.lateness() == [0] * 4
+    assert out.lateness() == [0] * 2
+
+
+def responses_ms(out: ListedOut) -> list[float]:
+    """Of all paced samples."""
+    return [
+        (late + latency) / MS
+        for frame in out.samples
+        if frame.late is not None
+        for late, latency in zip(frame.late.tolist(), frame.latency.tolist(), strict=True)
+    ]
+
+
+def queued_ms(services_ms: list[float], period_ms: float) -> list[float]:
+    """Response times of a queue with one server that is never paused (Lindley's recursion)."""
+    found, wait = [], 0.0
+    for service in services_ms:
+        found.append(wait + service)
+        wait = max(0.0, found[-1] - period_ms)
+    return found
+
+
+@pytest.mark.parametrize("stalls_at", range(16))
+def test_turns_show_the_responses_of_a_unit_that_is_never_paused(stalls_at: int) -> None:
+    """A stall of 95 ms, eight periods of backlog, at each place of turns of ten periods."""
+    services = [5.0] * 40
+    services[stalls_at] = 95.0
+    slots = [(start * MS, (start + 120) * MS) for start in range(100, 5000, 400)]
+    out, backend = sample([5, *services], rate_hz=83.0, doing=RunMode.PAUSE, script=[(50, Slots(slots=slots))])
+    served = [latency / MS for _, latency in out.of_phase("steady")]  # a stall in a resume is none of theirs
+    assert responses_ms(out) == pytest.approx(queued_ms(served, 1000 / 83), abs=1e-5)
+    assert backend.calls == 1 + len(served) + len(starts_ms(out, "resume"))
+    assert len(starts_ms(out, "resume")) > 3
+
+
+def test_nothing_arrives_while_a_unit_that_ran_alone_waits_for_its_first_turn() -> None:
+    slots = [(500 * MS, 600 * MS)]
+    out, _ = sample([4], rate_hz=100, script=[(32, Slots(slots=slots)), (590, Stop())])
+    assert starts_ms(out, "resume") == [500]
+    assert set(out.lateness()) == {0}
 
 
 def test_duration_counts_time_in_slots_alone() -> None:
@@ -393,8 +465,8 @@ def test_a_process_that_is_told_to_retire_does_so_after_the_sample_that_runs() -
 
 def test_a_process_that_retires_tells_what_arrived_and_was_not_served() -> None:
     out, _ = sample([20], rate_hz=100, recycle_after=4)
-    # From 20 to 80 ms seven arrivals were due (20, 30, ... 80), three were started.
-    assert last_words(out).unfinished == 4
+    # Before 80 ms six arrivals were due (20, 30, ... 70), three were started; the next process has another plan.
+    assert last_words(out).unfinished == 3
 
 
 def test_an_order_to_retire_outlasts_later_orders() -> None:
