@@ -54,8 +54,10 @@ METHODS: Mapping[str, Method] = {
     "compare": Method(
         "docs/method/verdict.md",
         (
-            "Differences of P50, P90 and P99 with 95% intervals by block bootstrap.",
+            "Differences of P50, P90 and P99; all intervals hold together at 95%.",
+            "One run a side: from blocks of samples, about these two runs. Several: Welch's t of log quantiles.",
             "A regression is a difference whose interval lies entirely beyond the tolerance, or a failure only in B.",
+            "Proven: read off the interval between several runs a side.",
         ),
     ),
     "cold": Method(
