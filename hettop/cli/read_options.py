@@ -83,9 +83,9 @@ A regression is a slowdown by more than the tolerance, or a unit that fails in B
 662. Differences of the machine are reported and do not change the exit code.
 
 With one run a side, the result is about these two runs: two runs of one model differ, too. With several runs a side,
-each counts once, and a regression, faster, or the same within the tolerance is proven: of all comparisons in which
-nothing has changed, at most 5% show something proven. That needs 3 runs a side (4 for 2 to 6 conditions, 5 for up to
-25), recorded in turns (A, B, A, B, ...). A file that is named twice counts once.
+each run counts once, and results are proven (a regression, faster, or the same within the tolerance): at most 5% of
+the comparisons in which nothing has changed show a change. That needs 3 runs a side (4 for 2 to 6 conditions, 5 for up
+to 25), recorded in turns (A, B, A, B, ...). A file that is named twice counts once.
 
 Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common. With --require-proof: 0 no regression,
 proven; 1 a regression, proven; 4 undecided, as it always is with one run a side."""

@@ -210,6 +210,8 @@ def _result(comparison: Comparison) -> str:
     if n > 0:
         proven = "proven " if comparison.several else ""
         return f"{n} regression{'s' if n > 1 else ''}: {proven}{beyond}, or failed"
+    if all(map(_uncomparable, comparison.conditions)):
+        return "not compared: insufficient data"
     if not comparison.several:
         return f"no regression: no condition was {beyond} in this run"
     if comparison.equivalent:

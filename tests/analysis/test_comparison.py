@@ -215,8 +215,9 @@ def test_what_is_proven_between_runs(
 def test_one_run_a_side_proves_nothing() -> None:
     samples = latencies(np.random.default_rng(2), 800, 0.3)
     for factor in (1.0, 0.5, 1.5):
-        result = compared(measured(samples), measured(factor * samples))
+        result = compared(measured(samples), measured(factor * samples), 0.9)
         assert (result.proven, result.equivalent) == (False, False)
+    assert not compared(measured(samples), measured(1.5 * samples)).proven
 
 
 def test_runs_that_differ_by_themselves_are_seldom_taken_for_a_change() -> None:

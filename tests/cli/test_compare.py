@@ -79,6 +79,16 @@ def test_too_few_runs_and_copies_of_a_run_are_refused(tmp_path: Path) -> None:
     assert called("compare", a[0], a[0]).returncode == 0, "a run may be compared with itself"
 
 
+def test_a_comparison_of_too_few_samples_claims_nothing(tmp_path: Path) -> None:
+    few = [
+        str(write(tmp_path / f"{name}.jsonl", stream_of({"CPU_ONLY": [1.0, 2.0]}), opening=header())) for name in "ab"
+    ]
+    done = called("compare", *few)
+    assert "not compared: insufficient data" in done.stdout
+    assert "no regression" not in done.stdout
+    assert (done.returncode, called("compare", *few, "--require-proof").returncode) == (0, 4)
+
+
 def test_options_may_stand_between_the_two_recordings(tmp_path: Path) -> None:
     (a,), (b,) = recorded(tmp_path, "a", 1.0), recorded(tmp_path, "b", 1.5)
     assert called("compare", a, "--tolerance", "60%", b).returncode == 0

@@ -40,10 +40,9 @@ def test_a_side_without_spread_has_that_of_the_other_side() -> None:
 
 
 def test_more_runs_on_one_side_only_add_no_degrees_of_freedom() -> None:
-    """Three against nine, variance 1 each: at most 2 (3 - 1) = 4 degrees of freedom."""
-    low, high = mean_difference([-1, 0, 1], [-1, 0, 1] * 3, 0.95)
-    spread = math.sqrt(1 / 3 + 1 / 9)
-    assert (high - low) / 2 >= 2.77645 * spread * (1 - 1e-6)
+    """Variance 1 of three and 6.75 of nine: Welch's 9.3 degrees of freedom are cut to 2 (3 - 1) = 4."""
+    low, high = mean_difference([-1, 0, 1], [-3, 0, 3] * 3, 0.95)
+    assert (high - low) / 2 == pytest.approx(2.77645 * math.sqrt(6.75 * (1 / 3 + 1 / 9)), rel=1e-5)
 
 
 def test_rounded_values_have_the_spread_of_rounding() -> None:
