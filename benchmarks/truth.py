@@ -1,29 +1,32 @@
 """How often hettop says that something is proven where nothing is true: the null zoo through the analysis functions.
 
-Every row is a share of false statements, to be at most 5%. `python -m benchmarks truth [--quick]`.
+Every row is a share of false statements, to be at most 5%. `python -m benchmarks truth [--quick]`. With TRUTH=word in
+the environment, only the cases whose name has this word.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.nulls import NULLS, Null, Samples, autoregressive, lognormal, states, true_quantile, turns
+from benchmarks.nulls import NULLS, Null, Samples, autoregressive, bursts, lognormal, states, true_quantile, turns
 from benchmarks.plan import Plan
 from benchmarks.rows import Row
 from hettop.analysis.budget import Budget, judge
-from hettop.analysis.comparison import LEVELS, quantile_differences
+from hettop.analysis.comparison import compare
 from hettop.analysis.ranking import difference
+from hettop.analysis.runs import Run, condition_of
 from hettop.analysis.unit_samples import RESPONSE, WALL, Measured
 from hettop.sources.engine.frames import StateReport
 from hettop.sources.engine.job import Limits, RunMode, Slots
 from hettop.sources.engine.loop import Sampler
 from hettop.sources.engine.schedule import block_ns
-from hettop.stats.quantiles import early_stopping_rank, samples_needed
+from hettop.stats.quantiles import early_stopping_rank
 from hettop.stats.resampling import dependence_time, quantile_bounds
 from hettop.studies.coexec.rates import standing
 from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedState
@@ -45,7 +48,10 @@ Trial = Callable[[np.random.Generator], Sequence[bool]]
 
 def measure(plan: Plan) -> Iterator[Row]:
     seeds = QUICK_SEEDS if plan.quick else SEEDS
+    only = os.environ.get("TRUTH", "")
     for name, statements, trial in _cases():
+        if only not in name:
+            continue
         found = np.array([trial(np.random.default_rng(1000 + seed)) for seed in range(seeds)])
         for statement, rate in zip(statements, found.mean(axis=0), strict=True):
             yield _row(f"{statement}: {name}", float(rate), seeds)
@@ -73,12 +79,9 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
     for name, null in {**NULLS, "turns of their own": turns(TURN)}.items():
         for count in TURNS:
             yield f"equal units, {count} turns of {TURN}, {name}", ("order proven",), _order_trial(null, count)
-    for name, null in (("AR .9", autoregressive(0.9)), ("states staying 200", states(200))):
-        yield f"same twice, {name}, n=2,000", ("regression",), _comparison_trial(null, 0.0, 0.02)
-    for offset in (0.02, 0.05):
-        yield f"runs differ by {offset:.0%} (sd), n=2,000", ("regression",), _comparison_trial(lognormal, offset, 0.05)
     name = f"a call in 200 takes 400 ms, 30 Hz, turns of two units, n={STALLS_N:,}"
     yield name, ("budget at P99 of the response met",), _rate_trial(STALLS_N)
+    yield from _comparison_cases()
     for rounds in (3, 4, 5, 8):
         yield f"no gain, {rounds} rounds", ("gain proven",), _gain_trial(rounds)
 
@@ -128,13 +131,42 @@ def _order_trial(null: Null, count: int) -> Trial:
     return trial
 
 
-def _comparison_trial(null: Null, offset: float, tolerance: float) -> Trial:
-    names = [name for name, level in LEVELS.items() if samples_needed(level) <= 2000]
+COMPARED = 2000
+"""Samples of a run in a comparison."""
 
+SAME = {
+    "AR .9": autoregressive(0.9),
+    "states staying 50": states(50),
+    "states staying 200": states(200),
+    "states staying 1000": states(1000),
+    "bursts of 40": bursts(40, 0.02),
+}
+
+
+def _comparison_cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
+    """One run a side says nothing of other runs, nor of states that last as long as a run."""
+    for name, null in SAME.items():
+        if name == "states staying 1000":
+            continue
+        statements = "regression of a pair", "pair faster or slower"
+        yield f"compare, same twice, {name}", statements, _pair_trial(null)
+    proven = "difference proven", "sameness proven at +5%, or worse"
+    for runs in (3, 5):
+        for offset in (0.02, 0.05):
+            yield f"compare, {runs} runs differ by {offset:.0%} (sd)", proven, _runs_trial(lognormal, offset, runs)
+        for name, null in SAME.items():
+            yield f"compare, {runs} runs, {name}", proven, _runs_trial(null, 0.02, runs)
+        yield f"compare, {runs} runs in one of two states each", proven, _runs_trial(states(10**9), 0.002, runs)
+    yield "compare, 3 and 10 runs differ by 5% (sd)", proven, _runs_trial(lognormal, 0.05, 3, 10)
+    yield "compare, 4 units, 4 runs differ by 2% (sd)", proven, _runs_trial(lognormal, 0.02, 4, units=4)
+    yield "compare, 4 units, 4 runs in one of two states each", proven, _runs_trial(states(10**9), 0.002, 4, units=4)
+
+
+def _pair_trial(null: Null) -> Trial:
     def trial(rng: np.random.Generator) -> Sequence[bool]:
-        a, b = (_measured(null(rng, 2000) * np.exp(offset * rng.normal())) for _ in range(2))
-        found = quantile_differences(a, b, names, tolerance, rng)
-        return (any(quantile.regressed for quantile in found.values()),)
+        a, b = (_run(null, rng, 0.0, 1) for _ in range(2))
+        (found,) = compare([a], [b], rng, tolerance=0.02).conditions
+        return found.regression, any(each.slower or each.faster for each in found.quantiles.values())
 
     return trial
 
@@ -178,6 +210,37 @@ def _rate_trial(n: int) -> Trial:
         return (judge(unit, budget, paced_at=RATE_HZ).met is True,)
 
     return trial
+
+
+def _runs_trial(null: Null, offset: float, before: int, after: int | None = None, units: int = 1) -> Trial:
+    """Runs differ by `offset` (sd of the log) and nothing else; then B is 5% slower, the tolerance."""
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        a = [_run(null, rng, offset, units) for _ in range(before)]
+        b = [_run(null, rng, offset, units) for _ in range(after or before)]
+        found = compare(a, b, rng).conditions
+        quantiles = [each for condition in found for each in condition.quantiles.values()]
+        later = compare(a, [_slower(run, 1.05) for run in b], rng).conditions
+        limit = [each for condition in later for each in condition.quantiles.values()]
+        return any(each.slower or each.faster for each in quantiles), any(
+            each.equivalent or each.regressed or each.faster for each in limit
+        )
+
+    return trial
+
+
+def _run(null: Null, rng: np.random.Generator, offset: float, units: int) -> Run:
+    """Each unit differs from run to run by itself."""
+    draws = [null(rng, COMPARED) * np.exp(offset * rng.normal()) for _ in range(units)]
+    return Run({(f"U{index}", "none"): condition_of(samples, samples.size) for index, samples in enumerate(draws)})
+
+
+def _slower(run: Run, factor: float) -> Run:
+    slower = {
+        key: replace(each, levels_ms={name: factor * level for name, level in each.levels_ms.items()})
+        for key, each in run.conditions.items()
+    }
+    return replace(run, conditions=slower)
 
 
 def _gain_trial(rounds: int) -> Trial:

@@ -19,7 +19,8 @@ from scipy.signal import lfilter
 from scipy.stats import norm
 
 from hettop.analysis.budget import Budget, judge
-from hettop.analysis.comparison import LEVELS, QuantileDifference, quantile_differences
+from hettop.analysis.quantile_differences import QuantileDifference, quantile_differences
+from hettop.analysis.runs import LEVELS
 from hettop.analysis.unit_samples import WALL, Measured
 from hettop.stats.quantiles import interval_of, samples_needed
 
@@ -91,7 +92,7 @@ def comparison_rows(seeds: int) -> Iterator[Row]:
 
 def differences(a: Samples, b: Samples, tolerance: float, rng: np.random.Generator) -> dict[str, QuantileDifference]:
     names = [name for name, level in LEVELS.items() if a.size >= samples_needed(level) or name == "p50"]
-    return quantile_differences(measured(a), measured(b), names, tolerance, rng)
+    return quantile_differences(a, b, names, tolerance, rng)
 
 
 def percent(part: float, whole: float) -> str:

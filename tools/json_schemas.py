@@ -194,6 +194,10 @@ class Quantile(TypedDict):
     slower: bool
     faster: bool
     regression: bool
+    change: float | None
+    change_ci: tuple[float, float]
+    equivalent: bool
+    proven: bool
 
 
 class ComparedCondition(TypedDict):
@@ -202,6 +206,9 @@ class ComparedCondition(TypedDict):
     n: tuple[int, int]
     quantiles: dict[str, Quantile]
     regression: bool
+    runs: tuple[int, int]
+    equivalent: bool
+    proven: bool
     failed: bool
     why: str | None
     thermal: Difference | None
@@ -231,6 +238,9 @@ class Compare(Head):
     only_a: list[Situation]
     only_b: list[Situation]
     regressions: int
+    runs: dict[str, int]
+    equivalent: bool
+    proven: bool
     circumstances: list[Circumstance]
     circumstances_untold: list[str]
 

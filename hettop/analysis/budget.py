@@ -15,15 +15,12 @@ import numpy.typing as npt
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, WALL, Measured
 from hettop.errors import HettopError
 from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed
-from hettop.stats.resampling import LEAST_VALUES, Bounds, bounds_of_effective, dependence_time, turn_time
+from hettop.stats.resampling import LEAST_VALUES, STRETCH, Bounds, bounds_of_effective, dependence_time, turn_time
 
 DEFAULT_QUANTILE = 0.99
 
 LEAST_EFFECTIVE = 20
 """Independent samples that a `no` needs: with fewer, it is unknown how much the samples depend on each other."""
-
-STRETCH = 90
-"""Calls in a row that count as one at least: what a machine's state does for hundreds of calls, fewer cannot show."""
 
 LEAST_TURNS = LEAST_VALUES
 TURNS_COUNT_AS = 100

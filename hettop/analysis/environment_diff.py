@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hettop.analysis.host_load import Meanwhile
-from hettop.analysis.unit_samples import Measured
+from hettop.analysis.runs import Run
 from hettop.events import Header
-from hettop.session.session import Session
 from hettop.stats.clock import LEAST_LOSS, LEVEL
 
 NOTABLE_CORES = 0.5
@@ -68,13 +66,11 @@ def in_words(difference: Difference, unit: str | None = None, load: str | None =
     return Circumstance(difference.what, difference.a, difference.b, unit, load, worse=worse)
 
 
-def while_it_ran(
-    unit: str, load: str, sessions: tuple[Session, Session], meanwhile: tuple[Meanwhile | None, Meanwhile | None]
-) -> Iterator[Circumstance]:
+def while_it_ran(unit: str, load: str, runs: tuple[Run, Run]) -> Iterator[Circumstance]:
     """What differs while a unit ran under a load. Simulated sessions have no host data."""
-    if any(session.simulated for session in sessions):
+    if any(run.simulated for run in runs):
         return
-    a, b = meanwhile
+    a, b = (run.meanwhile(unit, load) for run in runs)
     if a is not None and b is not None:
         least = max(NOTABLE_CORES, NOTABLE_SHARE_OF_CORES * max(a.cores, b.cores))
         if abs(b.busy_cores - a.busy_cores) >= least:
@@ -82,15 +78,15 @@ def while_it_ran(
         memory = a.memory_percent, b.memory_percent
         if memory[0] is not None and memory[1] is not None and abs(memory[1] - memory[0]) >= NOTABLE_MEMORY:
             yield _numbers("memory in use", (memory[0], memory[1]), unit, load, "percent")
-    yield from _frames(unit, load, sessions)
-    yield from _clock(unit, load, sessions)
+    yield from _frames(unit, load, runs)
+    yield from _clock(unit, load, runs)
 
 
-def _frames(unit: str, load: str, sessions: Iterable[Session]) -> Iterator[Circumstance]:
+def _frames(unit: str, load: str, runs: Iterable[Run]) -> Iterator[Circumstance]:
     """Of the canary, which does the same on every machine: it misses frames where there is no core for it in time."""
     counted = []
-    for session in sessions:
-        mine = [f for key, f in session.canary.conditions.items() if (key.unit, key.load) == (unit, load)]
+    for run in runs:
+        mine = [f for key, f in run.canary.conditions.items() if (key.unit, key.load) == (unit, load)]
         counted.append((sum(frames.missed for frames in mine), sum(frames.due for frames in mine)))
     (missed_a, due_a), (missed_b, due_b) = counted
     if not due_a or not due_b:
@@ -100,13 +96,13 @@ def _frames(unit: str, load: str, sessions: Iterable[Session]) -> Iterator[Circu
         yield _numbers("frames that the canary missed", (a, b), unit, load, "share")
 
 
-def _clock(unit: str, load: str, sessions: Iterable[Session]) -> Iterator[Circumstance]:
+def _clock(unit: str, load: str, runs: Iterable[Run]) -> Iterator[Circumstance]:
     """The level (lower quartile) of the times that the canary's fixed work took: it goes with the clock's period."""
     levels = []
-    for session in sessions:
+    for run in runs:
         times = [
             time
-            for situation, kernels in session.canary.kernels.items()
+            for situation, kernels in run.canary.kernels.items()
             if situation.load == load and unit in situation.units
             for time in (*kernels.first, *kernels.recent)
         ]
@@ -134,23 +130,21 @@ POWER_MODE, POWER_SUPPLY = "power mode", "power supply"
 SETTINGS = ("rate_hz", "warmup", "shapes", "seed")
 
 
-def differences(
-    a: Session, b: Session, on_battery_a: frozenset[bool], on_battery_b: frozenset[bool]
-) -> Iterator[Difference]:
+def differences(a: Run, b: Run) -> Iterator[Difference]:
     """Everything known to differ; a value that only one session has counts as different."""
     if a.header is not None and b.header is not None:
         for what, first, second in _facts(a.header, b.header):
             if first != second:
                 yield Difference(what, _text(first), _text(second))
-    if on_battery_a and on_battery_b and on_battery_a != on_battery_b:
-        yield Difference(POWER_SUPPLY, _supply(on_battery_a), _supply(on_battery_b))
+    if a.on_battery and b.on_battery and a.on_battery != b.on_battery:
+        yield Difference(POWER_SUPPLY, _supply(a.on_battery), _supply(b.on_battery))
     if a.dropped or b.dropped:
         yield Difference("dropped samples", str(a.dropped), str(b.dropped))
 
 
-def thermal_difference(a: Measured, b: Measured) -> Difference | None:
-    """The thermal states under which the samples were taken, if they are not the same."""
-    first, second = (set(side.thermal) for side in (a, b))
+def thermal_difference(a: Iterable[str | None], b: Iterable[str | None]) -> Difference | None:
+    """The thermal states under which the samples of both sides were taken, if they are not the same."""
+    first, second = set(a), set(b)
     return None if first == second else Difference("thermal state", _states(first), _states(second))
 
 

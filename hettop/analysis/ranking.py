@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hettop.analysis.unit_samples import Measured
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import mean_interval
+from hettop.stats.resampling import STRETCH, mean_interval
 
 BY_ENERGY, BY_FASTEST = "inferences per joule", "1/min"
 
@@ -95,10 +95,12 @@ def advise(units: Sequence[Measured], ranks: Ranks) -> Advice:
 def difference(better: Measured, worse: Measured, confidence: float = CONFIDENCE) -> Neighbours:
     """How far `worse` is behind, by paired differences of turns: what the samples of a turn share counts once.
 
-    Turns are paired in their order; the last ones of a unit that has more are left out.
+    Turns are paired in their order; the last ones of a unit that has more are left out. They count as one for `STRETCH`
+    calls of a unit at most, so that short turns in quick succession do not pass for independent ones.
     """
     pairs = min(len(turns_better := _turn_means(better)), len(turns_worse := _turn_means(worse)))
-    interval = mean_interval(turns_worse[:pairs] - turns_better[:pairs], confidence)
+    most = min(better.samples_ms.size, worse.samples_ms.size) / STRETCH
+    interval = mean_interval(turns_worse[:pairs] - turns_better[:pairs], confidence, most=most)
     return Neighbours(better.unit, worse.unit, worse.mean_ms - better.mean_ms, interval)
 
 

@@ -46,7 +46,7 @@ def _of_study(kind: StudyKind) -> Command:
 _OWN = {
     "bench": Command("Benchmark a model without the UI", measure_options.add_bench_arguments, "hettop.cli.bench:run"),
     "compare": Command(
-        "Compare two recordings and detect regressions", read_options.add_compare_arguments, "hettop.cli.compare:run"
+        "Compare recordings and detect regressions", read_options.add_compare_arguments, "hettop.cli.compare:run"
     ),
     "completions": Command(
         "Generate shell completions", read_options.add_completions_arguments, "hettop.cli.completions:run"

@@ -1,4 +1,4 @@
-"""`hettop compare`: whether one recording is proven slower than another, beyond a tolerance."""
+"""`hettop compare`: whether recordings of one side are slower than those of another, beyond a tolerance."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from hettop.analysis.comparison import Comparison, Side, compare
+from hettop.analysis.comparison import Comparison, compare
+from hettop.analysis.runs import Run, run_of
 from hettop.console.messages import print_warning
 from hettop.errors import HettopError
-from hettop.exits import EXIT_NOT_MET
+from hettop.exits import EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.recorded import read_recording
 from hettop.report.comparison import comparison_blocks, comparison_document, comparison_junit
 from hettop.report.formats import result_text
+from hettop.stats.runs import LEAST_RUNS
 from hettop.text import clean
 
 SEED = 20_250_602  # of the resamples: the same files give the same answer
@@ -29,22 +32,55 @@ def run(arguments: argparse.Namespace) -> int:
     if junit is not None:
         _write_junit(comparison, junit)
     _print(comparison, arguments)
+    if arguments.require_proof and not comparison.proven:
+        return EXIT_UNDECIDED
     return EXIT_NOT_MET if comparison.regressions else 0
 
 
 def _compare(arguments: argparse.Namespace) -> Comparison:
-    a, b = (_side(Path(name)) for name in (arguments.a, arguments.b))
-    comparison = compare(a, b, np.random.default_rng(SEED), tolerance=arguments.tolerance, by=arguments.by)
+    sides = _files(arguments.a, arguments.before), _files(arguments.b, arguments.after)
+    several = max(map(len, sides)) > 1
+    if several:
+        _check_runs(sides)
+    a, b = ([_run(path, arguments.by, keep_samples=not several) for path in side] for side in sides)
+    if several:
+        _check_different([*sides[0], *sides[1]], [*a, *b])
+    comparison = compare(a, b, np.random.default_rng(SEED), tolerance=arguments.tolerance)
     if not comparison.conditions:
         raise HettopError("recording", "no unit and load in common", _side_names(comparison))
     return comparison
 
 
-def _side(path: Path) -> Side:
+def _files(first: str, more: Sequence[str]) -> list[Path]:
+    """The recordings of a side; one that is named twice, as a pattern may do, is one run."""
+    return list({os.path.realpath(name): Path(name) for name in (first, *more)}.values())
+
+
+def _check_runs(sides: tuple[list[Path], list[Path]]) -> None:
+    """Refuses sides from which nothing can be proven."""
+    for name, option, side in (("A", "--before", sides[0]), ("B", "--after", sides[1])):
+        if len(side) < LEAST_RUNS:
+            hint = f"add runs with {option} (at least {LEAST_RUNS} a side), or compare one with one"
+            raise HettopError("usage", f"too few runs of {name}: {len(side)}", hint)
+
+
+def _check_different(paths: Sequence[Path], runs: Sequence[Run]) -> None:
+    """Refuses one recording as two runs: a copy proves nothing."""
+    known: dict[str, Path] = {}
+    for path, run in zip(paths, runs, strict=True):
+        name = "" if run.header is None else run.header.id
+        if name in known:
+            both = f"{clean(os.fspath(known[name]))} and {clean(os.fspath(path))}"
+            raise HettopError("usage", f"the same recording twice: {both}", "each run needs a recording of its own")
+        known[name] = path
+
+
+def _run(path: Path, by: str, *, keep_samples: bool) -> Run:
     recorded = read_recording(path)
     for kind, lines in recorded.skipped.items():
         print_warning(f"skipped {lines:,} lines of {clean(os.fspath(path))}: {kind}", "run hettop verify")
-    return Side(recorded.session, recorded.samples.column, recorded.on_battery, recorded.surroundings)
+    session, in_order = recorded.session, recorded.samples.column
+    return run_of(session, in_order, recorded.on_battery, recorded.surroundings, by=by, keep_samples=keep_samples)
 
 
 def _side_names(comparison: Comparison) -> str:

@@ -48,7 +48,7 @@ from hettop.report.verdict import verdict_document, verdict_markdown, verdict_te
 from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import samples_needed
-from hettop.stats.resampling import SEED
+from hettop.stats.resampling import LEAST_VALUES, SEED, STRETCH
 from hettop.studies.cold.command import pump
 from hettop.studies.cold.measure import ColdStarts, cold_result
 from hettop.studies.cold.options import DEFAULT_REPEAT
@@ -244,9 +244,10 @@ def _fixed(arguments: argparse.Namespace) -> bool:
 
 def _aim(question: Question, units: int) -> int:
     """Samples of each unit that are likely to be enough."""
-    level = question.budget.quantile if question.budget else 0.0
-    needed = samples_for(level, in_turns=units > 1) if question.budget else 0
-    return min(RAW_LIMIT, max(DECIDE_RUNS, round(ENOUGH * needed)))
+    needed = [LEAST_VALUES * STRETCH] if units > 1 else []
+    if question.budget is not None:
+        needed.append(samples_for(question.budget.quantile, in_turns=units > 1))
+    return min(RAW_LIMIT, max([DECIDE_RUNS, *(round(ENOUGH * n) for n in needed)]))
 
 
 def _time_limit(arguments: argparse.Namespace) -> int | None:

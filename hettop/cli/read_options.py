@@ -75,24 +75,36 @@ def tolerance(text: str) -> float:
 
 
 _COMPARE_EXAMPLES = """\
-  hettop compare before.jsonl after.jsonl            exit 1 if a slowdown of more than 5% is proven
+  hettop compare before.jsonl after.jsonl            exit 1 if B was slower than A by more than 5%
   hettop compare main.jsonl branch.jsonl --tolerance 2% --junit compare.xml
-  hettop compare macos26.jsonl macos27.jsonl -o compare.json"""
+  hettop compare main-1.jsonl branch-1.jsonl --before main-*.jsonl --after branch-*.jsonl --require-proof"""
 
 _COMPARE_NOTES = """\
-A regression is a slowdown that is proven to exceed the tolerance, or a unit that fails in B only. Intervals come from
-block resampling. P90 needs 64 samples per side, P99 662. Differences of the machine are reported and do not change the
-exit code.
+A regression is a slowdown by more than the tolerance, or a unit that fails in B only. P90 needs 64 samples per run, P99
+662. Differences of the machine are reported and do not change the exit code.
 
-Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common."""
+With one run a side, the result is about these two runs: two runs of one model differ, too. With several runs a side,
+each run counts once, and results are proven (a regression, faster, or the same within the tolerance): at most 5% of
+the comparisons in which nothing has changed show a change. That needs 3 runs a side (4 for 2 to 6 conditions, 5 for up
+to 25), recorded in turns (A, B, A, B, ...). A file that is named twice counts once.
+
+Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common. With --require-proof: 0 no regression,
+proven; 1 a regression, proven; 4 undecided, as it always is with one run a side."""
 
 
 def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(parser, "Compare two recordings and detect regressions.", _COMPARE_EXAMPLES, _COMPARE_NOTES)
+    describe(parser, "Compare recordings and detect regressions.", _COMPARE_EXAMPLES, _COMPARE_NOTES)
     parser.add_argument("a", metavar="A", help="the baseline recording")
     parser.add_argument("b", metavar="B", help="the recording to check")
+    for flag, side in (("--before", "A"), ("--after", "B")):
+        parser.add_argument(
+            flag, nargs="+", action="extend", default=[], metavar="FILE", help=f"more runs of {side}'s side"
+        )
     parser.add_argument(
         "--tolerance", type=tolerance, default=0.05, metavar="5%", help="slowdown that is acceptable (5%%)"
+    )
+    parser.add_argument(
+        "--require-proof", action="store_true", help="exit 0 or 1 only if that is proven, else 4 (needs several runs)"
     )
     parser.add_argument("--by", choices=("wall", "native"), default="wall", help="wall time (default) or native time")
     group_of(parser, OUTPUT_GROUP).add_argument(

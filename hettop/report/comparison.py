@@ -10,27 +10,37 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from xml.etree import ElementTree
 
-from hettop.analysis.comparison import Compared, Comparison, QuantileDifference
+from hettop.analysis.comparison import Compared, Comparison
 from hettop.analysis.environment_diff import Circumstance, Difference
+from hettop.analysis.quantile_differences import QuantileDifference
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
 from hettop.report.document import head
 from hettop.report.page import Block, Items, Paragraph, Table
+from hettop.stats.runs import LEAST_RUNS
 from hettop.text import clean
 
 HEADING = ("unit", "load", "n of A", "n of B", "", "A", "B", "change", "95% of the difference", "result")
 _LEFT = ("unit", "load", "", "result")
 _DISPENSABLE = ("n of A", "n of B", "A")
 
+ONE_RUN = (
+    "one run a side: two runs of one model differ, too; "
+    f"for proof, add runs with --before and --after, at least {LEAST_RUNS} a side"
+)
+
 
 def comparison_blocks(comparison: Comparison, names: tuple[str, str]) -> Iterator[Block]:
-    """The result, what it rests on, a row for each quantile, and what differs besides."""
-    sides = zip("AB", names, comparison.simulated, strict=True)
-    named = [f"{side} is {clean(name, 80)}{' (SIMULATED)' if simulated else ''}" for side, name, simulated in sides]
-    yield Paragraph(", ".join(named), "muted")
+    """The result, what it rests on, a row for each quantile, and what differs besides.
+
+    names: of A's first recording, and of B's.
+    """
+    yield Paragraph(", ".join(_named(comparison, names)), "muted")
     for text in _unfair(comparison):
         yield Paragraph(text, "warning")
     yield Paragraph(_result(comparison), "error" if comparison.regressions else "strong")
+    if not comparison.several:
+        yield Paragraph(ONE_RUN, "muted")
     for text in _caution(comparison):
         yield Paragraph(text, "warning")
     worse = {id(condition): comparison.worse_for(condition) for condition in comparison.conditions}
@@ -40,6 +50,12 @@ def comparison_blocks(comparison: Comparison, names: tuple[str, str]) -> Iterato
     notes = [*_reasons(comparison), *_apart(comparison), *_circumstances(comparison)]
     if notes:
         yield Items(notes)
+
+
+def _named(comparison: Comparison, names: tuple[str, str]) -> Iterator[str]:
+    for side, name, runs, simulated in zip("AB", names, comparison.runs, comparison.simulated, strict=True):
+        more = f" and {runs - 1} more runs" if runs > 1 else ""
+        yield f"{side} is {clean(name, 80)}{more}{' (SIMULATED)' if simulated else ''}"
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -54,6 +70,9 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "only_a": [{"unit": unit, "load": load} for unit, load in comparison.only_a],
         "only_b": [{"unit": unit, "load": load} for unit, load in comparison.only_b],
         "regressions": comparison.regressions,
+        "runs": dict(zip("ab", comparison.runs, strict=True)),
+        "equivalent": comparison.equivalent,
+        "proven": comparison.proven,
         "circumstances": [_circumstance(each) for each in comparison.circumstances],
         "circumstances_untold": list(comparison.untold),
     }
@@ -71,6 +90,9 @@ def comparison_junit(comparison: Comparison) -> bytes:
         skipped=str(len(skipped) + len(comparison.only_a)),
     )
     properties = ElementTree.SubElement(suite, "properties")
+    for side, runs in zip("AB", comparison.runs, strict=True):
+        ElementTree.SubElement(properties, "property", name=f"runs of {side}", value=str(runs))
+    ElementTree.SubElement(properties, "property", name="proven", value="true" if comparison.proven else "false")
     for side, simulated in zip("AB", comparison.simulated, strict=True):
         if simulated:
             ElementTree.SubElement(properties, "property", name="SIMULATED", value=side)
@@ -103,7 +125,8 @@ def _said(condition: Compared) -> str:
     if condition.failed:
         return clean(condition.why)
     told = [
-        f"{name.upper()} {percent(_change(quantile), signed=True)}, proven: {percent(quantile.beyond, signed=True)}"
+        f"{name.upper()} {percent(_change(quantile), signed=True)}, "
+        f"{'proven' if quantile.between_runs else 'in this run at least'}: {percent(quantile.beyond, signed=True)}"
         for name, quantile in condition.quantiles.items()
         if quantile.regressed
     ]
@@ -143,10 +166,17 @@ def _reasons(comparison: Comparison) -> Iterator[str]:
 
 def _word(quantile: QuantileDifference, worse: AbstractSet[str]) -> str:
     if quantile.regressed:
-        return "REGRESSION (B under worse circumstances)" if "b" in worse else "REGRESSION"
-    if quantile.slower:
-        return "slower, regression not proven"
-    return "faster" if quantile.faster else "not significant"
+        proven = ", proven" if quantile.between_runs else ""
+        return f"REGRESSION{proven} (B under worse circumstances)" if "b" in worse else f"REGRESSION{proven}"
+    if not quantile.between_runs:
+        return "slower, regression undecided" if quantile.slower else "faster" if quantile.faster else "not significant"
+    if quantile.equivalent:
+        return "the same, proven"
+    if quantile.faster:
+        return "faster, proven"
+    if quantile.proven:
+        return "no regression, proven"
+    return "slower, proven; regression undecided" if quantile.slower else "undecided"
 
 
 def _change(quantile: QuantileDifference) -> float | None:
@@ -177,9 +207,19 @@ def _apart(comparison: Comparison) -> Iterator[str]:
 def _result(comparison: Comparison) -> str:
     n = comparison.regressions
     beyond = f"slower by more than {percent(comparison.tolerance)}"
-    if n == 0:
-        return f"no regression: no condition is proven {beyond}"
-    return f"{n} regression{'s' if n > 1 else ''}: proven {beyond}, or failed"
+    if n > 0:
+        proven = "proven " if comparison.several else ""
+        return f"{n} regression{'s' if n > 1 else ''}: {proven}{beyond}, or failed"
+    if all(map(_uncomparable, comparison.conditions)):
+        return "not compared: insufficient data"
+    if not comparison.several:
+        return f"no regression: no condition was {beyond} in this run"
+    if comparison.equivalent:
+        return f"the same within ±{percent(comparison.tolerance)}, proven"
+    if comparison.proven:
+        return f"no regression, proven: no condition is {beyond}"
+    undecided = sum(not condition.proven for condition in comparison.conditions)
+    return f"undecided: {undecided} of {len(comparison.conditions)} conditions may be {beyond}; hint: add runs"
 
 
 def _circumstances(comparison: Comparison) -> Iterator[str]:
@@ -236,6 +276,9 @@ def _condition(condition: Compared) -> dict[str, Any]:
         "n": list(condition.n),
         "quantiles": {name: _quantile(quantile) for name, quantile in condition.quantiles.items()},
         "regression": condition.regression,
+        "runs": list(condition.runs),
+        "equivalent": condition.equivalent,
+        "proven": condition.proven,
         "failed": condition.failed,
         "why": condition.why or None,
         "thermal": None if condition.thermal is None else _plain(condition.thermal),
@@ -252,6 +295,10 @@ def _quantile(quantile: QuantileDifference) -> dict[str, Any]:
         "slower": quantile.slower,
         "faster": quantile.faster,
         "regression": quantile.regressed,
+        "change": _change(quantile),
+        "change_ci": list(quantile.change_ci),
+        "equivalent": quantile.equivalent,
+        "proven": quantile.proven,
     }
 
 

@@ -22,7 +22,7 @@ from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
 from hettop.session.views.units import REFERENCE
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import LEAST_VALUES
+from hettop.stats.resampling import LEAST_VALUES, STRETCH
 from hettop.text import clean
 from hettop.version import __version__
 
@@ -173,7 +173,7 @@ def _lead(verdict: Verdict) -> str:
     first = verdict.order[0]
     ahead = f"; {_ms(first.difference_ms)} ahead of {clean(first.worse, 30)}"
     if first.interval_ms is None:
-        return f"{ahead} (not proven: fewer than {LEAST_VALUES} independent turns of each unit)"
+        return f"{ahead} (not proven: fewer than {LEAST_VALUES} independent turns of {STRETCH} calls)"
     low, high = (milliseconds(end) for end in first.interval_ms)
     surely = "" if first.proven else "not proven: "
     return f"{ahead} ({surely}95% interval {low} to {high})"

@@ -226,15 +226,20 @@ LEAST_VALUES = 6
 """Of which a mean has an interval, and as many must be left when dependence is allowed for."""
 
 
-def mean_interval(values: Float64Array, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+STRETCH = 90
+"""Calls in a row that count as one at least: what a machine's state does for hundreds of calls, fewer cannot show."""
+
+
+def mean_interval(
+    values: Float64Array, confidence: float = CONFIDENCE, *, most: float = math.inf
+) -> tuple[float, float] | None:
     """Interval of the mean of values (shape (n,)) in the order in which they were taken; None of too few.
 
-    Student's t for as many values as these are worth (`autocorrelation_time`).
+    Student's t for as many values as these are worth: by their `autocorrelation_time`, and `most` at most.
     """
     if values.size < LEAST_VALUES:
         return None
-    time = autocorrelation_time(values)
-    effective = values.size / time
+    effective = min(values.size / autocorrelation_time(values), most)
     if effective < LEAST_VALUES:
         return None
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(effective)

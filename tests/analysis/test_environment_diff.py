@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from hettop import events
-from hettop.analysis.comparison import Comparison, Side, compare
+from hettop.analysis.comparison import Comparison, compare
 from hettop.analysis.host_load import Surroundings
+from hettop.analysis.runs import Run, run_of
 from hettop.analysis.unit_samples import in_order_of
 from tests.analysis.material import session_of
 from tests.streams import MS, S, header, window
@@ -27,7 +28,7 @@ def told(
     kernel_ms: float = 1.0,
     opening: events.Header | None = None,
     thermal: str | None = None,
-) -> Side:
+) -> Run:
     """A unit at work for ten seconds, and what the machine reports meanwhile: `busy` are the percents of its cores."""
     running = events.Engine(t=0, unit="CPU_ONLY", state="running")
     stream: list[events.AnyEvent] = [running, events.Control(t=0, action="switch", units=["CPU_ONLY"])]
@@ -47,11 +48,11 @@ def told(
     for event in stream:
         surroundings.add(event)
     session = session_of(stream, opening=opening)
-    return Side(session, in_order_of(session), surroundings=surroundings)
+    return run_of(session, in_order_of(session), surroundings=surroundings)
 
 
-def compared(a: Side, b: Side) -> Comparison:
-    return compare(a, b, np.random.default_rng(0))
+def compared(a: Run, b: Run) -> Comparison:
+    return compare([a], [b], np.random.default_rng(0))
 
 
 def test_on_the_same_machine_doing_the_same_nothing_is_reported() -> None:
@@ -108,7 +109,7 @@ def test_the_machine_counts_only_while_the_unit_ran() -> None:
 
 def test_a_run_too_short_to_be_reported_is_said_to_be() -> None:
     session = session_of([window([2 * MS] * 100)])
-    silent = Side(session, in_order_of(session), surroundings=Surroundings())
+    silent = run_of(session, in_order_of(session), surroundings=Surroundings())
     assert compared(told([50, 4]), silent).untold == ("b",)
     assert compared(silent, silent).untold == ("a", "b")
 

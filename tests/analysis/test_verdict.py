@@ -106,8 +106,8 @@ def test_more_samples_are_asked_for_while_p90_is_not_sure() -> None:
 def test_a_proven_lead_settles_it() -> None:
     rng = np.random.default_rng(2)
     turns = [
-        stream_of({"A": latencies(rng, 50, 0.2, 1.0), "B": latencies(rng, 50, 0.2, 2.0)}, t0=turn * 10**9)
-        for turn in range(8)
+        stream_of({"A": latencies(rng, 90, 0.2, 1.0), "B": latencies(rng, 90, 0.2, 2.0)}, t0=turn * 10**9)
+        for turn in range(12)
     ]
     assert judged(session_of(*turns)).settled
     assert not judged(session_of(*turns[:5])).settled, "fewer than six turns"

@@ -6,9 +6,11 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
-from hettop.analysis.comparison import Comparison, Side, compare
+from hettop.analysis.comparison import Comparison, compare
 from hettop.analysis.environment_diff import Circumstance
+from hettop.analysis.runs import run_of
 from hettop.analysis.unit_samples import in_order_of
 from hettop.report.comparison import comparison_blocks, comparison_document, comparison_junit
 from hettop.report.terminal.blocks import block_text
@@ -20,7 +22,7 @@ NORMAL = np.random.default_rng(1).normal(2.0, 0.1, 100)
 
 
 def compared(a: Session, b: Session) -> Comparison:
-    return compare(Side(a, in_order_of(a)), Side(b, in_order_of(b)), np.random.default_rng(0))
+    return compare([run_of(a, in_order_of(a))], [run_of(b, in_order_of(b))], np.random.default_rng(0))
 
 
 def mixed() -> Comparison:
@@ -138,4 +140,41 @@ def test_junit_has_a_case_for_each_condition() -> None:
     assert cases == {"SLOW": ["failure"], "SAME": [], "FEW": ["skipped"], "BROKEN": ["failure"], "GONE": ["skipped"]}
     (message,) = [case[0].get("message") for case in suite.iter("testcase") if case.get("name") == "SLOW"]
     assert message is not None
-    assert message.startswith("P50 +50%, proven")
+    assert message.startswith("P50 +50%, in this run at least: +4")
+
+
+def three(factor: float) -> Comparison:
+    """Three runs a side, half a percent apart."""
+    steps = (0.995, 1.0, 1.005)
+    a, b = ([session_of(stream_of({"CPU": by * step * NORMAL})) for step in steps] for by in (1.0, factor))
+    before, after = ([run_of(each, in_order_of(each), keep_samples=False) for each in side] for side in (a, b))
+    return compare(before, after, np.random.default_rng(0))
+
+
+def test_several_runs_say_what_is_proven_in_every_form() -> None:
+    for factor, words in (
+        (1.5, "REGRESSION, proven"),
+        (1.0, "the same within ±5.0%, proven"),
+        (0.5, "faster, proven"),
+        (1.05, "slower, proven; regression undecided"),
+    ):
+        assert words in comparison_text(three(factor), ("a", "b"), 200)
+    document = comparison_document(three(1.5))
+    assert (document["runs"], document["proven"], document["equivalent"]) == ({"a": 3, "b": 3}, True, False)
+    (condition,) = document["conditions"]
+    assert (condition["runs"], condition["regression"], condition["proven"]) == ([3, 3], True, True)
+    p50 = condition["quantiles"]["p50"]
+    assert p50["change"] == pytest.approx(0.5)
+    assert p50["change_ci"][0] <= 0.5 <= p50["change_ci"][1]
+    assert (p50["proven"], p50["equivalent"]) == (True, False)
+    suite = ElementTree.fromstring(comparison_junit(three(1.5)))
+    assert {each.get("name"): each.get("value") for each in suite.iter("property")}["runs of B"] == "3"
+    (failed,) = suite.iter("failure")
+    assert str(failed.get("message")).startswith("P50 +50%, proven: +4")
+
+
+def test_one_run_a_side_never_says_proven() -> None:
+    session = session_of(stream_of({"CPU_ONLY": NORMAL}))
+    for comparison in (mixed(), busier(), compared(session, session)):
+        assert "proven" not in comparison_text(comparison, ("a", "b"), 160)
+        assert comparison_document(comparison)["proven"] is False
