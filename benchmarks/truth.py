@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks.nulls import NULLS, Null, Samples, autoregressive, lognormal, states, true_quantile, turns
 from benchmarks.plan import Plan
 from benchmarks.rows import Row
+from benchmarks.truth_fold import cases as cases_of_the_fold
 from hettop.analysis.budget import Budget, judge
 from hettop.analysis.comparison import LEVELS, quantile_differences
 from hettop.analysis.ranking import difference
@@ -62,6 +63,7 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
         yield f"same twice, {name}, n=2,000", ("regression",), _comparison_trial(null, 0.0, 0.02)
     for offset in (0.02, 0.05):
         yield f"runs differ by {offset:.0%} (sd), n=2,000", ("regression",), _comparison_trial(lognormal, offset, 0.05)
+    yield from cases_of_the_fold()
     for rounds in (3, 4, 5, 8):
         yield f"no gain, {rounds} rounds", ("gain proven",), _gain_trial(rounds)
 

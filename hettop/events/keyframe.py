@@ -166,11 +166,14 @@ class GapState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the search for drift stands: the level that samples had at first, and what may have begun since.
+    """How the search for drift stands: the level that samples had so far, and what may have begun since.
 
-    `blocks` of 50 samples were looked at; `rest` waits for the next to fill (ns, halved so often that its median has 11
-    bits once there is a level). `level` is (median, slack, threshold); `alarm` (block where it began, block at which it
-    was certain, and when each was). `after` and `recent` are distances of blocks from the level, as logarithms.
+    `blocks` of 50 samples were looked at; `rest` waits for the next to fill (ns, `halved` so often that the first
+    level's median has 11 bits, once there is a level). `level` is (median, distance that is ignored, unused); it is
+    learned again from the first `due` samples or more. `above` and `below` are stays beside it (first block, last
+    block, when it began), `longest` is the longest that ended, in blocks. `alarm` is (block where it began, block at
+    which it was proven, and when each was). `after` and `recent` are distances of blocks from the level, as logarithms.
+    `sums`, `sums_from` and `sums_ns` are of the first fold and are not read.
     """
 
     blocks: Count = 0
@@ -180,6 +183,11 @@ class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     level: tuple[Ratio, Ratio, Ratio] | None = None
     centers_ns: Annotated[list[Ratio], msgspec.Meta(max_length=32)] = []
     edges_ns: Annotated[list[Ratio], msgspec.Meta(max_length=32)] = []
+    due: Count = 0
+    halved: Annotated[int, msgspec.Meta(ge=0, le=63)] | None = None
+    above: tuple[Count, Count, Nanoseconds] | None = None
+    below: tuple[Count, Count, Nanoseconds] | None = None
+    longest: Count = 0
     sums: tuple[Ratio, Ratio] | None = None
     sums_from: tuple[Count, Count] | None = None
     sums_ns: tuple[Nanoseconds, Nanoseconds] | None = None

@@ -15,6 +15,7 @@ from hettop.report.page import Block, Paragraph, Table
 from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
+from hettop.session.states import FALSE_ALARMS
 from hettop.session.statistics import IdleGap, Statistics
 from hettop.session.tokens import PREFILL, TokensPerCall, tokens_per_call
 from hettop.stats.clock import has_lost
@@ -75,7 +76,8 @@ def _note(row: Statistics, drift: dict[str, float]) -> str:
     change = percent(drift["after_ms"] / drift["before_ms"] - 1, signed=True)
     moved = f"{milliseconds(drift['before_ms'])} → {milliseconds(drift['after_ms'])} ms ({change})"
     since = f"sample {count(round(drift['from_sample']))}, {clock(round(drift['from_s'] * NS_PER_S))}"
-    return f"{name} drifted: median {moved} from {since} on, {milliseconds(drift['now_ms'])} ms at the end"
+    now = f"{milliseconds(drift['now_ms'])} ms at the end"
+    return f"{name} drifted: median {moved} from {since} on, {now}, {FALSE_ALARMS}"
 
 
 def clock_notes(session: Session) -> list[str]:
