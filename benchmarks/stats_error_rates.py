@@ -16,15 +16,14 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that it runs from a checkout, too
 
-from benchmarks.truth_fold import drifted
+from benchmarks.truth_fold import drifted, named_causes
 from hettop.session import causes
-from hettop.stats.causes import Verdict
 from hettop.stats.histogram import Histogram, bucket_middle
 from hettop.stats.modes import find_modes, find_modes_weighted
 from hettop.stats.quantiles import interval_of
 from hettop.stats.resampling import block_bootstrap_difference, resampled_quantiles
 from hettop.stats.spikes import fence_of_histogram, fence_of_samples
-from tests.session.storms import Storm, folded
+from tests.session.storms import Storm
 
 Samples = npt.NDArray[np.float64]
 Row = tuple[str, str, str]
@@ -364,17 +363,17 @@ def cause_rows(seeds: int) -> Iterator[Row]:
             named = named_causes(storm, sorted(storm.spikes_of(cause, 0.8) + storm.random_spikes(10)))
             found += cause in named
             others += bool(named - {cause})
-        measured = f"{percent(found, seeds)} ({percent(others, seeds)})"
+        half = sum(cause in named_causes(storm, half_of(storm, cause)) for storm in map(Storm, range(seeds)))
+        measured = f"{percent(found, seeds)} ({percent(others, seeds)}); of half of the spikes {percent(half, seeds)}"
         happened = len(Storm(0).at[cause])
         words = f"{causes.CAUSES[cause].words}, {happened} times"
         yield "causes of spikes: the right one named (another, too)", words, measured
 
 
-def named_causes(storm: Storm, spikes: list[int], slow_ns: tuple[int, int] = (35_000_000, 45_000_000)) -> set[int]:
-    session = folded(storm.events(spikes, slow_ns))
-    (condition,) = session.conditions.values()
-    judged = condition.found.judged(session.causes.of(condition.key.unit), condition.wall.n)
-    return {cause for cause, each in judged.items() if each.verdict is Verdict.MORE}
+def half_of(storm: Storm, cause: int) -> list[int]:
+    """Spikes of which half were caused by `cause`."""
+    caused = storm.spikes_of(cause, 0.8)
+    return sorted(caused + storm.random_spikes(len(caused)))
 
 
 def in_bursts(storm: Storm) -> list[int]:

@@ -108,7 +108,12 @@ class CauseCounts(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SpikesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was counted of candidate causes at the spikes of a condition and at its other moments (`session.spikes`)."""
+    """What was counted of candidate causes at the spikes of a condition and at its other moments (`session.spikes`).
+
+    `trials`, `moments` and the distances of `counts` are of one `stratum` (ten seconds, by number); `past` are the
+    spikes of those before it, `expected` their hits by chance by cause, `idle` samples and those after a pause by
+    stratum, `intervals` those between the last spikes that count, in slots. `idle_samples` is of the first fold.
+    """
 
     moments: Count = 0
     idle_samples: Count = 0
@@ -120,6 +125,11 @@ class SpikesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     waiting_trials: Annotated[list[tuple[Count, Count, bool]], msgspec.Meta(max_length=SLOTS_NAMED)] = []
     recent_causes: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
     recent_idle: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
+    stratum: Count = 0
+    past: Count = 0
+    expected: Annotated[list[tuple[Count, Ratio]], msgspec.Meta(max_length=16)] = []
+    idle: Annotated[list[tuple[Count, Count, Count]], msgspec.Meta(max_length=SLOTS_NAMED)] = []
+    intervals: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
 
 
 class FramesState(msgspec.Struct, frozen=True, array_like=True):

@@ -31,8 +31,8 @@ _SPIKES = (
     "at the time."
 )
 _CAUSES = (
-    "Correlated events are tested against other moments of the same condition, at a false-positive rate of at most 1% "
-    "per condition. Correlation is not proof of a cause."
+    "Correlated events are tested against other moments of the same ten seconds, at a false-positive rate of at most "
+    "1% per condition. Correlation is not proof of a cause."
 )
 _WALL = "Times are wall times per call, measured in the process that runs the model."
 _STATISTICS = (_STEADY, _QUANTILES, _INTERVALS, _SPIKES, _WALL)

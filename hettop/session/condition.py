@@ -106,8 +106,7 @@ class Condition:
         # Nearly always the longest gap and the longest latency are enough to exclude spikes and causes.
         longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
         idle = pauses(window, gap_before) if max(widest, gap_before or 0) >= IDLE_NS else None
-        count = 0 if idle is None else int(np.count_nonzero(idle))
-        self.found.ran(ends, longest + widest, count, settled)
+        self.found.ran(ends, longest + widest, idle, settled)
         self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
         self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (gap_before or 0)
