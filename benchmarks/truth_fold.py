@@ -11,6 +11,7 @@ from hettop.events import Samples as Window
 from hettop.session import causes
 from hettop.session.session import Session
 from hettop.stats.causes import Verdict
+from hettop.stats.modes import find_modes
 from tests.session.storms import SECONDS, Storm, folded
 
 Spikes = Callable[[Storm], list[int]]
@@ -28,6 +29,7 @@ NS = 1e6
 def cases() -> Iterator[Case]:
     yield from _drift_cases()
     yield from _cause_cases()
+    yield from _mode_cases()
 
 
 def _drift_cases() -> Iterator[Case]:
@@ -41,6 +43,20 @@ def _drift_cases() -> Iterator[Case]:
 def _drift_trial(null: Null, n: int) -> Trial:
     def trial(rng: np.random.Generator) -> Sequence[bool]:
         return (drifted(null(rng, n)) is not None,)
+
+    return trial
+
+
+def _mode_cases() -> Iterator[Case]:
+    for name, null in {f"AR {rho:g}": autoregressive(rho) for rho in (0.9, 0.98, 0.998)}.items():
+        for n in (300, 1_000, 5_000, 10_000):
+            yield f"{name}, n={n:,}", ("several modes, firm",), _mode_trial(null, n)
+
+
+def _mode_trial(null: Null, n: int) -> Trial:
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        found = find_modes(null(rng, n) * NS)
+        return (len(found.modes) > 1 and not found.tentative,)
 
     return trial
 
