@@ -44,7 +44,8 @@ METHODS: Mapping[str, Method] = {
         "docs/method/verdict.md",
         (
             "Ranks: latency by mean, stability by max/min, efficiency by inferences per joule (1/min where energy is "
-            "unknown), consistency by P90/min.",
+            "unknown), consistency by P90/min. Predictable: the lowest P99/P50 (P90/P50 where samples are too few), "
+            "which one sample does not decide.",
             "The order of units is judged by paired differences of their turns, at least six of each (Student's t).",
             "A budget is met if the upper confidence bound of the percentile is within the limit, and missed if the "
             "lower bound exceeds it; otherwise there is insufficient data.",
