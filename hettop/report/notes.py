@@ -19,6 +19,7 @@ from hettop.session.states import FALSE_ALARMS
 from hettop.session.statistics import IdleGap, Statistics
 from hettop.session.tokens import PREFILL, TokensPerCall, tokens_per_call
 from hettop.stats.clock import has_lost
+from hettop.stats.spikes import WIDE_TIMES
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -64,6 +65,21 @@ def _overlap_notes(session: Session) -> list[str]:
 def name(row: Statistics) -> str:
     """The unit, with its load where there is one."""
     return clean(row.unit, 30) if row.load == NO_LOAD else f"{clean(row.unit, 30)} under {clean(row.load, 30)}"
+
+
+def spread_notes(rows: Sequence[Statistics]) -> list[str]:
+    """Which units' latencies spread too widely to detect spikes, with what to look at instead."""
+    found = []
+    for row in rows:
+        if row.spikes is None or row.spikes.fence_ms is None or not row.p50_ms:
+            continue
+        times = row.spikes.fence_ms / row.p50_ms
+        if times > WIDE_TIMES:
+            found.append(
+                f"{name(row)}: latencies spread too widely to detect spikes: the threshold is {significant(times)}x "
+                "the median; use P99 or P99.9"
+            )
+    return found
 
 
 def drift_notes(rows: Sequence[Statistics]) -> list[str]:

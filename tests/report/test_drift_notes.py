@@ -1,10 +1,13 @@
-"""A drift told in words."""
+"""Notes on drift, and on latencies that spread too widely to detect spikes."""
 
 from __future__ import annotations
 
-from hettop.report.notes import drift_notes
+import numpy as np
+
+from hettop.report.notes import drift_notes, spread_notes
 from hettop.session.statistics import statistics
 from tests.session.test_drift import drifting, session_of
+from tests.streams import MS
 
 
 def test_a_drift_says_from_where_to_where_and_since_when() -> None:
@@ -15,3 +18,12 @@ def test_a_drift_says_from_where_to_where_and_since_when() -> None:
 
 def test_a_steady_unit_is_not_mentioned() -> None:
     assert drift_notes(statistics(session_of(drifting(factor=1.0)))) == []
+
+
+def test_a_unit_too_wide_for_spikes_says_how_far_the_threshold_is() -> None:
+    # exp(10 MAD) of a log-normal of spread .3: exp(10 x .6745 x .3) = 7.6.
+    wide = (2 * MS * np.exp(np.random.default_rng(1).normal(0, 0.3, 5_000))).astype(int).tolist()
+    (note,) = spread_notes(statistics(session_of(wide)))
+    assert note.startswith("CPU_ONLY: latencies spread too widely to detect spikes: the threshold is 7.")
+    assert note.endswith("x the median; use P99 or P99.9")
+    assert spread_notes(statistics(session_of(drifting(factor=1.0)))) == []
