@@ -34,7 +34,7 @@ class TailRatio:
     high: float | None
 
     def overlaps(self, other: TailRatio) -> bool:
-        """Whether the two cannot be told apart."""
+        """Whether the intervals of the two have a value in common."""
         return _at_most(self.low, other.high) and _at_most(other.low, self.high)
 
 
@@ -57,7 +57,7 @@ class Ranks:
 class Advice:
     """A unit for each purpose, None without any; `avoid` has one at most, and none unless there are two units.
 
-    `predictable_ties` are the units that cannot be told apart from `predictable`.
+    `predictable_ties` are the units that are not proven to differ from `predictable`.
     """
 
     real_time: str | None

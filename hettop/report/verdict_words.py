@@ -106,7 +106,7 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
 
 
 def _why_predictable(verdict: Verdict) -> str:
-    """The ratio of a high quantile to the median, and which units cannot be told apart by it."""
+    """The ratio of a high quantile to the median, and which units are not proven to differ by it."""
     found, ties = verdict.ranks.tails[0], verdict.advice.predictable_ties
     known = found.low is not None and found.high is not None
     interval = f"95% interval {_ratio(found.low or 0)} to {_ratio(found.high or 0)}" if known else "no 95% interval"
