@@ -221,12 +221,11 @@ class Drift:
 
     def _keep(self, distances: Distances) -> None:
         """The last blocks since the first stay that goes on began; once there is a drift, the last blocks."""
-        known = [*self._recent, *distances.tolist()]
+        self._recent.extend(distances[-AFTER_BLOCKS:].tolist())
         if self._alarm is None:
             first = min((stay.first for stay in self._stays.going_on), default=self._blocks)
-            known = known[max(0, len(known) - (self._blocks - first)) :]
-        self._recent.clear()
-        self._recent.extend(known)
+            while len(self._recent) > self._blocks - first:
+                self._recent.popleft()
 
     def state(self) -> DriftState:
         """For a keyframe."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,14 +105,17 @@ class Spikes:
         self._waiting += occupied(ends, after, widest_ns)
 
     def _count_idle(self, ends: Column, idle: Paused | None) -> None:
-        strata, begins = [int(ends[0]) // STRATUM_NS], [0]
-        if int(ends[-1]) // STRATUM_NS > strata[0]:
-            strata, begins = (found.tolist() for found in np.unique(ends // STRATUM_NS, return_index=True))
-        for stratum, begin, end in zip(strata, begins, [*begins[1:], len(ends)], strict=True):
+        begin = 0
+        while begin < len(ends):
+            stratum = int(ends[begin]) // STRATUM_NS
+            end = len(ends)
+            if int(ends[-1]) >= (stratum + 1) * STRATUM_NS:
+                end = int(np.searchsorted(ends, (stratum + 1) * STRATUM_NS))
             if stratum >= self.stratum:
                 samples, paused = self.idle.get(stratum, (0, 0))
                 more = 0 if idle is None else int(np.count_nonzero(idle[begin:end]))
                 self.idle[stratum] = samples + end - begin, paused + more
+            begin = end
 
     def add(self, end_ns: int, latency_ns: int, *, idle: bool, settled: int) -> None:
         """Take in a spike."""
@@ -128,8 +131,7 @@ class Spikes:
 
     def settle(self, until: int, marks: tuple[Marks, ...]) -> None:
         """Count what ended before slot `until`: by then all that was present is known."""
-        pending = [*self._waiting, *(trial.slot for trial in self._waiting_trials)]
-        for stratum in sorted({slot // STRATUM_SLOTS for slot in pending if slot < until}):
+        for stratum in self._strata_before(until):
             if stratum > self.stratum:
                 self._close()
                 self.stratum = stratum
@@ -139,6 +141,15 @@ class Spikes:
                 break
             if spike.slot < until:
                 spike.causes = present(spike, marks)
+
+    def _strata_before(self, until: int) -> Sequence[int]:
+        """The strata of all that waits to be counted and ended before slot `until`, ascending."""
+        pending = [*self._waiting[:1], *self._waiting[-1:], *(trial.slot for trial in self._waiting_trials)]
+        if not pending or (first := min(pending)) >= until:
+            return ()
+        if max(pending) // STRATUM_SLOTS == first // STRATUM_SLOTS:  # nearly always
+            return (first // STRATUM_SLOTS,)
+        return sorted({slot // STRATUM_SLOTS for slot in (*pending, *self._waiting) if slot < until})
 
     def _count(self, until: int, marks: tuple[Marks, ...]) -> None:
         at = bisect_left(self._waiting, until)

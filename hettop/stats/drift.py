@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,8 +80,7 @@ class Level:
     slack: float
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(NamedTuple):
     """Block medians beside the level, all on one side: the first and the last block that were."""
 
     first: int
@@ -159,25 +159,31 @@ def residuals(blocks: Int64Array, level: Level, unit_ns: float = 1.0) -> Float64
 
 def follow(distances: Float64Array, first_block: int, stays: Stays, slack: float) -> tuple[Stays, Alarm | None]:
     """Take in blocks in their order, the first of number `first_block`, up to an alarm."""
+    above, below, longest = stays.above, stays.below, stays.longest
     beside = np.flatnonzero(np.abs(distances) > slack)
     for place, distance in zip(beside.tolist(), distances[beside].tolist(), strict=True):
         block = first_block + place
-        stays = _without_ended(stays, block - 1)
-        stay = stays.above if distance > 0 else stays.below
-        stay = Stay(block if stay is None else stay.first, block)
-        stays = replace(stays, above=stay) if distance > 0 else replace(stays, below=stay)
-        if stay.first >= HELD and stay.blocks >= max(LASTING, TIMES_LONGEST * stays.longest):
-            return stays, Alarm(stay.first, block)
-    return _without_ended(stays, first_block + len(distances) - 1), None
+        above, below, longest = _without_ended(above, below, longest, block - 1)
+        if distance > 0:
+            above = stay = Stay(block if above is None else above.first, block)
+        else:
+            below = stay = Stay(block if below is None else below.first, block)
+        if stay.first >= HELD and stay.blocks >= max(LASTING, TIMES_LONGEST * longest):
+            return Stays(above, below, longest), Alarm(stay.first, block)
+    return Stays(*_without_ended(above, below, longest, first_block + len(distances) - 1)), None
 
 
-def _without_ended(stays: Stays, block: int) -> Stays:
-    """The stays that go on after `block`."""
-    ended = [stay for stay in stays.going_on if block - stay.last >= APART]
-    if not ended:
-        return stays
-    above, below = (None if stay in ended else stay for stay in (stays.above, stays.below))
-    return Stays(above, below, max(stays.longest, *(stay.blocks for stay in ended)))
+def _without_ended(
+    above: Stay | None, below: Stay | None, longest: int, block: int
+) -> tuple[Stay | None, Stay | None, int]:
+    """The stays that go on after `block`, and the longest that ended."""
+    if above is not None and block - above.last >= APART:
+        longest = max(longest, above.blocks)
+        above = None
+    if below is not None and block - below.last >= APART:
+        longest = max(longest, below.blocks)
+        below = None
+    return above, below, longest
 
 
 def may_be_learned_again(stays: Stays, blocks: int) -> bool:
