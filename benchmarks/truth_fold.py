@@ -33,7 +33,11 @@ def cases() -> Iterator[Case]:
 
 
 def _drift_cases() -> Iterator[Case]:
-    for name, null in {"AR .9": autoregressive(0.9), "states staying 500": states(500)}.items():
+    for name, null in {
+        "AR .9": autoregressive(0.9),
+        "states staying 500": states(500),
+        "states staying 1,000": states(1000),
+    }.items():
         for n in LENGTHS:
             yield f"{name}, n={n:,}", ("drift",), _drift_trial(null, n)
     for name, null in {**NULLS, "AR .998": autoregressive(0.998)}.items():

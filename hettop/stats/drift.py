@@ -44,7 +44,7 @@ LASTING = 100
 """Blocks (5,000 samples) for which the new level lasts before it is called drift: a state that is left after 1,000
 samples on average lasts as long in 0.7% of its stays."""
 
-TIMES_LONGEST = 5
+TIMES_LONGEST = 6
 """And so many times the longest stay beside the level that ended: what comes and goes teaches how long it lasts."""
 
 HELD = 50

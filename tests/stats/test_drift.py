@@ -97,9 +97,9 @@ def test_a_level_left_before_50_blocks_says_nothing() -> None:
     assert follow(np.array([0.0] * HELD + [0.2] * 500), 0, Stays(), 0.03)[1] == Alarm(HELD, HELD + 99)
 
 
-def test_after_a_stay_of_40_blocks_the_next_one_needs_200() -> None:
+def test_after_a_stay_of_40_blocks_the_next_one_needs_240() -> None:
     before = np.array([0.0] * 60 + [-0.2] * 40 + [0.0] * 10)
-    assert follow(np.concatenate((before, [0.2] * 300)), 0, Stays(), 0.03)[1] == Alarm(began=110, at=309)
+    assert follow(np.concatenate((before, [0.2] * 300)), 0, Stays(), 0.03)[1] == Alarm(began=110, at=349)
 
 
 def test_two_blocks_of_noise_do_not_end_a_stay_and_three_do() -> None:
