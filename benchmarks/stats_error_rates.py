@@ -16,15 +16,14 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that it runs from a checkout, too
 
+from benchmarks.truth_fold import drifted, named_causes
 from hettop.session import causes
-from hettop.stats.causes import Verdict
-from hettop.stats.drift import BLOCK, DECIMALS, REFERENCE, Sums, cusum, level_of, medians, residuals
 from hettop.stats.histogram import Histogram, bucket_middle
 from hettop.stats.modes import find_modes, find_modes_weighted
 from hettop.stats.quantiles import interval_of
 from hettop.stats.resampling import resampled_levels
 from hettop.stats.spikes import fence_of_histogram, fence_of_samples
-from tests.session.storms import Storm, folded
+from tests.session.storms import Storm
 
 Samples = npt.NDArray[np.float64]
 Row = tuple[str, str, str]
@@ -330,30 +329,20 @@ def drift_rows(seeds: int) -> Iterator[Row]:
         "autocorrelation .9": lambda rng, n: correlated(rng, n, 0.9),
         "log-normal, sd 30 %": lambda rng, n: np.asarray(1.8e6 * np.exp(rng.normal(0, 0.3, n))),
     }
-    step_at, n = 1000, 5000
+    step_at, n = 3000, 12_000
     for name, shape in shapes.items():
         false, late = 0, []
         for seed in range(seeds):
             samples = shape(np.random.default_rng(seed), n)
-            false += drift_alarm(samples) is not None
-            samples[REFERENCE + step_at :] *= 1.196
-            at = drift_alarm(samples)
+            false += drifted(samples / 1e6) is not None
+            samples[step_at:] *= 1.196
+            at = drifted(samples / 1e6)
             late += [] if at is None or at < step_at else [at - step_at]
         median, most = np.quantile(late, (0.5, 0.95)).tolist()
         measured = (
             f"{percent(false, seeds)}; {percent(len(late), seeds)} after {median:.0f} samples, 95 % after {most:.0f}"
         )
-        yield f"drift: false alarms in {n - REFERENCE:,} samples; a step of 19.6 % found", name, measured
-
-
-def drift_alarm(samples: Samples) -> int | None:
-    """Samples after the reference at which the alarm was certain."""
-    whole = samples.astype(np.int64)
-    first, rest = whole[:REFERENCE], whole[REFERENCE:]
-    level = level_of(histogram_of(first), medians(first[: REFERENCE // BLOCK * BLOCK].reshape(-1, BLOCK)).tolist())
-    blocks = rest[: len(rest) // BLOCK * BLOCK].reshape(-1, BLOCK)
-    alarm = cusum(np.round(residuals(blocks, level), DECIMALS), 0, Sums(), level)[1]
-    return None if alarm is None else (alarm.at + 1) * BLOCK
+        yield f"drift: false alarms in {n:,} samples; a step of 19.6 % found", name, measured
 
 
 def cause_rows(seeds: int) -> Iterator[Row]:
@@ -376,17 +365,17 @@ def cause_rows(seeds: int) -> Iterator[Row]:
             named = named_causes(storm, sorted(storm.spikes_of(cause, 0.8) + storm.random_spikes(10)))
             found += cause in named
             others += bool(named - {cause})
-        measured = f"{percent(found, seeds)} ({percent(others, seeds)})"
+        half = sum(cause in named_causes(storm, half_of(storm, cause)) for storm in map(Storm, range(seeds)))
+        measured = f"{percent(found, seeds)} ({percent(others, seeds)}); of half of the spikes {percent(half, seeds)}"
         happened = len(Storm(0).at[cause])
         words = f"{causes.CAUSES[cause].words}, {happened} times"
         yield "causes of spikes: the right one named (another, too)", words, measured
 
 
-def named_causes(storm: Storm, spikes: list[int], slow_ns: tuple[int, int] = (35_000_000, 45_000_000)) -> set[int]:
-    session = folded(storm.events(spikes, slow_ns))
-    (condition,) = session.conditions.values()
-    judged = condition.found.judged(session.causes.of(condition.key.unit), condition.wall.n)
-    return {cause for cause, each in judged.items() if each.verdict is Verdict.MORE}
+def half_of(storm: Storm, cause: int) -> list[int]:
+    """Spikes of which half were caused by `cause`."""
+    caused = storm.spikes_of(cause, 0.8)
+    return sorted(caused + storm.random_spikes(len(caused)))
 
 
 def in_bursts(storm: Storm) -> list[int]:

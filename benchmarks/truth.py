@@ -17,6 +17,8 @@ import numpy as np
 from benchmarks.nulls import NULLS, Null, Samples, autoregressive, bursts, lognormal, states, true_quantile, turns
 from benchmarks.plan import Plan
 from benchmarks.rows import Row
+from benchmarks.truth_fold import cases as cases_of_the_fold
+from benchmarks.truth_looks import cases_of_looks
 from hettop.analysis.budget import Budget, judge
 from hettop.analysis.comparison import compare
 from hettop.analysis.ranking import difference
@@ -82,6 +84,8 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
     name = f"a call in 200 takes 400 ms, 30 Hz, turns of two units, n={STALLS_N:,}"
     yield name, ("budget at P99 of the response met",), _rate_trial(STALLS_N)
     yield from _comparison_cases()
+    yield from cases_of_the_fold()
+    yield from cases_of_looks(true_quantile)
     for rounds in (3, 4, 5, 8):
         yield f"no gain, {rounds} rounds", ("gain proven",), _gain_trial(rounds)
 

@@ -34,7 +34,7 @@ NULLS = {
 STATEMENTS = ("until proven, order", "until proven, P90 met", "live, order", "live, P90 met", "live, advice")
 
 
-def cases(true_p90: Callable[[Null, float], float]) -> Iterator[tuple[str, Sequence[str], Trial]]:
+def cases_of_looks(true_p90: Callable[[Null, float], float]) -> Iterator[tuple[str, Sequence[str], Trial]]:
     for name, null in NULLS.items():
         limit = true_p90(null, 0.9) * (1 - 1e-9)
         yield f"{TURNS} turns of {TURN}, {name}", STATEMENTS, _trial(null, Question(budget=Budget(limit, 0.9)))

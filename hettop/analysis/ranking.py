@@ -14,30 +14,57 @@ import numpy.typing as npt
 
 from hettop.analysis.unit_samples import Measured
 from hettop.stats.quantiles import CONFIDENCE
-from hettop.stats.resampling import STRETCH, mean_interval
+from hettop.stats.resampling import STRETCH, mean_interval, quantile_bounds
 
 BY_ENERGY, BY_FASTEST = "inferences per joule", "1/min"
 
 
+TAIL_LEVELS = (0.99, 0.9)
+"""Quantiles that say how predictable units are: the highest one that all units have samples for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TailRatio:
+    """The `level` quantile over the median of a unit, and its 95% interval; None where a side has no bound."""
+
+    unit: str
+    level: float
+    ratio: float
+    low: float | None
+    high: float | None
+
+    def overlaps(self, other: TailRatio) -> bool:
+        """Whether the intervals of the two have a value in common."""
+        return _at_most(self.low, other.high) and _at_most(other.low, self.high)
+
+
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Unit names, best first. `efficiency_by` is `inferences per joule`, or `1/min` unless all units have energy."""
+    """Unit names, best first. `efficiency_by` is `inferences per joule`, or `1/min` unless all units have energy.
+
+    `tails` are the units by the ratio of a high quantile to the median, which no single sample decides.
+    """
 
     latency: tuple[str, ...]
     stability: tuple[str, ...]
     efficiency: tuple[str, ...]
     consistency: tuple[str, ...]
     efficiency_by: str
+    tails: tuple[TailRatio, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A unit for each purpose, None without any; `avoid` has one at most, and none unless there are two units."""
+    """A unit for each purpose, None without any; `avoid` has one at most, and none unless there are two units.
+
+    `predictable_ties` are the units that are not proven to differ from `predictable`.
+    """
 
     real_time: str | None
     predictable: str | None
     batch: str | None
     avoid: tuple[str, ...]
+    predictable_ties: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +104,32 @@ def rank(units: Sequence[Measured], energy_mj: dict[str, float | None]) -> Ranks
         efficiency=_ordered(units, lambda unit: energies[unit.unit] if by_energy else unit.min_ms),
         consistency=_ordered(units, tail),
         efficiency_by=BY_ENERGY if by_energy else BY_FASTEST,
+        tails=tail_ratios(units),
     )
+
+
+def tail_ratios(units: Sequence[Measured]) -> tuple[TailRatio, ...]:
+    """Lowest first, all at the same level."""
+    for level in TAIL_LEVELS:
+        found = [_tail_ratio(unit, level) for unit in units]
+        if level == TAIL_LEVELS[-1] or all(each.high is not None for each in found):
+            break
+    return tuple(sorted(found, key=lambda each: each.ratio))
+
+
+def _tail_ratio(unit: Measured, level: float) -> TailRatio:
+    """Both quantiles are within their bounds at once with a confidence of 95% (Bonferroni)."""
+    median, high = (quantile_bounds(unit.samples_ms, q, (1 + CONFIDENCE) / 2) for q in (0.5, level))
+    ratio = float(np.quantile(unit.samples_ms, level)) / unit.p50_ms if unit.p50_ms > 0 else float("inf")
+    return TailRatio(unit.unit, level, ratio, _over(high.low, median.high), _over(high.high, median.low))
+
+
+def _over(value: float | None, by: float | None) -> float | None:
+    return value / by if value is not None and by else None
+
+
+def _at_most(low: float | None, high: float | None) -> bool:
+    return low is None or high is None or low <= high
 
 
 def advise(units: Sequence[Measured], ranks: Ranks) -> Advice:
@@ -86,9 +138,10 @@ def advise(units: Sequence[Measured], ranks: Ranks) -> Advice:
     worst = {ranks.latency[-1], ranks.stability[-1]} if several else set()
     return Advice(
         real_time=ranks.latency[0] if units else None,
-        predictable=ranks.stability[0] if units else None,
+        predictable=ranks.tails[0].unit if ranks.tails else None,
         batch=batch[0] if units else None,
         avoid=tuple(worst) if len(worst) == 1 else (),
+        predictable_ties=tuple(each.unit for each in ranks.tails[1:] if each.overlaps(ranks.tails[0])),
     )
 
 

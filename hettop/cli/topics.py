@@ -86,7 +86,7 @@ Some systems report 0 W under load, so 0 is evidence only for a validated rail: 
 """
 
 VERDICT = """
-`v` on the screen, or `hettop decide RECORDING`, recommends a unit: the lowest mean for real time, the lowest max/min
+`v` on the screen, or `hettop decide RECORDING`, recommends a unit: the lowest mean for real time, the lowest P99/P50
 for predictable latency, the lowest median for batches, the least energy on battery. It also names units to avoid.
 
 A requirement counts as met only if it is proven: if a 95% interval contains the limit, the verdict is undecided and

@@ -108,7 +108,12 @@ class CauseCounts(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SpikesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was counted of candidate causes at the spikes of a condition and at its other moments (`session.spikes`)."""
+    """What was counted of candidate causes at the spikes of a condition and at its other moments (`session.spikes`).
+
+    `trials`, `moments` and the distances of `counts` are of one `stratum` (ten seconds, by number); `past` are the
+    spikes of those before it, `expected` their hits by chance by cause, `idle` samples and those after a pause by
+    stratum, `intervals` those between the last spikes that count, in slots. `idle_samples` is of the first fold.
+    """
 
     moments: Count = 0
     idle_samples: Count = 0
@@ -120,6 +125,11 @@ class SpikesState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     waiting_trials: Annotated[list[tuple[Count, Count, bool]], msgspec.Meta(max_length=SLOTS_NAMED)] = []
     recent_causes: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
     recent_idle: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
+    stratum: Count = 0
+    past: Count = 0
+    expected: Annotated[list[tuple[Count, Ratio]], msgspec.Meta(max_length=16)] = []
+    idle: Annotated[list[tuple[Count, Count, Count]], msgspec.Meta(max_length=SLOTS_NAMED)] = []
+    intervals: Annotated[list[Count], msgspec.Meta(max_length=64)] = []
 
 
 class FramesState(msgspec.Struct, frozen=True, array_like=True):
@@ -166,11 +176,14 @@ class GapState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the search for drift stands: the level that samples had at first, and what may have begun since.
+    """How the search for drift stands: the level that samples had so far, and what may have begun since.
 
-    `blocks` of 50 samples were looked at; `rest` waits for the next to fill (ns, halved so often that its median has 11
-    bits once there is a level). `level` is (median, slack, threshold); `alarm` (block where it began, block at which it
-    was certain, and when each was). `after` and `recent` are distances of blocks from the level, as logarithms.
+    `blocks` of 50 samples were looked at; `rest` waits for the next to fill (ns, `halved` so often that the first
+    level's median has 11 bits, once there is a level). `level` is (median, distance that is ignored, unused); it is
+    learned again from the first `due` samples or more. `above` and `below` are stays beside it (first block, last
+    block, when it began), `longest` is the longest that ended, in blocks. `alarm` is (block where it began, block at
+    which it was proven, and when each was). `after` and `recent` are distances of blocks from the level, as logarithms.
+    `sums`, `sums_from` and `sums_ns` are of the first fold and are not read.
     """
 
     blocks: Count = 0
@@ -180,6 +193,11 @@ class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     level: tuple[Ratio, Ratio, Ratio] | None = None
     centers_ns: Annotated[list[Ratio], msgspec.Meta(max_length=32)] = []
     edges_ns: Annotated[list[Ratio], msgspec.Meta(max_length=32)] = []
+    due: Count = 0
+    halved: Annotated[int, msgspec.Meta(ge=0, le=63)] | None = None
+    above: tuple[Count, Count, Nanoseconds] | None = None
+    below: tuple[Count, Count, Nanoseconds] | None = None
+    longest: Count = 0
     sums: tuple[Ratio, Ratio] | None = None
     sums_from: tuple[Count, Count] | None = None
     sums_ns: tuple[Nanoseconds, Nanoseconds] | None = None

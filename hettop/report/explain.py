@@ -26,8 +26,8 @@ STATISTICS = (
     "at least 5% of the samples. Tables use the threshold from all samples; the live count uses the threshold active "
     "at the time.",
     "Times are wall times per call, measured in the process that runs the model.",
-    "Correlated events are tested against other moments of the same condition, at a false-positive rate of at most 1% "
-    "per condition. Correlation is not proof of a cause.",
+    "Correlated events are tested against other moments of the same ten seconds, at a false-positive rate of at most "
+    "1% per condition. Correlation is not proof of a cause.",
 )
 
 

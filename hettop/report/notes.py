@@ -15,9 +15,11 @@ from hettop.report.page import Block, Paragraph, Table
 from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
+from hettop.session.states import FALSE_ALARMS
 from hettop.session.statistics import IdleGap, Statistics
 from hettop.session.tokens import PREFILL, TokensPerCall, tokens_per_call
 from hettop.stats.clock import has_lost
+from hettop.stats.spikes import WIDE_TIMES
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -73,6 +75,21 @@ def dependence_notes(rows: Sequence[Statistics]) -> list[str]:
     return [f"samples depend on each other; effective sample size for P90: {sizes}"] if dependent else []
 
 
+def spread_notes(rows: Sequence[Statistics]) -> list[str]:
+    """Which units' latencies spread too widely to detect spikes, with what to look at instead."""
+    found = []
+    for row in rows:
+        if row.spikes is None or row.spikes.fence_ms is None or not row.p50_ms:
+            continue
+        times = row.spikes.fence_ms / row.p50_ms
+        if times > WIDE_TIMES:
+            found.append(
+                f"{name(row)}: latencies spread too widely to detect spikes: the threshold is {significant(times)}x "
+                "the median; use P99 or P99.9"
+            )
+    return found
+
+
 def drift_notes(rows: Sequence[Statistics]) -> list[str]:
     """A sentence for each condition whose level has moved; nothing for the others."""
     return [_note(row, row.drift) for row in rows if row.drift is not None]
@@ -83,7 +100,8 @@ def _note(row: Statistics, drift: dict[str, float]) -> str:
     change = percent(drift["after_ms"] / drift["before_ms"] - 1, signed=True)
     moved = f"{milliseconds(drift['before_ms'])} → {milliseconds(drift['after_ms'])} ms ({change})"
     since = f"sample {count(round(drift['from_sample']))}, {clock(round(drift['from_s'] * NS_PER_S))}"
-    return f"{name} drifted: median {moved} from {since} on, {milliseconds(drift['now_ms'])} ms at the end"
+    now = f"{milliseconds(drift['now_ms'])} ms at the end"
+    return f"{name} drifted: median {moved} from {since} on, {now}, {FALSE_ALARMS}"
 
 
 def clock_notes(session: Session) -> list[str]:

@@ -22,6 +22,7 @@ from hettop.report.notes import (
     gap_blocks,
     power_line,
     protocol_notes,
+    spread_notes,
     token_notes,
 )
 from hettop.report.page import Block, Facts, Items, Page, Paragraph, Section, Table
@@ -170,7 +171,8 @@ def _latency(session: Session, rows: Sequence[Statistics]) -> Iterator[Block]:
     yield _table(PACE, [_pace_row(row) for row in measured])
     yield from gap_blocks(measured)
     notes = [*protocol_notes(session, measured), *token_notes(session, rows), *beside_notes(session)]
-    notes += [*dependence_notes(measured), *_modes(measured), *drift_notes(measured), *_needs(measured)]
+    notes += [*dependence_notes(measured), *_modes(measured), *spread_notes(measured), *drift_notes(measured)]
+    notes += _needs(measured)
     if notes:
         yield Items(notes)
     yield from histogram_figures(session)

@@ -47,7 +47,7 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
             yield _causes(rows)
     yield Paragraph(
         "At spikes: share of spikes during which the event was present. Otherwise: share expected at "
-        "all other moments of the condition. p: probability of as many by chance. Correlation is not "
+        "other moments of the same ten seconds. p: probability of as many by chance. Correlation is not "
         "proof of a cause."
     )
     yield from _list(spikes(session, None, None, session.t).rows)
@@ -66,7 +66,7 @@ def _sentence(session: Session, condition: Condition) -> str:
     elif tested:
         words = "no significant correlation"
     else:
-        words = "too few spikes to test for correlation"
+        words = "insufficient data: too few spikes, or at a fixed interval"
     missing = unwatched(session, condition.key)
     lacking = f" (not observed: {', '.join(missing)})" if missing else ""
     return f"{_name(condition)}: {_counted(condition.spikes)}, {words}{lacking}"

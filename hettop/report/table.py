@@ -14,6 +14,7 @@ from hettop.report.notes import (
     gap_blocks,
     power_notes,
     protocol_notes,
+    spread_notes,
     token_notes,
 )
 from hettop.report.page import Block, Items, Paragraph, Table
@@ -21,6 +22,7 @@ from hettop.report.spikes_section import cause_notes
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
 from hettop.stats.spikes import MIN_SPIKE_SAMPLES
+from hettop.stats.steady import PART, SEEN_WITHIN
 from hettop.text import clean
 
 REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
@@ -69,7 +71,12 @@ def _warmup(row: Statistics) -> str:
     if row.warmup_steady is None:
         return ""
     calls = len(row.warmup_ms)
-    return f"warmed up until steady, {calls} calls" if row.warmup_steady else f"not steady within {calls} calls"
+    if not row.warmup_steady:
+        return f"not steady within {calls} calls"
+    seen = (
+        f"no trend over the last {round(PART * calls)}; changes slower than about {SEEN_WITHIN} calls may not be seen"
+    )
+    return f"warmed up until steady, {calls} calls ({seen})"
 
 
 def _plan(row: Statistics) -> str:
@@ -167,7 +174,7 @@ def _failures(rows: Sequence[Statistics]) -> list[str]:
 
 def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes = [f"{_name(row)}: {_modes(row)}" for row in rows if row.modes and len(row.modes) > 1]
-    notes += drift_notes(rows)
+    notes += [*spread_notes(rows), *drift_notes(rows)]
     notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
     unknown = [clean(name, 30) for name in dict.fromkeys(row.unit for row in rows if row.n and not row.placed)]

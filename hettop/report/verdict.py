@@ -97,11 +97,13 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
             "stability": list(verdict.ranks.stability),
             "efficiency": list(verdict.ranks.efficiency),
             "consistency": list(verdict.ranks.consistency),
+            "robust_stability": [each.unit for each in verdict.ranks.tails],
         },
         "efficiency_by": verdict.ranks.efficiency_by,
         "advice": {
             "real_time": verdict.advice.real_time,
             "predictable": verdict.advice.predictable,
+            "predictable_ties": list(verdict.advice.predictable_ties),
             "batch": verdict.advice.batch,
             "avoid": list(verdict.advice.avoid),
         },

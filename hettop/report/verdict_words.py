@@ -92,8 +92,7 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
             ("real time", given.real_time, f"lowest mean, {_ms(units[given.real_time].mean_ms)}{_lead(verdict)}")
         )
     if given.predictable:
-        unit = units[given.predictable]
-        found.append(("predictable", unit.unit, f"lowest max/min, {_ratio(spread(unit))}"))
+        found.append(("predictable", given.predictable, _why_predictable(verdict)))
     if given.batch:
         unit = units[given.batch]
         found.append(("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)} (~ P50 ignores outliers)"))
@@ -104,6 +103,17 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
             continue
         found.append(("avoid", name, f"highest mean, {_ms(unit.mean_ms)}, and highest max/min, {_ratio(spread(unit))}"))
     return [(purpose, clean(unit, 30), why) for purpose, unit, why in found]
+
+
+def _why_predictable(verdict: Verdict) -> str:
+    """The ratio of a high quantile to the median, and which units are not proven to differ by it."""
+    found, ties = verdict.ranks.tails[0], verdict.advice.predictable_ties
+    known = found.low is not None and found.high is not None
+    interval = f"95% interval {_ratio(found.low or 0)} to {_ratio(found.high or 0)}" if known else "no 95% interval"
+    not_proven = (
+        f"; not proven to differ from {', '.join(clean(name, 30) for name in ties[:UNITS_NAMED])}" if ties else ""
+    )
+    return f"lowest P{100 * found.level:g}/P50, {_ratio(found.ratio)} ({interval}){not_proven}"
 
 
 def _answer(verdict: Verdict) -> list[tuple[str, str, str]]:

@@ -31,7 +31,6 @@ from hettop.session.gaps import Gaps
 from hettop.session.rails import RailSums
 from hettop.session.spikes import IDLE_NS, Spikes
 from hettop.stats.batches import Batches
-from hettop.stats.drift import REFERENCE
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
 from hettop.stats.quantiles import early_stopping_rank, quantile, quantile_interval
@@ -145,8 +144,7 @@ class Condition:
         # Nearly always the longest gap and the longest latency are enough to exclude spikes and causes.
         longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
         idle = pauses(window, gap_before) if max(widest, gap_before or 0) >= IDLE_NS else None
-        count = 0 if idle is None else int(np.count_nonzero(idle))
-        self.found.ran(ends, longest + widest, count, settled)
+        self.found.ran(ends, longest + widest, idle, settled)
         self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
         self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (wait_ns if gap_before is None else gap_before)
@@ -167,23 +165,17 @@ class Condition:
                     self.found.add(int(ends[at]), int(latencies[at]), idle=idle, settled=around.settled)
             self.wall.add(part)
             self.dependence.add(part, self.wall)
-            if self.drift.level is None and self.wall.n <= REFERENCE:
-                self._begin_drift(part, ends[done:until])
-                followed = until
             if self.wall.n == next_fence_at(self.wall.n - 1):
+                if self.drift.due(self.wall.n):
+                    self.drift.add(latencies[followed:until], ends[followed:until])
+                    self.drift.learn(self.wall.histogram)
+                    followed = until
                 fence = fence_of_histogram(self.wall.histogram)
                 # Two modes far apart can put it beyond all that is believed; there it finds nothing either way.
                 limit = None if fence is None else min(round(fence), LATENCY_LIMIT_NS)
                 self.thresholds.renew(int(ends[min(until, len(ends)) - 1]), limit)
             done = until
-        if self.drift.level is not None:
-            self.drift.add(latencies[followed:], ends[followed:])
-
-    def _begin_drift(self, latencies: Column, ends: Column) -> None:
-        """The first samples set the level. A threshold is renewed at their last, so no part goes beyond it."""
-        self.drift.add(latencies, ends)
-        if self.wall.n == REFERENCE:
-            self.drift.begin(self.wall.histogram)
+        self.drift.add(latencies[followed:], ends[followed:])
 
     def _add_responses(self, responses: Column, ends: Column, limit_ns: int | None) -> None:
         self.response = self.response or DurationSeries(self._raw_limit)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,13 +16,30 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import LARGEST_EXACT, Column, DriftState
-from hettop.stats.drift import BLOCK, DECIMALS, MIDDLE, Alarm, Level, Sums, cusum, level_of, medians, residuals
+from hettop.stats.drift import (
+    BLOCK,
+    DECIMALS,
+    MIDDLE,
+    REFERENCE,
+    Alarm,
+    Level,
+    Stay,
+    Stays,
+    follow,
+    level_of,
+    may_be_learned_again,
+    medians,
+    residuals,
+)
 from hettop.stats.histogram import Histogram
 
 Distances = npt.NDArray[np.float64]
 
 AFTER_BLOCKS = 10
-"""Blocks (500 samples) whose median says what the level is since the drift began, and what it is now."""
+"""Blocks (500 samples) whose median is the level at which the drift was proven, and what it is now."""
+
+NO_THRESHOLD = 1.0
+"""Readers of the first fold take a level's third figure for a threshold."""
 
 KEPT_BITS = 11
 """Of the samples that wait for their block to fill: a twentieth of a percent, in numbers short enough for keyframes."""
@@ -58,7 +75,7 @@ class _Calm(NamedTuple):
 class Drifted:
     """The level moved at sample number `from_sample` (from 0), which began at `from_ns`; known at `known_ns`.
 
-    Medians in ns: of what was before, since the drift began, and of the last samples.
+    Medians in ns: of what was before, when the drift was proven, and of the last samples.
     """
 
     from_sample: int
@@ -70,18 +87,19 @@ class Drifted:
 
 
 class Drift:
-    """Feed it the steady samples in order, and `begin` when `REFERENCE` of them have come."""
+    """Feed it the steady samples in order, and `learn` the level from all of them once it is `due`."""
 
     def __init__(self) -> None:
         self.level: Level | None = None
+        self._due = REFERENCE
         self._reference: list[int] = []
         self._rest: Column = np.empty(0, dtype=np.int64)
         self._rest_from_ns = 0
         self._shift = 0
         self._calm: list[_Calm] = []
         self._blocks = 0
-        self._sums = Sums()
-        self._up_ns = self._down_ns = self._began_ns = 0
+        self._stays = Stays()
+        self._above_ns = self._below_ns = self._began_ns = 0
         self._alarm: Alarm | None = None
         self._known_ns = 0
         self._reported = False
@@ -104,23 +122,39 @@ class Drift:
             at = len(latencies) - len(self._rest)
             self._rest_from_ns = int(ends[at] - latencies[at])
 
-    def begin(self, hist: Histogram) -> None:
-        """What came so far, `hist`, is the level from now on."""
-        self._set_level(level_of(hist, self._reference))
-        self._rest = self._rest >> self._shift
-        self._reference = []
+    def due(self, n: int) -> bool:
+        """Whether the level is to be learned from the first `n` samples: at `REFERENCE`, and at twice as many each time
+        as long as none moved for good."""
+        return self._alarm is None and n >= self._due
 
-    def _set_level(self, level: Level) -> None:
-        self.level = level
-        self._shift = max(0, round(level.median_ns).bit_length() - KEPT_BITS)
-        self._calm = _calm_parts(level, 1 << self._shift)
+    def learn(self, hist: Histogram) -> None:
+        """What came so far, `hist`, is the level from now on, unless a part of it may turn out to be a drift."""
+        if not may_be_learned_again(self._stays, self._blocks):
+            return
+        level = level_of(hist, self._reference)
+        if self.level is None:
+            self._set_level(level)
+            self._rest = self._rest >> self._shift
+        else:
+            slack = max(level.slack, self.level.slack)
+            self._set_level(replace(level, slack=slack), self._shift)  # samples that wait keep their unit
+        self._reference = []
+        self._stays = Stays(longest=self._stays.longest)
+        self._recent.clear()
+        self._due = 2 * hist.total
+
+    def _set_level(self, level: Level, shift: int | None = None) -> None:
+        if shift is None:
+            shift = max(0, round(level.median_ns).bit_length() - KEPT_BITS)
+        self.level, self._shift = level, shift
+        self._calm = _calm_parts(level, 1 << shift)
 
     def _is_quiet(self, blocks: Column) -> bool:
         """Whether surely no block is beyond the slack while nothing moves: mostly so, and found without a logarithm.
 
         Of several states: where less than half of a block is beyond it on either side, its median is not.
         """
-        if self._alarm is not None or self._sums.up or self._sums.down:
+        if self._alarm is not None or self._stays.going_on:
             return False
         if len(self._calm) == 1:
             blocks.partition(MIDDLE, axis=1)  # they are a copy, and the order within a block says nothing
@@ -154,8 +188,7 @@ class Drift:
         if self._alarm is None or self._reported:
             return None
         self._reported = True
-        until_alarm = self._after[: self._alarm.at - self._alarm.began + 1]
-        return self._drifted(until_alarm, until_alarm)
+        return self._drifted(self._after, self._after)
 
     def _take(self, blocks: Column, times: _Times) -> None:
         if self.level is None:
@@ -168,58 +201,49 @@ class Drift:
         distances = np.round(residuals(blocks, self.level, float(1 << self._shift)), DECIMALS)
         if self._alarm is None:
             self._look(distances, times, self.level)
-        elif len(self._after) < AFTER_BLOCKS:
-            self._after += distances[: AFTER_BLOCKS - len(self._after)].tolist()
         self._blocks += len(blocks)
         self._keep(distances)
 
     def _look(self, distances: Distances, times: _Times, level: Level) -> None:
         """Look for the first alarm."""
-        self._sums, self._alarm = cusum(distances, self._blocks, self._sums, level)
-        if self._sums.up_from >= self._blocks:
-            self._up_ns = times.begin(self._sums.up_from - self._blocks)
-        if self._sums.down_from >= self._blocks:
-            self._down_ns = times.begin(self._sums.down_from - self._blocks)
+        self._stays, self._alarm = follow(distances, self._blocks, self._stays, level.slack)
+        above, below = self._stays.above, self._stays.below
+        if above is not None and above.first >= self._blocks:
+            self._above_ns = times.begin(above.first - self._blocks)
+        if below is not None and below.first >= self._blocks:
+            self._below_ns = times.begin(below.first - self._blocks)
         if self._alarm is not None:
-            self._began_ns = self._up_ns if self._alarm.began == self._sums.up_from else self._down_ns
+            rose = above is not None and above.last == self._alarm.at
+            self._began_ns = self._above_ns if rose else self._below_ns
             self._known_ns = times.end(self._alarm.at - self._blocks)
-            known = [*self._recent, *distances.tolist()]
-            first = len(known) - (self._blocks + len(distances) - self._alarm.began)
-            self._after = known[max(0, first) :][:AFTER_BLOCKS]
+            until_alarm = distances[: self._alarm.at - self._blocks + 1].tolist()
+            self._after = [*self._recent, *until_alarm][-AFTER_BLOCKS:]
 
     def _keep(self, distances: Distances) -> None:
-        """Of the last blocks those that may turn out to be a drift; once there is one, they say where it is now."""
+        """The last blocks since the first stay that goes on began; once there is a drift, the last blocks."""
+        self._recent.extend(distances[-AFTER_BLOCKS:].tolist())
         if self._alarm is None:
-            rises = [since for sum_, since in self._rises if sum_]
-            if not rises:
-                self._recent.clear()
-                return
-            since = self._blocks - min(rises)
-            known = [*self._recent, *distances.tolist()][-since:]
-            self._recent.clear()
-            self._recent.extend(known)
-        else:
-            self._recent.extend(distances[-AFTER_BLOCKS:].tolist())
-
-    @property
-    def _rises(self) -> tuple[tuple[float, int], tuple[float, int]]:
-        return (self._sums.up, self._sums.up_from), (self._sums.down, self._sums.down_from)
+            first = min((stay.first for stay in self._stays.going_on), default=self._blocks)
+            while len(self._recent) > self._blocks - first:
+                self._recent.popleft()
 
     def state(self) -> DriftState:
         """For a keyframe."""
         level, alarm = self.level, self._alarm
-        rises = alarm is None and bool(self._sums.up or self._sums.down)
+        above, below = self._stays.above, self._stays.below
         return DriftState(
             blocks=self._blocks,
             reference=list(self._reference),
             rest=self._rest.tolist(),
             rest_from_ns=self._rest_from_ns if len(self._rest) else 0,
-            level=None if level is None else (level.median_ns, level.slack, level.threshold),
+            level=None if level is None else (level.median_ns, level.slack, NO_THRESHOLD),
             centers_ns=[] if level is None else list(level.centers_ns),
             edges_ns=[] if level is None else list(level.edges_ns),
-            sums=(self._sums.up, self._sums.down) if rises else None,
-            sums_from=(self._sums.up_from, self._sums.down_from) if rises else None,
-            sums_ns=(self._up_ns, self._down_ns) if rises else None,
+            due=self._due,
+            halved=self._shift,
+            above=None if above is None else (above.first, above.last, self._above_ns),
+            below=None if below is None else (below.first, below.last, self._below_ns),
+            longest=self._stays.longest,
             alarm=None if alarm is None else (alarm.began, alarm.at, self._began_ns, self._known_ns),
             after=list(self._after),
             recent=list(self._recent),
@@ -239,10 +263,12 @@ class Drift:
         if state.level is not None:
             if not state.centers_ns or len(state.edges_ns) != len(state.centers_ns) - 1:
                 raise ValueError("a keyframe's level has no centres")
-            drift._set_level(Level(state.level[0], tuple(state.centers_ns), tuple(state.edges_ns), *state.level[1:]))
-        if state.sums is not None and state.sums_from is not None and state.sums_ns is not None:
-            drift._sums = Sums(*state.sums, *state.sums_from)
-            drift._up_ns, drift._down_ns = state.sums_ns
+            level = Level(state.level[0], tuple(state.centers_ns), tuple(state.edges_ns), state.level[1])
+            drift._set_level(level, state.halved)
+        drift._due = state.due or REFERENCE
+        above, below = (None if stay is None else Stay(*stay[:2]) for stay in (state.above, state.below))
+        drift._stays = Stays(above, below, state.longest)
+        drift._above_ns, drift._below_ns = (0 if stay is None else stay[2] for stay in (state.above, state.below))
         if state.alarm is not None:
             drift._alarm, drift._reported = Alarm(*state.alarm[:2]), True
             drift._began_ns, drift._known_ns = state.alarm[2:]

@@ -13,14 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import Column
-from hettop.format import clock, milliseconds, percent, significant
+from hettop.format import clock, count, milliseconds, percent, significant
 from hettop.session.condition import Condition
 from hettop.session.drift import Drifted
+from hettop.stats.drift import FALSE_ALARM_EVERY
 from hettop.stats.histogram import bucket_low
 from hettop.stats.modes import Modes
 from hettop.stats.quantiles import linear_quantiles
 from hettop.stats.spikes import state_starts
 from hettop.units import NS_PER_MS, NS_PER_S
+
+FALSE_ALARMS = f"false alarm at most once in {count(FALSE_ALARM_EVERY)} samples on average"
+"""Of drift."""
 
 LOOKED_AT = 20_000
 """Of the last samples: enough for any mean, and half a millisecond of work."""
@@ -72,7 +76,9 @@ def drift_words(found: Drifted | None) -> str:
         return ""
     before, after, now = (milliseconds(value / NS_PER_MS) for value in (found.before_ns, found.after_ns, found.now_ns))
     change = percent(found.after_ns / found.before_ns - 1, signed=True)
-    return f"drifted: median {before} → {after} ms ({change}) since {clock(found.from_ns)}, now {now} ms"
+    return (
+        f"drifted: median {before} → {after} ms ({change}) since {clock(found.from_ns)}, now {now} ms, {FALSE_ALARMS}"
+    )
 
 
 Int64Array = npt.NDArray[np.int64]

@@ -424,7 +424,8 @@ def warmed_up(session: Session, unit: Unit) -> bool | None:
 
 class SpikeCause(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate under one condition. `inside`: share of the spikes that count (`spikes`, at least a second apart)
-    at which it was present; `outside`: what spikes as long would have at all other moments; `p`: of so many by chance.
+    at which it was present; `outside`: what spikes as long would have at other moments of the same ten
+    seconds; `p`: of so many by chance.
     """
 
     cause: str

@@ -1,8 +1,9 @@
-"""Tests which events are correlated with spikes: how often they occur at spikes and at other moments."""
+"""Tests which events are correlated with spikes: how often they occur at spikes and at other moments nearby."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -17,6 +18,13 @@ usual .05: a live screen is looked at again and again."""
 LEAST_SPIKES = 5
 """Fewer spikes are insufficient data."""
 
+REGULAR_SHARE = 0.5
+"""Of the intervals between spikes. Beyond it they come at a fixed interval, and all of them may meet another regular
+event because of its phase alone: they are no more evidence than one spike is."""
+
+REGULAR_WITHIN = 0.05
+"""Of an interval, and one slot at least: intervals that differ by less are the same."""
+
 _NEGLIGIBLE = 1e-12
 
 
@@ -30,7 +38,11 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """How many of the spikes had a cause present, and the probability that a moment taken at random would have."""
+    """How many of the spikes had a cause present, and the probability that a moment taken at random would have.
+
+    Where the probability depends on when the spike was, `chance` is its mean over the spikes: the tail of a binomial
+    with the mean is an upper bound of the true one (Hoeffding 1956).
+    """
 
     hits: int
     chance: float
@@ -70,8 +82,21 @@ def chance_of(distances: Sequence[int], moments: int, widths: Sequence[int]) -> 
     return found / (moments * spikes)
 
 
-def judge(causes: Sequence[Presence], spikes: int) -> list[Judged]:
+def are_regular(intervals: Sequence[int]) -> bool:
+    """Whether spikes come at a fixed interval, by the intervals between them in slots."""
+    ordered = sorted(intervals)
+    return any(_alike(interval, ordered) > REGULAR_SHARE * len(ordered) for interval in ordered)
+
+
+def _alike(interval: int, ordered: Sequence[int]) -> int:
+    within = max(1, REGULAR_WITHIN * interval)
+    return bisect_right(ordered, interval + within) - bisect_left(ordered, interval - within)
+
+
+def judge(causes: Sequence[Presence], spikes: int, *, regular: bool = False) -> list[Judged]:
     """A verdict for each cause, such that a cause is named by mistake in at most `LEVEL` of conditions.
+
+    regular: spikes come at a fixed interval, which proves nothing.
 
     A spike has the cause present by chance with probability `chance`; the p-value is the binomial's upper tail, which
     for spikes of unequal lengths is an upper bound (Hoeffding 1956). Over the causes, Holm's step-down rule (1979).
@@ -89,7 +114,7 @@ def judge(causes: Sequence[Presence], spikes: int) -> list[Judged]:
                 inside=cause.hits / spikes if spikes else None,
                 outside=cause.chance,
                 p=p if spikes else None,
-                verdict=Verdict.MORE if more and spikes >= LEAST_SPIKES else verdict,
+                verdict=Verdict.TOO_FEW if regular else Verdict.MORE if more and spikes >= LEAST_SPIKES else verdict,
             )
         )
     return found

@@ -1,15 +1,17 @@
 """Drift: whether a latency's level has moved for good, and since when; modes that come and go are not drift.
 
-CUSUM of Page (1954, Biometrika 41) on medians of 50 samples, because single latencies have tails that trip any sum of
-them.
+Medians of 50 samples are followed, because single latencies have tails. The level has moved where they stay beside it
+for `LASTING` blocks and much longer than ever before. Stays of a process that returns have an exponential tail: after m
+of them, one is k times as long as the longest with probability m! k! / (m + k)!, whatever they last on average. Over
+all m that sums to 1 / (k - 1), a bound for a session without end; `LASTING` excludes the first terms, which weigh most.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,14 +34,33 @@ REFERENCE = 512
 SLACK = 0.03
 """Relative change that is ignored, as a logarithm."""
 
-THRESHOLD = 0.15
-"""Sum of what goes beyond the slack at which it is called drift: a step of a fifth after one block."""
-
-SLACK_SPREADS, THRESHOLD_SPREADS = 1.0, 5.0
+SLACK_SPREADS = 1.0
 """The same in standard deviations of block medians, where latencies spread so widely that these rule."""
 
 MARGIN = 2.0
 """Block medians of samples that follow their predecessors spread more than those of independent ones."""
+
+LASTING = 100
+"""Blocks (5,000 samples) for which the new level lasts before it is called drift: a state that is left after 1,000
+samples on average lasts as long in 0.7% of its stays."""
+
+TIMES_LONGEST = 6
+"""And so many times the longest stay beside the level that ended: what comes and goes teaches how long it lasts."""
+
+HELD = 50
+"""Blocks (2,500 samples) for which the level before was held, or nothing is known of how long a level lasts."""
+
+FALSE_ALARM_EVERY = 1_000_000
+"""Samples to a false alarm, on average, at least: under each dependence of `benchmarks.nulls`, 5% of sessions of
+200,000 samples had one at most."""
+
+APART = 3
+"""So many blocks in a row that are not on its side end a stay: one that is not may be noise."""
+
+FEW = 3
+SHARE = 25
+"""The level may be learned again from all samples while a stay has so many blocks, or one in `SHARE` of all: fewer
+than a state of its own has (`stats.spikes.MIN_SHARE`)."""
 
 DECIMALS = 4
 """Of logarithms: a hundredth of a percent, so that they can be written down in few digits."""
@@ -50,29 +71,42 @@ _MEDIAN_SPREAD = 1.2533 * 1.4826
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What latencies were at first: median of all, centre of each state (ns, ascending), the latencies between states,
-    slack and threshold of the CUSUM (as logarithms)."""
+    """What latencies were so far: median of all, centre of each state (ns, ascending), the latencies between states,
+    and the distance from the level (as a logarithm) that is ignored."""
 
     median_ns: float
     centers_ns: tuple[float, ...]
     edges_ns: tuple[float, ...]
     slack: float
-    threshold: float
+
+
+class Stay(NamedTuple):
+    """Block medians beside the level, all on one side: the first and the last block that were."""
+
+    first: int
+    last: int
+
+    @property
+    def blocks(self) -> int:
+        return self.last - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """Where the CUSUM stands, up and down, and at which block each began to rise; `alarm` at which it was reached."""
+class Stays:
+    """The stay above the level and the one below it that go on, and the blocks of the longest that ended."""
 
-    up: float = 0.0
-    down: float = 0.0
-    up_from: int = 0
-    down_from: int = 0
+    above: Stay | None = None
+    below: Stay | None = None
+    longest: int = 0
+
+    @property
+    def going_on(self) -> tuple[Stay, ...]:
+        return tuple(stay for stay in (self.above, self.below) if stay is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """The level moved: blocks at which it began and at which that was certain."""
+    """The level moved: blocks at which it began and at which that was proven."""
 
     began: int
     at: int
@@ -100,7 +134,6 @@ def level_of(hist: Histogram, block_medians: Sequence[int]) -> Level:
         centers_ns=tuple(float(max(1, round(center))) for center in centers),
         edges_ns=tuple(bucket_low(starts).tolist()),
         slack=max(SLACK, round(SLACK_SPREADS * spread, DECIMALS)),
-        threshold=max(THRESHOLD, round(THRESHOLD_SPREADS * spread, DECIMALS)),
     )
 
 
@@ -124,24 +157,35 @@ def residuals(blocks: Int64Array, level: Level, unit_ns: float = 1.0) -> Float64
     return np.asarray((offsets[:, MIDDLE] + offsets[:, MIDDLE + 1]) / 2)
 
 
-def cusum(distances: Float64Array, first_block: int, sums: Sums, level: Level) -> tuple[Sums, Alarm | None]:
+def follow(distances: Float64Array, first_block: int, stays: Stays, slack: float) -> tuple[Stays, Alarm | None]:
     """Take in blocks in their order, the first of number `first_block`, up to an alarm."""
-    up, down, up_from, down_from = sums.up, sums.down, sums.up_from, sums.down_from
-    sizes = np.abs(distances)
-    if not (up or down) and float(sizes.max()) <= level.slack:
-        return sums, None
-    stirring = np.flatnonzero(sizes > level.slack).tolist()
-    place = 0 if up or down else next(iter(stirring), len(distances))
-    while place < len(distances):
-        block, distance = first_block + place, float(distances[place])
-        up_from = up_from if up else block
-        down_from = down_from if down else block
-        up = max(0.0, round(up + distance - level.slack, DECIMALS))
-        down = max(0.0, round(down - distance - level.slack, DECIMALS))
-        if max(up, down) > level.threshold:
-            return Sums(up, down, up_from, down_from), Alarm(up_from if up >= down else down_from, block)
-        place += 1
-        if not (up or down):  # until the next block that could move them, all stays as it is
-            following = bisect_left(stirring, place)
-            place = stirring[following] if following < len(stirring) else len(distances)
-    return Sums(up, down, up_from, down_from), None
+    above, below, longest = stays.above, stays.below, stays.longest
+    beside = np.flatnonzero(np.abs(distances) > slack)
+    for place, distance in zip(beside.tolist(), distances[beside].tolist(), strict=True):
+        block = first_block + place
+        above, below, longest = _without_ended(above, below, longest, block - 1)
+        if distance > 0:
+            above = stay = Stay(block if above is None else above.first, block)
+        else:
+            below = stay = Stay(block if below is None else below.first, block)
+        if stay.first >= HELD and stay.blocks >= max(LASTING, TIMES_LONGEST * longest):
+            return Stays(above, below, longest), Alarm(stay.first, block)
+    return Stays(*_without_ended(above, below, longest, first_block + len(distances) - 1)), None
+
+
+def _without_ended(
+    above: Stay | None, below: Stay | None, longest: int, block: int
+) -> tuple[Stay | None, Stay | None, int]:
+    """The stays that go on after `block`, and the longest that ended."""
+    if above is not None and block - above.last >= APART:
+        longest = max(longest, above.blocks)
+        above = None
+    if below is not None and block - below.last >= APART:
+        longest = max(longest, below.blocks)
+        below = None
+    return above, below, longest
+
+
+def may_be_learned_again(stays: Stays, blocks: int) -> bool:
+    """Whether no stay goes on that may turn out to be a drift: it would become a part of the level."""
+    return all(stay.first < HELD or blocks - stay.first <= max(FEW, blocks // SHARE) for stay in stays.going_on)

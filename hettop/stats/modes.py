@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hettop.stats.bandwidth import smooth
 from hettop.stats.dip import critical_dip, dip
 from hettop.stats.histogram import bucket_high, bucket_index, bucket_low
+from hettop.stats.resampling import dependence_time
 from hettop.stats.spikes import MIN_LATENCY_NS, fence_of_samples
 
 Float64Array = npt.NDArray[np.float64]
@@ -35,6 +36,13 @@ MAX_DIP_P = 0.05
 FIRM_SAMPLES = 300
 FIRM_DIP_P = 0.01
 """Several modes are tentative below the first or above the second: 3 modes of 3 are found in 99% from 300."""
+
+FIRM_EFFECTIVE = 20
+"""And below so many independent samples: a level that wanders slowly has rested at a few places by then, too."""
+
+FIRM_UNORDERED = 20_000
+"""Where only a histogram is left, which does not show how samples depend on each other, several modes are tentative
+below so many."""
 
 MAX_POINTS = 20_000
 """More than this does not improve a mode test and costs time: evenly spaced order statistics stand for the rest."""
@@ -67,11 +75,22 @@ class _Basin:
 
 
 def find_modes(samples_ns: npt.ArrayLike) -> Modes:
-    """Modes of samples (shape (n,), any order, ns): kernel density of the log latency, spikes removed."""
-    values = np.sort(np.asarray(samples_ns, dtype=np.float64).ravel())
+    """Modes of samples (shape (n,), in the order in which they were taken, ns): kernel density of the log latency,
+    spikes removed."""
+    samples = np.asarray(samples_ns, dtype=np.float64).ravel()
+    values = np.sort(samples)
     if values.size > MAX_POINTS:
         values = values[(np.arange(MAX_POINTS) * values.size) // MAX_POINTS]
-    return _modes_of_sorted(values)
+    found, depth = _modes_of_sorted(values)
+    if len(found) < 2 or samples.size < FIRM_SAMPLES:
+        return Modes(found, tentative=len(found) > 1)
+    firm = depth > critical_dip(values.size, FIRM_DIP_P) and _effective(samples) >= FIRM_EFFECTIVE
+    return Modes(found, tentative=not firm)
+
+
+def _effective(samples: Float64Array) -> float:
+    """How many independent samples they are worth."""
+    return samples.size / dependence_time(samples, 0.5)
 
 
 def find_modes_weighted(values_ns: npt.ArrayLike, counts: npt.ArrayLike) -> Modes:
@@ -90,22 +109,24 @@ def find_modes_weighted(values_ns: npt.ArrayLike, counts: npt.ArrayLike) -> Mode
     before = np.concatenate(([0], upto))[holder]
     within = (ranks - before) / (upto[holder] - before)
     low, high = bucket_low(index), bucket_high(index)
-    return _modes_of_sorted(low[holder] + within * (high - low)[holder])
+    found, depth = _modes_of_sorted(low[holder] + within * (high - low)[holder])
+    firm = total >= FIRM_UNORDERED and depth > critical_dip(points, FIRM_DIP_P)
+    return Modes(found, tentative=len(found) > 1 and not firm)
 
 
-def _modes_of_sorted(values: Float64Array) -> Modes:
+def _modes_of_sorted(values: Float64Array) -> tuple[tuple[Mode, ...], float]:
+    """The modes, and the dip where there are several."""
     if values.size == 0:
-        return Modes((), tentative=False)
+        return (), 0.0
     kept = _without_spikes(values)
     logs = np.log(np.maximum(_spread_ties(kept), MIN_LATENCY_NS))
     if logs[0] == logs[-1]:
-        return Modes((Mode(float(kept[0]), 1.0),), tentative=False)
+        return (Mode(float(kept[0]), 1.0),), 0.0
     grid, density = smooth(logs)
     basins = _significant_basins(grid, density, logs)
     if len(basins) > 1 and (depth := dip(logs)) > critical_dip(logs.size, MAX_DIP_P):
-        firm = logs.size >= FIRM_SAMPLES and depth > critical_dip(logs.size, FIRM_DIP_P)
-        return Modes(_measured(basins, grid, logs), tentative=not firm)
-    return Modes((Mode(math.exp(float(grid[int(np.argmax(density))])), 1.0),), tentative=False)
+        return _measured(basins, grid, logs), depth
+    return (Mode(math.exp(float(grid[int(np.argmax(density))])), 1.0),), 0.0
 
 
 def _without_spikes(values: Float64Array) -> Float64Array:

@@ -19,6 +19,9 @@ SLOW_STATE_MULTIPLE = 3.0
 """Of the median of a slow state, beyond which all is a spike: where a machine is busy, what is slow spreads over a
 decade, and ten of its MADs are beyond anything that happens."""
 
+WIDE_TIMES = 4.0
+"""Of the median of all samples: beyond it most of what a person calls a spike is below the threshold."""
+
 MIN_SPIKE_SAMPLES = 20
 """Below this the MAD itself errs by a quarter (asymptotic sd of a normal's MAD: 1 / sqrt(0.74 n)), and the spike
 threshold of a multimodal unit may be set by the few samples of one mode."""

@@ -21,6 +21,10 @@ PART = 0.75
 TOLERANCE = 0.05
 """Change left, of which a warm-up may end: below it a mean of the next hundreds is off by one or two per cent."""
 
+SEEN_WITHIN = 40
+"""Calls in which a change falls to 1/e, up to which it is seen: of 20%, the warm-up ended with more than `TOLERANCE`
+left in at most 5% of runs. Slower changes look flat over the first `LEAST` values."""
+
 
 def steady_at(latencies: Sequence[int], checked: int = 0) -> int | None:
     """After how many values they are steady first, looking after each `STEP` from `LEAST` on; None if they never are.

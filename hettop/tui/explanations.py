@@ -63,8 +63,8 @@ SCREENS: dict[str, str] = {
     ),
     "spikes": (
         "Single inferences far above the usual latency, and the events on the machine at the same time. An event is "
-        "called correlated only if it occurs at spikes significantly more often than at all other moments of the same "
-        "condition (a wrong result in at most 1 of 100 conditions); its name is highlighted in the list. A correlated "
+        "called correlated only if it occurs at spikes significantly more often than at other moments of the same ten "
+        "seconds (a wrong result in at most 1 of 100 conditions); its name is highlighted in the list. A correlated "
         "event is a candidate: it need not be the cause. The time resolution is 50 ms."
     ),
 }

@@ -29,6 +29,41 @@ def test_the_advice_is_the_reports() -> None:
     assert given.avoid == ("CPU_AND_GPU",)
 
 
+def test_one_stall_does_not_make_a_unit_unpredictable() -> None:
+    rng = np.random.default_rng(3)
+    narrow, wide = 2 * np.exp(rng.normal(0, 0.02, 2_000)), 2 * np.exp(rng.normal(0, 0.1, 2_000))
+    narrow[1_000] = 100.0
+    units = [unit_of(narrow, unit="narrow"), unit_of(wide, unit="wide")]
+    ranks = rank(units, NO_ENERGY)
+    assert ranks.stability == ("wide", "narrow")  # max/min
+    first, second = ranks.tails
+    assert (first.unit, first.level, second.unit) == ("narrow", 0.99, "wide")
+    # exp(2.326 x .02) = 1.048 and exp(2.326 x .1) = 1.262
+    assert first.ratio == pytest.approx(1.048, abs=0.01)
+    assert second.ratio == pytest.approx(1.262, abs=0.04)
+    assert first.low is not None
+    assert first.high is not None
+    assert first.low < 1.048 < first.high
+    given = advise(units, ranks)
+    assert (given.predictable, given.predictable_ties) == ("narrow", ())
+
+
+def test_units_that_are_alike_are_not_told_apart() -> None:
+    rng = np.random.default_rng(4)
+    units = [unit_of(2 * np.exp(rng.normal(0, 0.1, 400)), unit=name) for name in "AB"]
+    given = advise(units, rank(units, NO_ENERGY))
+    assert given.predictable_ties == tuple({"A", "B"} - {given.predictable})
+
+
+def test_too_few_samples_for_a_p99_are_judged_by_p90_and_few_of_all_by_nothing() -> None:
+    rng = np.random.default_rng(5)
+    many, hundred, ten = (unit_of(2 * np.exp(rng.normal(0, 0.1, n)), unit=str(n)) for n in (2_000, 100, 10))
+    assert {each.level for each in rank([many, many], NO_ENERGY).tails} == {0.99}
+    assert {each.level for each in rank([many, hundred], NO_ENERGY).tails} == {0.9}
+    (found,) = rank([ten], NO_ENERGY).tails
+    assert found.high is None
+
+
 def test_one_sample_decides_both_pairs_that_the_report_builds_on() -> None:
     found = {(pair.better, pair.worse): pair for pair in decided_by_few(UNITS)}
     assert set(found) == {("CPU_AND_NE", "ALL"), ("CPU_ONLY", "CPU_AND_GPU")}

@@ -335,6 +335,7 @@ def test_a_warm_up_until_steady_is_reported_in_the_table_and_overrides_a_protoco
     assert done.returncode == 0, done.stderr
     assert "overridden by --warmup auto, --runs 30" in " ".join(done.stdout.split())
     assert "warmed up until steady" in done.stdout
+    assert "no trend over the last" in done.stdout
 
 
 def test_open_and_closed_loop_stand_side_by_side_measured_in_turns(tmp_path: Path) -> None:

@@ -111,10 +111,11 @@ def test_text_from_a_file_is_shown_as_text_everywhere() -> None:
 
 def test_the_document_has_what_programs_rely_on() -> None:
     document = json.loads(to_json(verdict_document(judged(TABLE, Question(budget=Budget(1.0, 0.9))), TABLE)))
-    assert set(document["ranks"]) == {"latency", "stability", "efficiency", "consistency"}
+    assert set(document["ranks"]) == {"latency", "stability", "efficiency", "consistency", "robust_stability"}
     assert document["advice"] == {
         "real_time": "CPU_AND_NE",
         "predictable": "CPU_ONLY",
+        "predictable_ties": ["CPU_AND_NE", "ALL", "CPU_AND_GPU"],  # 100 samples of each
         "batch": "ALL",
         "avoid": ["CPU_AND_GPU"],
     }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+import numpy as np
 import pytest
 
 from hettop import events
 from hettop.events import AnyEvent
 from hettop.record.window_coalescer import WindowCoalescer
 from hettop.session import causes
-from hettop.session.causes import CAUSES, LAG_SLOTS, SLOT_NS, Causes, clock_changed
+from hettop.session.causes import CAUSES, LAG_SLOTS, SLOT_NS, Causes, Marks, clock_changed
 from hettop.session.session import Session
 from hettop.session.spikes import Spikes
 from hettop.stats.causes import Judged, Verdict
@@ -23,7 +24,7 @@ INJECTED = (*causes.OF_MACHINE, *causes.OF_ENGINE)
 
 def judged(session: Session) -> dict[int, Judged]:
     (condition,) = session.conditions.values()
-    return condition.found.judged(session.causes.of(condition.key.unit), condition.wall.n)
+    return condition.found.judged(session.causes.of(condition.key.unit))
 
 
 def named(found: dict[int, Judged]) -> set[int]:
@@ -54,6 +55,38 @@ def test_the_right_cause_is_named_among_all_that_happens() -> None:
     assert strongest >= 95
 
 
+def test_spikes_and_events_that_are_both_frequent_at_first_are_not_correlated() -> None:
+    alarms = 0
+    for seed in range(20):
+        storm = Storm(seed)
+        for cause, n in ((causes.MINOR, 300), (causes.SWITCH, 120)):
+            storm.at[cause] = sorted((2_000 + storm.rng.integers(0, 20_000, n)).tolist())
+        spikes = sorted((2_000 + storm.rng.integers(0, 20_000, 40)).tolist())
+        alarms += bool(named(judged(folded(storm.events(spikes)))))
+    assert alarms <= 1
+
+
+def test_spikes_every_two_seconds_are_not_correlated_with_redraws_in_step_with_them() -> None:
+    storm = Storm(1)
+    spikes = [t + 5 for t in storm.at[causes.REDRAW][8::8]]
+    found = judged(folded(storm.events(spikes)))
+    assert (found[causes.REDRAW].inside or 0.0) > 0.9
+    assert found[causes.REDRAW].verdict is Verdict.TOO_FEW
+
+
+def test_what_chance_gives_is_that_of_the_same_ten_seconds() -> None:
+    """A spike in each of two strata: one where every moment has the event, one where a tenth has it."""
+    marks, spikes = Marks((causes.SWITCH,)), Spikes()
+    marks.add(causes.SWITCH, 0, 199)
+    marks.add(causes.SWITCH, 240, 259)
+    spikes.ran(np.arange(1, 2_000) * 10 * MS, 10 * MS, None, 0)
+    for at_s in (5, 15):
+        spikes.add(at_s * S + 10 * MS, MS, idle=False, settled=0)
+    found = spikes.judged((marks,))[causes.SWITCH]
+    assert found.inside == 0.5
+    assert found.outside == pytest.approx((1 + 0.1) / 2)
+
+
 def test_long_stalls_meet_more_of_everything_by_chance_too() -> None:
     """A stall of a second has nearly always a redraw and a power sample in it, which proves nothing."""
     alarms = 0
@@ -69,7 +102,7 @@ def test_a_first_call_after_a_pause_is_distinguished_from_the_others() -> None:
     session = Session()
     t = 0
     for i in range(200):
-        slow = i >= 40 and i % 10 == 0
+        slow = i in (40, 50, 70, 80, 110, 120, 150, 190)
         # A pause of 20 ms before every tenth block of samples, whose first call then is slow.
         t += 20 * MS if i % 10 == 0 else 1_000
         latencies = [8 * MS if slow else 2 * MS, *[2 * MS] * 49]
@@ -78,7 +111,8 @@ def test_a_first_call_after_a_pause_is_distinguished_from_the_others() -> None:
     found = judged(session)
     assert named(found) == {causes.IDLE}
     assert found[causes.IDLE].inside == 1.0
-    assert found[causes.IDLE].outside == pytest.approx(19 / 10_000)  # nothing is before the first pause
+    # Of 50 samples one is after a pause, in the ten seconds of each spike.
+    assert found[causes.IDLE].outside == pytest.approx(1 / 500, rel=0.1)
 
 
 @pytest.mark.parametrize("stop_at", [5, 130, 222, 301])

@@ -11,6 +11,7 @@ from hettop.stats.causes import (
     LEAST_SPIKES,
     Presence,
     Verdict,
+    are_regular,
     binomial_tail,
     chance_of,
     holm,
@@ -79,6 +80,28 @@ def test_too_few_spikes_report_nothing_even_if_all_agree() -> None:
     assert common.verdict is Verdict.TOO_FEW
     (none,) = judge([Presence(0, 0.5)], 0)
     assert (none.verdict, none.inside, none.p) == (Verdict.TOO_FEW, None, None)
+
+
+def test_spikes_at_a_fixed_interval_prove_nothing() -> None:
+    (found,) = judge([Presence(12, 0.1)], 12, regular=True)
+    assert found.verdict is Verdict.TOO_FEW
+    assert found.p == pytest.approx(1e-12)
+
+
+@pytest.mark.parametrize(
+    ("intervals", "regular"),
+    [
+        ([], False),
+        ([40], True),
+        ([40, 41, 39, 80], True),  # three of four within 5% of 40
+        ([40, 43, 60, 80], False),
+        ([100, 105, 95, 240, 300], True),
+        ([100, 106, 94, 240, 300], False),
+        ([20, 25, 30, 35, 40, 45, 25, 30], False),  # at redraws every 250 ms, some of them
+    ],
+)
+def test_intervals_are_regular_where_more_than_half_are_alike(intervals: list[int], regular: bool) -> None:
+    assert are_regular(intervals) is regular
 
 
 def test_random_spikes_name_a_cause_in_one_of_a_hundred_conditions_at_most() -> None:

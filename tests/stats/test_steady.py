@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hettop.stats.steady import LEAST, STEP, TOLERANCE, change_ahead, steady_at
+from hettop.stats.steady import LEAST, SEEN_WITHIN, STEP, TOLERANCE, change_ahead, steady_at
 
 SEEDS = 200
 MOST = 1000
@@ -69,6 +69,15 @@ def test_how_late_a_warm_up_ends_that_was_not_needed(spread: float, at_most: int
     found = ends(np.zeros(MOST), spread)
     assert np.median(found) <= at_most
     assert max(found) < MOST
+
+
+def test_a_change_over_a_thousand_calls_is_not_seen() -> None:
+    assert np.median(ends(decay(0.2, 1_000), 0.02)) == LEAST
+
+
+def test_a_change_over_forty_calls_is_seen() -> None:
+    excess = decay(0.2, SEEN_WITHIN)
+    assert sum(excess[min(end, MOST - 1)] > TOLERANCE for end in ends(excess, 0.05)) <= 0.05 * SEEDS
 
 
 def test_a_short_cold_start_delays_no_end() -> None:

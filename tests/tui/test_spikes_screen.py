@@ -147,7 +147,7 @@ def test_a_table_that_is_too_long_keeps_the_likeliest_and_names_the_rest() -> No
     assert lines[1].startswith("screen redraw")
     assert lines[3].startswith("cause 1 ")
     assert lines[4].startswith("cause 2 ")
-    assert lines[5].startswith("not significant, or too few spikes: cause 3, cause 4,")
+    assert lines[5].startswith("not significant, or insufficient data: cause 3, cause 4,")
 
 
 def test_what_a_file_calls_a_unit_cannot_move_the_cursor() -> None:

@@ -24,8 +24,8 @@ MOST_ROWS = 256
 class CauseRow:
     """One candidate cause under one condition.
 
-    inside: share of the spikes at which it was present; outside: the share expected at all other moments of the
-    condition. p: the probability of so many by chance, None where it never occurred. verdict: as text; more: whether
+    inside: share of the spikes at which it was present; outside: the share expected at other moments of the same ten
+    seconds. p: the probability of so many by chance, None where it never occurred. verdict: as text; more: whether
     it is correlated with spikes.
     """
 
@@ -94,7 +94,7 @@ def cause_rows(session: Session, condition: Condition) -> tuple[CauseRow, ...]:
     from hettop.session.causes import CAUSES
     from hettop.stats.causes import Verdict
 
-    judged = condition.found.judged(session.causes.of(condition.key.unit), condition.wall.n)
+    judged = condition.found.judged(session.causes.of(condition.key.unit))
     rows = [
         CauseRow(
             name=CAUSES[cause].name,

@@ -90,7 +90,7 @@ def sweep_headline(found: SweepResult, *, short: bool = False) -> Iterator[tuple
         others = [curve for curve in batched if curve.along == best.along and curve is not best]
         if others:
             tops = (f"{_unit(each.unit, short)} {_top(each)}" for each in others[:MOST_OTHERS])
-            yield f"Best of the others: {', '.join(tops)}.", MORE
+            yield f"The others, not compared: {', '.join(tops)}.", MORE
         yield f"{_line(best)} {_knee_in_words(best)}".strip(), MORE
     sized = next((curve for curve in found.curves if curve.axis != BATCH and len(curve.x) > 1), None)
     if sized is not None:
@@ -234,10 +234,10 @@ def _most(curve: SweepCurve, short: bool) -> str:
         best = "" if at == curve.x[0] else f", {significant(top)} at most (batch {at:g})"
         return f"Batching does not help on {unit}: {significant(first)} items/s at {least}{best}."
     gain = f", {significant(top / first)}x {least}" if first and at != curve.x[0] else ""
-    sure = (
-        "" if curve.best_sure is None or curve.best_sure >= SURE else f" (in {percent(curve.best_sure)} of resamples)"
-    )
-    return f"Batch {at:g} has the highest throughput on {unit}{sure}: {significant(top)} items/s{gain}."
+    if curve.best_sure is not None and curve.best_sure >= SURE:
+        return f"Batch {at:g} has the highest throughput on {unit}: {significant(top)} items/s{gain}."
+    agree = "" if curve.best_sure is None else f": batch {at:g} is highest in {percent(curve.best_sure)} of resamples"
+    return f"{_top(curve)} measured on {unit}{gain} (highest, not proven{agree})."
 
 
 def _top(curve: SweepCurve) -> str:
@@ -311,14 +311,19 @@ def _best(found: SweepResult, curve: SweepCurve, objective: str) -> str:
 
 
 def loads_headline(points: Sequence[SweepPoint], *, short: bool = False) -> Iterator[tuple[str, str]]:
-    """Which load slows which unit down most, and which least; each with its kind."""
+    """Which load raises the P90 of which unit most, and which changes it least; each with its kind.
+
+    They are the extremes of what was measured: whether they differ from the others is not tested.
+    """
     known = [(change, place) for place, point in enumerate(points) if (change := change_of(points, point)) is not None]
     if not known:
         yield "Insufficient data: a change needs the same unit with and without load.", MORE
         return
-    yield _in_words(points, points[max(known)[1]], "most", short), MAIN
+    most = max(known)
+    yield _in_words(points, points[most[1]], f"P90 {percent(most[0], signed=True)}", "largest", short), MAIN
     if len(known) > 1:
-        yield _in_words(points, points[min(known)[1]], "least", short), MORE
+        least = min(known, key=lambda each: (abs(each[0]), each[1]))
+        yield _in_words(points, points[least[1]], f"P90 |Δ| {percent(abs(least[0]))}", "smallest", short), MORE
 
 
 def change_of(points: Sequence[SweepPoint], point: SweepPoint) -> float | None:
@@ -329,13 +334,13 @@ def change_of(points: Sequence[SweepPoint], point: SweepPoint) -> float | None:
     return point.p90_ms / without.p90_ms - 1
 
 
-def _in_words(points: Sequence[SweepPoint], point: SweepPoint, how: str, short: bool) -> str:
+def _in_words(points: Sequence[SweepPoint], point: SweepPoint, change: str, extreme: str, short: bool) -> str:
     without = _alone(points, point)
     unit = unit_name(cut(point.unit, LONGEST_NAME), short=short)
-    change = percent(change_of(points, point), signed=True)
     before = milliseconds(None if without is None else without.p90_ms)
     load = cut(point.load or "", LONGEST_NAME)
-    return f"{unit} changes {how} under {load}: P90 {change}, {milliseconds(point.p90_ms)} ms instead of {before}."
+    now = f"{milliseconds(point.p90_ms)} ms instead of {before}"
+    return f"{unit} under {load}: {change}, {now} (the {extreme} measured, not tested)."
 
 
 def _alone(points: Sequence[SweepPoint], point: SweepPoint) -> SweepPoint | None:

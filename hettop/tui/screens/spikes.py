@@ -268,7 +268,7 @@ def cause_lines(view: SpikesView, width: int, height: int) -> list[Line]:
     if len(occurred) > room:
         rest = ", ".join(row.words for row in occurred[room - 1 :])
         occurred = occurred[: room - 1]
-        notes = [fit(line((f"not significant, or too few spikes: {rest}", "muted")), width), *notes]
+        notes = [fit(line((f"not significant, or insufficient data: {rest}", "muted")), width), *notes]
     return [*lines, *(_cause_line(row, width, wide=wide) for row in occurred), *notes]
 
 
@@ -290,7 +290,7 @@ def _cause_line(row: CauseRow, width: int, *, wide: bool) -> Line:
 
 
 def _verdict(row: CauseRow) -> str:
-    return "correlated" if row.more else "too few spikes" if "few" in row.verdict else "not significant"
+    return "correlated" if row.more else row.verdict
 
 
 def _share_bar(row: CauseRow) -> Line:
@@ -307,7 +307,7 @@ def _footnote(view: SpikesView) -> str:
     never = [row.words for row in view.causes if row.p is None]
     parts = [
         f"{count(view.evidence)} of {count(view.n)} spikes count: those at least a second apart.",
-        "else: the share expected at all other moments.",
+        "else: the share expected in the same 10 s.",
         f"Did not occur: {', '.join(never)}." if never else "",
         f"Not watched: {', '.join(view.unwatched)}." if view.unwatched else "",
     ]
