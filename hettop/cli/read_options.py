@@ -101,7 +101,7 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 _REPORT_EXAMPLES = """\
-  hettop report session.jsonl                          Markdown, for a pull request
+  hettop report session.jsonl                          text; Markdown into a pipe or file
   hettop report before.jsonl after.jsonl -o report.html"""
 
 _REPORT_NOTES = "The suffix of OUT selects the format. Only HTML has figures."
@@ -111,7 +111,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, "Generate an HTML or Markdown report.", _REPORT_EXAMPLES, _REPORT_NOTES)
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings (.jsonl, .jsonl.zst)")
     group_of(parser, OUTPUT_GROUP).add_argument(
-        "-o", "--output", metavar="OUT", help="write OUT (.md or .html); without it, Markdown is printed"
+        "-o", "--output", metavar="OUT", help="write OUT (.md or .html); without it, text on a terminal, else Markdown"
     )
     add_force_option(parser, "replace an earlier report")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hettop.record.opened import open_recording
 from hettop.report.html_page import html_page
 from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Page
+from hettop.report.terminal.blocks import page_text
 from hettop.text import clean
 
 MOST_FILES = 16
@@ -26,7 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.files) > MOST_FILES:
         raise HettopError("usage", f"too many recordings: {len(arguments.files)}", f"the limit is {MOST_FILES}")
     if arguments.output is None:
-        sys.stdout.write(_rendered(_page(arguments.files), kind))
+        page = _page(arguments.files)
+        for_people = sys.stdout.isatty()
+        sys.stdout.write(page_text(page, shutil.get_terminal_size().columns) if for_people else _rendered(page, kind))
         return 0
     out = Path(arguments.output)
     with Files(out, BEGINNINGS[kind], force=arguments.force) as files:

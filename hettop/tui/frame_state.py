@@ -20,7 +20,7 @@ class FrameState:
     """A session's views, the state of its recording or replay, and whether the display is frozen.
 
     `fps` is the configured rate of redraws; `loads` are the competing loads that can be set, none in a replay;
-    `verdict`, `offers` (the studies that can be run) and `pages` (the results of studies) are set while their screens
+    `verdict`, `offers` (the studies) and `pages` (the results of studies) are set while their screens
     are open.
     """
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import stat
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from hettop.cli.export import default_output
+from hettop.cli.main import run
 from hettop.record.verify import verify
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.export.recordings import everything, hostile, simulated
@@ -160,6 +164,18 @@ def test_options_of_the_picture_are_for_the_picture(whole: Path) -> None:
     assert_refused(called("export", str(whole), "--to", "csv", "--refold"), "--to svg")
     assert_refused(called("export", str(whole), "--to", "svg", "--size", "9x9"), "invalid size")
     assert_refused(called("export", str(whole), "--to", "svg", "--theme", "none"), "unknown theme")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_report_on_a_terminal_is_text(whole: Path) -> None:
+    with redirect_stdout(Terminal()) as printed:
+        assert run(["report", str(whole)]) == 0
+    assert "\nVERDICT\n" in printed.getvalue()
+    assert not re.search(r"&#64;|&lt;|\\_|^#|\*\*", printed.getvalue(), flags=re.M)
 
 
 def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from hettop.report.page import (
     Facts,
     Figure,
     Items,
+    Page,
     Paragraph,
     Plot,
     Scale,
@@ -38,6 +39,7 @@ from hettop.report.terminal.tables import GAP, bar, beside, cut_middle, legend, 
 from hettop.text import clean
 
 LONGEST = 400
+HIGHEST_SECTION = 2
 """Characters of a cell."""
 
 LONGEST_NAME = 44
@@ -79,6 +81,18 @@ def block_lines(blocks: Sequence[Block], width: int, height: int = 40) -> list[L
 def block_text(blocks: Sequence[Block], width: int) -> str:
     """The same as text without inks, ending with a line feed."""
     return "".join(f"{text_of(each).rstrip()}\n" for each in block_lines(blocks, width))
+
+
+def page_text(page: Page, width: int) -> str:
+    """A whole report as text, ending with a line feed."""
+    parts = [f"{page.title}\n"]
+    if page.simulated:
+        parts.append("SIMULATED: these latencies come from a simulated machine; nothing was measured.\n")
+    for section in page.sections:
+        title = section.title.upper() if section.level == HIGHEST_SECTION else section.title
+        blocks = [block for block in section.blocks if not isinstance(block, Figure)]
+        parts.append("\n".join(filter(None, (f"{clean(title, LONGEST)}\n", block_text(blocks, width)))))
+    return "\n".join(parts)
 
 
 def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR0911 - one for each kind of block

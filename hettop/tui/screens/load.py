@@ -192,10 +192,7 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
             _change(row),
         )
         lines.append(fit(spans, width))
-    notes = (
-        "Times in ms. P90 change: against the same unit without load, so far and without an interval; "
-        "hettop decide --load and hettop compare test it."
-    )
+    notes = "Times in ms. P90 change: against the same unit without load, so far and without an interval."
     return [*lines, (), *(fit(line((part, "muted")), width) for part in wrapped(notes, width))]
 
 
