@@ -7,6 +7,7 @@ import re
 
 from hettop.cli.screen import add_screen_options, add_serve_option
 from hettop.cli.topics import topic_list
+from hettop.errors import HettopError
 from hettop.measurement.arguments import (
     CSV,
     JSON,
@@ -19,7 +20,6 @@ from hettop.measurement.arguments import (
     add_shape_option,
     add_units_option,
     describe,
-    duration_ns,
     group_of,
     invalid,
 )
@@ -49,7 +49,10 @@ def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_RECORDING)
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="play N times as fast (0.25 to 64)")
     parser.add_argument(
-        "--at", type=duration_ns, metavar="90s", help="start here; without UI: end here (a bare number is seconds)"
+        "--at",
+        type=moment,
+        metavar="90s",
+        help="start here; without UI: end here (1:30, 50%% or seconds too)",
     )
     parser.add_argument("--refold", action="store_true", help="compute from the start instead of from stored states")
     parser.add_argument("--headless", action="store_true", help="print the statistics instead of playing")
@@ -83,7 +86,7 @@ A regression is a slowdown that is proven to exceed the tolerance, or a unit tha
 block resampling. P90 needs 64 samples per side, P99 662. Differences of the machine are reported and do not change the
 exit code.
 
-Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common."""
+Exit codes: 0 no regression, 1 a regression, 2 invalid use or nothing in common."""
 
 
 def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
@@ -118,6 +121,18 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 
 SMALLEST_SCREEN, LARGEST_SCREEN = 20, 400
 
+
+def moment(text: str) -> str:
+    """A moment of a recording, which `50%` names only once its length is known."""
+    from hettop.record.moments import length_of
+
+    try:
+        length_of(text, 0)
+    except HettopError as error:
+        raise invalid("moment", text, error.hint) from error
+    return text
+
+
 _SIZE = re.compile(r"(\d{2,3})x(\d{2,3})")
 
 
@@ -150,7 +165,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-o", "--output", metavar="OUT", help="write OUT (default: beside FILE); - is stdout")
     add_force_option(parser, "replace an earlier export in the same format")
     picture = group_of(parser, "options of svg")
-    picture.add_argument("--at", type=duration_ns, metavar="90s", help="moment to show (the end)")
+    picture.add_argument("--at", type=moment, metavar="90s", help="moment to show (the end)")
     picture.add_argument("--size", type=_screen_size, metavar="WxH", help="columns and rows of the screen (120x40)")
     picture.add_argument("--theme", metavar="T", help="color theme")
     picture.add_argument("--refold", action="store_true", help="compute from the start instead of from stored states")

@@ -41,7 +41,7 @@ PERCENTILES = """
 P90 is the latency that 90% of calls do not exceed. Quantiles use numpy's linear definition (type 7). In JSON they are
 exact up to 100,000 samples per condition; beyond that, and on the screen, within 0.5%.
 
-  P90     always shown, with the number of 64 samples that are still missing
+  P90     always shown, with how many of its 64 samples are missing
   P99     not shown below 662 samples
   P99.9   not shown below 6,636 samples
 

@@ -43,7 +43,7 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
     for condition in spiked:
         rows = [row for row in cause_rows(session, condition) if row.p is not None]
         if rows:
-            yield Paragraph(f"{_name(condition)}, {count(condition.found.evidence())} spikes at least a second apart:")
+            yield Paragraph(f"{_name(condition)}, {_spikes(condition.found.evidence())}:")
             yield _causes(rows)
     yield Paragraph(
         "At spikes: share of spikes during which the event was present. Otherwise: share expected at "
@@ -51,6 +51,10 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
         "proof of a cause."
     )
     yield from _list(spikes(session, None, None, session.t).rows)
+
+
+def _spikes(n: int) -> str:
+    return "1 spike" if n == 1 else f"{count(n)} spikes at least a second apart"
 
 
 def _told(session: Session, condition: Condition) -> str:
