@@ -82,7 +82,9 @@ def help_page(*, short: bool = False) -> str:
     if not short:
         parser = parser_of(LIVE)
         parser.description = parser.epilog = None
-        parts.append("live view:\n\n" + parser.format_help().partition("\n\n")[2].rstrip("\n"))
+        parts.append(
+            "live view:\n  options of hettop [MODEL]\n\n" + parser.format_help().partition("\n\n")[2].rstrip("\n")
+        )
     parts.append(_MORE if not short else f"hettop --help shows the options of the live view too.\n{_MORE}")
     return "\n\n".join(parts) + "\n"
 

@@ -167,7 +167,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     picture = group_of(parser, "options of svg")
     picture.add_argument("--at", type=moment, metavar="90s", help="moment to show (the end)")
     picture.add_argument("--size", type=_screen_size, metavar="WxH", help="columns and rows of the screen (120x40)")
-    picture.add_argument("--theme", metavar="T", help="color theme")
+    picture.add_argument("--theme", metavar="T", help="colour theme")
     picture.add_argument("--refold", action="store_true", help="compute from the start instead of from stored states")
 
 

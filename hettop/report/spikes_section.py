@@ -18,6 +18,7 @@ from hettop.text import clean
 TITLE = "Spikes"
 LISTED = 12
 SMALLEST_P = 1e-4
+EVENTS = "events at the same time"
 
 
 def spikes_section(session: Session, level: int = 2) -> Section | None:
@@ -48,7 +49,7 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
     yield Paragraph(
         "At spikes: share of spikes during which the event was present. Otherwise: share expected at "
         "all other moments of the condition. p: probability of as many by chance. Correlation is not "
-        "proof of a cause."
+        "proof of a cause." + (" Latencies are SIMULATED, events are of the real host." if session.simulated else "")
     )
     yield from _list(spikes(session, None, None, session.t).rows)
 
@@ -102,7 +103,7 @@ def _list(rows: Sequence[SpikeRow]) -> Iterator[Block]:
         )
         for row in largest
     ]
-    yield Table(("when", "ms", "x median", "unit", "correlated events"), table, left=("unit", "correlated events"))
+    yield Table(("when", "ms", "x median", "unit", EVENTS), table, left=("unit", EVENTS))
 
 
 def _shares(row: CauseRow) -> str:

@@ -66,7 +66,8 @@ def verdict_section(verdict: Verdict, session: Session) -> Section:
 
 
 def _provenance(session: Session) -> Paragraph:
-    return Paragraph(" · ".join(words.provenance(session)), "muted")
+    *parts, version = words.provenance(session) or [""]
+    return Paragraph(" · ".join([*parts, f"judged by {version}" if session.header else version]), "muted")
 
 
 def _code(code: words.Code | None) -> Iterator[Block]:

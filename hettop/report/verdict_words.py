@@ -67,7 +67,7 @@ def provenance(session: Session) -> list[str]:
         f"power mode {host.power_mode}" if host.power_mode else None,
         *protocol_notes(session, []),
         f"recorded by hettop {host.hettop}" if host.hettop not in (None, __version__) else None,
-        f"judged by hettop {__version__}",
+        f"hettop {__version__}",
     ]
     return (["SIMULATED"] if session.simulated else []) + [clean(text, 80) for text in told if text]
 

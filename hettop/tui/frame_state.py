@@ -48,6 +48,14 @@ class FrameState:
         return "PAUSED" if header.paused else None
 
     @property
+    def studying(self) -> str | None:
+        """What a running study does to inference; None without one."""
+        header = self.session.header
+        if self.co_executing:
+            return "co-executing"
+        return "study running, inference paused" if header.paused and header.study is not None else None
+
+    @property
     def co_executing(self) -> bool:
         """Whether units serve one stream together now, while the measurement of each alone is paused."""
         header = self.session.header

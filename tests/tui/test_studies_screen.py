@@ -46,7 +46,7 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
         assert "layers✓" in text
         assert "sweep✗" in text
         assert "Time by layer" in text
-        assert "after 00:12" in text
+        assert "took 12 s" in text
         assert "conv1" in text
         assert "no such unit" not in text
         await pilot.press("right")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from hettop.format import clock, percent
+from hettop.format import clock, percent, seconds
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.text import clean
@@ -216,7 +216,7 @@ def _state(study: Study, now_ns: int, width: int) -> list[Line]:
         when = f"{clean(study.doing or 'measuring', width)} · {clock(_elapsed(study, now_ns))}"
         return [fit(line((when, "accent")), width)]
     ended = "ended by the user" if study.state == "ended" else "finished"
-    return _paragraph(f"{ended} at {clock(study.t)}, after {clock(study.elapsed_ns)}", width)
+    return _paragraph(f"{ended} at {clock(study.t)}, took {seconds(round(study.elapsed_ns, -8))}", width)
 
 
 def _questions(frame_state: FrameState, chosen: str, width: int) -> list[Line]:
