@@ -36,7 +36,7 @@ _DISPENSABLE = ("std", "min", "spikes", "95% of P90", "P50", "native", "P99", "i
 
 def session_table(session: Session, width: int = WIDTH, found: Sequence[str] = ()) -> str:
     """Title, table and notes of a session, ending with a line feed; `found`: a paragraph for each study."""
-    return block_text(list(session_blocks(session, found)), width)
+    return block_text(list(session_blocks(session, found)), width, "--json")
 
 
 def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Block]:

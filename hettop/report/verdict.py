@@ -51,7 +51,7 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
 
 def verdict_text(verdict: Verdict, session: Session, width: int) -> str:
     """With its provenance, for a terminal so wide; ends with a line feed."""
-    return block_text([_provenance(session), *verdict_blocks(verdict, session)], width)
+    return block_text([_provenance(session), *verdict_blocks(verdict, session)], width, "--json")
 
 
 def verdict_markdown(verdict: Verdict, session: Session) -> str:

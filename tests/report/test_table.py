@@ -149,3 +149,10 @@ def test_the_first_use_and_what_is_claimed_stand_below_the_table() -> None:
     ) in table
     assert "processor used by CPU_AND_NE is unknown: a unit only permits processors" in table
     assert "outputs of CPU_AND_NE were not compared with CPU_ONLY" in table
+
+
+def test_columns_that_do_not_fit_are_said_to_be_missing_once() -> None:
+    session = session_of(window([2 * MS] * 99 + [12 * MS]))
+    said = "columns that do not fit into {} characters are omitted; --json has all"
+    assert " ".join(session_table(session, 60).split()).count(said.format(60)) == 1
+    assert "omitted" not in session_table(session, 200)

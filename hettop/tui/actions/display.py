@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from textual.app import SystemCommand
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Hit, Hits
 from textual.screen import Screen
+from textual.system_commands import SystemCommandsProvider
 from textual.theme import Theme
 
 from hettop.errors import HettopError
@@ -33,6 +35,17 @@ from hettop.units import NS_PER_S
 
 _PAGES = ("PgUp PgDn", "a page up or down")
 """In every screen over the panels; its bottom line is too short for them."""
+
+
+class WholeWordsFirst(SystemCommandsProvider):
+    """The commands of the palette: those that have the query as a word come before those that have its letters."""
+
+    async def search(self, query: str) -> Hits:
+        async for hit in super().search(query):
+            if isinstance(hit, Hit) and query.strip().lower() in re.split(r"[^a-z0-9]+", (hit.text or "").lower()):
+                yield replace(hit, score=1 + hit.score)
+            else:
+                yield hit
 
 
 class Looking(Controls):
@@ -240,7 +253,8 @@ class Arranging(Looking):
                     yield self._command(title, group, partial(self.run_action, key.action))
         verb = "View" if self.replaying else "Measure on"
         for row in self.frame_state.session.units.rows if self.frame_state is not None else ():
-            yield self._command(f"{verb} {clean(row.unit)}", "Units", partial(self.choose, row.unit))
+            also = " (ANE)" if row.unit.startswith("CPU_AND_NE") else ""
+            yield self._command(f"{verb} {clean(row.unit)}{also}", "Units", partial(self.choose, row.unit))
         for name in self.theme_names:
             yield self._command(f"Theme {clean(name)}", "Themes", partial(self._use_theme, name))
 
