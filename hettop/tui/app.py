@@ -17,7 +17,7 @@ from hettop.errors import HettopError
 from hettop.resources import themes_folder
 from hettop.session.views.structs import SessionView, ViewRequest
 from hettop.text import clean
-from hettop.tui.actions.display import Arranging, WholeWordsFirst
+from hettop.tui.actions.display import Arranging
 from hettop.tui.actions.measuring import Measuring
 from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
@@ -74,7 +74,6 @@ class HettopApp(Measuring, Replaying, Arranging):
     """
 
     CSS_PATH = "app.tcss"
-    COMMANDS: ClassVar = {WholeWordsFirst}
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 - Textual's
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-low"), (18, "-short"), (27, "-medium"), (34, "-tall")]  # noqa: RUF012 - Textual's

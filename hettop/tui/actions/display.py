@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from textual.app import SystemCommand
-from textual.command import CommandPalette, Hit, Hits
+from textual.command import CommandPalette
 from textual.screen import Screen
-from textual.system_commands import SystemCommandsProvider
 from textual.theme import Theme
 
 from hettop.errors import HettopError
@@ -35,17 +33,6 @@ from hettop.units import NS_PER_S
 
 _PAGES = ("PgUp PgDn", "a page up or down")
 """In every screen over the panels; its bottom line is too short for them."""
-
-
-class WholeWordsFirst(SystemCommandsProvider):
-    """The commands of the palette: those that have the query as a word come before those that have its letters."""
-
-    async def search(self, query: str) -> Hits:
-        async for hit in super().search(query):
-            if isinstance(hit, Hit) and query.strip().lower() in re.split(r"[^a-z0-9]+", (hit.text or "").lower()):
-                yield replace(hit, score=1 + hit.score)
-            else:
-                yield hit
 
 
 class Looking(Controls):
