@@ -50,6 +50,8 @@ ALIASES: Mapping[str, str] = {
     "ane": "CPU_AND_NE",
     "cpuandne": "CPU_AND_NE",
     "cpuandane": "CPU_AND_NE",
+    "npu": "CPU_AND_NE",
+    "neural": "CPU_AND_NE",
     "neuralengine": "CPU_AND_NE",
     "cpuandneuralengine": "CPU_AND_NE",
 }
@@ -72,7 +74,7 @@ def parse_unit(text: str) -> str:
         if word != ALL_UNITS:
             raise HettopError("usage", f"ambiguous unit: {clean(text)!r}", "all = every unit, ALL = Core ML's ALL")
         return f"{ALL_UNITS}{at}{threads}"
-    known = ALIASES.get(word.lower().replace("_", "").replace("-", ""))
+    known = ALIASES.get(word.lower().replace("_", "").replace("-", "").replace("+", "and"))
     return text.strip() if known is None else f"{known}{at}{threads}"
 
 

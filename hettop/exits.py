@@ -13,9 +13,9 @@ EXIT_INTERRUPTED = 130
 EXIT_CODES = {
     0: "done; also for a valid, empty recording",
     EXIT_NOT_MET: "threshold or budget proven not met, regression, damaged recording, or outputs that differ",
-    EXIT_WRONG_USE: "wrong use, unreadable input, or a unit that this machine does not have",
+    EXIT_WRONG_USE: "invalid use, unreadable input, or a unit that this machine does not have",
     EXIT_FAILED: "everything requested failed while running",
-    EXIT_UNDECIDED: "undecided: insufficient data, or the asserted statistic is unknown",
+    EXIT_UNDECIDED: "undecided: more samples are needed",
     EXIT_INTERRUPTED: "interrupted; what was measured is printed",
 }
 

@@ -31,7 +31,7 @@ class Measured:
     """One unit under one load. Times in ms; `samples_ms` in order of arrival, all `n` of them or evenly spaced ones.
 
     `series` is what the times are of: `wall`, `native` or `response`. `thermal` are the thermal states, None unknown.
-    `turns` has the turn of each sample, None where that is not known: another unit ran between two turns.
+    `turns` has the turn of each sample, None where that is not known: another unit ran between two turns, or none did.
     `unserved` are arrivals at a rate that have no response time, as they were not served by the end.
     """
 
@@ -194,6 +194,8 @@ class Stretches:
         match event:
             case Control(action="reset"):
                 self._kept.clear()
+            case Samples(phase="resume"):
+                self._in_turn = ""
             case Samples(phase="steady"):
                 if event.unit != self._in_turn:
                     self._turn, self._in_turn = self._turn + 1, event.unit

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -27,6 +27,7 @@ from hettop.stats.resampling import dependence_time
 MOST_IN_PAIRS = 32
 """Units that are looked at pair by pair, those with the best means; a damaged recording can name hundreds."""
 
+RATE_TOLERANCE = 1e-3
 NONE_MEASURED = "none-measured"  # the error of a unit that did not run
 
 
@@ -86,7 +87,8 @@ class Verdict:
 
     `ranks`, `advice`, `few`, `order` and `flips` are of the units that one could ship; the others are in `unusable`.
     `ready` and `totals` judge start-up, None where that was not asked for; `starts` have the starts that they rest on.
-    Maps have a unit's name as key.
+    `paced_at` is the rate of the calls per second, None where they came back to back. `effective`: the effective sample
+    size for P90 of the units in `needs`, where no budget was asked for. Maps have a unit's name as key.
     """
 
     question: Question
@@ -105,7 +107,9 @@ class Verdict:
     failed: Mapping[str, Reason]
     unmeasured: tuple[str, ...]
     rows: tuple[Statistics, ...]
-    in_turns: bool = True
+    few_turns: FewTurns | None = None
+    paced_at: float | None = None
+    effective: Mapping[str, int] = field(default_factory=dict)
     starts: tuple[StartUp, ...] = ()
     ready: Mapping[str, ReadyJudgement] | None = None
     totals: Totals | None = None
@@ -140,6 +144,14 @@ class Verdict:
         if self.question.budget is not None:
             return all(judgement.met is not None for judgement in self.judgements.values())
         return not self.needs and all(pair.proven for pair in self.order[:1])
+
+    @property
+    def off_the_rate(self) -> bool:
+        """Whether the budget is about calls at another rate than that of the samples."""
+        wanted = self.question.budget.rate_hz if self.question.budget else None
+        return wanted is not None and (
+            self.paced_at is None or not math.isclose(self.paced_at, wanted, rel_tol=RATE_TOLERANCE)
+        )
 
     def _meets(self, unit: str) -> bool:
         if unit in self.facts and not self.facts[unit].usable:
@@ -179,6 +191,7 @@ def verdict(
     paired = usable[:MOST_IN_PAIRS]
     ranks = rank(usable, {name: fact.energy_mj for name, fact in facts.items()})
     judgements = _judgements(session, question, load, in_order)
+    lacking = _lacking_p90(units) if question.budget is None else {}
     loads = loads_of(session)
     others = {
         other: [unit for unit in measured(session, other, in_order, question.by) if facts[unit.unit].usable]
@@ -198,11 +211,13 @@ def verdict(
         flips=flips(paired, others),
         judgements=judgements,
         energy_met=_energy_met(units, facts, question.energy_mj),
-        needs=_needs(units, judgements, question),
+        needs=_needs(judgements) if question.budget else {name: lack.needs for name, lack in lacking.items()},
         failed=_failed(rows),
         unmeasured=_unmeasured(session, units),
         rows=tuple(rows),
-        in_turns=_in_turns(session, usable),
+        few_turns=_few_turns(session, usable),
+        paced_at=_rate(session) if _paced(session, load) else None,
+        effective={name: lack.effective for name, lack in lacking.items()},
         starts=tuple(starts),
         ready=_ready(starts, question.cold_ms),
         totals=None if question.calls is None else totals(_shippable(starts, facts), question.calls, rng),
@@ -233,8 +248,7 @@ def _judgements(session: Session, question: Question, load: str, in_order: InOrd
     budget = question.budget
     if budget is None:
         return {}
-    paced = any(key.load == load and condition.paced for key, condition in session.conditions.items())
-    series = series_for(budget, paced=paced, by=question.by)
+    series = series_for(budget, paced=_paced(session, load), by=question.by)
     units = measured(session, load, in_order, series)
     rate, confidence = _rate(session), shared(question.confidence, len(units))
     if series != RESPONSE:
@@ -249,6 +263,10 @@ def _judgements(session: Session, question: Question, load: str, in_order: InOrd
 def shared(confidence: float, statements: int) -> float:
     """Of each statement, so that all are true together with `confidence` (Bonferroni)."""
     return 1 - (1 - confidence) / max(1, statements)
+
+
+def _paced(session: Session, load: str) -> bool:
+    return any(key.load == load and condition.paced for key, condition in session.conditions.items())
 
 
 def _rate(session: Session) -> float | None:
@@ -268,23 +286,47 @@ def _energy_met(
     return {name: judge_energy(fact.energy_mj, fact.energy_coverage, limit_mj) for name, fact in known.items()}
 
 
-def _needs(units: Sequence[Measured], judgements: Mapping[str, Judgement], question: Question) -> dict[str, int]:
-    """Further samples of the units that lack some: for the budget, or for a P90 one may rely on."""
-    if question.budget is not None:
-        return {name: judged.needs for name, judged in judgements.items() if judged.needs is not None}
+def _needs(judgements: Mapping[str, Judgement]) -> dict[str, int]:
+    """Further samples of the units that lack some for the budget."""
+    return {name: judged.needs for name, judged in judgements.items() if judged.needs is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """So many more samples give a reliable P90; those that there are count as `effective` independent ones."""
+
+    needs: int
+    effective: int
+
+
+def _lacking_p90(units: Sequence[Measured]) -> dict[str, Lack]:
     found = {}
     for unit in units:
         if unit.samples_ms.size:
             time = dependence_time(unit.samples_ms, 0.9)
             lacking = math.ceil(samples_needed(0.9) * time) - unit.n
             if unit.samples_ms.size < samples_needed(0.9) * time and lacking > 0:
-                found[unit.unit] = lacking
+                found[unit.unit] = Lack(lacking, max(1, int(unit.n / time)))
     return found
 
 
-def _in_turns(session: Session, units: Sequence[Measured]) -> bool:
-    """Whether every unit took several turns."""
-    return all(session.units[unit.unit].turns >= SEVERAL_TURNS for unit in units)
+@dataclass(frozen=True, slots=True)
+class FewTurns:
+    """The unit that had the fewest turns, where that is too few; `interleaved`: whether units took turns at all."""
+
+    unit: str
+    turns: int
+    interleaved: bool
+
+
+def _few_turns(session: Session, units: Sequence[Measured]) -> FewTurns | None:
+    """None where every unit took several turns, and where there is nothing to compare."""
+    turns = {unit.unit: session.units[unit.unit].turns for unit in units}
+    if len(turns) < 2 or min(turns.values()) >= SEVERAL_TURNS:
+        return None
+    fewest = min(turns, key=lambda unit: turns[unit])
+    interleaving = session.control is not None and session.control.mode == "interleave"
+    return FewTurns(fewest, turns[fewest], interleaved=interleaving or turns[fewest] > 1)
 
 
 def _failed(rows: Sequence[Statistics]) -> dict[str, Reason]:

@@ -40,7 +40,7 @@ OPTIONAL = {
     "pyarrow": ("Parquet exports", "pip install 'hettop[parquet]'"),
     "hdrh": ("HdrHistogram logs", "pip install 'hettop[hdr]'"),
     "prometheus_client": ("metrics for Prometheus", "pip install 'hettop[prometheus]'"),
-    "sklearn": ("weights of few values (palettes)", "pip install 'hettop[palettes]'"),
+    "sklearn": ("palettized weights", "pip install 'hettop[palettes]'"),
     "pandas": ("data frames from Python", "pip install 'hettop[frames]'"),
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
@@ -206,7 +206,7 @@ def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:
     reasons: dict[str | None, list[str]] = {}
     for kind in KINDS_OF_LOAD:
         why = why_no_model(kind, core_ml)
-        reasons.setdefault(why and f"is {why}", []).append(kind)
+        reasons.setdefault(why, []).append(kind)
     broken = _is_broken(core_ml, is_mac=is_mac)
     return [Finding(", ".join(kinds), _works(why, broken=broken), why or "") for why, kinds in reasons.items()]
 

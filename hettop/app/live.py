@@ -23,6 +23,7 @@ from hettop.report.page import Block
 from hettop.session.session import Session
 from hettop.sources.load.parts import LoadPart
 from hettop.sources.load.source import unavailable
+from hettop.sources.power.names import SIMULATED
 from hettop.sources.power.powermetrics import access_command, explanation, root_warning
 from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
@@ -163,10 +164,7 @@ class LiveFeed:
         Raises HettopError (`usage`) where it would change nothing, and without a terminal.
         """
         if not self.measurement.power.could_ask:
-            status = self.measurement.power.status
-            raise HettopError(
-                "usage", "access to power readings cannot be granted here", status.reason if status else ""
-            )
+            raise _no_access_needed(self.measurement.power.status)
         on_terminal = sys.stdin is not None and sys.stdin.isatty()
         return AccessRequest(tuple(access_command(on_terminal=on_terminal)), explanation())
 
@@ -264,3 +262,9 @@ def import_beside(*names: str) -> threading.Thread:
     thread = threading.Thread(target=work, name="hettop-imports", daemon=True)
     thread.start()
     return thread
+
+
+def _no_access_needed(status: events.PowerStatus | None) -> HettopError:
+    if status is not None and status.source == SIMULATED:
+        return HettopError("usage", "power is simulated: no access needed")
+    return HettopError("usage", "access to power readings cannot be granted here", status.reason if status else "")

@@ -23,12 +23,14 @@ from hettop.events import TEXT_LIMIT, Failure, Power, PowerStatus, Study
 from hettop.measurement.arguments import model_arguments
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
+from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, environment_for_child, module_command
 from hettop.processes.pipe_reader import LineReader
 from hettop.studies.coexec.measure import TogetherPower, with_energy
+from hettop.studies.coexec.options import FEWEST_UNITS
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
-from hettop.studies.registry import read_document, result_of
+from hettop.studies.registry import STUDIES, StudyKind, read_document, result_of
 from hettop.studies.result import StudyResult
 from hettop.text import clean
 from hettop.tui.feed import Notice, StudyOffer
@@ -250,8 +252,14 @@ class StudyControl:
             self._pauses.forget_baseline()
 
     def studies(self) -> tuple[StudyOffer, ...]:
-        """The studies that can be run now."""
-        return () if self._runner is None else tuple(StudyOffer(kind.name, kind.words) for kind in self._kinds())
+        """All studies; those that cannot be run here with the reason."""
+        if self._runner is None:
+            return ()
+        kinds = {kind.name: kind.words for kind in self._kinds()}
+        return tuple(
+            StudyOffer(name, kinds[name]) if name in kinds else StudyOffer(name, study.question, self._why_not(study))
+            for name, study in STUDIES.items()
+        )
 
     def study(self, name: str) -> None:
         """Run a study of the model; inference is paused meanwhile, and resumes after it if it ran before."""
@@ -307,6 +315,12 @@ class StudyControl:
         if self._before is not None:
             self._before = None
             self._measurement.run_control("pause")
+
+    def _why_not(self, study: StudyKind) -> str:
+        setup = self._measurement.setup
+        if len(setup.available) < (study.live.units if study.live is not None else FEWEST_UNITS):
+            return "needs two units"
+        return "needs a real model: hettop MODEL" if setup.simulated else f"needs --backend {DEFAULT_BACKEND}"
 
     def _kinds(self) -> tuple[Kind, ...]:
         setup = self._measurement.setup

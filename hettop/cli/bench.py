@@ -44,7 +44,7 @@ from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import samples_needed
 from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 
-TOO_SHORT = ("not measured with --runs, which end too soon, unless --power names a source", "bench --duration 10s")
+TOO_SHORT = ("too short to measure power", "use --duration 10s")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def _check_reachable(threshold: Threshold, options: MeasureOptions, *, tokens: b
         needed = MIN_SPIKE_SAMPLES
     if options.runs is not None and options.runs < needed:
         message = f"--assert cannot be decided, {threshold.stat} needs {needed:,} samples: --runs {options.runs}"
-        raise HettopError("usage", message, f"add --runs {needed}")
+        raise HettopError("usage", message, f"use --runs {needed}")
     missing = ""
     if threshold.stat in AT_A_RATE and options.rate_hz is None:
         missing = "--rate HZ"

@@ -122,6 +122,16 @@ COLORS = ("auto", "always", "never")
 GENERAL_FLAGS = ("-q", "--quiet", "-v", "--verbose", "--color", "--no-color")
 """Options of every command; they may stand before its name too."""
 
+SYNONYMS = {
+    "--time": ("--duration", "--time-limit"),
+    "--iterations": ("--runs",),
+    "--count": ("--runs",),
+    "--budget": ("--assert",),
+    "--out": ("--output",),
+    "--fps": ("--rate",),
+}
+"""What people call an option, and what hettop calls it: the first that the command has."""
+
 _LONG_GROUPS = (MODEL_GROUP, GENERAL_GROUP)
 _ARGUMENT = re.compile(r"argument (?P<flags>[^:]+): (?P<words>.*)", re.S)
 _CHOICE = re.compile(r"invalid choice: (?P<value>.+) \(choose from (?P<choices>.*)\)", re.S)
@@ -149,7 +159,11 @@ class Parser(argparse.ArgumentParser):
         word = words.split(maxsplit=1)[0] if words.split() else words
         if not word.startswith("-"):
             return f"unexpected argument: {words}", see
-        near = nearest(word.partition("=")[0], self._flags())
+        flag, flags = word.partition("=")[0], self._flags()
+        if flag == "--html":
+            return f"unknown option: {word}", "record it, then run hettop report RECORDING -o x.html"
+        meant = next((each for each in SYNONYMS.get(flag, ()) if each.split()[0] in flags), None)
+        near = nearest(flag, flags) if meant is None else f"did you mean {meant!r}?"
         return f"unknown option: {word}", f"{near} ({see})" if near else see
 
     def _invalid(self, found: re.Match[str], see: str) -> tuple[str, str]:

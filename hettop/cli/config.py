@@ -101,7 +101,7 @@ def _document(user: UserSettings, keymap: Keymap, faults: list[str]) -> dict[str
 
 def _notes(user: UserSettings, keymap: Keymap) -> list[str]:
     without_hues = user.settings.values["theme"].where == NO_COLOUR
-    note = f"{NO_COLOUR} is set, so the default theme is one without colors; --theme overrides it"
+    note = f"{NO_COLOUR} is set, so the default theme is one without colours; --theme overrides it"
     return [*([note] if without_hues else []), *keymap.notes]
 
 
@@ -120,9 +120,11 @@ def _page(user: UserSettings, keymap: Keymap, faults: list[str]) -> str:
     for name, path in _files(user):
         absent = "" if path is not None and path.exists() else "  (does not exist)"
         lines.append(f"{words[name]:<21} {'n/a: no home folder' if path is None else clean(str(path))}{absent}")
-    lines += ["", f"{'setting':<21} {'value':<22} from"]
+    values = {name: shown(value.value) if value.value != "" else "none" for name, value in user.settings.values.items()}
+    cells = max(22, *map(len, values.values()))
+    lines += ["", f"{'setting':<21} {'value':<{cells}} from"]
     for name, value in user.settings.values.items():
-        lines.append(f"{name:<21} {shown(value.value):<22} {value.where or value.source}")
+        lines.append(f"{name:<21} {values[name]:<{cells}} {value.where or value.source}")
     keys = {name: value for name, value in user.settings.keys.items() if name in keymap.keys}
     if keys:
         lines += ["", f"{'key':<21} {'now':<22} from"]

@@ -32,14 +32,14 @@ from hettop.console.measuring import (
     print_setup,
     print_turns_problem,
 )
-from hettop.console.messages import print_error
+from hettop.console.messages import print_error, print_note
 from hettop.console.progress import ProgressLine, ProgressStream, completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.arguments import MARKDOWN, model_options
 from hettop.measurement.headless import Headless
-from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, under_protocol
+from hettop.measurement.options import DEFAULT_MODEL, DEFAULT_WARMUP, MeasureOptions, under_protocol
 from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.report.anonymize import anonymous, anonymous_document
@@ -167,6 +167,8 @@ def _loads_in(session: Session) -> str:
 
 def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int:
     options = _measure_options(question, arguments)
+    if arguments.model == DEFAULT_MODEL:
+        print_note(f"no recording or model file named: measuring {DEFAULT_MODEL}")
     setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), os.cpu_count() or 1)
     question = replace(question, load=question.load or "none")
     progress = progress_line()

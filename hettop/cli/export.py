@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from hettop.cli.replay import check_moment, end_of
+from hettop.cli.replay import moment_in
 from hettop.cli.screen import check_theme
 from hettop.console.messages import print_warning
 from hettop.errors import HettopError
@@ -89,9 +89,8 @@ def _drawn(source: Path, out: Path, arguments: argparse.Namespace) -> list[Path]
         check_theme(arguments.theme)
     with Files(out, PICTURE.beginnings, force=arguments.force) as files:
         size = arguments.size or DEFAULT_SIZE
-        if arguments.at is not None:
-            check_moment(arguments.at, end_of(source))
-        svg = picture(source, arguments.at, size, arguments.theme, refold=arguments.refold)
+        at_ns = None if arguments.at is None else moment_in(source, arguments.at)
+        svg = picture(source, at_ns, size, arguments.theme, refold=arguments.refold)
         files.main().write(svg.encode())
     return files.paths
 

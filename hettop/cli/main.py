@@ -82,13 +82,18 @@ def help_page(*, short: bool = False) -> str:
     if not short:
         parser = parser_of(LIVE)
         parser.description = parser.epilog = None
-        parts.append("live view:\n\n" + parser.format_help().partition("\n\n")[2].rstrip("\n"))
+        parts.append(
+            "live view:\n  options of hettop [MODEL]\n\n" + parser.format_help().partition("\n\n")[2].rstrip("\n")
+        )
     parts.append(_MORE if not short else f"hettop --help shows the options of the live view too.\n{_MORE}")
     return "\n\n".join(parts) + "\n"
 
 
 def _with_commands(error: HettopError, argv: list[str]) -> HettopError:
     """The error, with a command that may be meant: a mistyped command is read as the name of a model."""
+    late = next((word for word in argv[1:] if word in COMMANDS), None)
+    if error.kind == "missing" and argv[0].startswith("-") and late is not None:
+        return HettopError(error.kind, error.message, f"put the command first: hettop {late} …")
     if error.kind not in ("missing", "usage") or not argv or not argv[0].isalpha() or argv[0] in COMMANDS:
         return error
     near = nearest(argv[0], COMMANDS)

@@ -88,8 +88,8 @@ Only steady samples count; the first call and the warm-up are reported separatel
 6,636; --assert refuses a percentile that -n cannot reach. Power is measured with --duration, or with --power SRC.
 A protocol sets defaults, which options override; MLPerf itself requires --duration 10m.
 
-Exit codes: 0 measured, 1 a threshold is not met, 2 wrong use, 3 everything failed, or the load or the recording did,
-4 a statistic of a threshold is unknown, 130 interrupted (what was measured is printed).
+Exit codes: 0 measured, 1 a threshold is not met, 2 invalid use, 3 everything failed, or the load or the recording did,
+4 undecided: more samples are needed, 130 interrupted (what was measured is printed).
 See docs/method/statistics.md."""
 
 
@@ -124,7 +124,7 @@ def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="'UNIT.p90<30ms'",
-        help="exit 1 if this is not met, 4 if undecided; repeatable",
+        help="exit 1 if this is not met, 4 if undecided; times in ms without a unit; repeatable",
     )
     add_metrics_option(parser)
     add_output_options(parser, (TABLE, JSON, CSV, MARKDOWN))
@@ -142,7 +142,7 @@ _DECIDE_NOTES = """\
 A budget is met or missed only if the 95% interval of the percentile is entirely on one side of the limit. --cold and
 --calls measure start-up first, as hettop cold does, without load. See docs/method/verdict.md for the ranks.
 
-Exit codes: 0 done, 1 every unit is proven to miss the budget, 2 wrong use, 3 everything failed while running,
+Exit codes: 0 done, 1 every unit is proven to miss the budget, 2 invalid use, 3 everything failed while running,
 4 undecided, 130 interrupted."""
 
 
@@ -153,7 +153,7 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
         _DECIDE_EXAMPLES,
         _DECIDE_NOTES,
     )
-    add_model_options(parser)
+    add_model_options(parser, or_recording=True)
     question = group_of(parser, "requirements")
     question.add_argument(
         "--budget", metavar="16ms@p99", help="highest latency at a percentile (P99; a bare number is ms)"

@@ -1,4 +1,4 @@
-"""Runs a command with the options that all commands have: verbosity, color, and a file for the result."""
+"""Runs a command with the options that all commands have: verbosity, colour, and a file for the result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run_with_options(run: Callable[[argparse.Namespace], int], arguments: argpar
 
 @contextlib.contextmanager
 def colors(when: str | None) -> Iterator[None]:
-    """Set the environment variables that select color, for hettop and what it starts."""
+    """Set the environment variables that select colour, for hettop and what it starts."""
     changed = {"always": {"NO_COLOR": None, "FORCE_COLOR": "1"}, "never": {"NO_COLOR": "1", "FORCE_COLOR": None}}
     wanted = changed.get(when or "auto", {})
     before = {name: os.environ.get(name) for name in wanted}

@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     compared, objectives = per_item(choices, _objectives(arguments.by) or usual_objectives(choices))
     found = standings(compared, objectives)
     left_out = len(every) - len(choices)
-    notes = [f"{left_out} measurements under other loads are left out (--load)"] if left_out else []
+    statistic = arguments.latency.upper() if arguments.latency.startswith("p") else arguments.latency
+    notes = [f"latency is the {statistic} of the calls"]
+    notes += [f"{left_out} measurements under other loads are left out (--load)"] if left_out else []
     width = shutil.get_terminal_size((100, 24)).columns
     blocks = pareto_blocks(found, objectives, notes)
     sys.stdout.write(result_text(arguments.format, lambda: pareto_document(found, objectives), blocks, width))

@@ -7,6 +7,7 @@ import re
 
 from hettop.cli.screen import add_screen_options, add_serve_option
 from hettop.cli.topics import topic_list
+from hettop.errors import HettopError
 from hettop.measurement.arguments import (
     CSV,
     HTML,
@@ -20,7 +21,6 @@ from hettop.measurement.arguments import (
     add_shape_option,
     add_units_option,
     describe,
-    duration_ns,
     group_of,
     invalid,
 )
@@ -50,7 +50,10 @@ def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_RECORDING)
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="play N times as fast (0.25 to 64)")
     parser.add_argument(
-        "--at", type=duration_ns, metavar="90s", help="start here; without UI: end here (a bare number is seconds)"
+        "--at",
+        type=moment,
+        metavar="90s",
+        help="start here; without UI: end here (1:30, 50%% or seconds too)",
     )
     parser.add_argument("--refold", action="store_true", help="compute from the start instead of from stored states")
     parser.add_argument("--headless", action="store_true", help="print the statistics instead of playing")
@@ -88,7 +91,7 @@ each run counts once, and results are proven (a regression, faster, or the same 
 the comparisons in which nothing has changed show a change. That needs 3 runs a side (4 for 2 to 6 conditions, 5 for up
 to 25), recorded in turns (A, B, A, B, ...). A file that is named twice counts once.
 
-Exit codes: 0 no regression, 1 a regression, 2 wrong use or nothing in common. With --require-proof: 0 no regression,
+Exit codes: 0 no regression, 1 a regression, 2 invalid use or nothing in common. With --require-proof: 0 no regression,
 proven; 1 a regression, proven; 4 undecided, as it always is with one run a side."""
 
 
@@ -114,7 +117,7 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 _REPORT_EXAMPLES = """\
-  hettop report session.jsonl                          Markdown, for a pull request
+  hettop report session.jsonl                          text; Markdown into a pipe or file
   hettop report before.jsonl after.jsonl -o report.html"""
 
 _REPORT_NOTES = "Only HTML has figures."
@@ -123,10 +126,22 @@ _REPORT_NOTES = "Only HTML has figures."
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, "Generate an HTML or Markdown report.", _REPORT_EXAMPLES, _REPORT_NOTES)
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings (.jsonl, .jsonl.zst)")
-    add_output_options(parser, (MARKDOWN, HTML))
+    add_output_options(parser, (TABLE, MARKDOWN, HTML))
 
 
 SMALLEST_SCREEN, LARGEST_SCREEN = 20, 400
+
+
+def moment(text: str) -> str:
+    """A moment of a recording, which `50%` names only once its length is known."""
+    from hettop.record.moments import length_of
+
+    try:
+        length_of(text, 0)
+    except HettopError as error:
+        raise invalid("moment", text, error.hint) from error
+    return text
+
 
 _SIZE = re.compile(r"(\d{2,3})x(\d{2,3})")
 
@@ -160,9 +175,9 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-o", "--output", metavar="OUT", help="write OUT (default: beside FILE); - is stdout")
     add_force_option(parser, "replace an earlier export in the same format")
     picture = group_of(parser, "options of svg")
-    picture.add_argument("--at", type=duration_ns, metavar="90s", help="moment to show (the end)")
+    picture.add_argument("--at", type=moment, metavar="90s", help="moment to show (the end)")
     picture.add_argument("--size", type=_screen_size, metavar="WxH", help="columns and rows of the screen (120x40)")
-    picture.add_argument("--theme", metavar="T", help="color theme")
+    picture.add_argument("--theme", metavar="T", help="colour theme")
     picture.add_argument("--refold", action="store_true", help="compute from the start instead of from stored states")
 
 

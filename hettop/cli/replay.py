@@ -12,6 +12,7 @@ from hettop.cli.commands import refuse
 from hettop.cli.screen import on_terminal, screen_options, serve, show
 from hettop.console.signals import ScreenSignals
 from hettop.errors import HettopError
+from hettop.record.moments import length_of
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
@@ -46,27 +47,26 @@ def _headless(path: Path, arguments: argparse.Namespace) -> int:
 
     report = Report()
     session = Session()
+    at_ns = None if arguments.at is None else moment_in(path, arguments.at)
     file, header = open_recording(path)
     with file:
         session.fold(header)
         for event in read_events(file, report):
-            if arguments.at is not None and event.t > arguments.at:
+            if at_ns is not None and event.t > at_ns:
                 break
             fold(session, event, report)
-        else:
-            if arguments.at is not None:
-                check_moment(arguments.at, session.t)
     print_session(session, arguments.format, skipped=report.skipped)
     return 0
 
 
-def check_moment(at_ns: int, end_ns: int) -> None:
-    """Raises HettopError (`usage`) for a moment after the end of the recording."""
-    if at_ns > end_ns:
-        shown = f"{end_ns / NS_PER_S:.1f}s"
+def moment_in(path: Path, text: str) -> int:
+    """The moment in ns that `--at` names. Raises HettopError (`usage`) for one after the end of the recording."""
+    end_ns = end_of(path)
+    if length_of(text, end_ns) > end_ns:
         raise HettopError(
-            "usage", f"--at is after the end of the recording: {at_ns / NS_PER_S:g}s", f"it ends at {shown}"
+            "usage", f"--at is after the end of the recording: {clean(text)}", f"it ends at {end_ns / NS_PER_S:.1f}s"
         )
+    return length_of(text, end_ns)
 
 
 def end_of(path: Path) -> int:
@@ -89,9 +89,8 @@ def _on_screen(path: Path, arguments: argparse.Namespace) -> int:
     def begin() -> ReplayFeed:
         from hettop.app.replay import ReplayFeed
 
-        if arguments.at is not None:
-            check_moment(arguments.at, end_of(path))
-        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=arguments.at or 0, refold=arguments.refold))
+        at_ns = 0 if arguments.at is None else moment_in(path, arguments.at)
+        opened.append(ReplayFeed(path, speed=arguments.speed, at_ns=at_ns, refold=arguments.refold))
         if alone:
             opened[0].to_end()
         return opened[0]

@@ -65,7 +65,7 @@ def frames_per_second(text: str) -> float:
 
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
     group = group_of(parser, "screen options")
-    group.add_argument("--theme", metavar="T", help="color theme (hettop-dark); hettop help themes lists them")
+    group.add_argument("--theme", metavar="T", help="colour theme (hettop-dark); hettop help themes lists them")
     group.add_argument("--fps", type=frames_per_second, metavar="N", help="frames per second, 0.5 to 30 (4)")
     group.add_argument(
         "--ascii", action=argparse.BooleanOptionalAction, default=None, help="draw with ASCII characters"
@@ -136,7 +136,7 @@ def on_terminal() -> bool:
 
 
 def has_sixteen_colours() -> bool:
-    """Whether the terminal has at most 16 colors, as Textual determines it."""
+    """Whether the terminal has at most 16 colours, as Textual determines it."""
     from rich.console import Console
     from textual.constants import COLOR_SYSTEM
 

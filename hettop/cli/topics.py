@@ -41,7 +41,7 @@ PERCENTILES = """
 P90 is the latency that 90% of calls do not exceed. Quantiles use numpy's linear definition (type 7). In JSON they are
 exact up to 100,000 samples per condition; beyond that, and on the screen, within 0.5%.
 
-  P90     always shown, with the number of 64 samples that are still missing
+  P90     always shown, with how many of its 64 samples are missing
   P99     not shown below 662 samples
   P99.9   not shown below 6,636 samples
 
@@ -114,7 +114,7 @@ More: docs/reference/format.md.
 """
 
 THEMES = """
-`t` selects the next theme, `T` opens a list. Color is never the only signal, so NO_COLOR and hettop-mono lose nothing.
+`t` selects the next theme, `T` opens a list. Colour is never the only signal, so NO_COLOR and hettop-mono lose nothing.
 --color never selects hettop-mono.
 
 Your own themes are TOML files in the folder `themes` beside the config file (`hettop config` shows where):
@@ -132,7 +132,7 @@ Your own themes are TOML files in the folder `themes` beside the config file (`h
   background = "#12161c"
   surface = "#1a2028"      # header and footer
 
-  [sixteen]                # for terminals with 16 colors
+  [sixteen]                # for terminals with 16 colours
   primary = "bright cyan"
   error = "red"
 
@@ -245,7 +245,7 @@ TOPICS: Mapping[str, Topic] = {
     "keys": Topic("keys of the screen, and their ids", _keys),
     "panels": Topic("what each panel shows", _panels),
     "units": Topic("compute units, their names and aliases", _written(UNITS)),
-    "options": Topic("values of options, output files, verbosity, color", _written(OPTIONS)),
+    "options": Topic("values of options, output files, verbosity, colour", _written(OPTIONS)),
     "phases": Topic("which samples count", _written(PHASES)),
     "percentiles": Topic("P50, P90, P99, and how many samples they need", _written(PERCENTILES)),
     "spikes": Topic("the spike threshold, and candidate causes", _written(SPIKES)),
@@ -253,7 +253,7 @@ TOPICS: Mapping[str, Topic] = {
     "power": Topic("power sources, and energy per inference", _written(POWER)),
     "verdict": Topic("how hettop recommends a unit", _written(VERDICT)),
     "recordings": Topic("what a recording contains, and commands for it", _written(RECORDINGS)),
-    "themes": Topic("color themes, and how to write one", _themes),
+    "themes": Topic("colour themes, and how to write one", _themes),
     "config": Topic("config file and environment variables", _config),
     "codes": Topic("exit codes", _codes),
 }

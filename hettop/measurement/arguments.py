@@ -156,13 +156,14 @@ def add_runs_option(parser: argparse.ArgumentParser, default: int) -> None:
     )
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
+def add_model_options(parser: argparse.ArgumentParser, *, or_recording: bool = False) -> None:
     parser.add_argument(
         "model",
         nargs="?",
         default=DEFAULT_MODEL,
-        metavar="MODEL",
-        help="an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]] with seeded weights (default)",
+        metavar="MODEL|RECORDING" if or_recording else "MODEL",
+        help=("a recording, or " if or_recording else "")
+        + "an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]] with seeded weights (default)",
     )
     group = group_of(parser, MODEL_GROUP)
     group.add_argument(
@@ -313,6 +314,10 @@ class _SetFormat(argparse.Action):
         setattr(space, self.dest, value)
 
 
+def _format_name(text: str) -> str:
+    return MARKDOWN if text.lower() == "markdown" else text
+
+
 def add_output_options(
     parser: argparse.ArgumentParser,
     formats: Sequence[str] = (TABLE, JSON),
@@ -324,6 +329,7 @@ def add_output_options(
     form: Any = group.add_argument(
         "--format",
         action=_SetFormat,
+        type=_format_name,
         choices=(*formats, *(accepted or ())),
         metavar="F",
         help=f"{', '.join(formats[:-1])} or {formats[-1]} ({formats[0]})",
@@ -351,11 +357,18 @@ def choose_format(arguments: argparse.Namespace) -> None:
     Raises HettopError (`usage`) where neither says which format the file is to have.
     """
     formats: tuple[str, ...] = arguments.formats
+    named = None
+    if arguments.output not in (None, PIPE):
+        named = FORMAT_OF_SUFFIX.get(os.path.splitext(arguments.output)[1].lower())  # noqa: PTH122 - pathlib is slow
+    if arguments.format is not None and named not in (None, arguments.format):
+        raise HettopError(
+            "usage",
+            f"--format {arguments.format} does not fit the file name: {clean(arguments.output)!r}",
+            "leave out one of them, or name another file",
+        )
     if arguments.format is None:
         arguments.format = formats[0]
         if arguments.output not in (None, PIPE):
-            suffix = os.path.splitext(arguments.output)[1].lower()  # noqa: PTH122 - pathlib is slow to import
-            named = FORMAT_OF_SUFFIX.get(suffix)
             if named not in formats:
                 known = ", ".join(each for each, name in FORMAT_OF_SUFFIX.items() if name in formats)
                 hint = f"name a file with one of {known}, or add --format"

@@ -207,7 +207,7 @@ def _pixels(port: Port, path: Path, layout: _ImageLayout) -> npt.NDArray[np.uint
         from PIL import Image
     except ImportError as error:
         raise HettopError(
-            "input", f"{clean(port.name)}: reading {clean(str(path))} needs Pillow", "pip install pillow"
+            "input", f"{clean(port.name)}: reading {clean(str(path))} needs Pillow", "pip install 'hettop[images]'"
         ) from error
     try:
         with Image.open(path) as picture:

@@ -37,7 +37,7 @@ def write_variant(job: VariantJob) -> None:
         why = reason(error)
         if isinstance(error, ImportError) or CLUSTERING in why:
             message = f"{job.precision} needs {CLUSTERING} (used by coremltools for palettes)"
-            raise HettopError("missing", message, f"pip install {CLUSTERING}") from error
+            raise HettopError("missing", message, "pip install 'hettop[palettes]'") from error
         raise HettopError("load", f"cannot create {job.precision}: {why}") from error
 
 

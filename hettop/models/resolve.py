@@ -23,6 +23,7 @@ COMPILED_SUFFIX = ".mlmodelc"
 COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
 """Of these a compiled model has one or both."""
 
+RECORDING_BEGINNING = b'{"k":'
 KNOWN_MODELS = f"pass an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
 TRANSLATED = "ML Program translated to ONNX"
 TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
@@ -153,8 +154,16 @@ def _checked_file(name: str) -> Path:
         raise HettopError("format", f"{clean(name)} is a folder, not a model", KNOWN_MODELS)
     _check_regular(status, name)
     if suffix != ".onnx":
-        raise HettopError("format", f"unknown model format: {clean(name)}", KNOWN_MODELS)
+        hint = f"this is a recording: hettop replay {clean(name)}" if _is_recording(path) else KNOWN_MODELS
+        raise HettopError("format", f"unknown model format: {clean(name)}", hint)
     return path
+
+
+def _is_recording(path: Path) -> bool:
+    if path.name.endswith(".jsonl.zst"):
+        return True
+    with path.open("rb") as file:
+        return file.read(len(RECORDING_BEGINNING)) == RECORDING_BEGINNING
 
 
 def _is_compiled(name: str) -> bool:

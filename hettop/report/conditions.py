@@ -23,7 +23,7 @@ _DISPENSABLE = ("P50", "n", "max", "P99", "canary missed", "mJ")
 ERRORS = ("unit", "load", "idle, ms", "under load, ms", "slowdown", "estimation error")
 ESTIMATES = (
     "What an estimate made without load is worth: the mean without load against the mean under it. "
-    "Slower by is (runtime - offline) / offline; estimation error is |offline - runtime| / runtime."
+    "slowdown = (under load - idle) / idle; estimation error = |idle - under load| / under load."
 )
 TITLE = "Under load"
 

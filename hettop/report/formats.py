@@ -27,7 +27,7 @@ def result_text(form: str, document: Callable[[], Mapping[str, Any]], blocks: It
             return csv_text(main_table(document()))
         case "md":
             return "\n".join(markdown_blocks(blocks)).rstrip("\n") + "\n"
-    return block_text(list(blocks), width)
+    return block_text(list(blocks), width, "--json")
 
 
 def main_table(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -169,7 +169,7 @@ def gap_blocks(rows: Sequence[Statistics]) -> list[Block]:
     if not cells:
         return []
     return [
-        Paragraph("Latency in ms by idle time before the call."),
+        Paragraph("Latency in ms by idle time before the call; the first call of each turn counts here, too."),
         Table(GAP_HEADING, cells, SIDE_BY_SIDE, ("load",)),
     ]
 

@@ -18,6 +18,7 @@ from hettop.text import clean
 TITLE = "Spikes"
 LISTED = 12
 SMALLEST_P = 1e-4
+EVENTS = "events at the same time"
 
 
 def spikes_section(session: Session, level: int = 2) -> Section | None:
@@ -43,14 +44,18 @@ def _blocks(session: Session, spiked: Sequence[Condition]) -> Iterator[Block]:
     for condition in spiked:
         rows = [row for row in cause_rows(session, condition) if row.p is not None]
         if rows:
-            yield Paragraph(f"{_name(condition)}, {count(condition.found.evidence())} spikes at least a second apart:")
+            yield Paragraph(f"{_name(condition)}, {_spikes(condition.found.evidence())}:")
             yield _causes(rows)
     yield Paragraph(
         "At spikes: share of spikes during which the event was present. Otherwise: share expected at "
         "other moments of the same ten seconds. p: probability of as many by chance. Correlation is not "
-        "proof of a cause."
+        "proof of a cause." + (" Latencies are SIMULATED, events are of the real host." if session.simulated else "")
     )
     yield from _list(spikes(session, None, None, session.t).rows)
+
+
+def _spikes(n: int) -> str:
+    return "1 spike" if n == 1 else f"{count(n)} spikes at least a second apart"
 
 
 def _sentence(session: Session, condition: Condition) -> str:
@@ -98,7 +103,7 @@ def _list(rows: Sequence[SpikeRow]) -> Iterator[Block]:
         )
         for row in largest
     ]
-    yield Table(("when", "ms", "x median", "unit", "correlated events"), table, left=("unit", "correlated events"))
+    yield Table(("when", "ms", "x median", "unit", EVENTS), table, left=("unit", EVENTS))
 
 
 def _shares(row: CauseRow) -> str:

@@ -186,14 +186,14 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes += _frames(rows)
     few = [f"{_name(row)} {count(row.p90_needs - row.n)}" for row in rows if row.n and row.p90_needs]
     if few:
-        notes.append("insufficient data for P90 (needs more samples): " + ", ".join(few))
+        notes.append("insufficient data for P90 (needs more samples, if they are independent): " + ", ".join(few))
     without_threshold = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
     if without_threshold:
         notes.append(f"spike detection needs {MIN_SPIKE_SAMPLES} samples: {', '.join(without_threshold)}")
     notes += spike_notes(rows)
     needing = [f"{_name(row)} {count(row.p99_needs - row.n)}" for row in rows if row.n and row.p99_needs]
     if needing:
-        notes.append("insufficient data for P99 (needs more samples): " + ", ".join(needing))
+        notes.append("insufficient data for P99 (needs more samples, if they are independent): " + ", ".join(needing))
     notes.append(f"times in ms; {footnote('bench')}")
     return notes
 

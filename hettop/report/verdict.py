@@ -51,7 +51,7 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
 
 def verdict_text(verdict: Verdict, session: Session, width: int) -> str:
     """With its provenance, for a terminal so wide; ends with a line feed."""
-    return block_text([_provenance(session), *verdict_blocks(verdict, session)], width)
+    return block_text([_provenance(session), *verdict_blocks(verdict, session)], width, "--json")
 
 
 def verdict_markdown(verdict: Verdict, session: Session) -> str:
@@ -66,7 +66,8 @@ def verdict_section(verdict: Verdict, session: Session) -> Section:
 
 
 def _provenance(session: Session) -> Paragraph:
-    return Paragraph(" · ".join(words.provenance(session)), "muted")
+    *parts, version = words.provenance(session) or [""]
+    return Paragraph(" · ".join([*parts, f"judged by {version}" if session.header else version]), "muted")
 
 
 def _code(code: words.Code | None) -> Iterator[Block]:

@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hettop.analysis.budget import Judgement
+from hettop.analysis.budget import ENERGY_MARGIN, LEAST_COVERAGE, Judgement
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
-from hettop.analysis.verdict import Facts, Verdict
+from hettop.analysis.verdict import Facts, FewTurns, Verdict
 from hettop.events import split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
@@ -21,7 +21,7 @@ from hettop.report.notes import power_line, protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
 from hettop.session.views.units import REFERENCE
-from hettop.stats.quantiles import CONFIDENCE
+from hettop.stats.quantiles import CONFIDENCE, samples_needed
 from hettop.stats.resampling import LEAST_VALUES, STRETCH
 from hettop.text import clean
 from hettop.version import __version__
@@ -67,7 +67,7 @@ def provenance(session: Session) -> list[str]:
         f"power mode {host.power_mode}" if host.power_mode else None,
         *protocol_notes(session, []),
         f"recorded by hettop {host.hettop}" if host.hettop not in (None, __version__) else None,
-        f"judged by hettop {__version__}",
+        f"hettop {__version__}",
     ]
     return (["SIMULATED"] if session.simulated else []) + [clean(text, 80) for text in facts if text]
 
@@ -77,8 +77,9 @@ def conditions_line(verdict: Verdict) -> str:
     states = list(dict.fromkeys(state for unit in verdict.units for state in unit.thermal))
     thermal = ", ".join(clean(state, 20) if state else "unknown" for state in states) or "unknown"
     latency = "the framework's own time" if verdict.question.by == NATIVE else "wall time"
-    rate = verdict.question.budget.rate_hz if verdict.question.budget else None
-    paced = f"; paced at {rate:g} inf/s" if rate else ""
+    budgeted = verdict.question.budget.rate_hz if verdict.question.budget else None
+    back_to_back = "; measured back to back" if budgeted else ""
+    paced = f"; paced at {verdict.paced_at:g} inf/s" if verdict.paced_at else back_to_back
     return f"load {clean(verdict.load, 40)}; thermal state {thermal}; {latency}{paced}"
 
 
@@ -205,11 +206,8 @@ def warnings(verdict: Verdict) -> Iterator[str]:
     if variants:
         named = ", ".join(clean(name, 30) for name in variants[:UNITS_NAMED])
         yield f"{named}: excluded (another way of running, or another model)"
-    if len(verdict.ranks.latency) > 1 and not verdict.in_turns:
-        yield (
-            "units were not interleaved: background activity may confound this; hint: hettop bench "
-            "--interleave --duration 5s, or press i"
-        )
+    if verdict.few_turns is not None:
+        yield _few_turns(verdict.few_turns)
     for pair in verdict.few[:UNITS_NAMED]:
         samples = "1 sample decides" if pair.samples == 1 else f"{pair.samples} samples decide"
         better, worse = clean(pair.better, 30), clean(pair.worse, 30)
@@ -228,10 +226,22 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         yield f"intervals of {', '.join(thinned[:UNITS_NAMED])} use evenly spaced stretches of the samples"
 
 
+def _few_turns(few: FewTurns) -> str:
+    if few.interleaved:
+        had = "1 turn" if few.turns == 1 else f"{few.turns} turns"
+        return f"{clean(few.unit, 30)} had only {had}: background activity may confound this; hint: measure longer"
+    return (
+        "units were not interleaved: background activity may confound this; hint: interleave them (i on the screen, "
+        "--interleave for bench)"
+    )
+
+
 def order_lines(verdict: Verdict) -> Iterator[str]:
     """The four ranks with their formulas."""
     ranks = verdict.ranks
-    efficiency = BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/min, because energy is not known for all units"
+    efficiency = (
+        BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/fastest call, because energy is not known for all units"
+    )
     for name, formula, units in (
         ("latency", "mean", ranks.latency),
         ("stability", "max/min", ranks.stability),
@@ -265,7 +275,7 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
         yield (
             f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure}",
             [
-                _judged(judged) + _never(verdict.facts[judged.unit])
+                _judged(judged, _missing(verdict, judged)) + _never(verdict.facts[judged.unit])
                 for judged in list(verdict.judgements.values())[:UNITS_NAMED]
             ],
         )
@@ -279,7 +289,7 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
         lacking = list(verdict.needs.items())[:UNITS_NAMED]
         yield (
             "insufficient data for P90, more samples needed:",
-            [f"{clean(unit, 30)}: {count(needs)}" for unit, needs in lacking],
+            [f"{clean(unit, 30)}: {count(needs)}{_dependent(verdict, unit)}" for unit, needs in lacking],
         )
 
 
@@ -327,8 +337,17 @@ def _duration(ms: float) -> str:
 
 def _energy(verdict: Verdict, unit: str, met: bool | None) -> str:
     facts = verdict.facts[unit]
-    covered = f", power known for {percent(facts.energy_coverage)} of the time" if facts.energy_coverage else ""
-    return f"{clean(unit, 30)}: {_ANSWER[met]} ({significant(facts.energy_mj)} mJ{covered}){_never(facts)}"
+    covered = (
+        f", power known for {math.floor(100 * facts.energy_coverage)}% of the time" if facts.energy_coverage else ""
+    )
+    why = "" if met is not None or facts.energy_coverage is None else _why_open(facts.energy_coverage)
+    return f"{clean(unit, 30)}: {_ANSWER[met]} ({significant(facts.energy_mj)} mJ{covered}{why}){_never(facts)}"
+
+
+def _why_open(coverage: float) -> str:
+    if coverage < LEAST_COVERAGE:
+        return f"; at least {percent(LEAST_COVERAGE)} are needed"
+    return f"; within {100 * ENERGY_MARGIN:g}% of the limit, too near for power readings"
 
 
 def _never(facts: Facts) -> str:
@@ -341,11 +360,25 @@ def _lasting(seconds: float | None) -> str:
     return f", {seconds / 60:.0f} min" if seconds >= 100 else f", {seconds:.0f} s"
 
 
-def _judged(judged: Judgement) -> str:
+def _dependent(verdict: Verdict, unit: str) -> str:
+    """Why that many samples are not enough."""
+    needed = samples_needed(0.9)
+    if next(each.n for each in verdict.units if each.unit == unit) < needed:
+        return ""
+    return f" (samples depend on each other: effective sample size {count(verdict.effective[unit])} of {needed})"
+
+
+def _missing(verdict: Verdict, judged: Judgement) -> str:
+    """What would prove it; empty where it is proven, or nobody knows."""
+    if judged.met is None and verdict.off_the_rate and verdict.question.budget is not None:
+        return f"; measure again with --rate {verdict.question.budget.rate_hz:g}"
+    return f"; needs about {count(judged.needs)} more samples{_lasting(judged.needs_s)}" if judged.needs else ""
+
+
+def _judged(judged: Judgement, more: str) -> str:
     low, high = (milliseconds(end) if end is not None else UNKNOWN for end in (judged.low_ms, judged.high_ms))
     of = f" of the {_SERIES[judged.series]}" if judged.series in _SERIES else ""
     why = f": {judged.why}" if judged.why else ""
-    more = f"; needs about {count(judged.needs)} more samples{_lasting(judged.needs_s)}" if judged.needs else ""
     return (
         f"{clean(judged.unit, 30)}: {_ANSWER[judged.met]}{why}{more} (interval{of} {low} to {high} ms, "
         f"{count(judged.n)} samples, effective sample size {count(judged.effective)}){_stalls(judged)}"

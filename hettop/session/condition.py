@@ -398,7 +398,7 @@ MOST_TURNS = 4096
 
 
 class Turns:
-    """Which samples of a condition belong to which turn: another unit ran between two turns.
+    """Which samples of a condition belong to which turn: another unit ran between two turns, or none did.
 
     Bounded: the first half is forgotten when there are too many. Not kept in keyframes.
     """

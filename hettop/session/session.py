@@ -68,7 +68,7 @@ class Session:
         self.ended: events.End | None = None
         self.inputs: list[str] = []
         self._turn, self._in_turn = 0, ""
-        """How many turns there were, and whose the last one is."""
+        """How many turns there were, and whose the last one is: empty after a pause, which ends a turn, too."""
         self._raw_limit = raw_limit
         self._trailing = trailing
 
@@ -138,8 +138,10 @@ class Session:
         if event.phase != "steady":
             unit.apart_from_steady(event)
             condition = self.conditions.get(ConditionKey(event.unit, event.condition, event.thermal))
-            if event.phase == "resume" and gap is not None and condition is not None:
-                condition.gaps.resumed(gap, event.lat_ns)
+            if event.phase == "resume":
+                self._in_turn = ""
+                if gap is not None and condition is not None:
+                    condition.gaps.resumed(gap, event.lat_ns)
             return
         condition = self._condition(event)
         if event.unit != self._in_turn:

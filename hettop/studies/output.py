@@ -30,6 +30,7 @@ from hettop.record import pack
 from hettop.record.writer import Writer
 from hettop.report.formats import TABLE, result_text
 from hettop.report.page import Block, Paragraph
+from hettop.report.terminal.blocks import block_text
 from hettop.sources.engine.backend import RealClock
 from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult
@@ -89,8 +90,11 @@ class StudyOutput:
             self.progress.partial(document)
         else:
             width = shutil.get_terminal_size((100, 24)).columns
-            blocks = [Paragraph(title, "muted"), *(STUDIES[self._name].page(result) if page is None else page)]
-            sys.stdout.write(result_text(self._arguments.format, document, blocks, width))
+            form, blocks = self._arguments.format, STUDIES[self._name].page(result) if page is None else page
+            heading = Paragraph(title, "muted")
+            if form == TABLE:
+                sys.stdout.write(block_text([heading], width) + "\n")
+            sys.stdout.write(result_text(form, document, blocks if form == TABLE else [heading, *blocks], width))
             sys.stdout.flush()
         if self._recording is not None and self._arguments.format == TABLE and not self._arguments.stream:
             print_note(f"recorded in {clean(self._arguments.record)}")

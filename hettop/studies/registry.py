@@ -46,6 +46,11 @@ class StudyKind:
     summary: str = ""
     live: LiveOffer | None = None
 
+    @property
+    def question(self) -> str:
+        """What it finds out, in a few words."""
+        return self.summary if self.live is None else self.live.words
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Give the parser the options of its command."""
         import_module(f"hettop.studies.{self.name}.options").add_arguments(parser)

@@ -227,6 +227,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.frame_state = self._frame_state(self.feed, self._look)
         elif not self.frame_state.frozen:
             self.frame_state = replace(self.frame_state, frozen=True)
+        self._hints.announce(self.frame_state.studying)
         if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
             return
         for part in self._showing if self.page_screen is None else [self.page_screen]:

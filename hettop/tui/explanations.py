@@ -52,9 +52,9 @@ SCREENS: dict[str, str] = {
     ),
     "studies": (
         "Questions about the inside of the model, each answered by one of hettop's commands; inference is paused while "
-        "it runs: time per layer, distance to the limits of the machine, effect of larger batches. The result is the "
-        "same as the command prints. One of them, coexec, is a mode of its own: units serve one stream together until "
-        "you end it, and its figures are updated every round."
+        "it runs: layers, roofline, sweep, variants, start-up (cold), co-execution (coexec), plan, granularities. The "
+        "result is the same as the command prints. One of them, coexec, is a mode of its own: units serve one stream "
+        "together until you end it, and its figures are updated every round."
     ),
     "verdict": (
         "Which unit to use, by the measurements so far. Only proven differences decide: where intervals overlap, it "

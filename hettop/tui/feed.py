@@ -78,10 +78,11 @@ class LoadDial:
 
 @dataclass(frozen=True, slots=True)
 class StudyOffer:
-    """A study that can be run: its name, and its question in a few words."""
+    """A study: its name, and its question in a few words. `reason`: why it cannot be run here; None where it can."""
 
     name: str
     words: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

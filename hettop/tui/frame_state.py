@@ -20,7 +20,7 @@ class FrameState:
     """A session's views, the state of its recording or replay, and whether the display is frozen.
 
     `fps` is the configured rate of redraws; `loads` are the competing loads that can be set, none in a replay;
-    `verdict`, `offers` (the studies that can be run) and `pages` (the results of studies) are set while their screens
+    `verdict`, `offers` (the studies) and `pages` (the results of studies) are set while their screens
     are open.
     """
 
@@ -46,6 +46,14 @@ class FrameState:
         if header.paused and header.study is not None:
             return f"STUDY: {clean(header.study, 20)}"
         return "PAUSED" if header.paused else None
+
+    @property
+    def studying(self) -> str | None:
+        """What a running study does to inference; None without one."""
+        header = self.session.header
+        if self.co_executing:
+            return "co-executing"
+        return "study running, inference paused" if header.paused and header.study is not None else None
 
     @property
     def co_executing(self) -> bool:

@@ -112,7 +112,12 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("panel.6", "6", "6", "panel(6)", "focus the machine"),
             Key("screen.verdict", "v", "v", "screen('verdict')", "verdict: which unit to use, and why", "verdict"),
             Key(
-                "screen.studies", "y", "y", "screen('studies')", "inside the model: layers, roofline, batches", "inside"
+                "screen.studies",
+                "y",
+                "y",
+                "screen('studies')",
+                "studies of the model: layers, roofline and six more",
+                "inside",
             ),
             Key("screen.spikes", "s", "s", "screen('spikes')", "spikes and correlated events", "spikes"),
             Key("leave", "escape", "Esc", "leave", "close details, filter, zoomed panel or screen"),

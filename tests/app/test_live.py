@@ -347,7 +347,7 @@ def test_no_study_begins_under_competing_load(studying: LiveFeed) -> None:
         studying.study("layers")
 
 
-def test_the_simulated_machine_has_no_model_to_study(feed: LiveFeed) -> None:
+def test_without_a_command_there_are_no_studies(feed: LiveFeed) -> None:
     assert feed.studies() == ()
 
 
@@ -373,8 +373,9 @@ def test_an_unknown_source_of_power_is_refused_and_leaves_no_file(tmp_path: Path
     assert not path.exists()
 
 
-def test_a_simulated_machine_has_no_access_to_give(feed: LiveFeed) -> None:
-    with pytest.raises(HettopError, match="access to power readings cannot be granted here"):
+def test_simulated_power_needs_no_access(feed: LiveFeed) -> None:
+    pumped(feed, lambda: feed.session.power_status is not None, "the source is known")
+    with pytest.raises(HettopError, match="power is simulated: no access needed"):
         feed.power_access()
 
 

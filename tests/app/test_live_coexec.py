@@ -79,7 +79,13 @@ def co_executing(feed: LiveFeed, rounds: int = 1) -> None:
 
 def test_it_is_a_mode_that_begins_and_ends_in_the_stream(feed: LiveFeed) -> None:
     feed.switch("CPU_AND_NE")
-    assert "coexec" in {offer.name for offer in feed.studies()}
+    assert {offer.name: offer.reason for offer in feed.studies()} == {
+        "coexec": None,
+        **dict.fromkeys(
+            ("layers", "roofline", "sweep", "variants", "cold", "plan", "granularities"),
+            "needs a real model: hettop MODEL",
+        ),
+    }
     co_executing(feed)
     held = control(feed.session)
     assert (held.action, held.mode, held.units, held.paused) == ("coexec", "coexec", PAIR, True)

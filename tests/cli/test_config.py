@@ -124,3 +124,13 @@ def test_measuring_without_a_screen_reads_no_settings(tmp_path: Path) -> None:
         "bench", "--backend", "simulated", "--units", "ALL", "--warmup", "0", "--runs", "5", HETTOP_CONFIG=str(file)
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_long_value_keeps_the_columns_apart_and_an_empty_one_is_none(home: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f'power = "file:{"x" * 40}"\n')
+    lines = config(home, HETTOP_CONFIG=str(file)).stdout.splitlines()
+    rows = {line.split()[0]: line for line in lines if line}
+    assert rows["layout.zoomed"].split()[1:] == ["none", "default"]
+    at = rows["setting"].index("from")
+    assert (rows["fps"].index("default"), rows["power"].index("mine.toml, line 1")) == (at, at)

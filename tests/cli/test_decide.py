@@ -108,6 +108,12 @@ def test_wrong_use_is_refused_in_words(table: str, arguments: tuple[str, ...], w
     assert_refused(called("decide", table, *arguments), words)
 
 
+def test_its_usage_names_both_and_without_a_file_it_says_what_it_measures() -> None:
+    assert "usage: hettop decide [MODEL|RECORDING] [options]" in called("decide", "--help").stdout
+    done = called("decide", "--backend", "simulated", "--units", "ne", "-n", "20")
+    assert done.stderr.startswith("no recording or model file named: measuring mobilenetv2")
+
+
 def test_a_model_that_is_not_there_is_refused() -> None:
     assert_refused(called("decide", "missing.onnx"), "missing.onnx")
 

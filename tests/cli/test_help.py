@@ -42,7 +42,7 @@ def test_the_settings_and_the_themes_of_the_help_are_those_there_are() -> None:
 
 def test_the_figures_of_the_help_are_those_of_the_statistics() -> None:
     text = page("percentiles", 100)
-    assert f"number of {samples_needed(0.9)} samples" in text
+    assert f"how many of its {samples_needed(0.9)} samples" in text
     assert f"P99     not shown below {samples_needed(0.99)} samples" in text
     assert f"P99.9   not shown below {samples_needed(0.999):,} samples" in text
 

@@ -101,6 +101,10 @@ def test_wrong_options_are_answered_in_words(arguments: tuple[str, ...]) -> None
     assert_refused(called(*arguments), "see hettop --help")
 
 
+def test_an_option_before_a_command_is_answered_with_their_order() -> None:
+    assert_refused(called("--theme", "hettop-mono", "bench"), "put the command first: hettop bench")
+
+
 def test_what_is_quoted_from_the_command_line_is_clean() -> None:
     assert_refused(called("--\x1b[31m\u202e"), "unknown option: --�[31m�")
 

@@ -94,7 +94,10 @@ def test_complaints_are_short_and_name_the_help() -> None:
 def test_the_suffix_of_the_output_selects_the_format() -> None:
     chosen = {name: parse("bench", ["-o", f"r{name}"]).format for name in (".json", ".csv", ".md", ".MARKDOWN", ".txt")}
     assert chosen == {".json": "json", ".csv": "csv", ".md": "md", ".MARKDOWN": "md", ".txt": "table"}
-    assert parse("bench", ["-o", "r.csv", "--json"]).format == "json", "an option goes before the suffix"
+    assert parse("bench", ["-o", "r.out", "--json"]).format == "json"
+    assert parse("bench", ["--format", "markdown"]).format == "md"
+    with pytest.raises(HettopError, match="--format json does not fit the file name"):
+        parse("bench", ["-o", "r.csv", "--json"])
     assert parse("bench", ["-o", "-"]).format == parse("bench", []).format == "table"
     with pytest.raises(HettopError, match="no output format for this file name"):
         parse("verify", ["r.jsonl", "-o", "r.csv"])
@@ -129,3 +132,20 @@ def test_options_cannot_be_cut_short() -> None:
     parser = parser_of(LIVE)
     with pytest.raises(HettopError, match="--rec"):
         parser.parse_args(["--rec", "file"])
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "hint"),
+    [
+        ("bench", "--time", "did you mean '--duration'?"),
+        ("decide", "--time", "did you mean '--time-limit'?"),
+        ("bench", "--budget", "did you mean '--assert'?"),
+        ("bench", "--html", "hettop report RECORDING -o x.html"),
+        ("bench", "--warmpu", "did you mean '--warmup'?"),
+    ],
+)
+def test_what_other_programs_call_an_option_is_understood(command: str, option: str, hint: str) -> None:
+    with pytest.raises(HettopError) as caught:
+        parse(command, [option, "3"])
+    assert caught.value.message == f"unknown option: {option}"
+    assert hint in caught.value.hint

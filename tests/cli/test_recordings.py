@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import stat
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from hettop.cli.export import default_output
+from hettop.cli.main import run
 from hettop.record.verify import verify
 from tests.cli.running import assert_refused, called, hettop, hettop_process, one_document
 from tests.export.recordings import everything, hostile, simulated
@@ -162,6 +166,18 @@ def test_options_of_the_picture_are_for_the_picture(whole: Path) -> None:
     assert_refused(called("export", str(whole), "--to", "svg", "--theme", "none"), "unknown theme")
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_report_on_a_terminal_is_text(whole: Path) -> None:
+    with redirect_stdout(Terminal()) as printed:
+        assert run(["report", str(whole)]) == 0
+    assert "\nVERDICT\n" in printed.getvalue()
+    assert not re.search(r"&#64;|&lt;|\\_|^#|\*\*", printed.getvalue(), flags=re.M)
+
+
 def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_path: Path) -> None:
     other = simulated(tmp_path).path
     done = called("report", str(whole), str(other))
@@ -176,7 +192,7 @@ def test_a_report_is_markdown_on_stdout_and_html_by_its_suffix(whole: Path, tmp_
 
 
 def test_a_report_replaces_a_file_with_force_alone_and_never_a_recording(whole: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.txt"
+    out = tmp_path / "report.notes"
     out.write_text("an earlier report")
     assert called("report", str(whole), "-o", str(out), "--format", "md").returncode == 2
     assert called("report", str(whole), "-o", str(out), "--format", "md", "--force").returncode == 0

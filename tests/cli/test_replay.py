@@ -44,6 +44,12 @@ def test_at_says_where_to_stop(recording: Path) -> None:
     done = hettop("replay", str(recording), "--at", "2s", "--json")
     (row,) = one_document(done.stdout)["conditions"]
     assert row["n"] == 20
+    for same in ("2", "0:02", "0:00:02.0", "2000ms"):
+        assert hettop("replay", str(recording), "--at", same, "--json").stdout == done.stdout
+    half, as_clock = (hettop("replay", str(recording), "--at", at, "--json").stdout for at in ("50%", "1.5s"))
+    assert half == as_clock, "of 3 s"
+    whole = hettop("replay", str(recording), "--at", "100%", "--json").stdout
+    assert one_document(whole) == one_document(hettop("replay", str(recording), "--json").stdout)
 
 
 def test_what_was_skipped_is_reported(recording: Path) -> None:

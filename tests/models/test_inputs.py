@@ -363,7 +363,7 @@ def test_a_picture_without_pillow_says_what_to_install() -> None:
         "except HettopError as error: print(error.kind, '|', error.message, '|', error.hint)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "input | image: reading a.png needs Pillow | pip install pillow"
+    assert done.stdout.strip() == "input | image: reading a.png needs Pillow | pip install 'hettop[images]'"
 
 
 # -- options ------------------------------------------------------------------------------------------------------

@@ -165,6 +165,13 @@ def test_a_folder_an_empty_file_and_an_unknown_kind_are_refused(cache: ModelCach
         assert why in error.message
 
 
+def test_a_recording_is_named_one_whatever_its_suffix(cache: ModelCache, tmp_path: Path) -> None:
+    (tmp_path / "m2.txt").write_bytes(b'{"k":"header","t":0}\n')
+    (tmp_path / "m2.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    for name in ("m2.txt", "m2.jsonl.zst"):
+        assert "this is a recording: hettop replay" in refused(str(tmp_path / name), cache).hint
+
+
 def test_a_pipe_is_refused_without_waiting_for_it(cache: ModelCache, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.onnx")
     assert "regular file" in refused(str(tmp_path / "pipe.onnx"), cache).message

@@ -23,7 +23,7 @@ def session_of(*stream: events.AnyEvent, simulated: bool = False, opening: event
 
 def session_table(session: Session, width: int, found: Sequence[str] = ()) -> str:
     """What bench prints of a session in a terminal of this width."""
-    return block_text(list(session_blocks(session, found)), width)
+    return block_text(list(session_blocks(session, found)), width, "--json")
 
 
 def four_units(*, simulated: bool = True, n: int = 100) -> Session:

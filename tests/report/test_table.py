@@ -27,7 +27,7 @@ def test_a_row_gives_the_numbers_of_its_unit() -> None:
     table = session_table(session_of(window([2 * MS] * 99 + [12 * MS])), 120)
     assert " ".join(columns(table)) == "unit n mean std min P50 P90 interval P99 max inf/s spikes"
     assert " ".join(row(table, "CPU_ONLY")) == "CPU_ONLY 100 2.10 0.995 2.00 2.00 2.00 2.00–2.00 n/a 12.0 476 1"
-    assert "insufficient data for P99 (needs more samples): CPU_ONLY 562" in table
+    assert "insufficient data for P99 (needs more samples, if they are independent): CPU_ONLY 562" in table
 
 
 def test_spikes_that_the_screen_counted_otherwise_are_reported_below() -> None:
@@ -71,9 +71,8 @@ def test_the_load_is_never_left_out_where_there_is_one() -> None:
 
 def test_notes_name_the_load_they_speak_of() -> None:
     session = session_of(window([MS] * 30), window([3 * MS] * 40, load="cpu:1", t0=60 * MS))
-    assert ("insufficient data for P99 (needs more samples): CPU_ONLY 632, CPU_ONLY under cpu:1 622") in session_table(
-        session, 120
-    )
+    lacking = "insufficient data for P99 (needs more samples, if they are independent)"
+    assert f"{lacking}: CPU_ONLY 632, CPU_ONLY under cpu:1 622" in session_table(session, 120)
 
 
 def test_the_thermal_state_stands_with_the_load() -> None:
@@ -153,3 +152,10 @@ def test_the_first_use_and_what_is_claimed_stand_below_the_table() -> None:
     ) in table
     assert "processor used by CPU_AND_NE is unknown: a unit only permits processors" in table
     assert "outputs of CPU_AND_NE were not compared with CPU_ONLY" in table
+
+
+def test_columns_that_do_not_fit_are_said_to_be_missing_once() -> None:
+    session = session_of(window([2 * MS] * 99 + [12 * MS]))
+    said = "columns that do not fit into {} characters are omitted; --json has all"
+    assert " ".join(session_table(session, 60).split()).count(said.format(60)) == 1
+    assert "omitted" not in session_table(session, 200)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pytest
 
 from hettop import events
-from hettop.analysis.budget import Budget
+from hettop.analysis.budget import Budget, judge_energy
 from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
@@ -37,7 +39,7 @@ def test_the_page_says_what_to_use_and_why_that_is_weak() -> None:
     assert "avoid        CPU_AND_GPU" in text
     assert "! 1 sample decides the order of CPU_AND_NE and ALL: without it, ALL averages 0.617 ms" in text
     assert "stability (max/min): CPU_ONLY < CPU_AND_NE < ALL < CPU_AND_GPU" in text
-    assert "1/min, because energy is not known for all units" in text
+    assert "1/fastest call, because energy is not known for all units" in text
 
 
 def test_it_is_as_wide_as_asked() -> None:
@@ -323,3 +325,68 @@ def test_hostile_names_of_starts_are_no_markup() -> None:
     for shown in (text, markdown):
         assert "\x1b" not in shown
     assert "<b>" not in markdown.replace("`<b>`", "")
+
+
+@pytest.mark.parametrize(
+    ("turns", "mode", "warning"),
+    [
+        (1, "alone", "! units were not interleaved: background activity may confound this; hint: interleave them"),
+        (1, "interleave", "! SLOW had only 1 turn: background activity may confound this; hint: measure longer"),
+        (2, "alone", "! SLOW had only 2 turns: background activity may confound this; hint: measure longer"),
+        (3, "interleave", None),
+    ],
+)
+def test_a_warning_of_few_turns_says_what_helps(turns: int, mode: str, warning: str | None) -> None:
+    """SLOW has so many turns, FAST one more: a turn begins with a sample of phase `resume`."""
+    control = events.Control(t=0, action=mode, mode=mode)
+    beginnings = [
+        window([2 * MS], unit=unit, phase="resume", t0=(turn + 1) * 10**9)
+        for unit, n in (("FAST", turns + 1), ("SLOW", turns))
+        for turn in range(n)
+    ]
+    session = session_of([control], beginnings, stream_of({"FAST": [1.0] * 30, "SLOW": [2.0] * 30}, t0=10**10))
+    text = verdict_text(judged(session), session, 200)
+    assert warning in text if warning else "! " not in text
+
+
+def test_back_to_back_samples_are_not_called_paced_and_must_be_measured_again() -> None:
+    text = verdict_text(judged(TABLE, Question(budget=Budget(1000 / 60, 0.9, 60.0))), TABLE, 200)
+    assert "wall time; measured back to back" in text
+    assert "paced at" not in text
+    assert "ALL: not proven: it was not measured at 60 inf/s; measure again with --rate 60 (interval" in text
+    assert "more samples" not in text
+
+
+def test_the_rate_of_paced_samples_is_named() -> None:
+    control = events.Control(t=0, action="start", mode="paced", rate_hz=100.0)
+    session = session_of([control, window([2 * MS] * 70, late=[0] * 70)])
+    assert "wall time; paced at 100 inf/s" in verdict_text(judged(session), session, 200)
+
+
+def test_the_reason_is_given_why_more_samples_than_usual_are_needed() -> None:
+    """Two levels of 50 calls each, twice: 200 calls, more than the 64 that independent ones would need."""
+    waves = session_of(stream_of({"ALL": np.repeat([1.0, 2.0, 1.1, 2.1], 50)}))
+    text = verdict_text(judged(waves), waves, 200)
+    (line,) = [line for line in text.splitlines() if line.startswith("· ALL:")]
+    found = re.fullmatch(r"· ALL: [0-9,]+ \(samples depend on each other: effective sample size ([0-9]+) of 64\)", line)
+    assert found is not None, line
+    assert int(found[1]) < 64
+    few = session_of(stream_of({"ALL": [1.0] * 20}))
+    assert "\n· ALL: 44\n" in verdict_text(judged(few), few, 200), "64 - 20"
+
+
+@pytest.mark.parametrize(
+    ("energy_mj", "coverage", "answer"),
+    [
+        (1.0, 0.796, "not proven (1.00 mJ, power known for 79% of the time; at least 80% are needed)"),
+        (4.9, 0.9, "not proven (4.90 mJ, power known for 90% of the time; within 5% of the limit, too near for power "
+         "readings)"),
+        (1.0, 0.9, "yes (1.00 mJ, power known for 90% of the time)"),
+    ],
+)  # fmt: skip
+def test_an_energy_budget_that_is_not_proven_says_why(energy_mj: float, coverage: float, answer: str) -> None:
+    found = judged(TABLE, Question(energy_mj=5.0))
+    fact = replace(found.facts["ALL"], energy_mj=energy_mj, energy_coverage=coverage)
+    met = judge_energy(energy_mj, coverage, 5.0)
+    found = replace(found, facts={**found.facts, "ALL": fact}, energy_met={"ALL": met})
+    assert f"· ALL: {answer}\n" in verdict_text(found, TABLE, 200)

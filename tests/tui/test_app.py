@@ -212,6 +212,17 @@ async def test_a_hint_can_be_clicked() -> None:
         assert "competing load" in screen_text(app)
 
 
+async def test_the_bottom_line_says_that_a_study_runs_and_leads_back_to_it() -> None:
+    paused = replace(LIVE, header=replace(LIVE.header, paused=True, study="layers"))
+    async with running(FakeFeed(paused)) as (app, pilot):
+        hints = screen_text(app).splitlines()[-1]
+        assert hints.startswith(" y study running, inference paused ")
+        await pilot.click("#hints", offset=(3, 0))
+        await settled(pilot)
+        assert app.page_screen is not None
+        assert app.page_screen.NAME == "studies"
+
+
 async def test_notices_become_toasts_and_never_markup() -> None:
     feed = FakeFeed(notices=(Notice(HOSTILE, "error"), Notice("saved\nto run.jsonl", "odd severity")))
     async with running(feed) as (app, _):

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from textual.command import Hit
+from textual.system_commands import SystemCommandsProvider
 
 from hettop.tui.app import HettopApp
 from hettop.tui.constants import PANELS
@@ -273,7 +275,8 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
     async with running(feed, preferences=preferences) as (app, pilot):
         offered = [command.title for command in app.get_system_commands(app.screen)]
         named = {f"{key.words[:1].upper()}{key.words[1:]}  {key.display}" for key in app.keys if key.id != "palette"}
-        units = {f"Measure on {row.unit}" for row in LIVE.units.rows}
+        also = {"CPU_AND_NE": " (ANE)"}
+        units = {f"Measure on {row.unit}{also.get(row.unit, '')}" for row in LIVE.units.rows}
         assert set(offered) == named | units | {f"Theme {name}" for name in app.theme_names}
         await pilot.press("ctrl+p")
         await settled(pilot)
@@ -299,3 +302,12 @@ def test_nothing_glides_where_motion_disturbs() -> None:
         HettopApp(FakeFeed, preferences=Preferences(animated=animated)).animation_level for animated in (True, False)
     ]
     assert levels == ["full", "none"]
+
+
+@pytest.mark.parametrize("feed", [FakeFeed(), FakeFeed(replay=REPLAY)], ids=["live", "replay"])
+async def test_the_palette_finds_a_unit_before_words_that_only_hold_its_letters(feed: FakeFeed) -> None:
+    async with running(feed) as (app, _):
+        hits = [hit async for hit in SystemCommandsProvider(app.screen).search("ane") if isinstance(hit, Hit)]
+        best = max(hits, key=lambda hit: hit.score)
+        assert str(best.text).endswith(" CPU_AND_NE (ANE)")
+        assert any("panel" in str(hit.text) for hit in hits)

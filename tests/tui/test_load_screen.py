@@ -148,3 +148,16 @@ def test_a_narrow_table_gives_up_the_least_important_columns_first() -> None:
     assert [name in wide for name in ("n", "P50", "P99", "max", "inf/s", "mJ")] == [True] * 6
     assert [name in narrow for name in ("P90", "max", "inf/s", "mJ")] == [True, True, False, False]
     assert len(narrow) == 64
+
+
+def test_no_change_is_shown_of_too_few_samples() -> None:
+    """A P90 needs 64; the first pair has that many on both sides, the second without load only."""
+    rows = (
+        condition("CPU_ONLY", "none", 4.0, n=64),
+        condition("CPU_ONLY", "cpu:4", 8.0, 1.0, n=64),
+        condition("ALL", "none", 4.0, n=64),
+        condition("ALL", "cpu:4", 8.0, 1.0, n=63),
+    )
+    shown = [text_of(line) for line in condition_lines(rows, 118)[1:5]]
+    assert ["+100%" in line for line in shown] == [False, True, False, False]
+    assert shown[3].rstrip().endswith("n/a")

@@ -83,6 +83,7 @@ def test_a_rail_without_a_fresh_sample_is_n_a_and_keeps_its_mean() -> None:
 def test_net_energy_is_said_with_a_baseline_alone_and_else_how_to_get_it() -> None:
     without = replace(POWER, net_mj=None, baseline_w=None)
     assert shown(POWER, 70)[5] == "17.8 mJ per inference, net 16.9"
+    assert "net 16.9 (idle baseline 0.20 W)" in shown(POWER, 118)[5]
     assert shown(without, 70)[5] == "17.8 mJ per inference (b: idle baseline, for net)"
     assert shown(without, 40)[4] == "17.8 mJ per inference"
     assert not any("mJ" in text for text in shown(replace(without, energy_mj=None), 70))

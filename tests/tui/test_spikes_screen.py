@@ -49,7 +49,7 @@ async def test_s_opens_the_screen_and_asks_for_the_list() -> None:
         await settled(pilot)
         assert feed.requests[-1].spikes
         text = screen_text(app)
-    assert "spikes of all units · of CPU_AND_NE: 61 so far · spike threshold 4.00 ms" in text
+    assert "40 recent spikes of all units · below: CPU_AND_NE, 61 · spike threshold 4.00 ms" in text
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text
     assert "▸ correlated" in text
@@ -162,3 +162,20 @@ def test_the_pointed_slot_has_a_line_and_a_foot() -> None:
     column = 67 - 60 + 5
     assert text_of(lines[-2])[column] == "▲"
     assert text_of(lines[0])[column] == "┊"
+
+
+def test_spikes_under_several_loads_have_a_column_for_it() -> None:
+    one = spike_lines(SPIKES.rows, 0, range(1), 118)
+    assert "load" not in text_of(one[0])
+    rows = (replace(SPIKES.rows[0], load="cpu:4"), *SPIKES.rows[1:])
+    heading, first, second = map(text_of, spike_lines(rows, 0, range(2), 118))
+    at = heading.index("load")
+    assert (first[at : at + 5], second[at : at + 4]) == ("cpu:4", "none")
+    assert heading.index("events at the same time") == first.index("screen redraw")
+
+
+def test_events_of_a_simulated_session_are_said_to_be_real() -> None:
+    said = "Latencies are SIMULATED, events are of the real host."
+    for simulated in (True, False):
+        text = " ".join(text_of(each) for each in cause_lines(SPIKES, 118, 20, simulated=simulated))
+        assert (said in text) == simulated

@@ -8,6 +8,7 @@ import msgspec
 
 from hettop.events import Failure, Study
 from hettop.studies.layers.result import LayerRow, LayersResult
+from hettop.tui.feed import StudyOffer
 from tests.tui.fakes import LIVE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -45,7 +46,7 @@ async def test_each_study_says_what_became_of_it_and_the_chosen_one_its_answer()
         assert "layers✓" in text
         assert "sweep✗" in text
         assert "Time by layer" in text
-        assert "after 00:12" in text
+        assert "took 12 s" in text
         assert "conv1" in text
         assert "no such unit" not in text
         await pilot.press("right")
@@ -183,3 +184,21 @@ async def test_a_click_on_a_tab_or_on_a_question_turns_to_it() -> None:
         await pilot.click(offset=(10, y))
         await settled(pilot)
         assert "conv1" in screen_text(app)
+
+
+async def test_a_study_that_cannot_be_run_here_is_listed_with_the_reason_and_never_run() -> None:
+    feed = feed_of()
+    barred = StudyOffer("layers", "time by layer", "needs a real model: hettop MODEL")
+    feed.told.asked = (barred, *feed.told.asked[1:])
+    async with running(feed, size=(100, 30)) as (app, pilot):
+        await pilot.press("y")
+        await settled(pilot)
+        text = screen_text(app)
+        assert "time by layer · needs a real model" in text
+        assert "[sweep]" in text, "the first that can be run is selected"
+        await pilot.press("left", "enter")
+        await settled(pilot)
+        text = screen_text(app)
+        assert "Cannot be run here: needs a real model: hettop MODEL." in text
+        assert "Enter run" not in text
+    assert feed.told.calls == []

@@ -190,6 +190,11 @@ class UiState:
             return False
         return self._with(name, {"chosen": _plain(value), "over": _plain(by_file)})
 
+    def drop(self, name: str) -> None:
+        """Forget this choice."""
+        if name in self.content:
+            self._with(name, None)
+
     def introduce(self) -> bool:
         """Store that the introduction is being shown; returns whether it could be written."""
         return self._with(_INTRODUCED, True)
@@ -245,6 +250,11 @@ class UserSettings:
         """Store a choice made on the screen; one that cannot be written holds until the screen is closed."""
         if self.ui_state is not None and self.settings["layout.keep"]:
             self.ui_state.keep(name, value, self.settings.by_file[name])
+
+    def drop(self, name: str) -> None:
+        """Forget a choice made on the screen."""
+        if self.ui_state is not None:
+            self.ui_state.drop(name)
 
     def introduce(self) -> bool:
         """Whether to show the introduction: once, and never where that cannot be stored."""

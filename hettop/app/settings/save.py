@@ -63,7 +63,7 @@ def save_settings(user: UserSettings, changed: Mapping[str, Any]) -> Path:
     for name, value in changed.items():
         # From now on the file has the value: an earlier choice on the screen must not override it.
         user.settings.by_file[name] = value
-        user.keep(name, value)
+        user.drop(name)
     return path
 
 

@@ -20,6 +20,7 @@ from hettop.report.page import (
     Facts,
     Figure,
     Items,
+    Page,
     Paragraph,
     Plot,
     Scale,
@@ -38,6 +39,8 @@ from hettop.report.terminal.tables import GAP, bar, beside, cut_middle, legend, 
 from hettop.text import clean
 
 LONGEST = 400
+HIGHEST_SECTION = 2
+WIDEST = 10_000
 """Characters of a cell."""
 
 LONGEST_NAME = 44
@@ -76,9 +79,34 @@ def block_lines(blocks: Sequence[Block], width: int, height: int = 40) -> list[L
     return shown
 
 
-def block_text(blocks: Sequence[Block], width: int) -> str:
-    """The same as text without inks, ending with a line feed."""
-    return "".join(f"{text_of(each).rstrip()}\n" for each in block_lines(blocks, width))
+def block_text(blocks: Sequence[Block], width: int, complete: str | None = None) -> str:
+    """The same as text without inks, ending with a line feed.
+
+    complete: the option whose output has all columns, to be named where this one has not.
+    """
+    shown = block_lines(blocks, width)
+    if complete is not None and any(_omits_columns(block, width) for block in blocks):
+        shown += notes([f"columns that do not fit into {width} characters are omitted; {complete} has all"], width)
+    return "".join(f"{text_of(each).rstrip()}\n" for each in shown)
+
+
+def _omits_columns(block: Block, width: int) -> bool:
+    if not isinstance(block, Table) or not block.drop:
+        return False
+    here, whole = (next(iter(_table(block, room)), ()) for room in (width, WIDEST))
+    return text_of(here).split() != text_of(whole).split()
+
+
+def page_text(page: Page, width: int) -> str:
+    """A whole report as text, ending with a line feed."""
+    parts = [f"{page.title}\n"]
+    if page.simulated:
+        parts.append("SIMULATED: these latencies come from a simulated machine; nothing was measured.\n")
+    for section in page.sections:
+        title = section.title.upper() if section.level == HIGHEST_SECTION else section.title
+        blocks = [block for block in section.blocks if not isinstance(block, Figure)]
+        parts.append("\n".join(filter(None, (f"{clean(title, LONGEST)}\n", block_text(blocks, width)))))
+    return "\n".join(parts)
 
 
 def _lines(block: Block, width: int, height: int) -> list[Line]:  # noqa: PLR0911 - one for each kind of block

@@ -61,7 +61,7 @@ def why_no_model(what: str, units: Mapping[str, str | None]) -> str | None:
     """What this kind of load is, that cannot run where Core ML has these units; None if it can, or needs no model."""
     unit = UNITS.get(what)
     reason = units.get(unit, "Core ML does not have the unit") if unit is not None else None
-    return None if reason is None else f"a second Core ML model, and {reason}"
+    return None if reason is None else f"{reason} (a second Core ML model)"
 
 
 def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | None = None) -> str | None:
@@ -70,7 +70,7 @@ def unavailable(parts: tuple[LoadPart, ...], units: Mapping[str, str | None] | N
         return None
     here = core_ml_here() if units is None else units
     found = ((part.what, why_no_model(part.what, here)) for part in parts)
-    return next((f"{what} load is {why}" for what, why in found if why is not None), None)
+    return next((f"{what} load: {why}" for what, why in found if why is not None), None)
 
 
 class ProcessLoad:

@@ -22,7 +22,7 @@ SOURCES = {
         "macOS, through sudo -n: run `sudo -v` first, in the same terminal",
     ),
     "macmon": SourceEntry("hettop.sources.power.macmon:MacmonSource", "macOS"),
-    "zeus": SourceEntry("hettop.sources.power.zeus:ZeusSource", "macOS, pip install zeus-apple-silicon"),
+    "zeus": SourceEntry("hettop.sources.power.zeus:ZeusSource", "macOS, pip install 'hettop[zeus]'"),
     "rapl": SourceEntry("hettop.sources.power.rapl:RaplSource", "Linux"),
     "hwmon": SourceEntry("hettop.sources.power.hwmon:HwmonSource", "Linux"),
 }

@@ -84,7 +84,7 @@ class ZeusSource:
             return self._machine.load(MODULE).AppleEnergyMonitor()
         except ImportError:
             raise PowerLostError(
-                "zeus-apple-silicon is not installed", "pip install zeus-apple-silicon", state=UNAVAILABLE
+                "zeus-apple-silicon is not installed", "pip install 'hettop[zeus]'", state=UNAVAILABLE
             ) from None
         except Exception as error:  # noqa: BLE001 - a foreign library may raise anything
             raise _failed(error) from None

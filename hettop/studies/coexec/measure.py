@@ -165,10 +165,7 @@ def _reservations(measured: Result, stands: Standing) -> Iterator[str]:
             f"the gain has no interval (needs {FEWEST_ROUNDS} rounds): inconclusive; measure for {needed} s or longer"
         )
     elif stands.proven is False and measured.gain >= NOTHING_GAINED:
-        yield (
-            f"the gain is not proven: per round it ranges from {percent(stands.least, signed=True)} "
-            f"to {percent(stands.most, signed=True)}; measure longer, on a quieter machine"
-        )
+        yield ("to prove a gain, measure longer, on a quieter machine")
 
 
 def _copies(measured: Result) -> Iterator[str]:

@@ -49,7 +49,7 @@ Units take inputs from one queue, and results leave in order. Each unit alone an
 --power also measures energy, in blocks of 2 s. --until-ended runs until Ctrl-C, SIGTERM or the end of piped input.
 --granularities compares ways to run one model in parallel on CPU threads. See docs/method/coexec.md.
 
-Exit codes: 0 measured, 2 wrong use, 3 nothing was measured, 130 interrupted (what was measured is printed)."""
+Exit codes: 0 measured, 2 invalid use, 3 nothing was measured, 130 interrupted (what was measured is printed)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -33,7 +33,7 @@ def blocks(found: CoexecResult) -> Iterator[Block]:
         "together, interleaved"
     )
     stands = standing_of(found)
-    if found.gain is not None and stands.least is not None:
+    if found.gain is not None and stands.least is not None and stands.proven is not False:
         how += f"; the gain per round is {percent(stands.least, signed=True)} to {percent(stands.most, signed=True)}"
     notes = [order(found), energy(found), how]
     yield Items([*filter(None, notes), *further_notes(found)])

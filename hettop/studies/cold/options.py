@@ -32,7 +32,7 @@ Each start is a new process; units take turns. Break-even is the number of calls
 needs less time in total. System caches are not cleared: starts with a compiled model are reported separately.
 See docs/method/cold.md.
 
-Exit codes: 0 measured, 2 wrong use, 3 every unit failed, 130 interrupted (what was measured is printed)."""
+Exit codes: 0 measured, 2 invalid use, 3 every unit failed, 130 interrupted (what was measured is printed)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

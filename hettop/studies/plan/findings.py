@@ -98,13 +98,17 @@ def _against_itself(run: PlanRun) -> Sentence:
 
 
 def _gained(run: PlanRun) -> Sentence:
-    gain = f"Measured gain {percent(run.gain, signed=True)} over {run.best_single or 'the best device'} alone"
-    if run.gain_ci is None:
+    best = run.best_single or "the best device"
+    gain = f"Measured gain {percent(run.gain, signed=True)} over {best} alone"
+    if run.gain is None or run.gain_ci is None:
         return Sentence(f"{gain}.")
     low, high = run.gain_ci
+    if high < 0:
+        loss = f"Measured loss {percent(-run.gain)} against {best} alone"
+        return Sentence(f"{loss} ({percent(-high)} to {percent(-low)}, 95%).", BAD)
     text = f"{gain} ({percent(low, signed=True)} to {percent(high, signed=True)}, 95%)"
-    if low > 0 or high < 0:
-        return Sentence(f"{text}.", GOOD if low > 0 else BAD)
+    if low > 0:
+        return Sentence(f"{text}.", GOOD)
     return Sentence(f"{text}: not significant.")
 
 

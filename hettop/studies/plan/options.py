@@ -34,7 +34,7 @@ _NOTES = """\
 With MODEL, the cost of each layer on each unit and of each cut is measured. With --costs, they are read from a JSON
 table; docs/method/slicing.md describes it. N_1, G_9 is a plan: layers 1 to 8 on N, the others on G.
 
-Exit codes: 0 done, 1 the outputs of --run differ from those of the whole model, 2 wrong use, or no plan is possible
+Exit codes: 0 done, 1 the outputs of --run differ from those of the whole model, 2 invalid use, or no plan is possible
 (the layer that prevents it is named), 3 failed while running, 130 interrupted."""
 
 

@@ -50,7 +50,7 @@ def _facts(found: PlanResult) -> Iterator[str]:
     yield f"{found.objective} {significant(found.cost)} {found.cost_unit}"
     yield f"layers: {count(found.layers_n)}"
     if found.devices_n:
-        yield f"devices: {count(found.devices_n)}"
+        yield f"candidate devices: {count(found.devices_n)}"
     if found.planner_ms is not None and not found.given:
         yield f"found in {significant(found.planner_ms)} ms"
 

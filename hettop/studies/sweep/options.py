@@ -40,7 +40,7 @@ is a row with the reason. --loads measures units under each load; a comma separa
 --record s.jsonl keeps the result; samples of points are recorded beside it, such as s-b4-CPU_ONLY.jsonl.
 See docs/method/sweeps.md.
 
-Exit codes: 0 measured, 2 wrong use, 3 everything failed, 130 interrupted (what was measured is printed)."""
+Exit codes: 0 measured, 2 invalid use, 3 everything failed, 130 interrupted (what was measured is printed)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--loads", metavar="L,M", help=f"competing loads ({DEFAULT_LOADS})")
     group.add_argument("--rest", type=rest, metavar="2s", help="with --loads: pause between loads (2s)")
     add_warmup_option(parser, DEFAULT_WARMUP)
-    add_length_options(parser, DEFAULT_RUNS, "unit and point or load")
+    add_length_options(parser, DEFAULT_RUNS, "unit and point or load, at least")
     add_power_option(parser, "with --loads: ")
     add_result_options(parser)

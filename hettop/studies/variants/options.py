@@ -33,7 +33,7 @@ ONNX models: fp16, int8 (static, calibrated on random inputs) and int8-dynamic. 
 palette8, palette6 and palette4 (k-means) of the weights. All are compared with the model as it is. --record v.jsonl
 keeps the result; samples are recorded beside it, such as v-int8-CPU_ONLY.jsonl. See docs/method/variants.md.
 
-Exit codes: 0 measured, 2 wrong use, 3 everything failed, 130 interrupted (what was measured is printed)."""
+Exit codes: 0 measured, 2 invalid use, 3 everything failed, 130 interrupted (what was measured is printed)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

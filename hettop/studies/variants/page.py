@@ -75,7 +75,12 @@ def _plot(found: VariantsResult) -> Iterator[Plot]:
     several = len({each.unit for each, _ in points}) > 1
     series = [
         Series("front", _spots([pair for pair in points if pair[0].front], several), tone="good"),
-        Series("beaten", _spots([pair for pair in points if not pair[0].front], several), joined=False, tone="muted"),
+        Series(
+            "dominated",
+            _spots([pair for pair in points if not pair[0].front], several),
+            joined=False,
+            tone="muted",
+        ),
     ]
     name = other_axis(found)
     x_scale = Scale("size, MB" if name == "size" else f"largest {name}", log=False)
@@ -91,6 +96,7 @@ def _spots(points: Sequence[tuple[VariantRow, float]], several: bool) -> list[Sp
 
 
 LONGEST_NAME = 24
+AS_FAST = "1.00 times"
 MOST_NAMED = 2
 """Variants in sentences of a kind; all are in the table."""
 
@@ -178,9 +184,9 @@ def _in_words(found: VariantsResult, each: VariantRow, short: bool, *, first: bo
     """Its speed with the interval, its size and how far off it is."""
     reference = next((other for other in found.variants if other.reference and other.unit == each.unit), None)
     low, high = each.speed_ci or (None, None)
-    speed = f"{significant(each.speed)} times"
+    times, interval = f"{significant(each.speed)} times", ""
     if low is not None and high is not None:
-        speed += f" ({'' if low > 1 or high < 1 else 'not proven: '}{significant(low)} to {significant(high)})"
+        interval = f" ({'' if low > 1 or high < 1 else 'not proven: '}{significant(low)} to {significant(high)})"
     size = ""
     if reference is not None and reference.size_bytes and each.size_bytes is not None:
         size = f", {percent(each.size_bytes / reference.size_bytes)} of the size"
@@ -188,7 +194,11 @@ def _in_words(found: VariantsResult, each: VariantRow, short: bool, *, first: bo
     off = "" if each.max_abs is None else f", output difference up to {significant(each.max_abs)}{same}"
     whole = cut(reference.precision, LONGEST_NAME) if reference is not None else "the model as it is"
     called = _names(found, [each], short)
-    return f"{called} is {speed} as fast as {whole}{size}{off}." if first else f"{called}: {speed}{size}{off}."
+    if not first:
+        return f"{called}: {times}{interval}{size}{off}."
+    if times == AS_FAST:
+        return f"{called} is as fast as {whole}{interval}{size}{off}."
+    return f"{called} is {times}{interval} as fast as {whole}{size}{off}."
 
 
 def _names(found: VariantsResult, some: Sequence[VariantRow], short: bool) -> str:

@@ -240,7 +240,8 @@ class Arranging(Looking):
                     yield self._command(title, group, partial(self.run_action, key.action))
         verb = "View" if self.replaying else "Measure on"
         for row in self.frame_state.session.units.rows if self.frame_state is not None else ():
-            yield self._command(f"{verb} {clean(row.unit)}", "Units", partial(self.choose, row.unit))
+            also = " (ANE)" if row.unit.startswith("CPU_AND_NE") else ""
+            yield self._command(f"{verb} {clean(row.unit)}{also}", "Units", partial(self.choose, row.unit))
         for name in self.theme_names:
             yield self._command(f"Theme {clean(name)}", "Themes", partial(self._use_theme, name))
 

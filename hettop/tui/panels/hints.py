@@ -13,6 +13,8 @@ from hettop.report.terminal.lines import Line, Span, fit
 from hettop.tui.chart import Chart
 from hettop.tui.keys import Key
 
+STUDIES = "screen.studies"
+
 Hint = tuple[str, str]
 """A key as it is shown, and what it does in a word."""
 
@@ -31,6 +33,13 @@ class Hints(Chart):
     def __init__(self, keys: Sequence[Key], *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(id="hints", ascii=ascii)
         self._keys = keys
+        self._studying: str | None = None
+
+    def announce(self, doing: str | None) -> None:
+        """Show what a study does in the meantime, with the key of its screen; None: no study runs."""
+        if doing != self._studying:
+            self._studying = doing
+            self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not height:
@@ -39,10 +48,15 @@ class Hints(Chart):
 
     @property
     def _hints(self) -> list[Hint]:
-        return [(key.display, key.hint) for key in self._keys]
+        return [(key.display, key.hint if key.id != STUDIES else self._studying or key.hint) for key in self._shown]
+
+    @property
+    def _shown(self) -> list[Key]:
+        """The keys in their order; while a study runs, that of its screen comes first."""
+        return sorted(self._keys, key=lambda key: self._studying is None or key.id != STUDIES)
 
     def on_click(self, event: Click) -> None:
-        for key, (start, end, _) in zip(self._keys, placed_hints(self._hints, self.size.width), strict=False):
+        for key, (start, end, _) in zip(self._shown, placed_hints(self._hints, self.size.width), strict=False):
             if start <= event.x < end:
                 self.post_message(self.Pressed(key.action))
 

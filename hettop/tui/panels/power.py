@@ -107,6 +107,8 @@ def _level(share: float) -> int:
 
 def _energy(view: PowerView, width: int) -> Line:
     net = f", net {significant(view.net_mj)}" if view.net_mj is not None else ""
+    if view.baseline_w is not None and width >= _ROOMY:
+        net += f" (idle baseline {watts(view.baseline_w)} W)"
     hint = "" if view.net_mj is not None or width < _WIDE else " (b: idle baseline, for net)"
     meaning = " · sum: CPU+GPU+ANE (estimate)" if width >= _ROOMY else ""
     figure = line((f"{significant(view.energy_mj)} mJ", "strong"), (f" per inference{net}", "text"))

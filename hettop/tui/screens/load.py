@@ -27,6 +27,9 @@ _WORDS = {
 }
 # A change below 2% is within the difference between runs; from 10% on it has the colour of an error.
 NOTABLE, ALARMING = 0.02, 0.10
+NO_LOAD = "none"
+NEEDED, NEEDED_P99 = 64, 662
+"""Samples that a P90 and a P99 need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,7 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
     columns = _columns(width - unit_cells - load_cells - 4 - 9)
     head = f"  {'unit':<{unit_cells}}  {'load':<{load_cells}}" + "".join(f"{c.name:>{c.cells}}" for c in columns)
     lines = [fit(line((head, "muted"), (f"{'P90 change':>12}", "muted")), width)]
+    without = {row.unit: row.n for row in rows if row.load == NO_LOAD}
     before = None
     for row, name, load in zip(rows, names, loads, strict=True):
         shown = name if row.unit != before else ""
@@ -189,12 +193,12 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
             (f"{shown:<{unit_cells}}  ", "strong"),
             (f"{load:<{load_cells}}", "accent" if row.load != "none" else "muted"),
             (figures, "text"),
-            _change(row),
+            _change(row, min(row.n, without.get(row.unit, 0))),
         )
         lines.append(fit(spans, width))
     notes = (
-        "Times in ms. P90 change: against the same unit without load, so far and without an interval; "
-        "hettop decide --load and hettop compare test it."
+        "Times in ms. P90 change: against the same unit without load, so far and without an interval, "
+        f"from {NEEDED} samples of both on. P99 needs {NEEDED_P99} samples."
     )
     return [*lines, (), *(fit(line((part, "muted")), width) for part in wrapped(notes, width))]
 
@@ -206,9 +210,9 @@ def _columns(room: int) -> list[Column]:
     return kept
 
 
-def _change(row: ConditionRow) -> Span:
-    """The change with an arrow, so that it does not depend on colour alone."""
-    change = row.p90_change
+def _change(row: ConditionRow, n: int) -> Span:
+    """The change with an arrow, so that it does not depend on colour alone; n: the fewer samples of the two P90s."""
+    change = row.p90_change if n >= NEEDED else None
     if change is None:
         return (f"{'' if row.load == 'none' else UNKNOWN:>12}", "muted")
     if abs(change) < NOTABLE:

@@ -28,6 +28,7 @@ _DECADES = 2.0
 """Of the bar of a spike's size: full at a hundred times the median."""
 
 _WORDS = 27
+_LONGEST_LOAD = 16
 _UNIT, _SHORT_UNIT = 14, 7
 _WHEN, _MS, _TIMES, _SIZE = "when", "ms", "x median", 12
 SORT_KEYS: tuple[SortKey[SpikeRow], ...] = (
@@ -66,10 +67,9 @@ class SpikesScreen(PageScreen):
             return line(("spikes", "title"))
         under = "" if view.load == "none" else f" under {clean(view.load, 24)}"
         return line(
-            ("spikes of all units", "title"),
-            (f" · of {clean(view.unit or UNKNOWN, 24)}{under}:", "muted"),
+            (f"{count(len(view.rows))} recent spike{'' if len(view.rows) == 1 else 's'} of all units", "title"),
+            (f" · below: {clean(view.unit or UNKNOWN, 24)}{under},", "muted"),
             (f" {count(view.n)}", "high" if view.n else "muted"),
-            (" so far", "muted"),
             ("" if view.threshold_ms is None else f" · spike threshold {milliseconds(view.threshold_ms)} ms", "muted"),
             (clean(filter_note(self.filter, len(self._rows), len(view.rows))), "warning"),
         )
@@ -86,7 +86,8 @@ class SpikesScreen(PageScreen):
         view = frame_state.session.spikes
         if view is None:
             return []
-        table = cause_lines(view, width, height - _LEAST_LISTED - 1)
+        simulated = frame_state.session.header.simulated
+        table = cause_lines(view, width, height - _LEAST_LISTED - 1, simulated=simulated)
         listed = min(height, max(_LEAST_LISTED, height - len(table) - 1))
         self._listed = listed
         if not self._rows and view.rows:
@@ -200,6 +201,12 @@ def _unit_cells(rows: tuple[SpikeRow, ...], width: int) -> int:
     return _UNIT if width >= _WIDE else _SHORT_UNIT
 
 
+def _load_cells(rows: tuple[SpikeRow, ...]) -> int:
+    """The width of the column of loads: 0 where all spikes came under one."""
+    loads = {row.load for row in rows}
+    return 0 if len(loads) < 2 else min(_LONGEST_LOAD, max(map(len, loads), default=0)) + 2
+
+
 def spike_lines(
     rows: tuple[SpikeRow, ...], cursor: int, shown: range, width: int, order: Order | None = None
 ) -> list[Line]:
@@ -209,20 +216,21 @@ def spike_lines(
         return [fit(line((part, "muted")), width) for part in wrapped(words, width)]
     wide = width >= _WIDE
     size = f"{'':<{_SIZE_BAR + 2}}" if wide else ""
-    name = _unit_cells(rows, width)
+    name, under = _unit_cells(rows, width), _load_cells(rows)
     when, ms, times, unit = (
         title + order.arrow if order is not None and order.column == title else title
         for title in (_WHEN, _MS, _TIMES, "unit")
     )
-    heading = f"  {when:<10}{ms:>8}{times:>10}  {size}{unit if name else '':<{name}}{'events at the same time'}"
+    heading = f"  {when:<10}{ms:>8}{times:>10}  {size}{unit if name else '':<{name}}"
+    heading += f"{'load' if under else '':<{under}}events at the same time"
     found = [fit(line((heading, "muted")), width)]
-    found += [_spike_line(rows[i], width, name, chosen=i == cursor, wide=wide) for i in shown]
+    found += [_spike_line(rows[i], width, name, under, chosen=i == cursor, wide=wide) for i in shown]
     return found
 
 
-def _spike_line(row: SpikeRow, width: int, name: int, *, chosen: bool, wide: bool) -> Line:
+def _spike_line(row: SpikeRow, width: int, name: int, under: int, *, chosen: bool, wide: bool) -> Line:
     times = "" if row.times_median is None else f"{significant(row.times_median)}x"
-    load = "" if row.load == "none" or not name else f" {clean(row.load, 16)}"
+    load = clean(row.load, under - 1) if under else ""
     unit = clean(unit_name(row.unit, short=not wide), name - 1) if name else ""
     return fit(
         line(
@@ -232,8 +240,8 @@ def _spike_line(row: SpikeRow, width: int, name: int, *, chosen: bool, wide: boo
             (f"{times:>10}  ", "strong" if chosen else "text"),
             *(_size_bar(row.times_median) if wide else ()),
             (f"{unit:<{name}}", "text"),
+            (f"{load:<{under}}", "accent" if row.load != "none" else "muted"),
             *_present(row),
-            (f"  {load}" if load else "", "muted"),
         ),
         width,
     )
@@ -253,7 +261,7 @@ def _present(row: SpikeRow) -> tuple[Span, ...]:
     return (likely, "accent"), (", " if likely and others else "", "muted"), (others, "muted")
 
 
-def cause_lines(view: SpikesView, width: int, height: int) -> list[Line]:
+def cause_lines(view: SpikesView, width: int, height: int, *, simulated: bool = False) -> list[Line]:
     """The table of candidate causes with notes below it, in `height` lines if the likeliest ones fit into those."""
     if not view.causes:
         return [fit(line(("no samples yet", "muted")), width)]
@@ -263,7 +271,7 @@ def cause_lines(view: SpikesView, width: int, height: int) -> list[Line]:
     heading = f"{'correlated events':<{_WORDS}}{bar}{'at spikes':>9}{'else':>6}{'p':>8}  "
     lines = [fit(line((heading, "muted")), width)]
     occurred = [row for row in view.causes if row.p is not None]
-    notes = [fit(line((part, "muted")), width) for part in wrapped(_footnote(view), width)]
+    notes = [fit(line((part, "muted")), width) for part in wrapped(_footnote(view, simulated=simulated), width)]
     room = max(1 + sum(row.more for row in occurred), height - len(notes) - 1)
     if len(occurred) > room:
         rest = ", ".join(row.words for row in occurred[room - 1 :])
@@ -303,12 +311,13 @@ def _share_bar(row: CauseRow) -> Line:
     return (*runs(cells, inks), ("  ", "text"))
 
 
-def _footnote(view: SpikesView) -> str:
+def _footnote(view: SpikesView, *, simulated: bool) -> str:
     never = [row.words for row in view.causes if row.p is None]
     parts = [
         f"{count(view.evidence)} of {count(view.n)} spikes count: those at least a second apart.",
         "else: the share expected in the same 10 s.",
         f"Did not occur: {', '.join(never)}." if never else "",
         f"Not watched: {', '.join(view.unwatched)}." if view.unwatched else "",
+        "Latencies are SIMULATED, events are of the real host." if simulated else "",
     ]
     return " ".join(part for part in parts if part)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from hettop.format import clock, percent
+from hettop.format import clock, percent, seconds
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.text import clean
+from hettop.tui.feed import StudyOffer
 from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import CHOSEN_TAB, PageScreen, RunControl
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _REST = "Enter measures it. Inference is paused while this runs, because each would disturb the other."
 _LOADED = "Competing load is active. Studies are measured without load: Esc, then l and 0 end it."
 _REPLAY = "No study in the recording up to this moment. To run one, open the model itself: hettop MODEL, then y."
-_SIMULATED = "No studies on the simulated machine, which runs no real model: open one with hettop MODEL."
+_NONE = "No studies here: open a model with hettop MODEL, then y."
 _EARLIER = "The result below is from the previous run."
 _UNKNOWN = "This version cannot show the result of this study."
 _BAR = 16
@@ -62,7 +63,10 @@ class StudiesScreen(PageScreen):
             return turn
         running = _running(frame_state)
         if running is None:
-            return turn if _is_loaded(frame_state) else [*turn, ("Enter", "run it")]
+            can = not _is_loaded(frame_state) and _can_run(frame_state, self._chosen(frame_state))
+            return [*turn, ("Enter", "run it")] if can else turn
+        if not _can_run(frame_state, self._chosen(frame_state)):
+            return turn
         return [
             *turn,
             ("Enter", "end it" if running.name == self._chosen(frame_state) else f"end {running.name}, run it"),
@@ -71,19 +75,28 @@ class StudiesScreen(PageScreen):
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         chosen = self._chosen(frame_state)
         if chosen is None:
-            why = _REPLAY if frame_state.replay is not None else _SIMULATED
+            why = _REPLAY if frame_state.replay is not None else _NONE
             return _paragraph(why, width)
         study = next((study for study in frame_state.session.studies if study.name == chosen), None)
-        words = next((offer.words for offer in frame_state.offers if offer.name == chosen), "")
+        offer = _offer(frame_state, chosen)
+        words = "" if offer is None else offer.words
         head = _status(study, words, frame_state.session.header.elapsed_ns, width)
         if study is None or study.found is None:
-            note = _paragraph(_LOADED, width, "warning") if _is_loaded(frame_state) else _paragraph(_REST, width)
-            rest = [*note, ()] if frame_state.offers and _running(frame_state) is None else []
+            rest = [*self._note(frame_state, chosen, width), ()] if _running(frame_state) is None else []
             above = [*head, *rest]
             self._questions = {len(above) + i: offer.name for i, offer in enumerate(frame_state.offers)}
             return [*above, *_questions(frame_state, chosen, width)]
         self._questions = {}
         return [*head, *self._answer(frame_state, study, width, max(1, height - len(head)))]
+
+    def _note(self, frame_state: FrameState, chosen: str, width: int) -> list[Line]:
+        """What Enter does, or why it does nothing."""
+        offer = _offer(frame_state, chosen)
+        if offer is not None and offer.reason is not None:
+            return _paragraph(f"Cannot be run here: {clean(offer.reason)}.", width, "warning")
+        if not frame_state.offers:
+            return []
+        return _paragraph(_LOADED, width, "warning") if _is_loaded(frame_state) else _paragraph(_REST, width)
 
     def _answer(self, frame_state: FrameState, study: Study, width: int, height: int) -> list[Line]:
         from hettop.report.terminal.blocks import block_lines  # the first paint of the screen does without
@@ -112,7 +125,7 @@ class StudiesScreen(PageScreen):
         if running is not None and running.name == name:
             self.run_control(lambda live: live.end_study())
             return
-        if name in [offer.name for offer in frame_state.offers]:
+        if name is not None and _can_run(frame_state, name):
             self.run_control(lambda live: live.study(name))
 
     def point(self, row: int, column: int) -> None:  # noqa: ARG002 - whole rows
@@ -144,17 +157,28 @@ class StudiesScreen(PageScreen):
         self._turn_to(names[(at + direction) % len(names)])
 
     def _chosen(self, frame_state: FrameState) -> str | None:
-        """The study that was selected, else the running one, which stays selected, else the first."""
+        """The study that was selected, else the running one, which stays selected, else the first that can be run."""
         names, running = _names(frame_state), _running(frame_state)
         if self.chosen not in names and running is not None:
             self.chosen = running.name
-        return self.chosen if self.chosen in names else next(iter(names), None)
+        if self.chosen in names:
+            return self.chosen
+        return next((name for name in names if _can_run(frame_state, name)), next(iter(names), None))
 
 
 def _names(frame_state: FrameState) -> list[str]:
-    """The studies that can be run, and those that have been."""
+    """The studies that there are, and others that have been run."""
     offered = [offer.name for offer in frame_state.offers]
     return [*offered, *(study.name for study in frame_state.session.studies if study.name not in offered)]
+
+
+def _offer(frame_state: FrameState, name: str | None) -> StudyOffer | None:
+    return next((offer for offer in frame_state.offers if offer.name == name), None)
+
+
+def _can_run(frame_state: FrameState, name: str | None) -> bool:
+    offer = _offer(frame_state, name)
+    return offer is not None and offer.reason is None
 
 
 def _is_loaded(frame_state: FrameState) -> bool:
@@ -192,7 +216,7 @@ def _state(study: Study, now_ns: int, width: int) -> list[Line]:
         when = f"{clean(study.doing or 'measuring', width)} · {clock(_elapsed(study, now_ns))}"
         return [fit(line((when, "accent")), width)]
     ended = "ended by the user" if study.state == "ended" else "finished"
-    return _paragraph(f"{ended} at {clock(study.t)}, after {clock(study.elapsed_ns)}", width)
+    return _paragraph(f"{ended} at {clock(study.t)}, took {seconds(round(study.elapsed_ns, -8))}", width)
 
 
 def _questions(frame_state: FrameState, chosen: str, width: int) -> list[Line]:
@@ -201,7 +225,9 @@ def _questions(frame_state: FrameState, chosen: str, width: int) -> list[Line]:
     rows = []
     for offer in frame_state.offers:
         cursor, ink = (f"{glyphs.VIEWED} ", "active") if offer.name == chosen else ("  ", "strong")
-        rows.append(fit(line((f"{cursor}{offer.name:<{widest + 2}}", ink), (offer.words, "muted")), width))
+        why = "" if offer.reason is None else f" · {clean(offer.reason)}"
+        name_ink = ink if offer.reason is None or offer.name == chosen else "muted"
+        rows.append(fit(line((f"{cursor}{offer.name:<{widest + 2}}", name_ink), (offer.words + why, "muted")), width))
     return rows
 
 

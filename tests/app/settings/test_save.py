@@ -84,6 +84,7 @@ def test_what_was_saved_is_there_at_the_next_start_over_an_earlier_choice(places
     assert save_settings(again, {"theme": "hettop-dark", "window": 60}) == places.config
     later = load_settings(environment={}, places=places)
     assert (later.settings["theme"], later.settings["window"], later.settings.faults) == ("hettop-dark", 60, ())
+    assert later.settings.values["theme"].where.startswith("config.toml"), "the file, no choice on the screen"
 
 
 def test_a_choice_after_saving_is_kept(places: Places) -> None:

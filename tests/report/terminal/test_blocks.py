@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hettop.report.page import Beside, Plot, Scale, Series, Spot
-from hettop.report.terminal.blocks import block_text
+from hettop.report.page import Beside, Figure, Page, Paragraph, Plot, Scale, Section, Series, Spot
+from hettop.report.terminal.blocks import block_text, page_text
 
 
 def lines(*series: Series, width: int = 80) -> list[str]:
@@ -55,3 +55,16 @@ def test_side_by_side_a_logarithmic_and_a_linear_axis_say_so() -> None:
     for alike in (beside((1.0, 1000.0), (1.0, 2000.0)), beside((1.0, 2.0), (1.0, 2.0))):
         assert "logarithmic" not in alike
         assert "linear" not in alike
+
+
+def test_a_report_as_text_has_titles_no_markup_and_no_figures() -> None:
+    sections = [
+        Section("Latency", [Paragraph("CPU_ONLY@2 < 1 ms"), Figure("<svg/>", "a figure")]),
+        Section("Modes", [], 3),
+    ]
+    assert page_text(Page("a_session", simulated=True, sections=sections), 80) == (
+        "a_session\n\n"
+        "SIMULATED: these latencies come from a simulated machine; nothing was measured.\n\n"
+        "LATENCY\n\nCPU_ONLY@2 < 1 ms\n\n"
+        "Modes\n"
+    )

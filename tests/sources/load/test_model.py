@@ -27,7 +27,7 @@ def test_it_can_run_where_core_ml_has_the_unit() -> None:
 def test_it_cannot_where_core_ml_lacks_the_unit_and_says_whose_reason_that_is() -> None:
     intel = {**MAC, "CPU_AND_NE": "an Intel Mac has no Neural Engine"}
     assert unavailable(parse_load("gpu:1"), intel) is None
-    why = "ane load is a second Core ML model, and an Intel Mac has no Neural Engine"
+    why = "ane load: an Intel Mac has no Neural Engine (a second Core ML model)"
     assert unavailable(parse_load("ane:1"), intel) == why
     assert why_no_model("cpu", intel) is None
 

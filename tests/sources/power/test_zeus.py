@@ -38,7 +38,7 @@ def test_zeus_is_not_believed_on_an_ultras_cpu() -> None:
 
 def test_zeus_is_an_extra() -> None:
     found = ZeusSource(mac().machine).probe()
-    assert (found.ok, found.absent, found.fix) == (False, True, "pip install zeus-apple-silicon")
+    assert (found.ok, found.absent, found.fix) == (False, True, "pip install 'hettop[zeus]'")
 
 
 def test_zeus_failing_is_explained() -> None:

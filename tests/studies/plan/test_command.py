@@ -51,7 +51,7 @@ def test_watts_change_the_plan_for_energy(tmp_path: Path) -> None:
 
 def test_the_page_says_the_same(tmp_path: Path) -> None:
     done = called("plan", "--costs", written(tmp_path))
-    assert "The plan: B_1, A_2 (latency 8.00 ms, layers: 2, devices: 2, found in " in done.stdout
+    assert "The plan: B_1, A_2 (latency 8.00 ms, layers: 2, candidate devices: 2, found in " in done.stdout
 
 
 @pytest.mark.parametrize(

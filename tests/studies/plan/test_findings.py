@@ -64,13 +64,13 @@ def test_a_plan_that_did_not_run_says_so() -> None:
 @pytest.mark.parametrize(
     ("gain", "interval", "words", "means"),
     [
-        (0.1, (0.05, 0.15), "+10% over B alone (+5.0% to +15%, 95%).", GOOD),
-        (-0.1, (-0.15, -0.05), "-10% over B alone (-15% to -5.0%, 95%).", BAD),
-        (0.01, (-0.05, 0.15), "+1.0% over B alone (-5.0% to +15%, 95%): not significant.", PLAIN),
+        (0.1, (0.05, 0.15), "gain +10% over B alone (+5.0% to +15%, 95%).", GOOD),
+        (-0.1, (-0.15, -0.05), "loss 10% against B alone (5.0% to 15%, 95%).", BAD),
+        (0.01, (-0.05, 0.15), "gain +1.0% over B alone (-5.0% to +15%, 95%): not significant.", PLAIN),
     ],
 )
 def test_a_measured_gain_is_proven_or_not(gain: float, interval: tuple[float, float], words: str, means: str) -> None:
-    assert changed(gain=gain, gain_ci=interval)[1] == Sentence(f"Measured gain {words}", means)
+    assert changed(gain=gain, gain_ci=interval)[1] == Sentence(f"Measured {words}", means)
 
 
 def test_a_gain_that_the_medians_contradict_is_not_to_be_relied_on() -> None:

@@ -113,7 +113,7 @@ def test_a_plan_of_a_table_reports_what_its_slices_cost_and_whose_costs_they_are
     assert slices.shown().rows[1] == ["2", "2–3", "N", "46.0", "5.00", "19.0", "70.0"]
     assert compared.rows[-1] == ("B preferred", "107", "+20%")  # 19 + 47 + 41 = 107 against 89
     text = text_of(found)
-    assert "The plan: B_1, N_2 (latency 89.0 ms, layers: 3, devices: 2, found in 0.250 ms)." in text
+    assert "The plan: B_1, N_2 (latency 89.0 ms, layers: 3, candidate devices: 2, found in 0.250 ms)." in text
     assert "Not run: costs come from a file." in text
     assert "costs come from the file, in ms" in text
 

@@ -20,7 +20,9 @@ def measured_points() -> list[PointResult]:
     def noisy(batch: int, mean_ms: float, unit: str, size: int) -> PointResult:
         samples = mean_ms * (1 + 0.05 * generator.standard_normal(100))
         mean = float(samples.mean())
-        measured = Measured(unit, "none", "wall", 100, samples, mean, mean, mean, mean, mean)
+        measured = Measured(
+            unit, "none", "wall", 100, samples, mean, mean, mean, mean, mean, turns=np.arange(100) // 10
+        )
         made = replace(point(batch, mean, unit, size), measured=measured)
         return replace(made, judgement=judged(made, BUDGET))
 

@@ -101,6 +101,7 @@ def test_the_best_within_a_budget_is_the_fastest_that_is_proven() -> None:
             samples.max(),
             5.0 * batch,
             5.0 * batch,
+            turns=np.arange(300) // 30,
         )
         each = PointResult(each.name, batch, None, None, each.statistics, measured)
         found.append(PointResult(each.name, batch, None, None, each.statistics, measured, judged(each, budget)))

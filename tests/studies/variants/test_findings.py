@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from hettop.studies.variants.page import across, other_axis, variant_notes, variants_headline
 from hettop.studies.variants.result import VariantsResult
 from tests.studies.swept import NO_VARIANTS, UNCOMPARED, VARIANTS
@@ -19,6 +21,15 @@ def test_speed_size_and_difference_then_the_front_then_what_failed() -> None:
         ("Pareto front of latency and output difference: fp32, int8; dominated: fp16.", "good"),
         ("int4 on CPU_ONLY failed: no tool writes it.", "failed"),
     ]
+
+
+def test_equal_speed_is_as_fast_and_not_once_as_fast() -> None:
+    equal = [
+        msgspec.structs.replace(each, speed=1.001, speed_ci=(0.98, 1.02)) if each.precision == "int8" else each
+        for each in VARIANTS.variants
+    ]
+    first, _ = next(variants_headline(msgspec.structs.replace(VARIANTS, variants=equal)))
+    assert first.startswith("int8 is as fast as fp32 (not proven: 0.980 to 1.02), 25% of the size")
 
 
 def test_without_differences_latency_is_held_against_size() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.errors import HettopError
-from hettop.tui.actions.replaying import moment_of
+from hettop.record.moments import moment_of
 
 S = 10**9
 HERE, LENGTH = 100 * S, 7_200 * S
