@@ -238,11 +238,11 @@ def mean_interval(values: Float64Array, confidence: float = CONFIDENCE) -> tuple
     if effective < LEAST_VALUES:
         return None
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(effective)
-    reach = _student(1 - (1 - confidence) / 2, effective - 1) * error
+    reach = student(1 - (1 - confidence) / 2, effective - 1) * error
     return mean - reach, mean + reach
 
 
-def _student(p: float, freedom: float) -> float:
+def student(p: float, freedom: float) -> float:
     """Student's t quantile by its expansion about the normal one (Abramowitz and Stegun 26.7.5).
 
     Within 0.05% at 5 degrees of freedom and p = .975, and nearer with more.

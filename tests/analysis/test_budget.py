@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.analysis.budget import Budget, judge, judge_energy, judge_paced, parse_budget, parse_energy
+from hettop.analysis.budget import Budget, MeasuredEnergy, judge, judge_energy, judge_paced, parse_budget, parse_energy
 from hettop.analysis.unit_samples import RESPONSE
 from hettop.errors import HettopError
 from tests.analysis.material import correlated, latencies, unit_of
@@ -160,18 +160,34 @@ def test_a_backlog_is_missed_by_its_services_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("energy", "coverage", "wanted"),
+    ("low", "high", "wanted", "why"),
     [
-        (4.0, 0.9, True),
-        (6.0, 0.9, False),
-        (4.9, 0.9, None),
-        (5.1, 0.9, None),
-        (4.0, 0.5, None),
-        (None, None, None),
-        (4.0, None, None),
+        (4.0, 4.7, True, ""),
+        (5.3, 6.0, False, ""),
+        (4.0, 4.8, None, "within 5% of the limit"),
+        (5.2, 6.0, None, "within 5% of the limit"),
+        (4.0, 5.1, None, "the limit lies within the interval"),
+        (None, None, None, "8 power windows, but they depend"),
     ],
 )
-def test_energy_is_judged_when_it_is_well_covered_and_not_near_the_limit(
-    energy: float | None, coverage: float | None, wanted: bool | None
+def test_energy_is_judged_by_its_whole_interval_and_a_margin(
+    low: float | None, high: float | None, wanted: bool | None, why: str
 ) -> None:
-    assert judge_energy(energy, coverage, 5.0) is wanted
+    judged = judge_energy(MeasuredEnergy("A", 4.5, low, high, windows=8, coverage=0.9), 5.0)
+    assert judged.met is wanted
+    assert why in judged.why
+
+
+@pytest.mark.parametrize(
+    ("energy", "why"),
+    [
+        (MeasuredEnergy("A", 2.0, 1.9, 2.1, windows=5, coverage=0.9), "too few power windows: 5 of 6"),
+        (MeasuredEnergy("A", 2.0, 1.9, 2.1, windows=9, coverage=0.75), "power is known for 75% of the time"),
+        (MeasuredEnergy("A", 2.0, 1.9, 2.1, windows=9), "its energy is unknown"),
+        (MeasuredEnergy("A"), "its energy is unknown"),
+    ],
+)
+def test_energy_is_not_judged_without_windows_or_coverage(energy: MeasuredEnergy, why: str) -> None:
+    judged = judge_energy(energy, 5.0)
+    assert judged.met is None
+    assert why in judged.why
