@@ -7,6 +7,8 @@ import pytest
 from hettop import events
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from tests.analysis.material import powered
+from tests.analysis.material import session_of as analysed_session
 from tests.report.sessions import failure, four_units, named, session_of, session_table, widest
 from tests.streams import MS, header, window
 
@@ -149,3 +151,10 @@ def test_the_first_use_and_what_is_claimed_stand_below_the_table() -> None:
     ) in table
     assert "processor used by CPU_AND_NE is unknown: a unit only permits processors" in table
     assert "outputs of CPU_AND_NE were not compared with CPU_ONLY" in table
+
+
+def test_the_interval_of_the_energy_is_noted_below() -> None:
+    powers = [10_000.0, 9000.0, 11000.0, 10_000.0, 11000.0, 9000.0, 10_000.0]
+    table = session_table(analysed_session(powered("A", powers[1:]), powered("B", powers[:3], t0=10**11)), 100)
+    assert "mJ/inf, 95% interval: A 90.6 to 109" in table
+    assert "B n/a" not in table

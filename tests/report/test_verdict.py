@@ -18,7 +18,7 @@ from hettop.report.anonymize import anonymous, anonymous_document, anonymous_fil
 from hettop.report.document import to_json
 from hettop.report.verdict import NOTHING, verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
-from tests.analysis.material import session_of, stream_of
+from tests.analysis.material import powered, session_of, stream_of
 from tests.analysis.table_4 import TABLE_4
 from tests.report.sessions import failure, named, widest
 from tests.streams import header
@@ -307,3 +307,24 @@ def test_hostile_names_of_starts_are_no_markup() -> None:
     for shown in (text, markdown):
         assert "\x1b" not in shown
     assert "<b>" not in markdown.replace("`<b>`", "")
+
+
+def test_an_energy_budget_is_answered_with_its_interval_or_the_reason() -> None:
+    six = [9000.0, 11000.0, 10000.0, 11000.0, 9000.0, 10000.0]
+    session = session_of(powered("A", six), powered("B", six[:3], t0=10**11))
+    found = judged(session, Question(energy_mj=150.0))
+    text = " ".join(verdict_text(found, session, 200).split())
+    assert "energy budget: at most 150 mJ/inference, at 95% confidence for all units" in text
+    assert "A: yes (100 mJ, interval 88.5 to 112, 6 power windows, power known for 100% of the time)" in text
+    assert "B: not proven: too few power windows: 3 of 6 (100 mJ, 3 power windows, power known for 100%" in text
+    document = verdict_document(found, session)["energy_budget"]
+    assert document["met"] == {"A": True, "B": None}
+    assert document["confidence"] == 0.95
+    assert document["evidence"]["A"]["ci_mj"] == pytest.approx([88.45, 111.55], rel=1e-3)
+    assert document["evidence"]["B"] == {
+        "mj": pytest.approx(100.0),
+        "ci_mj": [None, None],
+        "windows": 3,
+        "coverage": 1.0,
+        "why": "too few power windows: 3 of 6",
+    }
