@@ -217,8 +217,10 @@ class TestInterval:
         assert (found.energy_ci_mj, found.energy_windows) == (None, 5)
 
     def test_windows_that_lack_a_rail_of_others_have_none(self) -> None:
-        more = [power((k + 1) * S, S, cpu=10_000.0, gpu=500.0 if k % 2 else None) for k in range(12)]
-        assert row([steady(0, 13 * S), *more]).energy_ci_mj is None
+        more = [power((k + 1) * S, S, cpu=10_000.0, gpu=500.0 if k % 3 else None) for k in range(12)]
+        found = row([steady(0, 13 * S), *more])
+        assert found.energy_mj_per_inference is not None
+        assert found.energy_ci_mj is None
 
     def test_many_windows_are_joined_and_none_is_lost(self) -> None:
         batches = EnergyBatches()
