@@ -262,7 +262,7 @@ def _why_no_energy(energy: MeasuredEnergy) -> str:
     if energy.windows < LEAST_WINDOWS:
         return f"too few power windows: {energy.windows} of {LEAST_WINDOWS}"
     if energy.low_mj is None:
-        return f"{energy.windows} power windows, but they depend on each other and are worth fewer than {LEAST_WINDOWS}"
+        return f"{energy.windows} power windows depend too much on each other; measure longer"
     return ""
 
 

@@ -70,6 +70,9 @@ def _inflation(counts: npt.NDArray[np.float64], size: int) -> float:
 
 Float64Array = npt.NDArray[np.float64]
 
+LEAST_EFFECTIVE = 2
+"""Independent values that must be left: of fewer there is no spread. Few make the interval wide."""
+
 STRONGEST = 0.95
 """Correlation of neighbours above which it is not estimated: a batch then carries a fortieth of an independent one."""
 
@@ -80,7 +83,7 @@ def ratio_interval(
     """Interval of an amount per length (power: energy by time) from consecutive batches; None of too few.
 
     amounts, lengths: shape (n,), lengths above 0. The variance of a ratio (Cochran, Sampling Techniques, 1977, section
-    6.4) from as many batches as these are worth, with Student's t; `LEAST_VALUES` must be left.
+    6.4) from as many batches as these are worth, with Student's t; `LEAST_VALUES` batches are needed.
     """
     amount, length = np.asarray(amounts, dtype=np.float64), np.asarray(lengths, dtype=np.float64)
     if amount.size < LEAST_VALUES:
@@ -88,7 +91,7 @@ def ratio_interval(
     ratio = float(amount.sum() / length.sum())
     residuals = (amount - ratio * length) / length.mean()
     effective = residuals.size / max(autocorrelation_time(residuals), _first_order_time(residuals))
-    if effective < LEAST_VALUES:
+    if effective < LEAST_EFFECTIVE:
         return None
     # Dependent values spread less about their own mean than about the true one: hence effective - 1.
     error = math.sqrt(float(np.square(residuals).mean()) / (effective - 1))

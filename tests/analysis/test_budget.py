@@ -167,7 +167,7 @@ def test_a_backlog_is_missed_by_its_services_alone() -> None:
         (4.0, 4.8, None, "within 5% of the limit"),
         (5.2, 6.0, None, "within 5% of the limit"),
         (4.0, 5.1, None, "the limit lies within the interval"),
-        (None, None, None, "8 power windows, but they depend"),
+        (None, None, None, "8 power windows depend too much"),
     ],
 )
 def test_energy_is_judged_by_its_whole_interval_and_a_margin(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.stats.batches import FEWEST_BATCHES, MOST_BATCHES, Batches, ratio_interval
+from hettop.stats.resampling import student
 from tests.analysis.material import correlated
 
 
@@ -52,6 +53,18 @@ def test_a_ratio_of_independent_batches_has_students_interval() -> None:
     """Mean 10, standard deviation sqrt(4 / 5), t of 5 degrees of freedom 2.5706: 10 +- .9387."""
     assert ratio_interval([9, 11, 10, 11, 9, 10], [1] * 6) == pytest.approx((9.0613, 10.9387), abs=2e-4)
     assert ratio_interval([9, 11, 10, 11, 9], [1] * 5) is None
+
+
+def test_batches_that_rise_all_the_time_are_worth_too_few() -> None:
+    """Correlation of neighbours .75, corrected to (12 x .75 + 1) / 9 and thus .95 at most: 39 batches count as one."""
+    assert ratio_interval(np.arange(10.0, 22.0), np.ones(12)) is None
+
+
+def test_students_t_of_few_degrees_of_freedom() -> None:
+    """From tables: 12.706, 4.303 and 3.182 at .975; a part of a degree does not count below 3."""
+    found = [student(0.975, freedom) for freedom in (1, 1.9, 2, 2.9, 3)]
+    assert found == pytest.approx([12.706, 12.706, 4.303, 4.303, 3.182], rel=2e-3)
+    assert student(0.9875, 2) == pytest.approx(6.205, rel=1e-3)
 
 
 def test_a_ratio_weighs_by_length() -> None:
