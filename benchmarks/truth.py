@@ -19,11 +19,14 @@ from benchmarks.plan import Plan
 from benchmarks.rows import Row
 from benchmarks.truth_fold import cases as cases_of_the_fold
 from benchmarks.truth_looks import cases_of_looks
-from hettop.analysis.budget import Budget, judge
+from hettop import events
+from hettop.analysis.budget import Budget, MeasuredEnergy, judge, judge_energy
 from hettop.analysis.comparison import compare
 from hettop.analysis.ranking import difference
 from hettop.analysis.runs import Run, condition_of
 from hettop.analysis.unit_samples import RESPONSE, WALL, Measured
+from hettop.session.session import Session
+from hettop.session.statistics import energy_of
 from hettop.sources.engine.frames import StateReport
 from hettop.sources.engine.job import Limits, RunMode, Slots
 from hettop.sources.engine.loop import Sampler
@@ -43,6 +46,8 @@ LEVELS_JUDGED = (0.9, 0.99)
 TURN, TURNS = 50, (4, 7, 10, 20)
 JUST = 1e-9
 """A limit this share below the true quantile is not met, and this share above it is met."""
+
+POWER_WINDOWS = (1, 6, 12, 30)
 
 Trial = Callable[[np.random.Generator], Sequence[bool]]
 """One data set: for each statement of a row, whether it was false."""
@@ -88,6 +93,10 @@ def _cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
     yield from cases_of_looks(true_quantile)
     for rounds in (3, 4, 5, 8):
         yield f"no gain, {rounds} rounds", ("gain proven",), _gain_trial(rounds)
+    for count in POWER_WINDOWS:
+        for name, rho, ramp in (("independent", 0.0, 0.0), ("AR .7", 0.7, 0.0), ("with ramps", 0.0, 3.0)):
+            what = f"power windows of 5% (sd), {name}, n={count}"
+            yield what, ("energy budget met", "energy budget not met"), _energy_trial(count, rho, ramp)
 
 
 def _budget_statements(level: float) -> Sequence[str]:
@@ -255,6 +264,66 @@ def _gain_trial(rounds: int) -> Trial:
         return (standing(list(together), list(best), list(2 * best), 0.5).proven is True,)
 
     return trial
+
+
+def _energy_trial(count: int, rho: float, ramp: float) -> Trial:
+    """A unit of 1 W and 10 mJ per inference with `count` power windows, and one more at the beginning of each turn.
+
+    ramp: so many times its own power more at the beginning of each turn, with a time constant of 100 ms; then turns
+    have at most seven windows.
+    """
+    turns = -(-count // 6) if ramp else 1
+    per_turn = -(-count // turns) + 1
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        levels = 1 + 0.05 * _stationary(rng, count + turns, rho)
+        levels[::per_turn] += ramp * 0.2 * (1 - np.exp(-5))  # its mean over half a second
+        energy = _energy_of(1000 * levels, per_turn)
+        met, missed = (judge_energy(energy, 10 * (1 + side * JUST)).met for side in (-1, 1))
+        return met is True, missed is False
+
+    return trial
+
+
+def _stationary(rng: np.random.Generator, n: int, rho: float) -> Samples:
+    """AR(1) with standard deviation 1."""
+    found = rng.normal(size=n)
+    for k in range(1, n):
+        found[k] = rho * found[k - 1] + np.sqrt(1 - rho * rho) * found[k]
+    return found
+
+
+def _energy_of(mw: Samples, per_turn: int) -> MeasuredEnergy:
+    """What the fold of a session finds of these power windows of half a second, with a rest between turns.
+
+    Every turn is covered from end to end: its first window has all of the ramp.
+    """
+    half, per_window = 500_000_000, 50
+    session = Session(0, trailing=False)
+    latencies = np.full(per_window, half // per_window)
+    for k, each in enumerate(mw.tolist()):
+        begin = half * (k + k // per_turn)
+        first = k % per_turn == 0
+        gaps = np.zeros(per_window, dtype=np.int64)
+        samples = events.Samples(
+            t=begin + half,
+            unit="U",
+            condition="none",
+            phase="steady",
+            n=per_window,
+            t0=begin,
+            lat_ns=latencies,
+            gap_ns=gaps,
+        )
+        if first:
+            session.fold(events.Dropped(t=begin, n=1, why="the end of a turn", unit="U"))
+        session.fold(samples)
+        session.fold(events.Power(t=begin + half, source="test", elapsed_ns=half, mw={"cpu": each}))
+    (condition,) = session.conditions.values()
+    found = energy_of(session, condition)
+    assert found is not None
+    low, high = found.interval_mj() or (None, None)
+    return MeasuredEnergy("U", found.mj, low, high, found.windows, found.coverage)
 
 
 def _measured(samples: Samples, unit: str = "U", turn: int = 0) -> Measured:

@@ -144,9 +144,19 @@ class Budget(TypedDict):
     evidence: dict[str, Evidence]
 
 
+class EnergyEvidence(TypedDict):
+    mj: float | None
+    ci_mj: list[float | None]
+    windows: int
+    coverage: float | None
+    why: str | None
+
+
 class EnergyBudget(TypedDict):
     limit_mj: float | None
     met: dict[str, bool | None]
+    confidence: float
+    evidence: dict[str, EnergyEvidence]
 
 
 class Decide(Head):

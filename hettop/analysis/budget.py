@@ -29,8 +29,12 @@ TURNS_COUNT_AS = 100
 LEAST_COVERAGE = 0.8
 """Share of the samples' time that power readings must cover before an energy budget is judged."""
 
+LEAST_WINDOWS = LEAST_VALUES
+"""Power windows that a judgement needs: of fewer, a mean has no interval (five on one side of it are chance in 6%)."""
+
 ENERGY_MARGIN = 0.05
-"""Power sources state no error; a figure this near to its limit, relatively, is on neither side of it."""
+"""Power sources state no error. It is common to all windows, so their spread does not show it: an interval this near to
+the limit, relatively, is on neither side of it."""
 
 RULE_OF_THREE = 3
 """What occurs in one of n / 3 independent calls is among n of them in 95% of runs: (1 - 3 / n)^n is about .05."""
@@ -239,13 +243,53 @@ def judge_paced(
     return judged
 
 
-def judge_energy(energy_mj: float | None, coverage: float | None, limit_mj: float) -> bool | None:
-    """Whether energy per inference is within the limit; None when it is unknown, badly covered, or too near to it."""
-    if energy_mj is None or coverage is None or coverage < LEAST_COVERAGE:
-        return None
-    if abs(energy_mj - limit_mj) <= ENERGY_MARGIN * limit_mj:
-        return None
-    return energy_mj < limit_mj
+@dataclass(frozen=True, slots=True)
+class MeasuredEnergy:
+    """Energy of a unit in mJ per inference with its interval, by the spread of so many power windows; None: unknown."""
+
+    unit: str
+    mj: float | None = None
+    low_mj: float | None = None
+    high_mj: float | None = None
+    windows: int = 0
+    coverage: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyJudgement:
+    """A unit against an energy budget. `met` None: unproven, for the reason in `why`."""
+
+    energy: MeasuredEnergy
+    met: bool | None
+    why: str = ""
+
+
+def judge_energy(energy: MeasuredEnergy, limit_mj: float) -> EnergyJudgement:
+    """Yes and no need the whole interval on one side of the limit, and `ENERGY_MARGIN` between them."""
+    why = _why_no_energy(energy)
+    if why or energy.low_mj is None or energy.high_mj is None:
+        return EnergyJudgement(energy, None, why)
+    if energy.high_mj <= (1 - ENERGY_MARGIN) * limit_mj:
+        return EnergyJudgement(energy, True)
+    if energy.low_mj >= (1 + ENERGY_MARGIN) * limit_mj:
+        return EnergyJudgement(energy, False)
+    if energy.low_mj <= limit_mj <= energy.high_mj:
+        return EnergyJudgement(energy, None, "the limit lies within the interval")
+    return EnergyJudgement(
+        energy, None, f"the interval is within {ENERGY_MARGIN:.0%} of the limit, and power sources state no error"
+    )
+
+
+def _why_no_energy(energy: MeasuredEnergy) -> str:
+    if energy.mj is None or energy.coverage is None:
+        return "its energy is unknown"
+    if energy.coverage < LEAST_COVERAGE:
+        return f"power is known for {math.floor(100 * energy.coverage)}% of the time, {LEAST_COVERAGE:.0%} are needed"
+    if energy.windows < LEAST_WINDOWS:
+        return f"too few power windows: {energy.windows} of {LEAST_WINDOWS}"
+    if energy.low_mj is None:
+        return f"{energy.windows} power windows depend too much on each other; measure longer"
+    return ""
 
 
 def series_for(budget: Budget | None, *, paced: bool, by: str) -> str:

@@ -19,8 +19,9 @@ from hettop.stats.resampling import (
     dependence_time,
     resampled_levels,
     resamples_for,
+    student,
 )
-from hettop.stats.runs import mean_difference, student_quantile
+from hettop.stats.runs import mean_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def quantile_differences(
     resamples = resamples_for(a.size, b.size)
     before, after = (_resampled(side, levels, resamples, rng) for side in (a, b))
     error = (1 - CONFIDENCE) / 2 / (looked_at or len(names))
-    t = student_quantile(1 - error, min(before.freedom, after.freedom))
+    t = student(1 - error, min(before.freedom, after.freedom))
     spread = np.sqrt(before.variances + after.variances)
     ends = np.quantile(after.logs - before.logs, (error, 1 - error), axis=0)
     stretch = t / NormalDist().inv_cdf(1 - error)

@@ -12,13 +12,23 @@ from itertools import combinations
 
 import numpy as np
 
-from hettop.analysis.budget import Budget, Judgement, judge, judge_energy, judge_paced, series_for
+from hettop.analysis.budget import (
+    Budget,
+    EnergyJudgement,
+    Judgement,
+    MeasuredEnergy,
+    judge,
+    judge_energy,
+    judge_paced,
+    series_for,
+)
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, advise, difference, neighbours, rank
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Totals, judge_ready, totals
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
 from hettop.events import split_row
+from hettop.session.condition import Condition
 from hettop.session.session import Session
-from hettop.session.statistics import Reason, Statistics, statistics
+from hettop.session.statistics import Reason, Statistics, energy_of, statistics
 from hettop.session.unit import SEVERAL_TURNS
 from hettop.session.views.units import are_wrong, disagree
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
@@ -102,7 +112,7 @@ class Verdict:
     order: tuple[Neighbours, ...]
     flips: tuple[Flip, ...]
     judgements: Mapping[str, Judgement]
-    energy_met: Mapping[str, bool | None] | None
+    energy: Mapping[str, EnergyJudgement] | None
     needs: Mapping[str, int]
     failed: Mapping[str, Reason]
     unmeasured: tuple[str, ...]
@@ -159,14 +169,15 @@ class Verdict:
         if self.ready is not None and (unit not in self.ready or self.ready[unit].met is not True):
             return False
         in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
-        return in_time and (self.energy_met is None or self.energy_met.get(unit) is True)
+        return in_time and (self.energy is None or (unit in self.energy and self.energy[unit].met is True))
 
     def _misses(self, unit: str) -> bool:
         if unit in self.facts and not self.facts[unit].usable:
             return True
         in_time = self.judgements[unit].met if unit in self.judgements else None
         ready = self.ready[unit].met if self.ready is not None and unit in self.ready else None
-        return False in (in_time, ready, (self.energy_met or {}).get(unit))
+        energy = self.energy[unit].met if self.energy is not None and unit in self.energy else None
+        return False in (in_time, ready, energy)
 
 
 def verdict(
@@ -210,7 +221,7 @@ def verdict(
         order=neighbours(paired, shared(question.confidence, len(paired) - 1)),
         flips=flips(paired, others),
         judgements=judgements,
-        energy_met=_energy_met(units, facts, question.energy_mj),
+        energy=_energy(session, question, load, [unit.unit for unit in units]),
         needs=_needs(judgements) if question.budget else {name: lack.needs for name, lack in lacking.items()},
         failed=_failed(rows),
         unmeasured=_unmeasured(session, units),
@@ -277,13 +288,32 @@ def _rate(session: Session) -> float | None:
     return float(told) if isinstance(told, (int, float)) and not isinstance(told, bool) else None
 
 
-def _energy_met(
-    units: Sequence[Measured], facts: Mapping[str, Facts], limit_mj: float | None
-) -> dict[str, bool | None] | None:
-    if limit_mj is None:
+def _energy(session: Session, question: Question, load: str, units: Sequence[str]) -> dict[str, EnergyJudgement] | None:
+    """Judged by intervals that are true together, of all units and thermal states."""
+    if question.energy_mj is None:
         return None
-    known = {unit.unit: facts[unit.unit] for unit in units}
-    return {name: judge_energy(fact.energy_mj, fact.energy_coverage, limit_mj) for name, fact in known.items()}
+    mine = {name: [c for c in session.conditions.values() if c.key[:2] == (name, load) and c.wall.n] for name in units}
+    confidence = shared(question.confidence, sum(map(len, mine.values())))
+    found = {name: _measured_energy(session, name, conditions, confidence) for name, conditions in mine.items()}
+    return {name: judge_energy(energy, question.energy_mj) for name, energy in found.items()}
+
+
+def _measured_energy(session: Session, unit: str, conditions: Sequence[Condition], confidence: float) -> MeasuredEnergy:
+    """Mean over thermal states by their samples; the fewest windows that one of them has."""
+    figures = [energy_of(session, condition) for condition in conditions]
+    known = [figure for figure in figures if figure is not None]
+    if not known or len(known) < len(figures):
+        return MeasuredEnergy(unit)
+    counts = [condition.wall.n for condition in conditions]
+    intervals = [figure.interval_mj(confidence) or (None, None) for figure in known]
+    return MeasuredEnergy(
+        unit,
+        mj=_mean_over(counts, [figure.mj for figure in known]),
+        low_mj=_mean_over(counts, [low for low, _ in intervals]),
+        high_mj=_mean_over(counts, [high for _, high in intervals]),
+        windows=min(figure.windows for figure in known),
+        coverage=_mean_over(counts, [figure.coverage for figure in known]),
+    )
 
 
 def _needs(judgements: Mapping[str, Judgement]) -> dict[str, int]:
@@ -352,8 +382,8 @@ def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -
         placed=told.placed,
         load_ms=told.load_ms,
         first_ms=told.first_ms,
-        energy_mj=_mean_over(mine, [row.energy_mj_per_inference for row in mine]),
-        energy_coverage=_mean_over(mine, [row.energy_coverage for row in mine]),
+        energy_mj=_mean_over([row.n for row in mine], [row.energy_mj_per_inference for row in mine]),
+        energy_coverage=_mean_over([row.n for row in mine], [row.energy_coverage for row in mine]),
         fallback=plan.fallback_ratio_count if plan else None,
         reference=known.outputs.reference if known.outputs is not None and outputs else None,
         difference=max(relative, default=None),
@@ -366,13 +396,13 @@ def _facts(session: Session, unit: str, load: str, rows: Sequence[Statistics]) -
     )
 
 
-def _mean_over(rows: Sequence[Statistics], values: Sequence[float | None]) -> float | None:
+def _mean_over(counts: Sequence[int], values: Sequence[float | None]) -> float | None:
     """Mean over thermal states by their samples; None as soon as one is unknown."""
     known = [value for value in values if value is not None]
-    total = sum(row.n for row in rows)
+    total = sum(counts)
     if not known or len(known) < len(values) or not total:
         return None
-    return sum(row.n * value for row, value in zip(rows, known, strict=True)) / total
+    return sum(n * value for n, value in zip(counts, known, strict=True)) / total
 
 
 @dataclass(frozen=True, slots=True)

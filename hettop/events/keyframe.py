@@ -216,6 +216,17 @@ class BatchesState(msgspec.Struct, frozen=True, kw_only=True):
     filled: Count
 
 
+class EnergyBatchesState(msgspec.Struct, frozen=True, kw_only=True):
+    """Consecutive power windows of a condition, `size` to a batch of (time, energy in pJ as decimal text).
+
+    `windows` of them in all; the last batch may still be open.
+    """
+
+    size: Count
+    windows: Count
+    batches: Annotated[list[tuple[Nanoseconds, Text]], msgspec.Meta(max_length=64)]
+
+
 class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All that was folded of one condition: enough to go on folding."""
 
@@ -234,6 +245,7 @@ class ConditionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     causes: SpikesState | None = None
     drift: DriftState | None = None
     energy: dict[Text, RailState] = {}
+    energy_batches: EnergyBatchesState | None = None
     gaps: Annotated[list[GapState], msgspec.Meta(max_length=64)] = []
     dependence: Annotated[list[BatchesState], msgspec.Meta(max_length=2)] = []
 

@@ -360,7 +360,7 @@ def choose_format(arguments: argparse.Namespace) -> None:
     named = None
     if arguments.output not in (None, PIPE):
         named = FORMAT_OF_SUFFIX.get(os.path.splitext(arguments.output)[1].lower())  # noqa: PTH122 - pathlib is slow
-    if arguments.format is not None and named not in (None, arguments.format):
+    if arguments.format is not None and named in formats and named != arguments.format:
         raise HettopError(
             "usage",
             f"--format {arguments.format} does not fit the file name: {clean(arguments.output)!r}",

@@ -19,6 +19,7 @@ from hettop.session.states import FALSE_ALARMS
 from hettop.session.statistics import IdleGap, Statistics
 from hettop.session.tokens import PREFILL, TokensPerCall, tokens_per_call
 from hettop.stats.clock import has_lost
+from hettop.stats.resampling import LEAST_VALUES
 from hettop.stats.spikes import WIDE_TIMES
 from hettop.text import clean
 from hettop.units import NS_PER_S
@@ -36,6 +37,15 @@ def power_line(session: Session) -> list[str]:
 def energy_notes(rows: Sequence[Statistics]) -> list[str]:
     """Why some have no energy although there was power."""
     return [f"mJ/inf {UNKNOWN} of {name(row)}: {clean(row.energy_reason)}" for row in rows if row.energy_reason]
+
+
+def energy_interval(row: Statistics) -> str:
+    """The 95% interval of the energy per inference in mJ, or why there is none."""
+    if row.energy_ci_mj is None:
+        windows = row.energy_windows or 0
+        return UNKNOWN if windows >= LEAST_VALUES else f"{UNKNOWN} ({windows} of {LEAST_VALUES} power windows)"
+    low, high = row.energy_ci_mj
+    return f"{significant(low)} to {significant(high)}"
 
 
 def evidence_notes(rows: Sequence[Statistics]) -> list[str]:

@@ -17,6 +17,7 @@ from hettop.report.notes import (
     clock_notes,
     dependence_notes,
     drift_notes,
+    energy_interval,
     energy_notes,
     evidence_notes,
     gap_blocks,
@@ -281,10 +282,10 @@ def _power(recording: RecordingReport, rows: Sequence[Statistics]) -> Iterator[B
                 f"Energy per inference: {UNKNOWN}: no power sample covers the steady samples of a single unit."
             )
         return
-    heading = ("unit", "load", "mJ/inference", "net of idle", "covered", "inferences/J", "rails")
+    heading = ("unit", "load", "mJ/inference", "95% interval", "net of idle", "covered", "inferences/J", "rails")
     table = [
         (
-            *(row.unit, row.load, significant(row.energy_mj_per_inference)),
+            *(row.unit, row.load, significant(row.energy_mj_per_inference), energy_interval(row)),
             *(significant(row.energy_net_mj_per_inference), percent(row.energy_coverage)),
             *(significant(row.inferences_per_joule), "+".join(row.energy_rails or ()) or UNKNOWN),
         )

@@ -11,6 +11,7 @@ from hettop.report.notes import (
     beside_notes,
     clock_notes,
     drift_notes,
+    energy_interval,
     gap_blocks,
     power_notes,
     protocol_notes,
@@ -224,7 +225,9 @@ def _energy(rows: Sequence[Statistics]) -> list[str]:
         return []
     rails = dict.fromkeys("+".join(row.energy_rails or ()) for row in known)
     covered = ", ".join(f"{_name(row)} {percent(row.energy_coverage)}" for row in known)
-    return [f"mJ/inf: CPU+GPU+ANE (estimate) from {' or '.join(rails)}; power samples cover {covered} of the time"]
+    notes = [f"mJ/inf: CPU+GPU+ANE (estimate) from {' or '.join(rails)}; power samples cover {covered} of the time"]
+    intervals = [f"{_name(row)} {energy_interval(row)}" for row in known if row.energy_ci_mj]
+    return notes + ([f"mJ/inf, 95% interval: {', '.join(intervals)}"] if intervals else [])
 
 
 def _frames(rows: Sequence[Statistics]) -> list[str]:

@@ -112,9 +112,7 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
         "order": [{**_plain(pair), "proven": pair.proven} for pair in verdict.order],
         "flips": [_plain(flip) for flip in verdict.flips],
         "budget": _budget(verdict),
-        "energy_budget": None
-        if verdict.energy_met is None
-        else {"limit_mj": question.energy_mj, "met": dict(verdict.energy_met)},
+        "energy_budget": _energy_budget(verdict),
         **_start_up(verdict),
         "meeting": list(verdict.meeting),
         "needs_samples": dict(verdict.needs),
@@ -141,6 +139,26 @@ def _budget(verdict: Verdict) -> dict[str, Any] | None:
         "confidence": verdict.question.confidence,
         "met": {unit: judged.met for unit, judged in verdict.judgements.items()},
         "evidence": {unit: _evidence(judged) for unit, judged in verdict.judgements.items()},
+    }
+
+
+def _energy_budget(verdict: Verdict) -> dict[str, Any] | None:
+    if verdict.energy is None:
+        return None
+    return {
+        "limit_mj": verdict.question.energy_mj,
+        "met": {unit: judged.met for unit, judged in verdict.energy.items()},
+        "confidence": verdict.question.confidence,
+        "evidence": {
+            unit: {
+                "mj": judged.energy.mj,
+                "ci_mj": [judged.energy.low_mj, judged.energy.high_mj],
+                "windows": judged.energy.windows,
+                "coverage": judged.energy.coverage,
+                "why": judged.why or None,
+            }
+            for unit, judged in verdict.energy.items()
+        },
     }
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hettop.analysis.budget import ENERGY_MARGIN, LEAST_COVERAGE, Judgement
+from hettop.analysis.budget import EnergyJudgement, Judgement
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
@@ -279,10 +279,14 @@ def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
                 for judged in list(verdict.judgements.values())[:UNITS_NAMED]
             ],
         )
-    if verdict.energy_met is not None:
+    if verdict.energy is not None:
         yield (
-            f"energy budget: at most {significant(verdict.question.energy_mj)} mJ/inference",
-            [_energy(verdict, unit, met) for unit, met in list(verdict.energy_met.items())[:UNITS_NAMED]],
+            f"energy budget: at most {significant(verdict.question.energy_mj)} mJ/inference, at "
+            f"{100 * verdict.question.confidence:.4g}% confidence for all units",
+            [
+                _energy(judged) + _never(verdict.facts[judged.energy.unit])
+                for judged in list(verdict.energy.values())[:UNITS_NAMED]
+            ],
         )
     yield from _start_up(verdict)
     if budget is None and verdict.needs:
@@ -335,19 +339,17 @@ def _duration(ms: float) -> str:
     return f"{significant(ms / 1e3)} s" if ms >= 1e3 else _ms(ms)
 
 
-def _energy(verdict: Verdict, unit: str, met: bool | None) -> str:
-    facts = verdict.facts[unit]
-    covered = (
-        f", power known for {math.floor(100 * facts.energy_coverage)}% of the time" if facts.energy_coverage else ""
-    )
-    why = "" if met is not None or facts.energy_coverage is None else _why_open(facts.energy_coverage)
-    return f"{clean(unit, 30)}: {_ANSWER[met]} ({significant(facts.energy_mj)} mJ{covered}{why}){_never(facts)}"
-
-
-def _why_open(coverage: float) -> str:
-    if coverage < LEAST_COVERAGE:
-        return f"; at least {percent(LEAST_COVERAGE)} are needed"
-    return f"; within {100 * ENERGY_MARGIN:g}% of the limit, too near for power readings"
+def _energy(judged: EnergyJudgement) -> str:
+    energy = judged.energy
+    said = f"{clean(energy.unit, 30)}: {_ANSWER[judged.met]}" + (f": {judged.why}" if judged.why else "")
+    if energy.mj is None:
+        return said
+    interval = ""
+    if energy.low_mj is not None and energy.high_mj is not None:
+        interval = f", interval {significant(energy.low_mj)} to {significant(energy.high_mj)}"
+    windows = f"{count(energy.windows)} power window{'' if energy.windows == 1 else 's'}"
+    covered = f", power known for {math.floor(100 * energy.coverage)}% of the time" if energy.coverage else ""
+    return f"{said} ({significant(energy.mj)} mJ{interval}, {windows}{covered})"
 
 
 def _never(facts: Facts) -> str:
@@ -432,7 +434,7 @@ def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
 def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
     facts = verdict.facts[unit.unit]
     judged = verdict.judgements.get(unit.unit)
-    energy = verdict.energy_met
+    energy = verdict.energy.get(unit.unit) if verdict.energy is not None else None
     return (
         clean(unit.unit, 30),
         count(unit.n),
@@ -445,7 +447,7 @@ def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
         _ratio(tail(unit)),
         significant(facts.energy_mj) if facts.energy_mj is not None else "",
         "" if verdict.question.budget is None else _ANSWER[judged.met if judged else None],
-        "" if energy is None else _ANSWER[energy.get(unit.unit)],
+        "" if energy is None else _ANSWER[energy.met],
         milliseconds(facts.load_ms) if facts.load_ms is not None else "",
         milliseconds(facts.first_ms) if facts.first_ms is not None else "",
         "failed" if facts.failed is not None else clean(facts.placed, 40) if facts.placed else "",

@@ -28,7 +28,7 @@ from hettop.events import (
 )
 from hettop.session.drift import Drift
 from hettop.session.gaps import Gaps
-from hettop.session.rails import RailSums
+from hettop.session.rails import EnergyBatches, RailSums
 from hettop.session.spikes import IDLE_NS, Spikes
 from hettop.stats.batches import Batches
 from hettop.stats.histogram import Histogram
@@ -81,6 +81,7 @@ class Condition:
         self.trailing = self._new_trailing()
         self.trailing_responses: Trailing | None = None
         self.energy = RailSums()
+        self.energy_batches = EnergyBatches()
         self.gaps = Gaps()
         self.turns = Turns()
         self.dependence = Dependence()
@@ -203,6 +204,7 @@ class Condition:
             causes=self.found.state(settled),
             drift=self.drift.state(),
             energy=self.energy.state(),
+            energy_batches=self.energy_batches.state(),
             gaps=self.gaps.state(),
             dependence=self.dependence.state(),
         )
@@ -220,6 +222,7 @@ class Condition:
         condition.thresholds = SpikeThresholds(state.fence_ns)
         condition.found = Spikes.restored(state.spikes, state.recent_spikes, state.causes or SpikesState(), settled)
         condition.energy = RailSums.restored(state.energy)
+        condition.energy_batches = EnergyBatches.restored(state.energy_batches)
         condition.drift = Drift.restored(state.drift)
         condition.gaps = Gaps.restored(state.gaps)
         condition.dependence = Dependence.restored(state.dependence)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,6 +30,7 @@ from hettop.session.rails import (
     PJ_PER_MJ,
     RAILS,
     SUM,
+    EnergyBatches,
     PowerWindow,
     RailSums,
     estimate,
@@ -37,6 +39,7 @@ from hettop.session.rails import (
     sum_of,
 )
 from hettop.session.unit import Unit
+from hettop.stats.quantiles import CONFIDENCE
 
 MJ_PER_J = 1000.0
 
@@ -46,6 +49,10 @@ LEAST_COVERAGE = 0.5
 
 UNTOLD_STEP_MJ = 1.0
 """Assumed of a source that does not report the step of its counters: the coarsest that is known."""
+
+SETTLING_NS = 500_000_000
+"""After a stretch begins, power still moves from that of the unit before (clocks, sensors that average): windows that
+begin so early do not count for the interval. A ramp with a time constant of 100 ms has 0.7% of its height left."""
 
 MOSTLY = 0.5
 """A sample of which less than this share is new: more of an overlap than being heard of a little early makes."""
@@ -58,7 +65,7 @@ class EnergyFigures:
     Energies are mJ per inference, powers mW. `coverage` is the share of the running time that power samples cover, 0
     when none did; below `LEAST_COVERAGE` there are no energies, and `lacking` says so. `uncertainty` is relative: what
     the step of the source's counter, `resolution_mj`, leaves open. `window_ns` is the mean length of a power sample.
-    `validated` are the rails of which a 0 is a reading.
+    `validated` are the rails of which a 0 is a reading. `batches` are the power windows that show how it spreads.
     """
 
     rails: tuple[str, ...]
@@ -72,6 +79,24 @@ class EnergyFigures:
     window_ns: float | None = None
     lacking: str = ""
     validated: frozenset[str] = frozenset()
+    batches: EnergyBatches | None = None
+
+    @property
+    def windows(self) -> int:
+        """How many power windows the interval is of."""
+        return 0 if self.batches is None else self.batches.windows
+
+    def interval_mj(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+        """Interval of the energy per inference, by the spread of the power windows; None of too few.
+
+        It always holds the mean, which is of the windows at the beginning of stretches, too.
+        """
+        mean_mw = sum_of(self.mean_mw, self.rails)
+        found = None if self.batches is None else self.batches.interval_mw(confidence)
+        if found is None or not self.mj or not mean_mw:
+            return None
+        low, high = (self.mj * mw / mean_mw for mw in found)
+        return max(0.0, min(low, self.mj)), max(high, self.mj)
 
     @property
     def inferences_per_joule(self) -> float | None:
@@ -144,9 +169,11 @@ class Energy:
         if not self._seen:
             self._seen = True
             self._attribution.begin(units)
-        for key, counted in self._attribution.take(event, units):
-            if key in conditions:
-                conditions[key].energy.add(counted)
+        for found in self._attribution.take(event, units):
+            if found.key in conditions:
+                conditions[found.key].energy.add(found.window)
+                if found.settled:
+                    conditions[found.key].energy_batches.add(found.window)
 
     def _without_overlap(self, event: Power, before: Power | None) -> Power:
         """Sources that were held up report many windows at one moment: all but the first lie over each other."""
@@ -183,12 +210,20 @@ class Energy:
     def of(self, condition: Condition) -> RailSums:
         """What is attributed to a condition, with the power samples that can be judged by now."""
         sums = condition.energy
-        pending = [window for key, window in self._attribution.pending() if key == condition.key]
+        pending = [found.window for found in self._attribution.pending() if found.key == condition.key]
         if pending:
             sums = sums.copy()
             for window in pending:
                 sums.add(window)
         return sums
+
+    def batches_of(self, condition: Condition) -> EnergyBatches:
+        """The settled power windows among what `of` sums up."""
+        batches = condition.energy_batches.copy()
+        for found in self._attribution.pending():
+            if found.settled and found.key == condition.key:
+                batches.add(found.window)
+        return batches
 
     def state(self) -> EnergyState | None:
         """For a keyframe; None while there was no power, and no source of it."""
@@ -237,11 +272,13 @@ def energy_figures(
     *,
     validated: frozenset[str] = frozenset(),
     unit: str = "",
+    batches: EnergyBatches | None = None,
 ) -> EnergyFigures:
     """What `sums` mean for a condition that ran for `active_ns` and took `n` samples.
 
     `unit`, without variant, decides which rails must be `validated`: of an accelerator that it may use, a
-    reading that may be the zero of a stuck counter is not an energy.
+    reading that may be the zero of a stuck counter is not an energy. `batches` show the spread of the power; they do
+    not where some of the windows lack a rail that others have.
     """
     means = {rail: sums[rail].mean_mw for rail in RAILS}
     unknown = [rail for rail, units in USED_BY.items() if unit in units and rail not in validated]
@@ -273,6 +310,7 @@ def energy_figures(
         window_ns=covered / windows if windows else None,
         lacking=lacking,
         validated=validated,
+        batches=batches if all(sums[rail].windows == windows for rail in rails) else None,
     )
 
 
@@ -314,7 +352,12 @@ class Span:
     key: ConditionKey | None
 
 
-Attributed = list[tuple[ConditionKey, PowerWindow]]
+class Attributed(NamedTuple):
+    """A power window and the condition it belongs to; `settled`: it begins `SETTLING_NS` or more into the stretch."""
+
+    key: ConditionKey
+    window: PowerWindow
+    settled: bool
 
 
 class Attribution:
@@ -356,36 +399,38 @@ class Attribution:
         if len(spans) > MOST_SPANS:
             self._forget_spans(spans)
 
-    def take(self, event: Power, units: Iterable[Unit]) -> Attributed:
+    def take(self, event: Power, units: Iterable[Unit]) -> list[Attributed]:
         """Take in a power sample; returns those that are judged for good, with the condition they belong to."""
         window = measured(event)
         if window is not None:
             self._pending.append(window)
         heard_until = _heard_until(units, event.t)
-        judged: Attributed = []
+        judged: list[Attributed] = []
         while self._pending and self._is_final(self._pending[0], event.t, heard_until):
             window = self._pending.popleft()
-            judged += self._with_condition(window)
+            judged += self._attributed(window)
         self._forget_before(event.t - GRACE_NS - 2 * event.elapsed_ns)
         return judged
 
-    def pending(self) -> Attributed:
+    def pending(self) -> list[Attributed]:
         """The power samples held that belong to a condition by what is known now."""
-        return [found for window in self._pending for found in self._with_condition(window)]
+        return [found for window in self._pending for found in self._attributed(window)]
 
     def _is_final(self, window: PowerWindow, now_ns: int, heard_until_ns: int) -> bool:
         if len(self._pending) > MOST_PENDING or now_ns - window.end_ns > LONGEST_WAIT_NS:
             return True
         return now_ns - window.end_ns >= GRACE_NS and heard_until_ns >= window.end_ns
 
-    def _with_condition(self, window: PowerWindow) -> Attributed:
-        key = self._condition_of(window)
-        return [] if key is None else [(key, window)]
+    def _attributed(self, window: PowerWindow) -> list[Attributed]:
+        stretch = self._stretch_of(window)
+        if stretch is None or stretch.key is None:
+            return []
+        return [Attributed(stretch.key, window, window.start_ns >= stretch.start_ns + SETTLING_NS)]
 
-    def _condition_of(self, window: PowerWindow) -> ConditionKey | None:
-        """The condition of the one span that overlaps the window, if that is a stretch and holds all of it."""
+    def _stretch_of(self, window: PowerWindow) -> Span | None:
+        """The one span that overlaps the window, if that is a stretch and holds all of it."""
         start, end = window.start_ns, window.end_ns
-        found: ConditionKey | None = None
+        found: Span | None = None
         for spans in self._spans.values():
             for span in reversed(spans):
                 if span.end_ns <= start:
@@ -394,7 +439,7 @@ class Attribution:
                     continue
                 if found is not None or span.key is None or span.start_ns > start or span.end_ns < end:
                     return None
-                found = span.key
+                found = span
         return found
 
     def _forget_before(self, moment_ns: int) -> None:

@@ -6,9 +6,11 @@ Energy is whole picojoules (mW x ns): sums do not depend on their order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hettop.events import Power, RailState
+from hettop.events import EnergyBatchesState, Power, RailState
+from hettop.stats.batches import MOST_BATCHES, ratio_interval
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
 PARTS = ("cpu", "gpu", "ane")  # of which the estimate is made where the source reports no `combined`
@@ -141,3 +143,53 @@ class RailSums:
                 raise ValueError("a keyframe's energy is none")
             sums._sums[rail] = RailSum(held.covered_ns, energy, held.windows, held.peak_mw or 0.0)
         return sums
+
+
+@dataclass(slots=True)
+class EnergyBatches:
+    """The estimate of CPU+GPU+ANE in consecutive power windows, `size` to a batch: how much the power spreads.
+
+    At most `MOST_BATCHES`: neighbours are joined when there are more. A batch is (time in ns, energy in pJ).
+    """
+
+    windows: int = 0
+    size: int = 1
+    batches: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, window: PowerWindow) -> None:
+        mw = estimate(window.mw)
+        if mw is None:
+            return
+        if self.windows == MOST_BATCHES * self.size:
+            pairs = zip(*[iter(self.batches)] * 2, strict=True)
+            self.batches = [(a_ns + b_ns, a_pj + b_pj) for (a_ns, a_pj), (b_ns, b_pj) in pairs]
+            self.size *= 2
+        if self.windows % self.size == 0:
+            self.batches.append((0, 0))
+        elapsed_ns, energy_pj = self.batches[-1]
+        self.batches[-1] = elapsed_ns + window.elapsed_ns, energy_pj + round(mw * window.elapsed_ns)
+        self.windows += 1
+
+    def interval_mw(self, confidence: float) -> tuple[float, float] | None:
+        """Interval of the mean power, from the batches that are full; None of too few."""
+        full = self.batches[: self.windows // self.size]
+        return ratio_interval([pj for _, pj in full], [ns for ns, _ in full], confidence) if full else None
+
+    def copy(self) -> EnergyBatches:
+        return EnergyBatches(self.windows, self.size, self.batches.copy())
+
+    def state(self) -> EnergyBatchesState | None:
+        """For a keyframe; None while there are none."""
+        batches = [(ns, str(pj)) for ns, pj in self.batches]
+        return EnergyBatchesState(size=self.size, windows=self.windows, batches=batches) if batches else None
+
+    @classmethod
+    def restored(cls, state: EnergyBatchesState | None) -> EnergyBatches:
+        """As a keyframe describes them. ValueError when it contradicts itself."""
+        if state is None:
+            return cls()
+        found = cls(state.windows, state.size, [(ns, int(pj)) for ns, pj in state.batches])
+        agree = state.size > 0 and len(state.batches) == -(-state.windows // state.size)
+        if not agree or any(ns <= 0 or pj < 0 for ns, pj in found.batches):
+            raise ValueError("a keyframe's power windows contradict each other")
+        return found

@@ -75,7 +75,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
     `energy_rails` are the rails whose sum the energy is (CPU+GPU+ANE, an estimate); `energy_by_rail_mj` and
     `power_mean_mw` have every rail, null where it was not measured. `energy_uncertainty` is relative and is what
-    the step of the source's counter leaves open. `output_difference` is the largest absolute difference to the
+    the step of the source's counter leaves open. `energy_ci_mj` is the 95% interval of `energy_mj_per_inference` by the
+    spread of `energy_windows` power windows. `output_difference` is the largest absolute difference to the
     outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry,
     `output_not_finite` how many values are no numbers in this unit alone. `energy_reason` says why there is no
     energy although there was power; `evidence` what the plan claims beside what the rails drew; `plan_reason` why
@@ -138,6 +139,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     energy_by_rail_mj: dict[str, float | None] | None = None
     energy_rails: list[str] | None = None
     energy_uncertainty: float | None = None
+    energy_ci_mj: tuple[float, float] | None = None
+    energy_windows: int | None = None
     inferences_per_joule: float | None = None
     power_mean_mw: dict[str, float | None] | None = None
     energy_reason: str | None = None
@@ -269,6 +272,7 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
         session.energy.resolution_mj,
         validated=session.energy.validated,
         unit=split_row(condition.key.unit)[0],
+        batches=session.energy.batches_of(condition),
     )
 
 
@@ -297,6 +301,8 @@ def _energy_fields(energy: EnergyFigures) -> dict[str, Any]:
         "energy_by_rail_mj": energy.mj_by_rail,
         "energy_rails": list(energy.rails) or None,
         "energy_uncertainty": energy.uncertainty,
+        "energy_ci_mj": energy.interval_mj(),
+        "energy_windows": energy.windows,
         "inferences_per_joule": energy.inferences_per_joule,
         "power_mean_mw": energy.mean_mw,
         "energy_reason": energy.lacking or None,

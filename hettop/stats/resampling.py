@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -226,7 +227,7 @@ LEAST_VALUES = 6
 """Of which a mean has an interval, and as many must be left when dependence is allowed for."""
 
 
-STRETCH = 90
+STRETCH = 110
 """Calls in a row that count as one at least: what a machine's state does for hundreds of calls, fewer cannot show."""
 
 
@@ -243,20 +244,18 @@ def mean_interval(
     if effective < LEAST_VALUES:
         return None
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(effective)
-    reach = _student(1 - (1 - confidence) / 2, effective - 1) * error
+    reach = student(1 - (1 - confidence) / 2, effective - 1) * error
     return mean - reach, mean + reach
 
 
-def _student(p: float, freedom: float) -> float:
-    """Student's t quantile by its expansion about the normal one (Abramowitz and Stegun 26.7.5).
+@lru_cache(maxsize=256)  # pure: the same ones are asked for at each redraw
+def student(p: float, freedom: float) -> float:
+    """Student's t quantile for p >= 0.5 and freedom >= 1, within 0.01% up to p = 0.9999 from 2 degrees on.
 
-    Within 0.05% at 5 degrees of freedom and p = .975, and nearer with more.
+    Numerically: the density over t = sinh(u) is summed by the trapezoid rule.
     """
-    z = NormalDist().inv_cdf(p)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
-    )
+    u = np.linspace(0.0, 12.0, 20_001)
+    t = np.sinh(u)
+    density = np.exp(-(freedom + 1) / 2 * np.log1p(t * t / freedom)) * np.cosh(u)
+    area = np.concatenate(([0.0], np.cumsum(density[1:] + density[:-1])))
+    return float(np.interp(2 * p - 1, area / area[-1], t))

@@ -8,6 +8,8 @@ from itertools import count
 
 import numpy as np
 
+from hettop.stats.resampling import student
+
 LEAST_RUNS = 3
 """A side. With two, chance separates A from B in 1 session of 8 where each run is in one of two states throughout."""
 
@@ -36,7 +38,7 @@ def mean_difference(
     variances = [max(float(np.var(side, ddof=1)), resolution**2 / 12) for side in (a, b)]
     error = math.sqrt(max(variances) * (1 / sizes[0] + 1 / sizes[1]))
     difference = float(np.mean(b)) - float(np.mean(a))
-    reach = student_quantile(1 - (1 - confidence) / 2, _freedom(variances, sizes)) * error
+    reach = student(1 - (1 - confidence) / 2, _freedom(variances, sizes)) * error
     return difference - reach, difference + reach
 
 
@@ -46,15 +48,3 @@ def _freedom(variances: Sequence[float], sizes: Sequence[int]) -> float:
     shares = [variance / size for variance, size in zip(variances, sizes, strict=True)]
     below = sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
     return min(most, sum(shares) ** 2 / below) if below > 0 else most
-
-
-def student_quantile(p: float, freedom: float) -> float:
-    """Student's t quantile for p >= 0.5 and freedom >= 2, within 0.01% up to p = 0.9999.
-
-    Numerically: the density over t = sinh(u) is summed by the trapezoid rule.
-    """
-    u = np.linspace(0.0, 12.0, 20_001)
-    t = np.sinh(u)
-    density = np.exp(-(freedom + 1) / 2 * np.log1p(t * t / freedom)) * np.cosh(u)
-    area = np.concatenate(([0.0], np.cumsum(density[1:] + density[:-1])))
-    return float(np.interp(2 * p - 1, area / area[-1], t))

@@ -82,3 +82,14 @@ def write(path: Path, *streams: Sequence[events.AnyEvent], opening: events.Heade
     lines = [opening or header(), *(event for stream in streams for event in stream)]
     path.write_bytes(b"".join(events.encode(event) + b"\n" for event in lines))
     return path
+
+
+def powered(unit: str, mw: Sequence[float], t0: int = 0) -> list[events.AnyEvent]:
+    """A second at 10 W, which is too early to count for an interval, and one at each power; 10 ms an inference."""
+    second = 10**9
+    stream: list[events.AnyEvent] = []
+    for k, each in enumerate([10_000.0, *mw]):
+        end = t0 + (k + 1) * second
+        stream.append(window([10 * MS] * 100, t0=end - second, gap=0, unit=unit))
+        stream.append(events.Power(t=end, source="test", elapsed_ns=second, mw={"cpu": each}))
+    return stream

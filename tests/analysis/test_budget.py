@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hettop.analysis.budget import Budget, judge, judge_energy, judge_paced, parse_budget, parse_energy
+from hettop.analysis.budget import Budget, MeasuredEnergy, judge, judge_energy, judge_paced, parse_budget, parse_energy
 from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.errors import HettopError
 from tests.analysis.material import correlated, latencies, unit_of
@@ -68,24 +68,24 @@ def test_table_4_proves_a_p90() -> None:
     assert judge(unit_of(TABLE_4["CPU_ONLY"], turn=10), Budget(1.0, 0.9), paced_at=None).met is False
 
 
-def test_calls_in_one_stretch_count_as_one_in_ninety() -> None:
-    """Every call takes half of the limit; P90 needs 64 independent samples, which are 64 times 90 calls."""
+def test_calls_in_one_stretch_count_as_one_in_110() -> None:
+    """Every call takes half of the limit; P90 needs 64 independent samples, which are 64 times 110 calls."""
     budget = Budget(2.0, 0.9)
-    assert judge(unit_of([1.0] * 5759), budget, paced_at=None).met is None
-    assert judge(unit_of([1.0] * 5760), budget, paced_at=None).met is True
-    few = judge(unit_of([1.0] * 760), budget, paced_at=None)
-    assert (few.effective, few.needs) == (8, 5000)
-    assert "in one stretch, 90 calls count as one sample" in few.why
+    assert judge(unit_of([1.0] * 7039), budget, paced_at=None).met is None
+    assert judge(unit_of([1.0] * 7040), budget, paced_at=None).met is True
+    few = judge(unit_of([1.0] * 1040), budget, paced_at=None)
+    assert (few.effective, few.needs) == (9, 6000)
+    assert "in one stretch, 110 calls count as one sample" in few.why
 
 
-def test_turns_count_as_a_hundred_samples_at_most_until_there_are_ninety_calls_for_each() -> None:
-    samples = np.random.default_rng(3).uniform(1, 1.1, 18_000)
+def test_turns_count_as_a_hundred_samples_at_most_until_there_are_110_calls_for_each() -> None:
+    samples = np.random.default_rng(3).uniform(1, 1.1, 22_000)
     budget = Budget(2.0, 0.9)
-    assert [judge(unit_of(samples[:n], turn=n // 9), budget, paced_at=None).effective for n in (1000, 9000)] == [
+    assert [judge(unit_of(samples[:n], turn=n // 9), budget, paced_at=None).effective for n in (1000, 11_000)] == [
         100
     ] * 2
     assert judge(unit_of(samples, turn=2000), budget, paced_at=None).effective == 200
-    assert judge(unit_of(samples[:1000], turn=200), Budget(2.0, 0.9), paced_at=None).effective == 11, "five turns"
+    assert judge(unit_of(samples[:1000], turn=200), Budget(2.0, 0.9), paced_at=None).effective == 9, "five turns"
 
 
 def test_turns_with_levels_of_their_own_are_worth_as_many_samples_as_turns() -> None:
@@ -132,7 +132,7 @@ def test_correlated_samples_seldom_give_a_false_yes_or_no_at_the_very_limit() ->
 def test_the_samples_it_asks_for_are_about_enough() -> None:
     rng = np.random.default_rng(13)
     # 2.5% above the true P90 of a distribution 10% wide: 2.5 * exp(.1 * 1.28) = 2.84 ms
-    few = judge(unit_of(latencies(rng, 6000, 0.3)), Budget(2.95, 0.9), paced_at=None)
+    few = judge(unit_of(latencies(rng, 7200, 0.3)), Budget(2.95, 0.9), paced_at=None)
     assert few.met is None
     assert few.needs is not None
     assert 5_000 <= few.needs <= 50_000
@@ -144,16 +144,16 @@ def test_a_rate_is_proven_by_samples_taken_at_that_rate_only() -> None:
     fast = np.random.default_rng(14).normal(2.0, 0.1, 2000)
     budget = Budget(20.0, 0.99, 50.0)
     back_to_back = judge(unit_of(fast), budget, paced_at=None)
-    assert (back_to_back.met, back_to_back.needs) == (None, 90 * 662)
+    assert (back_to_back.met, back_to_back.needs) == (None, 110 * 662)
     assert "not measured at 50" in back_to_back.why
-    long = np.tile(fast, 30)
+    long = np.tile(fast, 40)
     assert judge(unit_of(long, series=RESPONSE), budget, paced_at=60.0).met is None
     assert judge(unit_of(long, series=RESPONSE), budget, paced_at=50.0).met is True
     assert judge(unit_of(fast + 30), budget, paced_at=None).met is False, "a response takes as long as its service"
 
 
 def test_a_backlog_is_missed_by_its_services_alone() -> None:
-    services = np.random.default_rng(15).normal(2.5, 0.1, 1800)
+    services = np.random.default_rng(15).normal(2.5, 0.1, 2200)
     backlog = np.cumsum(services - 2.0) + 2.5
     budget = Budget(2.0, 0.9, 500.0)
     response = unit_of(backlog, series=RESPONSE)
@@ -169,22 +169,22 @@ def served(n: int, unserved: int) -> Measured:
 
 def test_arrivals_that_were_not_served_refuse_a_yes_as_soon_as_they_may_be_too_many() -> None:
     budget = Budget(1000 / 30, 0.99, 30.0)
-    kept = judge(served(60_270, 0), budget, paced_at=30.0)
+    kept = judge(served(80_000, 0), budget, paced_at=30.0)
     assert (kept.met, kept.unserved) == (True, 0)
-    dropped = judge(served(60_270, 8910), budget, paced_at=30.0)
-    assert (dropped.met, dropped.unserved) == (None, 8910)
-    assert dropped.why == "8,910 of 69,180 arrivals were not served"
+    dropped = judge(served(80_000, 11_900), budget, paced_at=30.0)
+    assert (dropped.met, dropped.unserved) == (None, 11_900)
+    assert dropped.why == "11,900 of 91,900 arrivals were not served"
     assert (dropped.quantile_ms, dropped.high_ms) == (None, None), "it is among those that have no response time"
-    assert judge(served(60_270, 30), budget, paced_at=30.0).met is True, "30 of 60,300 are far from one in a hundred"
-    # The bound of P99 is the 97.5% quantile of a binomial: of 680 blocks of 90 arrivals, at most 2 may be over.
-    assert judge(served(60_270, 1000), budget, paced_at=30.0).met is None
+    assert judge(served(80_000, 30), budget, paced_at=30.0).met is True, "30 of 80,030 are far from one in a hundred"
+    # The bound of P99 is the 97.5% quantile of a binomial: of 730 blocks of 110 arrivals, at most 2 may be over.
+    assert judge(served(80_000, 1000), budget, paced_at=30.0).met is None
 
 
 def test_no_number_of_unserved_arrivals_proves_a_no_or_takes_memory() -> None:
     """An arrival that waited for a moment when the run ended might have been served in time."""
-    judged = judge(served(1800, 2**53), Budget(1000 / 30, 0.9, 30.0), paced_at=30.0)
+    judged = judge(served(2200, 2**53), Budget(1000 / 30, 0.9, 30.0), paced_at=30.0)
     assert (judged.met, judged.high_ms) == (None, None)
-    assert judge(served(1800, 2**53), Budget(10.0, 0.9, 30.0), paced_at=30.0).met is False, "by those that were served"
+    assert judge(served(2200, 2**53), Budget(10.0, 0.9, 30.0), paced_at=30.0).met is False, "by those that were served"
 
 
 def test_a_judgement_says_which_stalls_the_run_cannot_have_shown() -> None:
@@ -197,18 +197,34 @@ def test_a_judgement_says_which_stalls_the_run_cannot_have_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("energy", "coverage", "wanted"),
+    ("low", "high", "wanted", "why"),
     [
-        (4.0, 0.9, True),
-        (6.0, 0.9, False),
-        (4.9, 0.9, None),
-        (5.1, 0.9, None),
-        (4.0, 0.5, None),
-        (None, None, None),
-        (4.0, None, None),
+        (4.0, 4.7, True, ""),
+        (5.3, 6.0, False, ""),
+        (4.0, 4.8, None, "within 5% of the limit"),
+        (5.2, 6.0, None, "within 5% of the limit"),
+        (4.0, 5.1, None, "the limit lies within the interval"),
+        (None, None, None, "8 power windows depend too much"),
     ],
 )
-def test_energy_is_judged_when_it_is_well_covered_and_not_near_the_limit(
-    energy: float | None, coverage: float | None, wanted: bool | None
+def test_energy_is_judged_by_its_whole_interval_and_a_margin(
+    low: float | None, high: float | None, wanted: bool | None, why: str
 ) -> None:
-    assert judge_energy(energy, coverage, 5.0) is wanted
+    judged = judge_energy(MeasuredEnergy("A", 4.5, low, high, windows=8, coverage=0.9), 5.0)
+    assert judged.met is wanted
+    assert why in judged.why
+
+
+@pytest.mark.parametrize(
+    ("energy", "why"),
+    [
+        (MeasuredEnergy("A", 2.0, 1.9, 2.1, windows=5, coverage=0.9), "too few power windows: 5 of 6"),
+        (MeasuredEnergy("A", 2.0, 1.9, 2.1, windows=9, coverage=0.75), "power is known for 75% of the time"),
+        (MeasuredEnergy("A", 2.0, 1.9, 2.1, windows=9), "its energy is unknown"),
+        (MeasuredEnergy("A"), "its energy is unknown"),
+    ],
+)
+def test_energy_is_not_judged_without_windows_or_coverage(energy: MeasuredEnergy, why: str) -> None:
+    judged = judge_energy(energy, 5.0)
+    assert judged.met is None
+    assert why in judged.why

@@ -24,7 +24,7 @@ def looked(looks: Looks, session: Session, question: Question = QUESTION) -> Ver
 
 def grown(session: Session, turn: int, a_ms: float = 1.0, b_ms: float = 1.0) -> Session:
     rng = np.random.default_rng(turn)
-    samples = {"A": latencies(rng, 50, 0.0, a_ms), "B": latencies(rng, 50, 0.0, b_ms)}
+    samples = {"A": latencies(rng, 60, 0.0, a_ms), "B": latencies(rng, 60, 0.0, b_ms)}
     for event in stream_of(samples, t0=turn * 10**9):
         session.fold(event)
     return session

@@ -74,8 +74,8 @@ def test_one_sample_decides_both_pairs_that_the_report_builds_on() -> None:
 
 
 def test_the_lead_that_one_sample_decides_is_not_proven() -> None:
-    six_times = [unit_of(np.tile(TABLE_4[unit.unit], 6), unit=unit.unit, turn=10) for unit in UNITS]
-    first, second, third = neighbours(six_times)
+    eight_times = [unit_of(np.tile(TABLE_4[unit.unit], 8), unit=unit.unit, turn=10) for unit in UNITS]
+    first, second, third = neighbours(eight_times)
     assert (first.better, first.worse, first.proven) == ("CPU_AND_NE", "ALL", False)
     assert (second.worse, second.proven) == ("CPU_ONLY", True)
     assert (third.worse, third.proven) == ("CPU_AND_GPU", False)
@@ -117,12 +117,12 @@ def test_a_latency_of_nothing_breaks_no_ratio() -> None:
 def test_order_that_is_the_other_way_round_under_load_is_a_flip() -> None:
     rng = np.random.default_rng(4)
     idle = [
-        unit_of(latencies(rng, 600, 0.3, 1.0), unit="NE", turn=60),
-        unit_of(latencies(rng, 600, 0.3, 2.0), unit="CPU", turn=60),
+        unit_of(latencies(rng, 700, 0.3, 1.0), unit="NE", turn=70),
+        unit_of(latencies(rng, 700, 0.3, 2.0), unit="CPU", turn=70),
     ]
     busy = [
-        unit_of(latencies(rng, 600, 0.3, 3.0), unit="NE", turn=60),
-        unit_of(latencies(rng, 600, 0.3, 2.5), unit="CPU", turn=60),
+        unit_of(latencies(rng, 700, 0.3, 3.0), unit="NE", turn=70),
+        unit_of(latencies(rng, 700, 0.3, 2.5), unit="CPU", turn=70),
     ]
     (flip,) = flips(idle, {"ane:1": busy, "cpu:1": idle})
     assert (flip.load, flip.faster, flip.slower, flip.proven) == ("ane:1", "CPU", "NE", True)
@@ -133,16 +133,18 @@ def test_order_that_is_the_other_way_round_under_load_is_a_flip() -> None:
 
 def test_a_lead_is_judged_by_turns_and_not_by_samples() -> None:
     # Turn means 1, 2, 1, 2, 1, 2 behind 0: mean 1.5, deviation .5477, standard error .2236, t of 5 degrees 2.5706.
-    behind = unit_of(np.repeat([11.0, 12.0] * 3, 90), unit="B", turn=90)
-    ahead = unit_of(np.full(540, 10.0), unit="A", turn=90)
+    behind = unit_of(np.repeat([11.0, 12.0] * 3, 110), unit="B", turn=110)
+    ahead = unit_of(np.full(660, 10.0), unit="A", turn=110)
     found = difference(ahead, behind)
     assert found.difference_ms == pytest.approx(1.5)
     assert found.interval_ms == pytest.approx((0.9252, 2.0748), abs=0.0005)
     assert found.proven
 
 
-@pytest.mark.parametrize(("turns", "calls", "known"), [(5, 200, False), (6, 90, True), (6, 89, False), (20, 20, False)])
-def test_fewer_than_six_turns_or_90_calls_for_each_prove_no_order(turns: int, calls: int, known: bool) -> None:
+@pytest.mark.parametrize(
+    ("turns", "calls", "known"), [(5, 200, False), (6, 110, True), (6, 109, False), (20, 20, False)]
+)
+def test_fewer_than_six_turns_or_110_calls_for_each_prove_no_order(turns: int, calls: int, known: bool) -> None:
     near, far = (
         unit_of((np.arange(calls * turns) % 7 + level).tolist(), unit=str(level), turn=calls) for level in (1.0, 100.0)
     )

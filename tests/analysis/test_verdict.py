@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
+import pytest
 
 from hettop import events
 from hettop.analysis.budget import Budget
@@ -11,7 +12,7 @@ from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.report.verdict_words import warnings
 from hettop.session.session import Session
-from tests.analysis.material import latencies, session_of, stream_of
+from tests.analysis.material import latencies, powered, session_of, stream_of
 from tests.analysis.table_4 import TABLE_4
 from tests.report.sessions import failure
 from tests.streams import MS, window
@@ -106,7 +107,7 @@ def test_more_samples_are_asked_for_while_p90_is_not_sure() -> None:
 def test_a_proven_lead_settles_it() -> None:
     rng = np.random.default_rng(2)
     turns = [
-        stream_of({"A": latencies(rng, 90, 0.2, 1.0), "B": latencies(rng, 90, 0.2, 2.0)}, t0=turn * 10**9)
+        stream_of({"A": latencies(rng, 110, 0.2, 1.0), "B": latencies(rng, 110, 0.2, 2.0)}, t0=turn * 10**9)
         for turn in range(12)
     ]
     assert judged(session_of(*turns)).settled
@@ -200,3 +201,30 @@ def test_the_lead_is_over_the_next_unit_that_one_could_ship() -> None:
 def test_a_near_tie_that_falls_differently_is_no_wrong_answer() -> None:
     found = judged(fast_and_slow(wrong("CPU_AND_NE", max_abs=0.01, largest=10.0, top1=0.9)))
     assert found.advice.real_time == "CPU_AND_NE"
+
+
+SIX_MW = [9000, 11000, 10000, 11000, 9000, 10000]
+
+
+def test_energy_is_judged_with_the_confidence_that_units_share() -> None:
+    """100 mJ on average; t of 5 degrees of freedom: 2.571 for one unit (+- 9.39 mJ), 3.163 for two (+- 11.55 mJ)."""
+    alone = judged(session_of(powered("A", SIX_MW)), Question(energy_mj=105.0)).energy
+    both = session_of(powered("A", SIX_MW), powered("B", SIX_MW, t0=10**11))
+    assert alone is not None
+    assert alone["A"].energy.low_mj == pytest.approx(90.61, rel=1e-3)
+    assert alone["A"].met is None
+    for limit, wanted in ((116.0, None), (118.0, True), (85.0, None), (84.0, False)):
+        shared = judged(both, Question(energy_mj=limit))
+        assert shared.energy is not None
+        assert shared.energy["B"].energy.high_mj == pytest.approx(111.55, rel=2e-3)
+        assert [each.met for each in shared.energy.values()] == [wanted, wanted]
+        assert shared.meeting == (("A", "B") if wanted else ())
+        assert shared.missed_by_all is (wanted is False)
+
+
+def test_energy_of_thermal_states_has_the_windows_of_the_one_with_the_fewest() -> None:
+    warm = [msgspec.structs.replace(each, thermal="Fair") for each in powered("A", SIX_MW[:3], t0=10**11)]
+    found = judged(session_of(powered("A", SIX_MW), warm), Question(energy_mj=500.0)).energy
+    assert found is not None
+    assert (found["A"].met, found["A"].energy.windows) == (None, 3)
+    assert found["A"].why == "too few power windows: 3 of 6"

@@ -49,7 +49,7 @@ def shown(page: VerdictPage) -> list[str]:
 def two_units(**settings: Any) -> Session:
     """Ten turns of each."""
     turns = [
-        window(latencies(level, 900)[turn::10], t0=(turn * 2 + place) * S, unit=unit)
+        window(latencies(level, 1100)[turn::10], t0=(turn * 2 + place) * S, unit=unit)
         for turn in range(10)
         for place, (unit, level) in enumerate((("CPU_ONLY", 4.0), ("ALL", 2.0)))
     ]

@@ -11,6 +11,7 @@ from hettop.report.markdown_page import markdown_page
 from hettop.report.page import Items, Page, Paragraph, Section, Table
 from hettop.report.recording_report import RecordingReport, page_of
 from hettop.session.session import Session
+from tests.analysis.material import powered
 from tests.streams import MS, S, header, window
 
 
@@ -89,3 +90,11 @@ def test_html_escapes_every_kind_of_block() -> None:
     text = html_page(page)
     assert "<script" not in text
     assert text.count("&lt;script&gt;") == 7
+
+
+def test_energy_has_its_interval_or_how_many_windows_it_lacks() -> None:
+    six = [9000.0, 11000.0, 10000.0, 11000.0, 9000.0, 10000.0]
+    page = markdown_page(page_of([told("one", *powered("A", six), *powered("B", six[:4], t0=100 * S))]))
+    assert "| unit | load | mJ/inference | 95% interval |" in page
+    assert "| 90.6 to 109 |" in page
+    assert "| n/a (4 of 6 power windows) |" in page

@@ -7,6 +7,8 @@ import pytest
 from hettop import events
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
+from tests.analysis.material import powered
+from tests.analysis.material import session_of as analysed_session
 from tests.report.sessions import failure, four_units, named, session_of, session_table, widest
 from tests.streams import MS, header, window
 
@@ -159,3 +161,10 @@ def test_columns_that_do_not_fit_are_said_to_be_missing_once() -> None:
     said = "columns that do not fit into {} characters are omitted; --json has all"
     assert " ".join(session_table(session, 60).split()).count(said.format(60)) == 1
     assert "omitted" not in session_table(session, 200)
+
+
+def test_the_interval_of_the_energy_is_noted_below() -> None:
+    powers = [10_000.0, 9000.0, 11000.0, 10_000.0, 11000.0, 9000.0, 10_000.0]
+    table = session_table(analysed_session(powered("A", powers[1:]), powered("B", powers[:3], t0=10**11)), 100)
+    assert "mJ/inf, 95% interval: A 90.6 to 109" in table
+    assert "B n/a" not in table

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pytest
 
 from hettop import events
-from hettop.analysis.budget import Budget, judge_energy
+from hettop.analysis.budget import Budget
 from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
@@ -20,7 +19,7 @@ from hettop.report.anonymize import anonymous, anonymous_document, anonymous_fil
 from hettop.report.document import to_json
 from hettop.report.verdict import NOTHING, verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
-from tests.analysis.material import session_of, stream_of
+from tests.analysis.material import powered, session_of, stream_of
 from tests.analysis.table_4 import TABLE_4
 from tests.report.sessions import failure, named, widest
 from tests.streams import MS, header, window
@@ -78,7 +77,7 @@ def test_a_budget_at_a_rate_names_what_was_not_served_and_what_the_run_cannot_sh
     ],
 )
 def test_what_was_asked_for_is_answered_before_all_other_advice(limit_ms: float, answer: str) -> None:
-    session = session_of(stream_of({"FAST": [1.0] * 60_000, "SLOW": [20.0] * 700}))
+    session = session_of(stream_of({"FAST": [1.0] * 80_000, "SLOW": [20.0] * 700}))
     text = verdict_text(judged(session, Question(budget=Budget(limit_ms, 0.9))), session, 200)
     assert answer in text
     assert text.index("in budget") < text.index("real time")
@@ -375,18 +374,22 @@ def test_the_reason_is_given_why_more_samples_than_usual_are_needed() -> None:
     assert "\n· ALL: 44\n" in verdict_text(judged(few), few, 200), "64 - 20"
 
 
-@pytest.mark.parametrize(
-    ("energy_mj", "coverage", "answer"),
-    [
-        (1.0, 0.796, "not proven (1.00 mJ, power known for 79% of the time; at least 80% are needed)"),
-        (4.9, 0.9, "not proven (4.90 mJ, power known for 90% of the time; within 5% of the limit, too near for power "
-         "readings)"),
-        (1.0, 0.9, "yes (1.00 mJ, power known for 90% of the time)"),
-    ],
-)  # fmt: skip
-def test_an_energy_budget_that_is_not_proven_says_why(energy_mj: float, coverage: float, answer: str) -> None:
-    found = judged(TABLE, Question(energy_mj=5.0))
-    fact = replace(found.facts["ALL"], energy_mj=energy_mj, energy_coverage=coverage)
-    met = judge_energy(energy_mj, coverage, 5.0)
-    found = replace(found, facts={**found.facts, "ALL": fact}, energy_met={"ALL": met})
-    assert f"· ALL: {answer}\n" in verdict_text(found, TABLE, 200)
+def test_an_energy_budget_is_answered_with_its_interval_or_the_reason() -> None:
+    six = [9000.0, 11000.0, 10000.0, 11000.0, 9000.0, 10000.0]
+    session = session_of(powered("A", six), powered("B", six[:3], t0=10**11))
+    found = judged(session, Question(energy_mj=150.0))
+    text = " ".join(verdict_text(found, session, 200).split())
+    assert "energy budget: at most 150 mJ/inference, at 95% confidence for all units" in text
+    assert "A: yes (100 mJ, interval 88.4 to 112, 6 power windows, power known for 100% of the time)" in text
+    assert "B: not proven: too few power windows: 3 of 6 (100 mJ, 3 power windows, power known for 100%" in text
+    document = verdict_document(found, session)["energy_budget"]
+    assert document["met"] == {"A": True, "B": None}
+    assert document["confidence"] == 0.95
+    assert document["evidence"]["A"]["ci_mj"] == pytest.approx([88.45, 111.55], rel=1e-3)
+    assert document["evidence"]["B"] == {
+        "mj": pytest.approx(100.0),
+        "ci_mj": [None, None],
+        "windows": 3,
+        "coverage": 1.0,
+        "why": "too few power windows: 3 of 6",
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from hettop.events import AnyEvent
 from hettop.session.condition import ConditionKey
 from hettop.session.energy import EnergyFigures
 from hettop.session.log import in_words
-from hettop.session.rails import RAILS
+from hettop.session.rails import RAILS, EnergyBatches, PowerWindow
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, energy_of, statistics
 from tests.streams import MS, S, cut, header, window
@@ -207,6 +208,83 @@ class TestNet:
         assert self.net(idle).energy_net_mj_per_inference is None
 
 
+class TestInterval:
+    def of(self, mw: Sequence[float]) -> Statistics:
+        """A second of each power in turn, from 1 s on; the first second is at 10 W."""
+        run = steady(0, (len(mw) + 1) * S + 20 * MS)
+        return row([run, power(S, S, cpu=10_000.0), *(power((k + 2) * S, S, cpu=w) for k, w in enumerate(mw))])
+
+    def test_students_t_of_the_windows_after_the_first_half_second(self) -> None:
+        # 9, 11, 10, 11, 9, 10 W: mean 10, standard deviation sqrt(.8), t of 5 degrees 2.5706: +- .93865 W, times 10 ms.
+        found = self.of([9000, 11000, 10000, 11000, 9000, 10000])
+        assert found.energy_mj_per_inference == pytest.approx(100, rel=2e-4)
+        assert found.energy_ci_mj == pytest.approx((90.6135, 109.3865), rel=2e-4)
+        assert found.energy_windows == 6
+
+    def test_fewer_than_six_have_none(self) -> None:
+        found = self.of([9000, 11000, 10000, 11000, 9000])
+        assert (found.energy_ci_mj, found.energy_windows) == (None, 5)
+
+    def test_windows_that_lack_a_rail_of_others_have_none(self) -> None:
+        more = [power((k + 1) * S, S, cpu=10_000.0, gpu=500.0 if k % 3 else None) for k in range(12)]
+        found = row([steady(0, 13 * S), *more])
+        assert found.energy_mj_per_inference is not None
+        assert found.energy_ci_mj is None
+
+    def test_many_windows_are_joined_and_none_is_lost(self) -> None:
+        batches = EnergyBatches()
+        mw = [1000.0 + 37 * (k * 7919 % 11) for k in range(1000)]
+        for k, each in enumerate(mw):
+            batches.add(PowerWindow((k + 1) * MS, MS, (each, *[None] * 5)))
+        assert (batches.windows, batches.size, len(batches.batches)) == (1000, 16, 63)
+        assert sum(pj for _, pj in batches.batches) == MS * sum(mw)
+        assert batches.batches[1] == (16 * MS, MS * sum(mw[16:32]))
+        assert EnergyBatches.restored(batches.state()) == batches
+
+    @pytest.mark.parametrize(
+        ("size", "windows", "held"),
+        [(0, 1, [(5, "1")]), (1, 2, [(5, "1")]), (2, 3, [(5, "1")]), (1, 1, [(0, "1")]), (1, 1, [(5, "-1")])],
+    )
+    def test_a_keyframe_that_contradicts_itself_is_refused(
+        self, size: int, windows: int, held: list[tuple[int, str]]
+    ) -> None:
+        with pytest.raises(ValueError, match="contradict"):
+            EnergyBatches.restored(events.EnergyBatchesState(size=size, windows=windows, batches=held))
+
+
+class TestRamps:
+    """A at 1 W and B at 4 W in turns of 5 s; after each switch power approaches its level with 100 ms."""
+
+    LEVELS: ClassVar = {"A": 1000.0, "B": 4000.0}
+
+    def stream(self) -> list[AnyEvent]:
+        stream: list[AnyEvent] = []
+        for k in range(8):
+            unit, other, start = "AB"[k % 2], "BA"[k % 2], k * 5 * S
+            stream += [resume(start, unit=unit), steady(start + 11 * MS, start + 4990 * MS, unit=unit)]
+            for j in range(10):  # the tenth straddles the next switch
+                begin, end = (0.02 + j / 2, 0.52 + j / 2)
+                left = 0.1 / 0.5 * (math.exp(-begin / 0.1) - math.exp(-end / 0.1))
+                mw = self.LEVELS[unit] + (self.LEVELS[other] - self.LEVELS[unit]) * left
+                stream.append(power(start + round(end * S), cpu=mw))
+        return stream
+
+    def test_the_interval_is_of_windows_without_the_ramp_and_holds_the_mean(self) -> None:
+        # A's first window of nine has 3 W x .2 x (e^-.2 - e^-5.2) = .488 W more: the mean is 5.4% too high. From half a
+        # second on, .6 W x e^-5.2 = 3.3 mW are left in one of eight windows: .04%.
+        found = rows(self.stream())
+        a, b = found["A"], found["B"]
+        assert (a.energy_windows, b.energy_windows) == (32, 32)
+        assert a.energy_mj_per_inference == pytest.approx(10 * 1.0542, rel=3e-3)
+        assert b.energy_mj_per_inference == pytest.approx(40 * (1 - 0.0542 / 4), rel=3e-3)
+        assert a.energy_ci_mj is not None
+        assert b.energy_ci_mj is not None
+        assert a.energy_ci_mj[0] == pytest.approx(10.0, rel=2e-3), "A is not said to need more than it does"
+        assert a.energy_ci_mj[1] == a.energy_mj_per_inference
+        assert b.energy_ci_mj[1] == pytest.approx(40.0, rel=2e-3)
+        assert b.energy_ci_mj[0] == b.energy_mj_per_inference
+
+
 class TestUncertainty:
     def test_each_power_sample_may_be_a_step_of_the_counter_off(self) -> None:
         # Nine windows of 1 s at 2 W are 18,000 mJ; nine steps of 1 mJ are .05% of that.
@@ -347,7 +425,7 @@ class TestUnknown:
         found = row([steady(0, 5 * S)])
         values = [getattr(found, name) for name in found.__struct_fields__ if "energy" in name or "power" in name]
         assert values == [None] * len(values)
-        assert len(values) == 8
+        assert len(values) == 10
         assert found.inferences_per_joule is None
         session = session_of([steady(0, 5 * S)])
         assert b"energy" not in events.encode(session.keyframe(0, 0))

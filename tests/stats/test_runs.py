@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hettop.stats.runs import mean_difference, runs_needed, student_quantile
+from hettop.stats.resampling import student
+from hettop.stats.runs import mean_difference, runs_needed
 
 T_975 = {2: 4.30265, 4: 2.77645, 10: 2.22814, 60: 2.00030, 1000: 1.96234}
 """From a printed table."""
@@ -16,15 +17,15 @@ T_975 = {2: 4.30265, 4: 2.77645, 10: 2.22814, 60: 2.00030, 1000: 1.96234}
 
 @pytest.mark.parametrize(("freedom", "expected"), T_975.items())
 def test_students_quantile_is_that_of_the_table(freedom: int, expected: float) -> None:
-    assert student_quantile(0.975, freedom) == pytest.approx(expected, rel=1e-5)
-    assert student_quantile(0.5, freedom) == pytest.approx(0.0, abs=1e-9)
+    assert student(0.975, freedom) == pytest.approx(expected, rel=1e-5)
+    assert student(0.5, freedom) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_students_quantile_far_out_with_two_degrees_of_freedom() -> None:
     """With two, F(t) = 1/2 + t / (2 sqrt(2 + t^2)): t at p is (2p - 1) sqrt(2 / (1 - (2p - 1)^2))."""
     p = 0.9999
     share = 2 * p - 1
-    assert student_quantile(p, 2) == pytest.approx(share * math.sqrt(2 / (1 - share**2)), rel=1e-4)
+    assert student(p, 2) == pytest.approx(share * math.sqrt(2 / (1 - share**2)), rel=1e-4)
 
 
 def test_equal_spreads_give_students_interval() -> None:

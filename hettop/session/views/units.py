@@ -264,7 +264,9 @@ def _energy(energy: EnergyFigures | None) -> str:
         return ""
     if energy.mj is None:
         return f"mJ/inference {UNKNOWN}: {energy.lacking}" if energy.lacking else ""
+    interval = energy.interval_mj()
     figures = [f"{energy.mj:.3g} mJ/inference"]
+    figures.append("" if interval is None else f"95% interval {interval[0]:.3g} to {interval[1]:.3g}")
     figures.append(f"net {energy.net_mj:.3g}" if energy.net_mj is not None else "")
     figures.append(f"{energy.inferences_per_joule:.3g} inferences per joule" if energy.inferences_per_joule else "")
     parts = f"CPU+GPU+ANE (estimate) from {'+'.join(energy.rails)}"

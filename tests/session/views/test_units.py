@@ -8,6 +8,7 @@ import pytest
 from hettop import events
 from hettop.events import OutputDifference
 from hettop.session.energy import EnergyFigures
+from hettop.session.rails import EnergyBatches
 from hettop.session.session import Session
 from hettop.session.unit import new_unit
 from hettop.session.views.structs import ViewRequest
@@ -161,6 +162,23 @@ def test_energy_is_reported_with_what_it_is_made_of_and_how_sure_it_is() -> None
         "12.5 mJ/inference, net 9, 80 inferences per joule; CPU+GPU+ANE (estimate) from cpu+ane, power samples "
         "cover 87%, ±0.10% from the counter's resolution",
     )
+
+
+def test_energy_has_its_interval_where_there_are_six_power_windows() -> None:
+    # Mean 10 W +- .9387 W (t of 5 degrees of freedom), 20 mJ per 10 W.
+    mw = [9000, 11000, 10000, 11000, 9000, 10000]
+    figures = EnergyFigures(
+        rails=("cpu",),
+        coverage=1.0,
+        mj=20.0,
+        net_mj=None,
+        uncertainty=None,
+        mj_by_rail={},
+        mean_mw={"cpu": 10_000.0},
+        batches=EnergyBatches(6, 1, [(S, each * S) for each in mw]),
+    )
+    (told,) = unit_details(new_unit("ALL"), None, figures, {})
+    assert told.startswith("20 mJ/inference, 95% interval 18.1 to 21.9, 50 inferences per joule; ")
 
 
 def test_a_row_names_the_detail_that_its_warning_is_about() -> None:
