@@ -40,6 +40,7 @@ _PLAIN = {
     "energy": "energy_mj_per_inference",
 }
 _COUNTED = ("spikes", "misses")
+_RESPONSES = {"response_p50": 0.5, "response_p90": 0.9}
 _TIME_UNITS = {"": 1.0, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "s": 1e3}  # micro sign and Greek mu
 _PLAIN_UNITS = {
     "throughput": {"": 1.0, "/s": 1.0},
@@ -169,5 +170,9 @@ def _actual(row: Statistics, stat: str) -> float | None:
         return row.spikes.n if row.spikes else None
     if stat == "misses":
         return row.deadline_misses.n + (row.deadline_misses.unfinished or 0) if row.deadline_misses else None
+    if stat in _RESPONSES and row.deadline_misses is not None:
+        unserved = row.deadline_misses.unfinished or 0
+        if unserved > (1 - _RESPONSES[stat]) * (row.n + unserved):
+            return None  # the percentile of all arrivals is among those that were not served
     value: float | None = getattr(row, _TIMES.get(stat) or _PLAIN[stat])
     return value

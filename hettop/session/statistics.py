@@ -84,8 +84,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     interval of P90. `p90_early_stopping_ms` is MLPerf LoadGen's estimate of P90: at 99% confidence not too low.
     `canary_missed` of `canary_due` frames came too late for a 60 Hz screen. `warmup_steady` says whether a warm-up
     until steady ended so. `binding_overhead_ms` is the mean wall less the mean native time. `tokens_per_s` is
-    `tokens_per_call` by the median latency. Response times are of all arrivals: those that were not served count as
-    later than all others, and a percentile among them is None.
+    `tokens_per_call` by the median latency. Response times are of the arrivals that were served.
     """
 
     unit: str
@@ -211,8 +210,8 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
         native_p90_ms=condition.native.quantile_ms(0.9) if condition.native else None,
         binding_overhead_ms=binding_overhead_ms(condition),
         deadline_misses=_misses(unit, condition),
-        response_p50_ms=_response_ms(unit, condition, 0.5),
-        response_p90_ms=_response_ms(unit, condition, 0.9),
+        response_p50_ms=condition.response.quantile_ms(0.5) if condition.response else None,
+        response_p90_ms=condition.response.quantile_ms(0.9) if condition.response else None,
         idle_gap=idle_gap(condition),
         canary_missed=frames.missed if frames else None,
         canary_due=frames.due if frames else None,
@@ -376,15 +375,6 @@ def _misses(unit: Unit, condition: Condition) -> Misses | None:
     if not condition.paced:
         return None
     return Misses(n=condition.misses, limit_ms=_ms(condition.limit_ns), unfinished=unit.unfinished)
-
-
-def _response_ms(unit: Unit, condition: Condition, q: float) -> float | None:
-    """Of all arrivals: those that were not served come after all others; None where the quantile is among them."""
-    if condition.response is None:
-        return None
-    n, unserved = condition.response.n, unit.unfinished or 0
-    among_served = q if not unserved else q * (n + unserved - 1) / max(1, n - 1)
-    return condition.response.quantile_ms(among_served) if among_served <= 1 else None
 
 
 def _reason(failure: Failure | None) -> Reason | None:

@@ -218,3 +218,10 @@ def test_a_unit_that_failed_passes_nothing_however_fast_it_was_before() -> None:
     judged = parse_threshold("CPU_AND_NE.p90<30ms").judge([DIED])
     assert judged.met is False
     assert judged.why == "CPU_AND_NE.p90<30ms: CPU_AND_NE failed after 102 samples: killed by SIGSEGV"
+
+
+@pytest.mark.parametrize(("unserved", "met"), [(11, True), (12, None)])
+def test_a_response_time_among_arrivals_that_were_not_served_is_undecided(unserved: int, met: bool | None) -> None:
+    """Of 100 served and 12 others, a tenth (11.2) of all is less than the 12."""
+    row = msgspec.structs.replace(MEASURED, n=100, deadline_misses=Misses(n=3, limit_ms=10.0, unfinished=unserved))
+    assert parse_threshold("CPU_ONLY.response_p90<16.7ms").judge([row]).met is met
