@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hettop.events import Advice
 from hettop.session.session import Session, current_condition
 from hettop.session.views.units import are_wrong
-from hettop.stats.quantiles import quantile, samples_needed
+from hettop.stats.quantiles import confidence_of_look, quantile, samples_needed
 from hettop.stats.resampling import Bounds, quantile_bounds
 
 QUANTILE = 0.9
@@ -18,9 +18,6 @@ LOOKED_AT_NS = 10 * 10**9
 """How far back from a unit's newest sample under this load it is looked at."""
 
 MOST_LOOKED_AT = 2048
-CONFIDENCE = 0.99
-"""Of the bounds: a session is looked at hundreds of times, and each look is a chance to be wrong."""
-
 LEAST_GAIN = 0.05
 """The unit that is advised is proven to be better by this share; a smaller gain is not worth changing for."""
 
@@ -53,6 +50,7 @@ class Adviser:
         self._load: str | None = None
         self._thought: str | None = None
         self._times = 0
+        self._looks = 0
 
     def poll(self, session: Session, t: int) -> Advice | None:
         """Advice to give at `t`, or to take back: its `unit` is None then. None while there is nothing new to say."""
@@ -62,7 +60,9 @@ class Adviser:
         if session.load != self._load or active == [self.given]:  # other conditions, or what was advised was done
             self._load, self._thought, self._times = session.load, None, 0
             return self._say(t, session, None, {})
-        units = {name: recent for name in session.units if (recent := _recent(session, name)) is not None}
+        self._looks += 1
+        confidence = confidence_of_look(self._looks)
+        units = {name: recent for name in session.units if (recent := _recent(session, name, confidence)) is not None}
         wanted = self._wanted(units, active)
         self._times = self._times + 1 if wanted == self._thought else 1
         self._thought = wanted
@@ -96,7 +96,7 @@ class Adviser:
         )
 
 
-def _recent(session: Session, name: str) -> Recent | None:
+def _recent(session: Session, name: str, confidence: float) -> Recent | None:
     """Its level by its newest samples under the active load; None with too few of them, or if the unit is unusable."""
     unit = session.units[name]
     condition = current_condition(session, name)
@@ -109,4 +109,4 @@ def _recent(session: Session, name: str) -> Recent | None:
     if latencies.size < samples_needed(QUANTILE):
         return None
     latencies = latencies[-MOST_LOOKED_AT:]
-    return Recent(name, quantile(latencies, QUANTILE), quantile_bounds(latencies, QUANTILE, CONFIDENCE))
+    return Recent(name, quantile(latencies, QUANTILE), quantile_bounds(latencies, QUANTILE, confidence))

@@ -12,12 +12,7 @@ from dataclasses import dataclass, field, replace
 from hettop.analysis.budget import Judgement
 from hettop.analysis.ranking import Neighbours
 from hettop.analysis.verdict import Question, Verdict
-from hettop.stats.quantiles import CONFIDENCE
-
-
-def confidence_of_look(number: int) -> float:
-    """Confidence of the k-th look (from 1): 1 - .05 / (k (k + 1)); the errors of all looks add up to .05."""
-    return 1 - (1 - CONFIDENCE) / (number * (number + 1))
+from hettop.stats.quantiles import confidence_of_look
 
 
 @dataclass(slots=True)

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from hettop.analysis.budget import parse_budget, parse_energy, samples_for
-from hettop.analysis.looks import confidence_of_look
 from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
@@ -47,7 +46,7 @@ from hettop.report.document import to_json
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
-from hettop.stats.quantiles import samples_needed
+from hettop.stats.quantiles import confidence_of_look, samples_needed
 from hettop.stats.resampling import LEAST_VALUES, SEED, STRETCH
 from hettop.studies.cold.command import pump
 from hettop.studies.cold.measure import ColdStarts, cold_result

@@ -23,6 +23,11 @@ _DEVIATIONS, _FEW = 12.0, 60
 more for one of a small mean, whose tail is longer (less than 1e-27 beyond)."""
 
 
+def confidence_of_look(number: int) -> float:
+    """Confidence of the k-th look (from 1): 1 - .05 / (k (k + 1)); the errors of all looks add up to .05."""
+    return 1 - (1 - CONFIDENCE) / (number * (number + 1))
+
+
 def quantile(samples: npt.ArrayLike, q: float) -> float:
     """Quantile of samples (shape (n,), any order) as numpy's `linear` method: type 7 of Hyndman and Fan (1996).
 

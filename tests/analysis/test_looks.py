@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from hettop.analysis.budget import Budget
-from hettop.analysis.looks import Looks, confidence_of_look
+from hettop.analysis.looks import Looks
 from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.session.session import Session
@@ -28,12 +27,6 @@ def grown(session: Session, turn: int, a_ms: float = 1.0, b_ms: float = 1.0) -> 
     for event in stream_of(samples, t0=turn * 10**9):
         session.fold(event)
     return session
-
-
-def test_errors_of_all_looks_together_stay_below_five_per_cent() -> None:
-    errors = [1 - confidence_of_look(number) for number in range(1, 2000)]
-    assert errors[0] == pytest.approx(0.025)
-    assert sum(errors) <= 0.05 + 1e-12
 
 
 def test_what_was_proven_stays_until_the_samples_speak_against_it() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop.stats.quantiles import (
+    confidence_of_look,
     early_stopping_rank,
     further_samples,
     interval_of,
@@ -170,3 +171,9 @@ def test_early_stopping_knows_no_estimate_below_its_minimum() -> None:
     assert early_stopping_rank(63, 0.9) is None
     assert early_stopping_rank(661, 0.99) is None
     assert early_stopping_rank(662, 0.99) == 662
+
+
+def test_errors_of_all_looks_together_stay_below_five_per_cent() -> None:
+    errors = [1 - confidence_of_look(number) for number in range(1, 2000)]
+    assert errors[0] == pytest.approx(0.025)
+    assert sum(errors) <= 0.05 + 1e-12
