@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, WALL, Measured
 from hettop.errors import HettopError
-from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed
+from hettop.stats.quantiles import CONFIDENCE, quantile_interval, samples_needed, shared
 from hettop.stats.resampling import LEAST_VALUES, STRETCH, Bounds, bounds_of_effective, dependence_time, turn_time
 
 DEFAULT_QUANTILE = 0.99
@@ -129,10 +129,13 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     if not unit.samples_ms.size:
         return Judgement(unit.unit, unit.series, None, "its samples were not kept", unit.n, 0)
     evidence = _evidence(unit, budget.quantile)
-    served = evidence.bounds(unit.samples_ms, budget.quantile, confidence)
+    served = evidence.bounds(unit.samples_ms, unit.n, budget.quantile, confidence)
     arrivals, never_ms = _with_unserved(unit, budget)
-    bounds = evidence.bounds(arrivals, budget.quantile, confidence) if unit.unserved else served
-    if _beyond(served, budget) or _beyond_whatever_the_dependence(unit, budget, confidence):
+    n = unit.n + unit.unserved
+    bounds = evidence.bounds(arrivals, n, budget.quantile, confidence) if unit.unserved else served
+    if _beyond(unit.samples_ms, served, budget, confidence) or _beyond_whatever_the_dependence(
+        unit, budget, confidence
+    ):
         met, why = False, ""
     elif not _right_series(unit, budget, paced_at):
         met, why = None, f"it was not measured at {budget.rate_hz:g} inf/s"
@@ -142,7 +145,7 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     level = float(np.quantile(arrivals, budget.quantile))
     needs = None
     if met is None and _right_series(unit, budget, paced_at):
-        needs = _further(arrivals, budget, evidence, confidence)
+        needs = _further(arrivals, n, budget, evidence, confidence)
     elif met is None:
         needs = samples_for(budget.quantile, in_turns=not evidence.in_one_stretch)  # all of them at that rate
     return Judgement(
@@ -175,8 +178,9 @@ class Evidence:
         least = STRETCH if self.in_one_stretch else min(STRETCH, n / TURNS_COUNT_AS)
         return max(1, int(n / max(self.time, least)))
 
-    def bounds(self, samples: npt.NDArray[np.float64], q: float, confidence: float) -> Bounds:
-        return bounds_of_effective(samples, q, self.effective(samples.size), confidence)
+    def bounds(self, samples: npt.NDArray[np.float64], n: int, q: float, confidence: float) -> Bounds:
+        """Of `n` samples, of which these are all or evenly spaced ones."""
+        return bounds_of_effective(samples, q, min(samples.size, self.effective(n)), confidence)
 
 
 def samples_for(q: float, *, in_turns: bool) -> int:
@@ -202,8 +206,14 @@ def _why_not_proven(unit: Measured, budget: Budget, bounds: Bounds, served: Boun
     return f"effective sample size {bounds.effective}, but this percentile needs {needed}{stretch}"
 
 
-def _beyond(bounds: Bounds, budget: Budget) -> bool:
-    return bounds.low is not None and bounds.low > budget.limit_ms and bounds.effective >= LEAST_EFFECTIVE
+def _beyond(samples: npt.NDArray[np.float64], bounds: Bounds, budget: Budget, confidence: float) -> bool:
+    """By the lower bound with half of the error, as well where the upper one does not exist and leaves it all."""
+    if bounds.effective < LEAST_EFFECTIVE:
+        return False
+    low = bounds.low
+    if bounds.high is None:
+        low = bounds_of_effective(samples, budget.quantile, bounds.effective, shared(confidence, 2)).low
+    return low is not None and low > budget.limit_ms
 
 
 def _beyond_whatever_the_dependence(unit: Measured, budget: Budget, confidence: float) -> bool:
@@ -237,6 +247,7 @@ def judge_paced(
     A response takes at least as long as its service. A growing backlog makes responses so dependent on each other that
     they are worth few independent samples, when their services alone are over the limit all the time.
     """
+    confidence = shared(confidence, 2)
     judged = judge(response, budget, paced_at=paced_at, confidence=confidence)
     if judged.met is None and judge(service, budget, paced_at=paced_at, confidence=confidence).met is False:
         return replace(judged, met=False, why="the service time alone exceeds the limit", needs=None, needs_s=None)
@@ -305,9 +316,10 @@ def _right_series(unit: Measured, budget: Budget, paced_at: float | None) -> boo
     return unit.series == RESPONSE and paced_at is not None and math.isclose(paced_at, budget.rate_hz, rel_tol=1e-3)
 
 
-def _further(samples: npt.NDArray[np.float64], budget: Budget, evidence: Evidence, confidence: float) -> int | None:
+def _further(
+    samples: npt.NDArray[np.float64], taken: int, budget: Budget, evidence: Evidence, confidence: float
+) -> int | None:
     """Samples still to take, if they go on as they did, before the limit is outside the quantile's interval."""
-    taken = samples.size
     share_within = float((samples <= budget.limit_ms).mean())
 
     def settles(n: int) -> bool:

@@ -112,7 +112,7 @@ class Comparison:
         regressed = [condition for condition in self.conditions if condition.regression]
         if regressed:
             return any(condition.proven for condition in regressed)
-        return bool(self.conditions) and all(condition.proven for condition in self.conditions)
+        return bool(self.conditions) and not self.only_a and all(condition.proven for condition in self.conditions)
 
     @property
     def equivalent(self) -> bool:
@@ -232,7 +232,7 @@ def _breakage(key: Key, a: Sequence[Run], b: Sequence[Run]) -> str:
 def _broken(key: Key, a: Sequence[Run], b: Sequence[Run]) -> Compared:
     before, after = _runs_with(key, a), _runs_with(key, b)
     every = all(run.has_failed(key) or key[0] in run.wrong for run in b)
-    enough = min(len(before), len(b)) >= runs_needed(1)
+    enough = min(len(before), len(b)) >= runs_needed(len(_keys(a)))
     return Compared(
         *key,
         _n(before, after),

@@ -119,6 +119,8 @@ def tail_ratios(units: Sequence[Measured]) -> tuple[TailRatio, ...]:
 
 def _tail_ratio(unit: Measured, level: float) -> TailRatio:
     """Both quantiles are within their bounds at once with a confidence of 95% (Bonferroni)."""
+    if not unit.samples_ms.size:  # they were too many, or are older than what is kept of them
+        return TailRatio(unit.unit, level, unit.p90_ms / unit.p50_ms if unit.p50_ms > 0 else float("inf"), None, None)
     median, high = (quantile_bounds(unit.samples_ms, q, (1 + CONFIDENCE) / 2) for q in (0.5, level))
     ratio = float(np.quantile(unit.samples_ms, level)) / unit.p50_ms if unit.p50_ms > 0 else float("inf")
     return TailRatio(unit.unit, level, ratio, _over(high.low, median.high), _over(high.high, median.low))

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 
-from hettop.stats.quantiles import CONFIDENCE, interval_of
+from hettop.stats.quantiles import CONFIDENCE, quantile_interval
 from hettop.stats.resampling import resampled_medians
 
-LEAST_STARTS = 3
-"""Of a unit, for an interval: resamples of fewer hardly differ, and would prove whatever was measured."""
-
-MEDIAN_NEEDS = 6
-"""Starts, of which the lowest and the highest are a 95% interval of the median."""
+LEAST_STARTS = 6
+"""Of a unit, for an interval: with three, resamples prove a lead of one of two equal units in 10% of sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +73,15 @@ class Totals:
         return self.lead_interval_ms is not None and self.lead_interval_ms[0] > 0
 
 
-def judge_ready(start: StartUp, limit_ms: float) -> ReadyJudgement:
+def judge_ready(start: StartUp, limit_ms: float, confidence: float = CONFIDENCE) -> ReadyJudgement:
     """By the order statistics of the starts: yes if the interval of the median is within the limit, no if beyond it."""
     n = len(start.ready_ms)
     if start.error is not None:
         return ReadyJudgement(start.unit, None, f"a start failed: {start.error}", n)
     if not n:
         return ReadyJudgement(start.unit, None, "its start-up was not measured", 0)
-    low, high = interval_of(sorted(start.ready_ms), 0.5)
+    ordered = sorted(start.ready_ms)
+    low, high = (None if rank is None else ordered[rank - 1] for rank in quantile_interval(n, 0.5, confidence))
     met, why = None, ""
     if high is not None and high <= limit_ms:
         met = True
@@ -90,8 +89,13 @@ def judge_ready(start: StartUp, limit_ms: float) -> ReadyJudgement:
         met = False
     else:
         few = low is None or high is None
-        why = f"a median needs {MEDIAN_NEEDS} starts" if few else "the limit lies within the interval"
+        why = f"a median needs {starts_needed(confidence)} starts" if few else "the limit lies within the interval"
     return ReadyJudgement(start.unit, met, why, n, float(np.median(start.ready_ms)), low, high)
+
+
+def starts_needed(confidence: float) -> int:
+    """Starts of which the lowest and the highest are an interval of the median: 6 at 95%."""
+    return next(n for n in count(2) if None not in quantile_interval(n, 0.5, confidence))
 
 
 def totals(starts: Sequence[StartUp], calls: int, rng: np.random.Generator) -> Totals:

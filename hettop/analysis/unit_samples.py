@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import NO_LOAD, AnyEvent, Column, Control, Samples, split_row
-from hettop.session.condition import Condition, ConditionKey, DurationSeries
+from hettop.session.condition import Condition, ConditionKey, DurationSeries, ends_turn
 from hettop.session.session import MOST_CONDITIONS, Session
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
@@ -31,7 +31,7 @@ class Measured:
     """One unit under one load. Times in ms; `samples_ms` in order of arrival, all `n` of them or evenly spaced ones.
 
     `series` is what the times are of: `wall`, `native` or `response`. `thermal` are the thermal states, None unknown.
-    `turns` has the turn of each sample, None where that is not known: another unit ran between two turns, or none did.
+    `turns` has the turn of each sample, None where that is not known: see `session.condition.Turns`.
     `unserved` are arrivals at a rate that have no response time, as they were not served by the end.
     """
 
@@ -194,7 +194,7 @@ class Stretches:
         match event:
             case Control(action="reset"):
                 self._kept.clear()
-            case Samples(phase="resume"):
+            case Samples(phase="resume") if ends_turn(event):
                 self._in_turn = ""
             case Samples(phase="steady"):
                 if event.unit != self._in_turn:

@@ -31,7 +31,7 @@ from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, energy_of, statistics
 from hettop.session.unit import SEVERAL_TURNS
 from hettop.session.views.units import are_wrong, disagree
-from hettop.stats.quantiles import CONFIDENCE, samples_needed
+from hettop.stats.quantiles import CONFIDENCE, samples_needed, shared
 from hettop.stats.resampling import dependence_time
 
 MOST_IN_PAIRS = 32
@@ -151,9 +151,12 @@ class Verdict:
         """Whether more samples would add nothing: all units judged, or the fastest one proven."""
         if not self.units:
             return False
-        if self.question.budget is not None:
-            return all(judgement.met is not None for judgement in self.judgements.values())
-        return not self.needs and all(pair.proven for pair in self.order[:1])
+        usable = [unit.unit for unit in self.units if self.facts[unit.unit].usable]
+        answers = [self.judgements[unit].met for unit in usable if unit in self.judgements]
+        answers += [self.energy[unit].met for unit in usable if self.energy is not None and unit in self.energy]
+        if self.asked_for_proof:
+            return all(met is not None for met in answers)
+        return not any(unit in self.needs for unit in usable) and all(pair.proven for pair in self.order[:1])
 
     @property
     def off_the_rate(self) -> bool:
@@ -219,7 +222,7 @@ def verdict(
         advice=_advice(usable, units, ranks, facts),
         few=decided_by_few(paired),
         order=neighbours(paired, shared(question.confidence, len(paired) - 1)),
-        flips=flips(paired, others),
+        flips=flips(paired, others, question.confidence),
         judgements=judgements,
         energy=_energy(session, question, load, [unit.unit for unit in units]),
         needs=_needs(judgements) if question.budget else {name: lack.needs for name, lack in lacking.items()},
@@ -230,16 +233,16 @@ def verdict(
         paced_at=_rate(session) if _paced(session, load) else None,
         effective={name: lack.effective for name, lack in lacking.items()},
         starts=tuple(starts),
-        ready=_ready(starts, question.cold_ms),
+        ready=_ready(starts, question.cold_ms, question.confidence),
         totals=None if question.calls is None else totals(_shippable(starts, facts), question.calls, rng),
     )
 
 
-def _ready(starts: Sequence[StartUp], limit_ms: float | None) -> dict[str, ReadyJudgement] | None:
+def _ready(starts: Sequence[StartUp], limit_ms: float | None, confidence: float) -> dict[str, ReadyJudgement] | None:
     """The first ready first."""
     if limit_ms is None:
         return None
-    found = [judge_ready(start, limit_ms) for start in starts]
+    found = [judge_ready(start, limit_ms, shared(confidence, len(starts))) for start in starts]
     found.sort(key=lambda each: math.inf if each.median_ms is None else each.median_ms)
     return {each.unit: each for each in found}
 
@@ -269,11 +272,6 @@ def _judgements(session: Session, question: Question, load: str, in_order: InOrd
         unit.unit: judge_paced(unit, services[unit.unit], budget, paced_at=rate, confidence=confidence)
         for unit in units
     }
-
-
-def shared(confidence: float, statements: int) -> float:
-    """Of each statement, so that all are true together with `confidence` (Bonferroni)."""
-    return 1 - (1 - confidence) / max(1, statements)
 
 
 def _paced(session: Session, load: str) -> bool:
@@ -419,10 +417,12 @@ class Flip:
     proven: bool
 
 
-def flips(main: Sequence[Measured], others: Mapping[str, Sequence[Measured]]) -> tuple[Flip, ...]:
+def flips(
+    main: Sequence[Measured], others: Mapping[str, Sequence[Measured]], confidence: float = CONFIDENCE
+) -> tuple[Flip, ...]:
     """Every pair of units whose order under one of the other loads is not that of `main`."""
     found = []
-    confidence = shared(CONFIDENCE, math.comb(len(main), 2) * len(others))
+    confidence = shared(confidence, math.comb(len(main), 2) * len(others))
     for load, units in others.items():
         there = {unit.unit: unit for unit in units}
         ranked = sorted((unit for unit in main if unit.unit in there), key=lambda unit: unit.mean_ms)

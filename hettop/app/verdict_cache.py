@@ -45,7 +45,7 @@ class VerdictCache:
         self._start = start
         self._page: VerdictPage | None = None
         self._asked: object = None
-        self._looks: Looks | None = None
+        self._looks: dict[object, Looks] = {}
         self._working = False
         self._fault: Exception | None = None
 
@@ -58,8 +58,6 @@ class VerdictCache:
             raise self._fault
         asked = session.load
         if not self._working and not self._is_fresh(asked, now_ns, still):
-            if asked != self._asked:
-                self._looks = None
             self._working, self._asked = True, asked
             copied = copy.deepcopy(session)
             self._start(lambda: self._judge(copied, now_ns, still))
@@ -75,8 +73,8 @@ class VerdictCache:
         try:
             from hettop.analysis.looks import Looks
 
-            self._looks = self._looks or Looks()
-            self._page = _page(session, now_ns, None if still else self._looks)
+            looks = self._looks.setdefault(session.load, Looks())
+            self._page = _page(session, now_ns, None if still else looks)
         except Exception as fault:  # noqa: BLE001 - raised at the next request
             self._fault = fault
         self._working = False

@@ -27,6 +27,8 @@ JUNIT_BEGINNINGS = (b"<?xml", b"<testsuite")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.junit is not None and arguments.junit == arguments.output:
+        raise HettopError("usage", "the same file for --junit and --output", "name two files")
     junit = None if arguments.junit is None else _writable(Path(arguments.junit))
     comparison = _compare(arguments)
     if junit is not None:
@@ -69,7 +71,7 @@ def _check_different(paths: Sequence[Path], runs: Sequence[Run]) -> None:
     known: dict[str, Path] = {}
     for path, run in zip(paths, runs, strict=True):
         name = "" if run.header is None else run.header.id
-        if name in known:
+        if name and name in known:
             both = f"{clean(os.fspath(known[name]))} and {clean(os.fspath(path))}"
             raise HettopError("usage", f"the same recording twice: {both}", "each run needs a recording of its own")
         known[name] = path

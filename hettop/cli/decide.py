@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hettop.analysis.budget import parse_budget, parse_energy, samples_for
-from hettop.analysis.start_up import StartUp
+from hettop.analysis.start_up import StartUp, starts_needed
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
@@ -46,7 +46,7 @@ from hettop.report.document import to_json
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from hettop.sources.load.parts import condition_of, parse_load
-from hettop.stats.quantiles import confidence_of_look, samples_needed
+from hettop.stats.quantiles import CONFIDENCE, confidence_of_look, samples_needed, shared
 from hettop.stats.resampling import LEAST_VALUES, SEED, STRETCH
 from hettop.studies.cold.command import pump
 from hettop.studies.cold.measure import ColdStarts, cold_result
@@ -152,12 +152,13 @@ def _starts(result: ColdResult) -> list[StartUp]:
 
 def _measured_starts(setup: Setup, progress: ProgressLine) -> ColdResult | None:
     """Every unit started anew, as `hettop cold` does; None where that was interrupted."""
-    starts = ColdStarts(setup, DEFAULT_REPEAT)
+    repeat = max(DEFAULT_REPEAT, starts_needed(shared(CONFIDENCE, len(setup.units))))
+    starts = ColdStarts(setup, repeat)
     interrupted = pump(starts, ProgressStream(progress, dict))
     progress.clear()
     if interrupted:
         return None
-    return cold_result(starts.starts, repeat=DEFAULT_REPEAT, backend=setup.backend, simulated=setup.simulated)
+    return cold_result(starts.starts, repeat=repeat, backend=setup.backend, simulated=setup.simulated)
 
 
 def _loads_in(session: Session) -> str:
@@ -202,7 +203,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         print_power_problem(headless.session, options)
         turns = headless.fewest_turns
         if turns is not None and turns.by_power and not outcome.interrupted:
-            print_turns_problem(turns, MORE_RUNS)
+            print_turns_problem(turns, MORE_RUNS if _fixed(arguments) else "a longer --time-limit")
     if outcome.interrupted:
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
@@ -319,8 +320,11 @@ class Stop:
         return self._settled
 
     def _first_look(self) -> float:
-        budget = self._question.budget
-        return samples_needed(budget.quantile if budget else 0.9)
+        """Samples below which nothing that was asked can be proven."""
+        budget, several = self._question.budget, len(self._setup.units) > 1
+        if budget is not None:
+            return samples_for(budget.quantile, in_turns=several)
+        return LEAST_VALUES * STRETCH if several else samples_needed(0.9)
 
     def _fewest(self) -> int:
         """Samples of the unit that has the fewest, of those that did not fail."""

@@ -133,7 +133,7 @@ def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
 _DECIDE_EXAMPLES = """\
   hettop decide session.jsonl                        ranks, advice and evidence
   hettop decide session.jsonl --budget 16ms@p99      exit 0 only if a unit is proven to meet the budget
-  hettop decide model.onnx --rate 60 --until-proven  measure until it is decided, at most 2 minutes
+  hettop decide model.onnx --rate 60 --budget 16ms@p90 --until-proven  measure until it is decided, at most 2 minutes
   hettop decide model.onnx --cold 2s --calls 500     include start-up
   hettop decide c.jsonl --calls 500                  the same from a recording of hettop cold
   hettop decide session.jsonl --markdown --anonymize for a pull request"""
@@ -177,7 +177,12 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--protocol", choices=sorted(PROTOCOLS), help="measuring: published defaults, see hettop bench")
     group.add_argument("--until-proven", action="store_true", help="measuring: continue until the answer is proven")
-    group.add_argument("--time-limit", type=duration_ns, metavar="2m", help="measuring: end after this time (2m)")
+    group.add_argument(
+        "--time-limit",
+        type=duration_ns,
+        metavar="2m",
+        help="measuring: end so long after the first sample (1m; 2m until proven)",
+    )
     add_power_option(parser, "measuring: ")
     add_output_options(parser, (TABLE, JSON, MARKDOWN))
     add_record_option(parser, "measuring: record the session (.jsonl or .jsonl.zst)")

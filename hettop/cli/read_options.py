@@ -91,8 +91,8 @@ each run counts once, and results are proven (a regression, faster, or the same 
 the comparisons in which nothing has changed show a change. That needs 3 runs a side (4 for 2 to 6 conditions, 5 for up
 to 25), recorded in turns (A, B, A, B, ...). A file that is named twice counts once.
 
-Exit codes: 0 no regression, 1 a regression, 2 invalid use or nothing in common. With --require-proof: 0 no regression,
-proven; 1 a regression, proven; 4 undecided, as it always is with one run a side."""
+Exit codes: 0 no regression, or too few samples to compare, 1 a regression, 2 invalid use or nothing in common. With
+--require-proof: 0 no regression, proven; 1 a regression, proven; 4 undecided, as it always is with one run a side."""
 
 
 def add_compare_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise HettopError("usage", f"too many recordings: {len(arguments.files)}", f"the limit is {MOST_FILES}")
     recordings = [open_recording(name) for name in arguments.files]  # all of them, before any is read to its end
     page = recordings_page(recordings)
-    if arguments.format == TABLE and ("format" in arguments.given or sys.stdout.isatty()):
+    if arguments.format == TABLE and (
+        "format" in arguments.given or arguments.output is not None or sys.stdout.isatty()
+    ):
         sys.stdout.write(page_text(page, shutil.get_terminal_size().columns))
     else:
         sys.stdout.write(html_page(page) if arguments.format == HTML else markdown_page(page))

@@ -93,7 +93,7 @@ A requirement counts as met only if it is proven: if a 95% interval contains the
 reports how many more samples are needed. A unit with wrong outputs is never recommended.
 
   hettop decide session.jsonl --budget 16ms@p99
-  hettop decide model.onnx --rate 60 --until-proven
+  hettop decide model.onnx --rate 60 --budget 16ms@p90 --until-proven
 
 Exit codes: 0 met, 1 every unit is proven to miss the budget, 4 undecided. More: docs/method/verdict.md.
 """

@@ -124,7 +124,8 @@ def _answer(verdict: Verdict) -> list[tuple[str, str, str]]:
     if not verdict.meeting:
         return [("in budget", "none", "no unit is proven to meet the budget")]
     first, *others = verdict.meeting
-    too = f", as are {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
+    are = "is" if len(others) == 1 else "are"
+    too = f", as {are} {', '.join(clean(name, 30) for name in others[:UNITS_NAMED])}" if others else ""
     return [("in budget", first, f"proven to meet the budget{too}")]
 
 

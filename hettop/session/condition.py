@@ -30,7 +30,7 @@ from hettop.session.drift import Drift
 from hettop.session.gaps import Gaps
 from hettop.session.rails import EnergyBatches, RailSums
 from hettop.session.spikes import IDLE_NS, Spikes
-from hettop.stats.batches import Batches
+from hettop.stats.batches import MOST_BATCHES, Batches
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
 from hettop.stats.quantiles import early_stopping_rank, quantile, quantile_interval
@@ -392,16 +392,32 @@ class Dependence:
         """What a keyframe describes. ValueError when it contradicts itself."""
         restored = cls()
         restored._batches = tuple(Batches(**msgspec.structs.asdict(state)) for state in states)
-        if any(max([*each.counts, each.last]) > each.size or each.filled >= each.size for each in states):
+        sound = (
+            len(each.counts) < MOST_BATCHES
+            and max(each.counts, default=0) <= each.size
+            and each.last <= each.filled < each.size
+            for each in states
+        )
+        if not all(sound):
             raise ValueError("a keyframe counts more samples than a batch has")
         return restored
+
+
+LEAST_BREAK_NS = 250_000_000
+"""A pause as long as the shortest turn of another unit ends a turn, whatever ran meanwhile."""
+
+
+def ends_turn(window: Samples) -> bool:
+    """Whether a window of phase `resume` comes after a break that is long enough."""
+    return int(window.gap_ns[0]) >= LEAST_BREAK_NS
 
 
 MOST_TURNS = 4096
 
 
 class Turns:
-    """Which samples of a condition belong to which turn: another unit ran between two turns, or none did.
+    """Which samples of a condition belong to which turn: between two turns another unit ran, or none for
+    `LEAST_BREAK_NS`.
 
     Bounded: the first half is forgotten when there are too many. Not kept in keyframes.
     """

@@ -41,6 +41,9 @@ AFTER_BLOCKS = 10
 NO_THRESHOLD = 1.0
 """Readers of the first fold take a level's third figure for a threshold."""
 
+FARTHEST = 50.0
+"""Distance from a level, as a logarithm, that no two latencies have (1 ns and a day: 32)."""
+
 KEPT_BITS = 11
 """Of the samples that wait for their block to fill: a twentieth of a percent, in numbers short enough for keyframes."""
 
@@ -261,15 +264,21 @@ class Drift:
         drift._rest = np.array(state.rest, dtype=np.int64)
         drift._rest_from_ns = state.rest_from_ns
         if state.level is not None:
-            if not state.centers_ns or len(state.edges_ns) != len(state.centers_ns) - 1:
-                raise ValueError("a keyframe's level has no centres")
+            centers = state.centers_ns
+            ascend = all(a < b for a, b in pairwise(centers)) and min(centers, default=0) >= 1
+            if not ascend or len(state.edges_ns) != len(centers) - 1 or state.level[1] > FARTHEST:
+                raise ValueError("a keyframe's level has no centres, or none that are latencies")
             level = Level(state.level[0], tuple(state.centers_ns), tuple(state.edges_ns), state.level[1])
             drift._set_level(level, state.halved)
         drift._due = state.due or REFERENCE
         above, below = (None if stay is None else Stay(*stay[:2]) for stay in (state.above, state.below))
         drift._stays = Stays(above, below, state.longest)
         drift._above_ns, drift._below_ns = (0 if stay is None else stay[2] for stay in (state.above, state.below))
+        if any(abs(distance) > FARTHEST for distance in (*state.after, *state.recent)):
+            raise ValueError("a keyframe's blocks are farther from its level than any latency")
         if state.alarm is not None:
+            if not state.after:
+                raise ValueError("a keyframe's drift has no level after it")
             drift._alarm, drift._reported = Alarm(*state.alarm[:2]), True
             drift._began_ns, drift._known_ns = state.alarm[2:]
         drift._after = list(state.after)

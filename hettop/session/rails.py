@@ -145,6 +145,10 @@ class RailSums:
         return sums
 
 
+MOST_PJ = 10**30
+"""Of a batch: 10^18 J, more than any machine draws."""
+
+
 @dataclass(slots=True)
 class EnergyBatches:
     """The estimate of CPU+GPU+ANE in consecutive power windows, `size` to a batch: how much the power spreads.
@@ -190,6 +194,6 @@ class EnergyBatches:
             return cls()
         found = cls(state.windows, state.size, [(ns, int(pj)) for ns, pj in state.batches])
         agree = state.size > 0 and len(state.batches) == -(-state.windows // state.size)
-        if not agree or any(ns <= 0 or pj < 0 for ns, pj in found.batches):
+        if not agree or any(ns <= 0 or not 0 <= pj <= MOST_PJ for ns, pj in found.batches):
             raise ValueError("a keyframe's power windows contradict each other")
         return found

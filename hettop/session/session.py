@@ -14,7 +14,7 @@ from hettop.events import AnyEvent, Keyframe, LevelDrift, LogEntry, LogEvent, Po
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
-from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory
+from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, ends_turn
 from hettop.session.energy import Energy
 from hettop.session.log import log_event
 from hettop.session.studies import Studies
@@ -139,7 +139,8 @@ class Session:
             unit.apart_from_steady(event)
             condition = self.conditions.get(ConditionKey(event.unit, event.condition, event.thermal))
             if event.phase == "resume":
-                self._in_turn = ""
+                if ends_turn(event):
+                    self._in_turn = ""
                 if gap is not None and condition is not None:
                     condition.gaps.resumed(gap, event.lat_ns)
             return

@@ -42,7 +42,7 @@ class Batches:
             until = done + self.size - self.filled
             self.counts.append(self.last + int(above[until] - above[done]))
             done, self.last, self.filled = until, 0, 0
-            if len(self.counts) == MOST_BATCHES:
+            if len(self.counts) >= MOST_BATCHES:
                 self.counts = [first + second for first, second in zip(*[iter(self.counts)] * 2, strict=True)]
                 self.size *= 2
         self.last += int(above[n] - above[done])

@@ -23,6 +23,11 @@ _DEVIATIONS, _FEW = 12.0, 60
 more for one of a small mean, whose tail is longer (less than 1e-27 beyond)."""
 
 
+def shared(confidence: float, statements: int) -> float:
+    """Of each statement, so that all are true together with `confidence` (Bonferroni)."""
+    return 1 - (1 - confidence) / max(1, statements)
+
+
 def confidence_of_look(number: int) -> float:
     """Confidence of the k-th look (from 1): 1 - .05 / (k (k + 1)); the errors of all looks add up to .05."""
     return 1 - (1 - CONFIDENCE) / (number * (number + 1))

@@ -61,14 +61,14 @@ def test_the_best_unit_for_so_many_calls_changes_at_break_even() -> None:
 
 
 def test_a_lead_whose_interval_holds_0_is_not_proven() -> None:
-    found = of(StartUp("A", (90, 100, 110), (1,) * 3), StartUp("B", (91, 101, 111), (1,) * 3), calls=1)
+    found = of(StartUp("A", (90, 100, 110) * 2, (1,) * 6), StartUp("B", (91, 101, 111) * 2, (1,) * 6), calls=1)
     assert found.lead_ms == 1
     assert found.lead_interval_ms is not None
     assert found.lead_interval_ms[0] < 0
     assert not found.proven
 
 
-def test_of_fewer_than_three_starts_there_is_no_interval() -> None:
+def test_of_fewer_than_six_starts_there_is_no_interval() -> None:
     found = of(constant("A", 1, 1, 2), constant("B", 2, 1), calls=5)
     assert (found.units[0].low_ms, found.lead_ms, found.lead_interval_ms, found.proven) == (None, 1, None, False)
 

@@ -26,7 +26,7 @@ def opened_simulated(path: Path) -> bool:
 
 def test_there_are_real_sessions_and_simulated_ones() -> None:
     simulated = [opened_simulated(path) for path in RECORDINGS]
-    assert sorted(simulated) == [False, False, True, True]
+    assert sorted(simulated) == [False, False, True, True, True]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -21,8 +21,8 @@ from tests.report.sessions import failure
 
 STARTS = ColdResult(
     rows=[
-        ColdRow(unit="CPU_ONLY", n=6, ready_each_ms=[4_000.0] * 6, call_each_ms=[20.0] * 6),
-        ColdRow(unit="CPU_AND_NE", n=6, ready_each_ms=[12_000.0] * 6, call_each_ms=[10.0] * 6),
+        ColdRow(unit="CPU_ONLY", n=7, ready_each_ms=[4_000.0] * 7, call_each_ms=[20.0] * 7),
+        ColdRow(unit="CPU_AND_NE", n=7, ready_each_ms=[12_000.0] * 7, call_each_ms=[10.0] * 7),
     ]
 )
 
@@ -247,6 +247,7 @@ def test_of_starts_with_and_without_a_compilation_those_count_of_which_there_are
 
 def test_a_model_is_started_anew_before_it_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hettop.cli.decide.DEFAULT_REPEAT", 1)
+    monkeypatch.setattr("hettop.cli.decide.starts_needed", lambda _confidence: 1)
     options = ("--runs", "20", "--power", "none", "--cold", "60s", "--calls", "3", "--json", "--record", "r.jsonl")
     done = hettop("decide", *SIMULATED[:4], *options, cwd=tmp_path)
     document = one_document(done.stdout)

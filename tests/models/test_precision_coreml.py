@@ -56,7 +56,7 @@ def test_palettes_of_sixteen_values_are_smaller_and_farther_off(source: Path, tm
     if importlib.util.find_spec("sklearn") is None:
         with pytest.raises(HettopError, match="palette4 needs scikit-learn") as refused:
             check("palette4", source, tmp_path / "variant.mlpackage")
-        assert (refused.value.kind, refused.value.hint) == ("missing", "pip install scikit-learn")
+        assert (refused.value.kind, refused.value.hint) == ("missing", "pip install 'hettop[palettes]'")
         return
     far, left = check("palette4", source, tmp_path / "variant.mlpackage")
     assert 0.001 < far < 0.2

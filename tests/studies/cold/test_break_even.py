@@ -63,8 +63,8 @@ def test_calls_that_differ_by_next_to_nothing_are_no_reason_to_wait_for() -> Non
 
 
 def test_the_interval_holds_what_resampled_starts_give() -> None:
-    """Of 3 starts, 10 of 27 resamples have a median of 1,000 later, 10 of 27 one of 3,000: both are in the interval."""
-    (pair,) = told(Starts("A", [0] * 3, [2] * 3), Starts("B", [1_000, 2_000, 3_000], [1] * 3))
+    """Of two starts each of 1,000, 2,000 and 3,000, over 2.5% of resamples have a median of 1,000, as many 3,000."""
+    (pair,) = told(Starts("A", [0] * 6, [2] * 6), Starts("B", [1_000, 2_000, 3_000] * 2, [1] * 6))
     assert (pair.calls, pair.low, pair.high) == (2_002, 1_002, 3_002)
 
 
@@ -91,10 +91,10 @@ def test_units_that_are_alike_to_the_last_digit_prove_nothing() -> None:
     assert (pair.calls, pair.faster_in_both, pair.agree) == (None, None, 0.0)
 
 
-@pytest.mark.parametrize("n", [1, 2])
-def test_fewer_than_three_starts_of_each_prove_nothing(n: int) -> None:
+@pytest.mark.parametrize("n", [1, 5])
+def test_fewer_than_six_starts_of_each_prove_nothing(n: int) -> None:
     (pair,) = told(constant("A", 1, 2), constant("B", 2, 1, n))
-    assert (pair.calls, pair.agree, pair.why) == (None, None, "needs 3 starts of each")
+    assert (pair.calls, pair.agree, pair.why) == (None, None, "needs 6 starts of each")
 
 
 def test_each_pair_is_reported_once_those_that_are_ready_first_before_the_others() -> None:

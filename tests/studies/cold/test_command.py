@@ -48,7 +48,7 @@ def test_a_simulated_machine_says_so(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("SIMULATED")
     assert "SIMULATED start-up" in done.stdout
-    assert "needs 3 starts of each" in " ".join(done.stdout.split())
+    assert "needs 6 starts of each" in " ".join(done.stdout.split())
 
 
 def test_progress_and_result_are_reported_as_lines(tmp_path: Path) -> None:
