@@ -9,11 +9,12 @@ import signal
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable
+from itertools import zip_longest
 from queue import Full
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key, Paste
+from textual.events import Key, MouseMove, Paste
 from textual.message import Message
 
 READ_BYTES = 4096
@@ -51,7 +52,7 @@ class InputDecoder:
         """The input in `data`, and in what came before and was incomplete."""
         text = self._decode(data)
         # Nothing, between two bytes of a character, would be the end of the input for the parser.
-        messages = list(self._parser.feed(text)) if text else []
+        messages = _without_passed_moves(list(self._parser.feed(text)) if text else [])
         keys = [message for message in messages if isinstance(message, Key)]
         if not self._are_pasted(len(keys)):
             return messages
@@ -68,6 +69,15 @@ class InputDecoder:
         self._counted_at = now
         self._allowed = max(-1.0, refilled - keys)
         return self._allowed < 0
+
+
+def _without_passed_moves(messages: list[Message]) -> list[Message]:
+    """Of moves of the mouse that directly follow each other only the last, where it is now."""
+    return [
+        message
+        for message, following in zip_longest(messages, messages[1:])
+        if not (isinstance(message, MouseMove) and isinstance(following, MouseMove))
+    ]
 
 
 class TerminalDriver(LinuxDriver):
@@ -97,6 +107,12 @@ class TerminalDriver(LinuxDriver):
         with contextlib.suppress(Full):
             thread._queue.put(None, timeout=FAREWELL_S)  # its own `stop` could block for ever
         thread.join(FAREWELL_S)
+
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except Exception as error:  # noqa: BLE001 - of this thread, whatever it is: the app reports it
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
 
     def run_input_thread(self) -> None:
         """Reads keys until the driver stops or the terminal is closed."""
