@@ -16,7 +16,7 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from benchmarks.plan import ROOT
@@ -34,11 +34,16 @@ class Terminal:
     """Runs `argv` in a terminal until `close`; a context manager."""
 
     def __init__(
-        self, argv: Sequence[str], columns: int = COLUMNS, lines: int = LINES, kept_bytes: int = KEPT_BYTES
+        self,
+        argv: Sequence[str],
+        columns: int = COLUMNS,
+        lines: int = LINES,
+        kept_bytes: int = KEPT_BYTES,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._kept_bytes = kept_bytes
         self._main, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.resize(columns, lines)
         self._lock = threading.Lock()
         self._output = bytearray()
         self._arrivals: list[tuple[int, int]] = []
@@ -50,7 +55,7 @@ class Terminal:
             stdout=terminal,
             stderr=terminal,
             cwd=ROOT,
-            env={**os.environ, **TERMINAL_KIND},
+            env={**os.environ, **TERMINAL_KIND, **(environment or {})},
             start_new_session=True,
         )
         os.close(terminal)
@@ -67,9 +72,24 @@ class Terminal:
 
     def press(self, key: str) -> int:
         """Type `key`; returns the moment just before."""
+        return self.send(key.encode())
+
+    def send(self, data: bytes) -> int:
+        """Send these bytes as the terminal would; returns the moment just before."""
         moment = time.monotonic_ns()
-        os.write(self._main, key.encode())
+        while data:
+            data = data[os.write(self._main, data) :]
         return moment
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Change the size of the terminal, and tell its program."""
+        fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the terminal echoes and reads lines, as a shell needs it."""
+        flags = termios.tcgetattr(self._main)[3]
+        return bool(flags & termios.ICANON and flags & termios.ECHO and flags & termios.ISIG)
 
     def await_bytes(self, count: int, timeout_s: float) -> int:
         """The moment by which the program had written `count` bytes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,12 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.terminal import Terminal
 from hettop.processes.reaper import Reaper
 from hettop.report.document import to_json
+from hettop.version import __version__
 from tests.cli.running import plain_environment
 from tests.processes.waiting import PATIENCE_S
 
 BROKEN = "import sys, hettop.cli.main as cli; cli._dispatch = lambda argv: [][1]; sys.exit(cli.run([]))"
+
+BROKEN_KEY = """
+import sys
+from hettop.cli.main import run
+from hettop.tui.app import HettopApp
+HettopApp.action_freeze = lambda app: 1 / 0
+sys.exit(run(sys.argv[1:]))
+"""
 
 
 def ran(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -35,6 +46,31 @@ def test_a_fault_of_our_own_is_explained_and_is_no_failed_threshold() -> None:
     assert "IndexError" in done.stderr
     assert "HETTOP_DEBUG" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_traceback_is_kept_for_a_report(tmp_path: Path) -> None:
+    done = ran(BROKEN, XDG_STATE_HOME=str(tmp_path))
+    kept = tmp_path / "hettop" / "internal-error.txt"
+    assert f"report it with {kept}" in done.stderr
+    assert "IndexError: list index out of range" in kept.read_text()
+    assert kept.read_text().startswith(f"hettop {__version__}, Python 3.")
+
+
+def test_an_internal_error_of_the_screen_closes_the_recording_and_restores_the_terminal(tmp_path: Path) -> None:
+    recording = tmp_path / "r.jsonl"
+    argv = [sys.executable, "-c", BROKEN_KEY, "--demo", "--record", str(recording)]
+    with Terminal(argv, environment={"XDG_STATE_HOME": str(tmp_path)}) as terminal:
+        terminal.await_text(b"P90", PATIENCE_S)
+        terminal.press("f")
+        assert terminal.process.wait(PATIENCE_S) == 3
+        terminal.await_text(b"internal error: ZeroDivisionError", PATIENCE_S)
+        shown = b"".join(terminal.kept)
+        assert b"internal-error.txt" in shown
+        assert b"Traceback" not in shown
+        assert shown.count(b"\x1b[?1049l") >= shown.count(b"\x1b[?1049h"), "the alternate screen was left"
+        assert terminal.is_canonical
+    assert "ZeroDivisionError: division by zero" in (tmp_path / "hettop" / "internal-error.txt").read_text()
+    assert json.loads(recording.read_text().splitlines()[-1])["k"] == "end"
 
 
 def test_whoever_looks_for_it_gets_the_traceback() -> None:

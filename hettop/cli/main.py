@@ -10,7 +10,7 @@ from hettop.console.messages import print_error
 from hettop.console.signals import unwind_on_stop_signals
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WRONG_USE, exit_code_of
-from hettop.text import nearest
+from hettop.text import clean, nearest
 
 DEBUG_VARIABLE = "HETTOP_DEBUG"
 
@@ -48,10 +48,31 @@ def run(argv: list[str]) -> int:
         # A traceback and Python's exit code 1 would look like a threshold that is not met.
         if os.environ.get(DEBUG_VARIABLE):
             raise
-        hint = f"this is a bug in hettop: report it with the output of {DEBUG_VARIABLE}=1"
-        print_error(f"internal error: {type(error).__name__}: {error}", hint)
+        attached = _saved_report(error) or f"the output of {DEBUG_VARIABLE}=1"
+        print_error(
+            f"internal error: {type(error).__name__}: {error}", f"this is a bug in hettop: report it with {attached}"
+        )
         return EXIT_FAILED
     return code
+
+
+def _saved_report(error: Exception) -> str:
+    """Write the traceback to a file of the user's, the last one only; returns its path, or nothing without a file."""
+    import platform
+    import traceback
+
+    from hettop import __version__
+    from hettop.measurement.user_files import user_places, write_atomically
+
+    path = user_places().internal_error
+    if path is None:
+        return ""
+    about = f"hettop {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    try:
+        write_atomically(path, f"{about}\n\n{''.join(traceback.format_exception(error))}")
+    except OSError:
+        return ""
+    return clean(str(path), 200)
 
 
 def _dispatch(argv: list[str]) -> int:

@@ -148,7 +148,7 @@ def show(
 ) -> int:
     """Run the screen until the user or a signal ends it; returns the exit code.
 
-    Raises HettopError when the feed cannot open.
+    Raises HettopError when the feed cannot open, and an internal error of the screen as it is.
     """
     from hettop.tui.app import HettopApp
 
@@ -167,6 +167,8 @@ def show(
         with terminal_restored():
             signals.screen_started(app.end)
             app.run()
+            if app.crash is not None:
+                raise app.crash
     finally:
         signals.screen_ended()
     if app.fault is not None:

@@ -16,6 +16,9 @@ from typing import Any, TextIO
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+SCREEN_SIGNALS = (*STOP_SIGNALS, signal.SIGQUIT)
+"""Those that a screen handles: SIGQUIT, which elsewhere dumps core, would leave the terminal unusable."""
+
 SAME_S = 1.0
 """Signals within this time are one: `timeout` sends its own to the process and to the group, shells do the like."""
 
@@ -99,7 +102,7 @@ class ScreenSignals:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> ScreenSignals:
-        for number in STOP_SIGNALS:
+        for number in SCREEN_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
                 self._before[number] = signal.signal(number, self._note)
         self._before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._time_out)
@@ -109,7 +112,7 @@ class ScreenSignals:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
             # The sender has been heard: another signal must not change how the process ends, nor its exit code.
-            ended = self._number is not None and number in STOP_SIGNALS
+            ended = self._number is not None and number in SCREEN_SIGNALS
             signal.signal(number, signal.SIG_IGN if ended else signal.SIG_DFL if handler is None else handler)
 
     def screen_started(self, end: Callable[[int], None]) -> None:

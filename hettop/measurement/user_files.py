@@ -36,6 +36,11 @@ class Places:
         """The file of power rails that were seen above zero, beside that of kept choices."""
         return None if self.state is None else self.state.with_name("validated-rails.json")
 
+    @property
+    def internal_error(self) -> Path | None:
+        """The file of the last internal error, for a bug report."""
+        return None if self.state is None else self.state.with_name("internal-error.txt")
+
 
 def find_places(environment: Mapping[str, str], home: Path | None, *, mac: bool) -> Places:
     """The XDG folders where they are set (also on a Mac), else the platform's."""

@@ -166,6 +166,19 @@ class HettopApp(Measuring, Replaying, Arranging):
         if self._running_loop is not None:
             self._running_loop.call_soon_threadsafe(self._leave)
 
+    @property
+    def crash(self) -> Exception | None:
+        """The internal error that ended the app."""
+        return self._exception
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End without printing the error, with all local variables, as Textual would: the caller reports it."""
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._return_code = 1
+        self._close_messages_no_wait()
+
     def _leave(self) -> None:
         self.exit(return_code=128 + (self._ended_by or 0))
 

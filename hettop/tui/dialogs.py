@@ -11,11 +11,11 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Click, Resize
 from textual.events import Key as Pressed
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.glyphs import to_ascii
+from hettop.tui.guarded import Dialog
 from hettop.tui.keys import Key, grouped
 
 _KEY_WIDTH = 11
@@ -34,7 +34,7 @@ LEGEND = (
 """The glyphs of the panels and their meaning."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """All keys and what they do; Escape, `q`, `?` or F1 closes it."""
 
     COVERS: ClassVar[bool] = True
@@ -104,7 +104,7 @@ class _Entry(Input):
         return bool(self.value) and super().check_consume_key(key, character)
 
 
-class AskingScreen(ModalScreen[str | None]):
+class AskingScreen(Dialog[str | None]):
     """A prompt at the bottom line: Enter returns the text, Escape cancels."""
 
     ID: ClassVar[str] = ""
@@ -163,7 +163,7 @@ class FilterScreen(AskingScreen):
         self._change(event.value.strip())
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Dialog[bool]):
     """Asks a question at the bottom line; only `y` or Enter confirms."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -207,7 +207,7 @@ def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
     )
 
 
-class IntroductionScreen(ModalScreen[None]):
+class IntroductionScreen(Dialog[None]):
     """The introduction at the bottom of the screen, shown once."""
 
     def __init__(self, keys: Sequence[Key], *, replaying: bool, ascii: bool = False) -> None:  # noqa: A002
@@ -227,17 +227,13 @@ class IntroductionScreen(ModalScreen[None]):
 
     def on_key(self, event: Pressed) -> None:
         event.stop()
-        self._close()
+        self.dismiss()
         if event.key not in CLOSING:
             self.app.call_later(self.app.simulate_key, event.key)
 
     def on_click(self, _: Click) -> None:
-        self._close()
+        self.dismiss()
 
     def on_resize(self, event: Resize) -> None:
         if event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]:
-            self._close()
-
-    def _close(self) -> None:
-        if self.is_current:  # keys may arrive before it has closed
             self.dismiss()

@@ -1,4 +1,4 @@
-"""Textual's driver for terminals, extended: detects a closed terminal, and supports suspend and resume."""
+"""Textual's driver for terminals, extended: detects a closed terminal, bounds input, supports suspend and resume."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import contextlib
 import os
 import selectors
 import signal
+import time
 from codecs import getincrementaldecoder
+from collections.abc import Callable
+from itertools import zip_longest
 from queue import Full
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key, MouseMove, Paste
+from textual.message import Message
 
 READ_BYTES = 4096
 LISTEN_S = 0.1
@@ -18,6 +23,61 @@ LISTEN_S = 0.1
 
 FAREWELL_S = 2.0
 """How long the last output may take: a closed terminal never accepts it."""
+
+
+TYPED_KEYS = 64
+"""As many keys may come at once: what was typed while the program was busy. More at once is pasted text."""
+
+KEYS_PER_S = 100.0
+"""Above the repeat rate of keyboards. Keys that keep coming faster are pasted text, too."""
+
+
+class InputDecoder:
+    """Makes keys and other input of the bytes that a terminal sends.
+
+    Text that is pasted into a terminal without bracketed paste looks like keys, a million of them for a megabyte. It
+    becomes a paste, which a prompt inserts and which the panels ignore.
+
+    clock: in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._parser = XTermParser()
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._clock = clock
+        self._counted_at = clock()
+        self._allowed = float(TYPED_KEYS)
+
+    def feed(self, data: bytes) -> list[Message]:
+        """The input in `data`, and in what came before and was incomplete."""
+        text = self._decode(data)
+        # Nothing, between two bytes of a character, would be the end of the input for the parser.
+        messages = _without_passed_moves(list(self._parser.feed(text)) if text else [])
+        keys = [message for message in messages if isinstance(message, Key)]
+        if not self._are_pasted(len(keys)):
+            return messages
+        pasted = "".join(key.character for key in keys if key.character and key.is_printable)
+        return [*(each for each in messages if not isinstance(each, Key)), *([Paste(pasted)] if pasted else [])]
+
+    def tick(self) -> list[Message]:
+        """The input that is complete because nothing followed, such as an Escape."""
+        return list(self._parser.tick())
+
+    def _are_pasted(self, keys: int) -> bool:
+        now = self._clock()
+        refilled = min(TYPED_KEYS, self._allowed + (now - self._counted_at) * KEYS_PER_S)
+        self._counted_at = now
+        self._allowed = max(-1.0, refilled - keys)
+        return self._allowed < 0
+
+
+def _without_passed_moves(messages: list[Message]) -> list[Message]:
+    """Of moves of the mouse that directly follow each other only the last, where it is now."""
+    return [
+        message
+        for message, following in zip_longest(messages, messages[1:])
+        if not (isinstance(message, MouseMove) and isinstance(following, MouseMove))
+    ]
 
 
 class TerminalDriver(LinuxDriver):
@@ -48,9 +108,15 @@ class TerminalDriver(LinuxDriver):
             thread._queue.put(None, timeout=FAREWELL_S)  # its own `stop` could block for ever
         thread.join(FAREWELL_S)
 
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except Exception as error:  # noqa: BLE001 - of this thread, whatever it is: the app reports it
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
+
     def run_input_thread(self) -> None:
         """Reads keys until the driver stops or the terminal is closed."""
-        parser, decode = XTermParser(self._debug), getincrementaldecoder("utf-8")("replace").decode
+        decoder = InputDecoder()
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
@@ -62,9 +128,9 @@ class TerminalDriver(LinuxDriver):
                     if not data:
                         self._hang_up()
                         return
-                    for message in parser.feed(decode(data)):
+                    for message in decoder.feed(data):
                         self.process_message(message)
-                for message in parser.tick():
+                for message in decoder.tick():
                     self.process_message(message)
 
     def _output_has_died(self) -> bool:

@@ -13,13 +13,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.theme import Theme
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line
 from hettop.tui.chart import Chart
 from hettop.tui.constants import PANELS
+from hettop.tui.guarded import Dialog
 
 FRAME = 2  # lines
 _SWATCH = 2  # cells of a colour
@@ -78,7 +78,7 @@ def _edge(left: str, words: str, right: str, width: int) -> Line:
     return line((left + glyphs.EDGE, "edge-focus"), (shown, "title"), (rule + right, "edge-focus"))
 
 
-class ThemeScreen(ModalScreen[str | None]):
+class ThemeScreen(Dialog[str | None]):
     """Moving the cursor previews a theme, Enter keeps it, Escape restores the previous one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -140,7 +140,7 @@ def _theme_row(theme: Theme, *, chosen: bool) -> Line:
     return line((f"{mark} {theme.name:<20} ", ink), *swatches)
 
 
-class PanelScreen(ModalScreen[None]):
+class PanelScreen(Dialog[None]):
     """Digits, or Enter and space at the cursor, hide or show a panel; the last panel cannot be hidden."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
 from hettop.report.terminal.lines import Line, line, wrapped
 from hettop.text import clean
+from hettop.tui.guarded import Dialog
 from hettop.tui.pickers import FRAME, ListBox, PanelScreen
 
 _WIDTH = 76
@@ -40,7 +40,7 @@ class SettingChoice:
     restart: bool = False
 
 
-class SettingsScreen(ModalScreen[Mapping[str, Any] | None]):
+class SettingsScreen(Dialog[Mapping[str, Any] | None]):
     """Dismissed with the settings that were changed, or with None where they are to be as before.
 
     apply: shows the effect of a change at once.

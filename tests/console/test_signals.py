@@ -86,8 +86,9 @@ def run_in_terminal(*signals: tuple[float, signal.Signals]) -> tuple[int, bytes,
         ([(1.5, signal.SIGINT), (0.005, signal.SIGINT)], 130),
         ([(1.5, signal.SIGINT), (0.05, signal.SIGINT), (0.1, signal.SIGTERM)], 130),
         ([(0.3, signal.SIGTERM), (0.02, signal.SIGHUP)], 143),
+        ([(1.5, signal.SIGQUIT)], 131),
     ],
-    ids=["at once", "twice", "three times", "term and hangup"],
+    ids=["at once", "twice", "three times", "term and hangup", "quit"],
 )
 def test_impatient_signals_leave_the_terminal_as_it_was(signals: list[tuple[float, signal.Signals]], code: int) -> None:
     ended, output, restored = run_in_terminal(*signals)

@@ -21,6 +21,7 @@ from hettop.tui.constants import PANELS, WINDOWS_S
 from hettop.tui.dialogs import SMALLEST, FilterScreen, HelpScreen, IntroductionScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.explanations import SCREENS as ABOUT_SCREENS
+from hettop.tui.guarded import Guarded
 from hettop.tui.keys import grouped
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.panel import Panel
@@ -33,6 +34,10 @@ from hettop.units import NS_PER_S
 
 _PAGES = ("PgUp PgDn", "a page up or down")
 """In every screen over the panels; its bottom line is too short for them."""
+
+
+class Palette(Guarded, CommandPalette):
+    """Textual's command palette."""
 
 
 class Looking(Controls):
@@ -229,7 +234,7 @@ class Arranging(Looking):
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):  # type: ignore[arg-type]
-            self.push_screen(CommandPalette(placeholder="search commands, units and themes", id="--command-palette"))
+            self.push_screen(Palette(placeholder="search commands, units and themes", id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002 - Textual's
         """What the palette offers: the action of each key, each unit and each theme, by names that people read."""

@@ -19,6 +19,7 @@ from hettop.report.terminal.lines import Line, line, text_of
 from hettop.tui.chart import Chart
 from hettop.tui.feed import LiveControls
 from hettop.tui.frame_state import FrameState
+from hettop.tui.guarded import Guarded
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.hints import hint_line, placed_hints
 from hettop.tui.panels.panel import framed, inner_size
@@ -34,7 +35,7 @@ CHOSEN_TAB = ("[", "]")
 RunControl = Callable[[Callable[[LiveControls], None]], None]
 
 
-class PageScreen(Screen[None]):
+class PageScreen(Guarded, Screen[None]):
     """`show` gives it a frame state; it draws `heading`, `rows` and `hints` of that, scrolled where they do not fit.
 
     run_control: uses a control of the measurement and draws the result; does nothing in a replay.

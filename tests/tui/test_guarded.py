@@ -1,0 +1,114 @@
+"""Keys that come faster than screens open and close: each does what it says, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hettop.tui.app import HettopApp
+from hettop.tui.dialogs import HelpScreen, MarkScreen
+from hettop.tui.pickers import PanelScreen, ThemeScreen
+from hettop.tui.screens.verdict import VerdictScreen
+from tests.tui.fakes import LIVE, REPLAY, FakeFeed
+from tests.tui.screens import running, settled
+
+
+def at_once(app: HettopApp, *keys: str) -> None:
+    """Press the keys before the first one is handled."""
+    for key in keys:
+        app.simulate_key(key)
+
+
+def names(app: HettopApp) -> list[str]:
+    return [type(screen).__name__ for screen in app.screen_stack[1:]]
+
+
+@pytest.mark.parametrize(
+    ("opening", "burst"),
+    [
+        ("question_mark", ["question_mark"] * 2),
+        ("question_mark", ["escape"] * 3),
+        ("m", ["x", *["enter"] * 4]),
+        ("m", ["escape", "enter", "escape"]),
+        ("slash", ["enter"] * 4),
+        ("T", ["down", "enter", "enter", "up", "escape"]),
+        ("H", ["escape", "1", "up", "escape"]),
+        ("comma", ["right", "enter", "enter", "down", "escape"]),
+        ("ctrl+p", ["enter"] * 4),
+        ("ctrl+p", ["pageup", "pagedown", "escape", "pageup", "escape"]),
+        ("v", ["escape", "escape", "pageup", "home"]),
+    ],
+)
+@pytest.mark.parametrize("opened_before", [True, False])
+async def test_no_burst_of_keys_ends_the_app(opening: str, burst: list[str], opened_before: bool) -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, opening)
+        if opened_before:
+            await settled(pilot)
+        at_once(app, *burst)
+        await settled(pilot)
+        at_once(app, *["escape"] * 3)
+        await settled(pilot)
+        at_once(app, "f")
+        await settled(pilot)
+        assert app.is_running
+        assert app.frozen or names(app) != []
+
+
+async def test_a_second_dismissal_leaves_the_screen_below_open() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "v")
+        await settled(pilot)
+        at_once(app, "question_mark")
+        await settled(pilot)
+        assert names(app) == [VerdictScreen.__name__, HelpScreen.__name__]
+        help_screen = app.screen
+        help_screen.dismiss()
+        help_screen.dismiss()
+        await settled(pilot)
+        assert names(app) == [VerdictScreen.__name__]
+
+
+async def test_a_mark_is_written_once_however_often_enter_is_pressed() -> None:
+    feed = FakeFeed(LIVE)
+    async with running(feed) as (app, pilot):
+        at_once(app, "m")
+        await settled(pilot)
+        assert isinstance(app.screen, MarkScreen)
+        at_once(app, "x", "enter", "enter", "enter")
+        await settled(pilot)
+        assert [call for call in feed.told.calls if call[0] == "mark"] == [("mark", "x")]
+
+
+@pytest.mark.parametrize("screen", [ThemeScreen, PanelScreen])
+async def test_actions_of_a_screen_that_has_closed_do_nothing(screen: type[Any]) -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "T" if screen is ThemeScreen else "H")
+        await settled(pilot)
+        closed: Any = app.screen
+        assert isinstance(closed, screen)
+        before = closed._at
+        closed.dismiss()
+        await settled(pilot)
+        assert not await app.run_action("move(1)", closed)
+        assert closed._at == before
+
+
+async def test_a_key_for_a_screen_that_has_closed_is_the_apps() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "question_mark")
+        await settled(pilot)
+        at_once(app, "escape", "f")
+        await settled(pilot)
+        assert names(app) == []
+        assert app.frozen
+
+
+async def test_keys_of_a_replays_prompt_may_come_at_once() -> None:
+    async with running(FakeFeed(LIVE, replay=REPLAY)) as (app, pilot):
+        at_once(app, "g")
+        await settled(pilot)
+        at_once(app, "g", "g", "g", "enter")
+        await settled(pilot)
+        assert app.is_running
