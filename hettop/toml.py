@@ -13,6 +13,8 @@ from hettop.text import clean
 
 LARGEST_BYTES = 100_000
 """No hand writes more; looking for lines parses the beginning of a file once per line."""
+_LONG_NUMBER = re.compile(r"(?<![\w.])[0-9][0-9_]{4000,}(?![\w.])")
+"""Python converts at most 4,300 digits."""
 _WHERE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 
 
@@ -33,7 +35,7 @@ class TomlFile:
         begins = 1
         for number in range(1, len(lines) + 1):
             try:
-                known = tomllib.loads("".join(lines[:number]))
+                known = _loads("".join(lines[:number]))
             except tomllib.TOMLDecodeError:  # in the midst of a value of several lines
                 continue
             if _has(known, keys):
@@ -56,6 +58,11 @@ def _has(known: Any, keys: tuple[str, ...]) -> bool:
     return True
 
 
+def _loads(text: str) -> dict[str, Any]:
+    """The values; a whole number that is too long to be read is `inf`, which no setting accepts."""
+    return tomllib.loads(_LONG_NUMBER.sub("inf", text))
+
+
 def read_toml(path: Path) -> TomlFile:
     """The file. Raises HettopError (`missing`, `io`, `format`) that names it and, where it can, the line."""
     name = clean(path.name)
@@ -72,7 +79,7 @@ def read_toml(path: Path) -> TomlFile:
         raise HettopError("format", f"{name} is larger than {LARGEST_BYTES // 1000} kB")
     try:
         text = raw.decode("utf-8")
-        return TomlFile(path, text, tomllib.loads(text))
+        return TomlFile(path, text, _loads(text))
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise HettopError("format", f"{name}, line {line}: not TOML: bytes that are no UTF-8") from None

@@ -76,3 +76,12 @@ def test_what_is_not_there_and_what_cannot_be_read_differ(tmp_path: Path) -> Non
         with pytest.raises(HettopError) as caught:
             read_toml(path)
         assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-1" + "_000" * 1500])
+def test_a_number_too_long_to_read_is_infinite_and_the_rest_is_read(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f"a = 1\nb = {number}\nc = 2\n")
+    read = read_toml(path)
+    assert {name: abs(value) for name, value in read.values.items()} == {"a": 1, "b": float("inf"), "c": 2}
+    assert read.place("c") == "mine.toml, line 3"

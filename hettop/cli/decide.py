@@ -41,7 +41,7 @@ from hettop.measurement.headless import Headless
 from hettop.measurement.options import DEFAULT_MODEL, DEFAULT_WARMUP, MeasureOptions, under_protocol
 from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
-from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.anonymize import anonymous_document
 from hettop.report.document import to_json
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
@@ -343,15 +343,15 @@ def _rng() -> np.random.Generator:
 
 
 def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skipped: dict[str, int] | None) -> None:
-    names = names_here() if arguments.anonymize else []
+    hidden = names_here() if arguments.anonymize else None
     if arguments.as_json:
         document = verdict_document(found, session, skipped=skipped)
-        sys.stdout.write(to_json(anonymous_document(document, names) if arguments.anonymize else document) + "\n")
+        sys.stdout.write(to_json(document if hidden is None else anonymous_document(document, hidden)) + "\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         markdown = arguments.format == MARKDOWN
-        text = verdict_markdown(found, session) if markdown else verdict_text(found, session, width)
-        sys.stdout.write(anonymous(text, names) if arguments.anonymize else text)
+        text = verdict_markdown(found, session, hidden) if markdown else verdict_text(found, session, width, hidden)
+        sys.stdout.write(text)
         for kind, lines in {} if markdown else (skipped or {}).items():
             sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
     sys.stdout.flush()

@@ -31,7 +31,7 @@ from hettop.measurement.validated_rails import ValidatedRails, my_validated_rail
 from hettop.models.cache import default_cache
 from hettop.models.compiled import default_compiled_models
 from hettop.models.system_caches import own_folders
-from hettop.report.anonymize import anonymous, anonymous_document
+from hettop.report.anonymize import anonymous_data, anonymous_document
 from hettop.report.doctor import WIDTH, doctor_document, doctor_page
 from hettop.report.document import head, to_json
 from hettop.session.session import Session
@@ -75,14 +75,12 @@ def _check(*, as_json: bool, anonymize: bool) -> int:
         ask=lambda: ask_devices(os.environ),
         rails=my_validated_rails(),
     )
-    names = names_here() if anonymize else []
+    groups = anonymous_data(dict(found.groups), names_here()) if anonymize else found.groups
     if as_json:
-        document = doctor_document(found.groups, measures=found.measures)
-        sys.stdout.write(to_json(anonymous_document(document, names) if anonymize else document) + "\n")
+        sys.stdout.write(to_json(doctor_document(groups, measures=found.measures)) + "\n")
     else:
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        page = doctor_page(found.groups, width=width, ascii_only=not terminal.speaks_unicode)
-        sys.stdout.write(anonymous(page, names) if anonymize else page)
+        sys.stdout.write(doctor_page(groups, width=width, ascii_only=not terminal.speaks_unicode))
     return 0 if found.measures else EXIT_FAILED
 
 
@@ -163,11 +161,9 @@ def _print(
     hidden: Sequence[str] | None,
 ) -> None:
     document = control_document(checked, session, rails)
-    if as_json:
-        sys.stdout.write(to_json(document if hidden is None else anonymous_document(document, hidden)) + "\n")
-    else:
-        page = _page(checked, document)
-        sys.stdout.write(page if hidden is None else anonymous(page, hidden))
+    if hidden is not None:
+        document, checked = anonymous_document(document, hidden), anonymous_data(list(checked), hidden)
+    sys.stdout.write(to_json(document) + "\n" if as_json else _page(checked, document))
 
 
 def control_document(checked: Sequence[Checked], session: Session, rails: ValidatedRails) -> dict[str, Any]:

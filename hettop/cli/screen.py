@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from hettop.console.messages import print_warning
 from hettop.errors import HettopError
 from hettop.measurement.arguments import group_of, invalid
+from hettop.processes.child_process import environment_for_child, module_command
 from hettop.text import clean, nearest
 
 if TYPE_CHECKING:
@@ -270,9 +271,9 @@ def serve(command: Sequence[str], where: Address, find: Callable[[str], Any] = i
     if not where.is_loopback:
         print_warning(f"no password: everyone who can reach {where.url} can control this measurement")
     _check_free(where)
-    os.environ["TERM"] = "xterm-256color"  # for the process that draws the page
-    line = shlex.join([sys.executable, "-m", "hettop", *without_serve(command)])
-    server = _server_class()(line, where)
+    # For the process that draws the page.
+    os.environ.update(environment_for_child(os.environ), TERM="xterm-256color")
+    server = _server_class()(served_line(command), where)
     server.serve()
     return 0
 
@@ -287,6 +288,11 @@ def _check_free(where: Address) -> None:
             raise HettopError(
                 "usage", f"cannot serve at {where.url}: {error.strerror}", "use another port: --serve 8123"
             ) from None
+
+
+def served_line(command: Sequence[str]) -> str:
+    """What a shell runs for a page: the same command, with its modules from where hettop is, not the current folder."""
+    return shlex.join([*module_command("hettop"), *without_serve(command)])
 
 
 def without_serve(argv: Sequence[str]) -> list[str]:

@@ -80,7 +80,7 @@ class Reaper:
     def _start(self) -> ChildProcess:
         # A session of its own: a signal to hettop's whole process group must not take the reaper along.
         return ChildProcess(
-            (self._python, "-S", "-E", reaper_child.__file__),
+            (self._python, "-S", "-E", "-P", reaper_child.__file__),
             None,
             None,
             stdout=False,

@@ -23,7 +23,10 @@ from hettop.text import clean
 
 PRIVATE_MODE = 0o600
 PUBLIC_MODE = 0o666  # less what the umask takes
-HEAD_BYTES = 4096  # kind and format stand at the start of a header
+RECORDING_BEGINNING = b'{"k":"header",'
+RECORDING_FORMAT = b'"format":"hettop"'
+BEGINNING_BYTES = 100
+"""Both stand here in a recording as hettop writes it; a text about recordings may contain them elsewhere."""
 CREATE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 
 # fdatasync leaves out what is not needed to read the data back (the time of change); macOS has fsync alone.
@@ -146,8 +149,8 @@ def _is_plain(path: Path, target: Path) -> bool:
     if not stat.S_ISREG(target.stat().st_mode):
         raise _cannot_create(path, "it is not a regular file")
     with target.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    if head and not (b'"header"' in head and b'"hettop"' in head):
+        head = file.read(BEGINNING_BYTES)
+    if head and not (head.startswith(RECORDING_BEGINNING) and RECORDING_FORMAT in head):
         raise _cannot_create(path, "it is not a recording, and --force replaces recordings only")
     return True
 

@@ -17,14 +17,13 @@ from hettop.errors import HettopError
 from hettop.events import WINDOW_LIMIT, AnyEvent, Dropped, End, Header, Keyframe
 from hettop.record.bytes import Lines, RecordingFile
 from hettop.record.defects import Report
-from hettop.record.disk import NewFile
+from hettop.record.disk import RECORDING_BEGINNING, NewFile
 from hettop.record.limits import readable
 from hettop.record.reader import BYTE_ORDER_MARK, Placed, fold, in_order, is_changed, open_recording, read_placed
 from hettop.record.verify import contradiction
 from hettop.session.session import Session
 from hettop.text import clean
 
-BEGINNINGS = (b'{"k":"header"',)
 CRC = re.compile(rb'"crc32":\d{1,16}')
 
 
@@ -64,7 +63,7 @@ def repair(path: Path, out: Path, *, force: bool = False) -> Repaired:
         if out.exists() and out.samefile(path):
             raise HettopError("usage", "the damaged file itself is never overwritten", "choose another file with -o")
         again, _ = open_recording(path)
-        with again, NewFile(out, force=force, beginnings=BEGINNINGS) as made:
+        with again, NewFile(out, force=force, beginnings=(RECORDING_BEGINNING,)) as made:
             return _until_in_order(file, again, made)
 
 

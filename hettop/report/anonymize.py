@@ -11,7 +11,8 @@ import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
 
 from hettop.events import with_line_crc32
 
@@ -35,15 +36,22 @@ _ID = re.compile(
     r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
     re.I,
 )
+_UNIT = r"(?P<unit>\bCPU_(?:ONLY|AND_GPU|AND_NE)\b)"
+"""A machine may be called gpu."""
 _KEYFRAME = '{"k":"keyframe",'
 _DROPPED = frozenset({"id", "pid", "sha256"})
+_MARKUP = frozenset({"tone", "language", "svg"})
+"""Fields of blocks that are no texts but say how something is drawn."""
+
+V = TypeVar("V")
 
 
 def anonymous(text: str, words: Sequence[str] = ()) -> str:
     """`text` without absolute paths (their last part stays), ids, and `words`."""
     for word in words:  # before paths: a word may be a folder with spaces in its name, where a path would seem to end
         if len(word) >= SHORTEST_WORD:
-            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", GONE, text, flags=re.I)
+            found = rf"{_UNIT}|(?<![^\W_]){re.escape(word)}(?![^\W_])"  # also in `name_model.onnx`
+            text = re.sub(found, lambda each: each["unit"] or GONE, text, flags=re.I)
     text = _PATH.sub(lambda found: (found["option"] or "") + _last_part(found[0]), text)
     return _ADDRESS.sub(GONE, _ID.sub(GONE, text))
 
@@ -68,6 +76,25 @@ def anonymous_document(value: Any, words: Sequence[str] = (), key_words: Sequenc
                 )
             return made
     return value
+
+
+def anonymous_data(value: V, words: Sequence[str] = ()) -> V:
+    """The same data, such as the blocks of a page, with all texts in it made anonymous: before anything renders it.
+
+    A renderer escapes and wraps texts: in what it made, names would not be found, and escapes would be lost.
+    """
+    made: Any = value
+    match value:
+        case str():
+            made = anonymous(value, words)
+        case list() | tuple():
+            made = type(value)(anonymous_data(each, words) for each in value)
+        case dict():
+            made = {anonymous(key, words): anonymous_data(each, words) for key, each in value.items()}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            texts = [each.name for each in fields(value) if each.name not in _MARKUP]
+            made = replace(value, **{name: anonymous_data(getattr(value, name), words) for name in texts})
+    return cast(V, made)
 
 
 def anonymous_file(text: str, words: Sequence[str] = ()) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from hettop.report.page import (
@@ -28,6 +29,7 @@ from hettop.version import __version__
 MARK = "SIMULATED"
 WARNING = "⚠️"
 DRAWING_WIDTH = 76
+_WWW = re.compile(r"\b(www)\.", re.I)
 
 
 def markdown_page(page: Page) -> str:
@@ -104,4 +106,6 @@ def _escaped(text: str) -> str:
     for mark in ("\\", "`", "*", "_", "[", "]", "|", "#", "~"):
         text = text.replace(mark, f"\\{mark}")
     # A zero-width joint would hide in the text, so mentions are kept from pinging people by an entity.
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    # What looks like an address would become a link: entities are not searched for one.
+    return _WWW.sub(r"\1&#46;", text.replace("://", "&#58;//"))

@@ -13,6 +13,7 @@ from hettop.analysis.ranking import spread, tail
 from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.analysis.verdict import Verdict
 from hettop.report import verdict_words as words
+from hettop.report.anonymize import anonymous_data
 from hettop.report.document import head, session_document
 from hettop.report.markdown_page import markdown_blocks
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Section, Table, Tone, Toned
@@ -49,15 +50,20 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
     yield Items([*words.fact_lines(verdict, session), *notes, words.method_line()])
 
 
-def verdict_text(verdict: Verdict, session: Session, width: int) -> str:
-    """With its provenance, for a terminal so wide; ends with a line feed."""
-    return block_text([_provenance(session), *verdict_blocks(verdict, session)], width, "--json")
+def verdict_text(verdict: Verdict, session: Session, width: int, hidden: Sequence[str] | None = None) -> str:
+    """With its provenance, for a terminal so wide; ends with a line feed. hidden: names to leave out, None: nothing."""
+    return block_text(_answer(verdict, session, hidden), width, "--json")
 
 
-def verdict_markdown(verdict: Verdict, session: Session) -> str:
+def verdict_markdown(verdict: Verdict, session: Session, hidden: Sequence[str] | None = None) -> str:
     """The same for a pull request."""
+    blocks = markdown_blocks(_answer(verdict, session, hidden))
+    return "\n".join(["### hettop verdict", "", *blocks]).rstrip("\n") + "\n"
+
+
+def _answer(verdict: Verdict, session: Session, hidden: Sequence[str] | None) -> list[Block]:
     blocks = [_provenance(session), *verdict_blocks(verdict, session)]
-    return "\n".join(["### hettop verdict", "", *markdown_blocks(blocks)]).rstrip("\n") + "\n"
+    return blocks if hidden is None else anonymous_data(blocks, hidden)
 
 
 def verdict_section(verdict: Verdict, session: Session) -> Section:

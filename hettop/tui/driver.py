@@ -1,4 +1,4 @@
-"""Textual's driver for terminals, extended: detects a closed terminal, bounds input, supports suspend and resume."""
+"""Textual's drivers, extended: closed terminals and pages end hettop, floods of input are bounded, suspend and resume."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import signal
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from queue import Full
+from typing import Any
 
 from textual._xterm_parser import XTermParser
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.drivers.web_driver import WebDriver
 from textual.events import Key, MouseMove, Paste
 from textual.message import Message
+from textual.messages import ExitApp
 
 READ_BYTES = 4096
 LISTEN_S = 0.1
@@ -172,3 +177,63 @@ class TerminalDriver(LinuxDriver):
     def _repaint(self) -> None:
         if self._drawing:
             self._app.refresh(layout=True)
+
+
+MOST_COLUMNS, MOST_ROWS = 800, 300
+"""Cells of a page: a 4K screen has fewer in the smallest font, and a page of a million would draw for ever."""
+
+
+class PageDriver(WebDriver):
+    """Ends the app when the server that shows the page is gone, and keeps sizes within what a page can have.
+
+    Textual would let the session measure on where nobody sees it, and draw any size that a page asks for.
+    """
+
+    _gone = False
+
+    def __init__(
+        self, app: Any, *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        if self._size is not None:
+            self._size = page_size(*self._size)
+        self._write = partial(self._write_or_hang_up)
+
+    def run_input_thread(self) -> None:
+        """Reads keys until the driver stops or the pipe of the server is closed."""
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            self._hang_up()
+
+    def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+        if packet_type == "resize":
+            width, height = payload.get("width"), payload.get("height")
+            if not isinstance(width, int) or not isinstance(height, int):
+                return
+            columns, rows = page_size(width, height)
+            payload = {**payload, "width": columns, "height": rows}
+        super().on_meta(packet_type, payload)
+
+    def _write_or_hang_up(self, data: bytes) -> int:
+        try:
+            return os.write(self.fileno, data)
+        except OSError:
+            self._hang_up()
+            return len(data)
+
+    def _hang_up(self) -> None:
+        if not self._gone:
+            self._gone = True
+            self._app.post_message(ExitApp())
+
+
+def page_size(columns: int, rows: int) -> tuple[int, int]:
+    """The size of a page of so many cells, within what a page can have."""
+    return min(max(columns, 1), MOST_COLUMNS), min(max(rows, 1), MOST_ROWS)
+
+
+def driver_class(named: str) -> type[Driver] | None:
+    """The driver of this program; `named`: what TEXTUAL_DRIVER says. None: Textual's own choice."""
+    if named.endswith("WebDriver"):
+        return PageDriver
+    return None if named else TerminalDriver

@@ -110,7 +110,7 @@ def test_a_reaper_that_was_killed_is_replaced_and_learns_all_pids(sleeper: subpr
 
 def test_a_line_without_end_is_not_taken_in_and_ends_the_reading(sleeper: subprocess.Popen[bytes]) -> None:
     """The pipe stays open, and yet what is registered is killed: nobody valid sends such a line."""
-    argv = [sys.executable, "-S", "-E", reaper_child.__file__]
+    argv = [sys.executable, "-S", "-E", "-P", reaper_child.__file__]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, bufsize=0) as reaper:
         assert reaper.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it may be gone before it received all of it
@@ -122,7 +122,7 @@ def test_a_line_without_end_is_not_taken_in_and_ends_the_reading(sleeper: subpro
 def test_the_longest_path_that_a_system_has_is_taken_in(tmp_path: Path) -> None:
     (folder := tmp_path / "scratch").mkdir()
     entry = reaper_child.PATH_MARK + os.fsencode(f"{'/./' * 1_300}{folder}").hex()
-    with subprocess.Popen([sys.executable, "-S", "-E", reaper_child.__file__], stdin=subprocess.PIPE) as reaper:
+    with subprocess.Popen([sys.executable, "-S", "-E", "-P", reaper_child.__file__], stdin=subprocess.PIPE) as reaper:
         reaper.communicate(f"+{entry}\n".encode())
     assert not folder.exists()
 

@@ -95,6 +95,15 @@ def test_force_replaces_nothing_but_recordings(tmp_path: Path) -> None:
     assert model.read_bytes() == b"\x08\x07 weights"
 
 
+@pytest.mark.parametrize("before", [b"An example:\n\n", b"```json\n", b'{"k":"header","t":0}\n' + b" " * 100, b" "])
+def test_force_replaces_no_text_that_contains_a_recording(before: bytes, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_bytes(before + PRECIOUS)
+    with pytest.raises(HettopError, match="replaces recordings only"):
+        Writer(notes, header(), force=True)
+    assert notes.read_bytes() == before + PRECIOUS
+
+
 def test_the_old_recording_stays_until_there_is_a_sample_to_replace_it(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(PRECIOUS)

@@ -98,3 +98,9 @@ def test_energy_has_its_interval_or_how_many_windows_it_lacks() -> None:
     assert "| unit | load | mJ/inference | 95% interval |" in page
     assert "| 90.6 to 109 |" in page
     assert "| n/a (4 of 6 power windows) |" in page
+
+
+def test_samples_that_are_all_zero_have_a_report() -> None:
+    page = page_of([told("a", window([0] * 120))])
+    assert "| CPU\\_ONLY | 120 | 0 |" in markdown_page(page)
+    assert "histogram of latency" in html_page(page)

@@ -15,8 +15,9 @@ from hettop.analysis.budget import Budget
 from hettop.analysis.start_up import StartUp
 from hettop.analysis.unit_samples import in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
-from hettop.report.anonymize import anonymous, anonymous_document, anonymous_file
+from hettop.report.anonymize import anonymous, anonymous_data, anonymous_document, anonymous_file
 from hettop.report.document import to_json
+from hettop.report.page import Paragraph, Toned
 from hettop.report.verdict import NOTHING, verdict_document, verdict_markdown, verdict_text
 from hettop.session.session import Session
 from tests.analysis.material import powered, session_of, stream_of
@@ -190,6 +191,32 @@ def test_paths_ids_and_names_go_and_what_judges_need_stays() -> None:
     )
     assert anonymous(r"C:\Users\ann\m.onnx, ~/m.onnx and file:///tmp/x.onnx") == "m.onnx, m.onnx and x.onnx"
     assert anonymous("CPU_ONLY 12.5 ms at 2026", ["me"]) == "CPU_ONLY 12.5 ms at 2026"
+
+
+def test_a_name_goes_also_where_an_underscore_joins_it_to_others() -> None:
+    assert anonymous("john_doe.onnx, by_ann_2, Joanna, ann", ["john_doe", "ann"]) == "….onnx, by_…_2, Joanna, …"
+    assert anonymous("CPU_AND_GPU on gpu and my_gpu", ["gpu"]) == "CPU_AND_GPU on … and my_…"
+
+
+def test_an_anonymous_page_hides_names_with_marks_and_stays_escaped() -> None:
+    stream = stream_of({"ALL": [1.0] * 20})
+    name = "![x](http://evil/x.png)_john_doe"
+    session = session_of(stream, opening=named(header(), model=name, chip="www.example.org *"))
+    text = verdict_markdown(judged(session), session, ["john_doe"])
+    assert "!\\[x\\](http&#58;//evil/x.png)\\_…" in text
+    assert "www&#46;example.org \\*" in text
+    assert "doe" not in text
+    assert "![x](" not in text
+    assert "://" not in text
+    assert "john_doe" in verdict_text(judged(session), session, 100)
+    assert "doe" not in verdict_text(judged(session), session, 20, ["john_doe"])
+
+
+def test_the_tone_of_an_anonymous_block_is_not_a_text() -> None:
+    assert anonymous_data([Paragraph("by text", "text"), Toned("good", "good")], ["text", "good"]) == [
+        Paragraph("by …", "text"),
+        Toned("…", "good"),
+    ]
 
 
 def test_a_folder_with_a_space_in_its_name_goes_as_a_word() -> None:

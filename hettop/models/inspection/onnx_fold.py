@@ -6,7 +6,9 @@ does not always see.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +17,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Known = dict[str, Array]
+Names = dict[str, str]
+"""New names of values by their old ones."""
 
 LARGEST = 1024
 """Elements of a value that may be a shape, an index or the like; none larger is computed."""
@@ -38,8 +42,7 @@ _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, Runtime
 def fold(model: Any, infer: Any) -> Any:
     """The model as `infer` (onnx's shape inference) leaves it, with all shapes found that can be.
 
-    Nodes that were computed are constants afterwards, and of an If whose condition is known both branches are the one
-    that is taken.
+    Nodes that were computed are constants afterwards, and an If whose condition is known is the branch that is taken.
     """
     opsets = [entry for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
     inferred = infer(model)
@@ -51,21 +54,120 @@ def fold(model: Any, infer: Any) -> Any:
 
 
 def _fold_graph(graph: Any, outer: Known, shapes: Mapping[str, tuple[int, ...]], opsets: list[Any]) -> int:
-    """Folds in place; returns how many nodes became constants or lost a branch."""
+    """Folds in place; returns how many nodes became constants or gave way to a branch."""
     known, shapes = dict(outer), {**shapes, **dict(_whole_shapes(graph))}
     known |= dict(_small_initializers(graph))
-    folded = 0
-    for node in graph.node:
+    folded, names = 0, _defined(graph)
+    waiting: deque[tuple[Any, Names]] = deque((node, {}) for node in graph.node)
+    nodes, branches = [], []
+    while waiting:
+        node, renamed = waiting.popleft()
+        _rename(node, renamed)
+        nodes.append(node)
         if node.op_type == "Constant" and not node.domain:
             known |= _constant(node)
         elif (value := _computed(node, known, shapes, opsets)) is not None:
             known[node.output[0]] = value
             _become_constant(node, value)
             folded += 1
+        elif (taken := _taken_branch(node, known)) is not None:
+            inner = {**renamed, **_new_names(node, taken, names)}
+            shapes |= {inner.get(name, name): shape for name, shape in _whole_shapes(taken)}
+            known |= {inner.get(name, name): value for name, value in _small_initializers(taken)}
+            waiting.extendleft((each, {}) for each in _identities(node, taken, inner))
+            waiting.extendleft((each, inner) for each in reversed(taken.node))
+            branches.append((taken, inner))
+            nodes.pop()
+            folded += 1
         else:
-            folded += _choose_branch(node, known)
+            for each in node.attribute:
+                _rename_inside(each.g, renamed)
             folded += sum(_fold_graph(each.g, known, shapes, opsets) for each in node.attribute if each.g.node)
+    if branches:
+        _replace_nodes(graph, nodes, branches)
     return folded
+
+
+def _taken_branch(node: Any, known: Known) -> Any:
+    """The graph that an If runs, if its condition is known."""
+    if node.op_type != "If" or node.domain or node.input[0] not in known:
+        return None
+    taken = "then_branch" if known[node.input[0]].all() else "else_branch"
+    return {each.name: each.g for each in node.attribute}[taken]
+
+
+def _defined(graph: Any) -> set[str]:
+    """Names of the values of a graph, without those of the graphs inside it."""
+    stored = (*graph.initializer, *graph.input)
+    return {each.name for each in stored} | {
+        *(each.values.name for each in graph.sparse_initializer),
+        *(name for node in graph.node for name in node.output if name),
+    }
+
+
+def _new_names(node: Any, taken: Any, names: set[str]) -> Names:
+    """What values of the branch are called where the If was: as its outputs, or anew where a name is used already.
+
+    `names` gains them.
+    """
+    own = _defined(taken)
+    made = {name: name for name in own}
+    for name in own & names:
+        numbers = (f"{name}_{n}" for n in itertools.count(2))
+        made[name] = next(each for each in numbers if each not in names and each not in own)
+    computed = {name for each in taken.node for name in each.output}
+    for inside, outside in zip(taken.output, node.output, strict=True):
+        if outside and inside.name in computed:
+            made[inside.name] = outside
+            computed.discard(inside.name)
+    names |= set(made.values())
+    return made
+
+
+def _identities(node: Any, taken: Any, made: Names) -> list[Any]:
+    """For outputs of an If that no node of the branch computes for them alone."""
+    from onnx import helper
+
+    pairs = [(made.get(each.name, each.name), outside) for each, outside in zip(taken.output, node.output, strict=True)]
+    return [helper.make_node("Identity", [name], [outside]) for name, outside in pairs if outside and name != outside]
+
+
+def _rename(node: Any, names: Names) -> None:
+    for values in (node.input, node.output):
+        for index, name in enumerate(values):
+            if names.get(name, name) != name:
+                values[index] = names[name]
+
+
+def _rename_inside(graph: Any, names: Names) -> None:
+    """In a graph that stays inside its node: what it reads of the graphs around it, whose names it cannot reuse."""
+    if all(old == new for old, new in names.items()):
+        return
+    for value in graph.output:
+        value.name = names.get(value.name, value.name)
+    for node in graph.node:
+        _rename(node, names)
+        for each in node.attribute:
+            _rename_inside(each.g, names)
+
+
+def _replace_nodes(graph: Any, nodes: list[Any], branches: list[tuple[Any, Names]]) -> None:
+    """Gives the graph these nodes, and what is stored in the branches that they come from."""
+    from onnx import GraphProto
+
+    made = GraphProto(node=nodes)
+    for taken, names in branches:
+        for field in ("initializer", "value_info"):
+            for each in getattr(taken, field):
+                copy = getattr(graph, field).add()
+                copy.CopyFrom(each)
+                copy.name = names.get(each.name, each.name)
+        for each in taken.sparse_initializer:
+            sparse = graph.sparse_initializer.add()
+            sparse.CopyFrom(each)
+            sparse.values.name = names.get(each.values.name, each.values.name)
+    del graph.node[:]
+    graph.node.extend(made.node)
 
 
 def _whole_shapes(graph: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -172,15 +274,3 @@ def _become_constant(node: Any, value: Array) -> None:
     constant = helper.make_node("Constant", [], [node.output[0]], value=numpy_helper.from_array(value))
     node.Clear()
     node.CopyFrom(constant)
-
-
-def _choose_branch(node: Any, known: Known) -> int:
-    """Makes both branches of an If the taken one, if its condition is known; whether that changed anything."""
-    if node.op_type != "If" or node.domain or node.input[0] not in known:
-        return 0
-    branches = {each.name: each.g for each in node.attribute}
-    taken, other = ("then_branch", "else_branch") if known[node.input[0]].all() else ("else_branch", "then_branch")
-    if branches[taken].SerializeToString() == branches[other].SerializeToString():
-        return 0
-    branches[other].CopyFrom(branches[taken])
-    return 1

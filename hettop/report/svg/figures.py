@@ -43,7 +43,7 @@ class Axis:
             steps = (1, 2, 5) if self.high / self.low < 200 else (1,)
             found = [step * 10.0**exponent for exponent in exponents for step in steps]
         else:
-            rough = (self.high - self.low) / 5 or 1.0
+            rough = max(self.high - self.low, 0.0) / 5 or 1.0
             magnitude = 10.0 ** math.floor(math.log10(rough))
             step = next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= rough)
             found = [step * index for index in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]

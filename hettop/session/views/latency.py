@@ -62,7 +62,11 @@ def _columns(latencies: Column, low: float, high: float, columns: int) -> tuple[
 
 
 def axis(smallest: float, p01: float, p99: float, largest: float) -> tuple[float, float]:
-    """Ends of a linear axis: all but the far tail, on round numbers so that it rarely changes."""
+    """Ends of a linear axis: all but the far tail, on round numbers so that it rarely changes.
+
+    A percentile read from buckets may lie outside of `smallest` to `largest`, as of samples that are all 0.
+    """
+    p01, p99 = (min(max(each, smallest), largest) for each in (p01, p99))
     spread = max(p99 - p01, 0.02 * p99, 1.0)
     low = max(smallest, p01 - 0.2 * spread)
     high = min(largest, p99 + spread)

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from hettop.errors import HettopError
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.text import clean
-from hettop.tui.driver import TerminalDriver
+from hettop.tui.driver import driver_class
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
 from hettop.tui.frame_state import FrameState
 from hettop.tui.keymap import with_keymap
@@ -35,7 +35,7 @@ class Controls(App[None]):
         ascii: bool = False,  # noqa: A002 - the option's name
         preferences: Preferences | None = None,
     ) -> None:
-        super().__init__(driver_class=TerminalDriver if "TEXTUAL_DRIVER" not in os.environ else None)
+        super().__init__(driver_class=driver_class(os.environ.get("TEXTUAL_DRIVER", "")))
         self.feed: Feed | None = None
         self.ascii_only = ascii
         self.set_class(ascii, "-ascii")  # for widgets of Textual

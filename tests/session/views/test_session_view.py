@@ -65,6 +65,12 @@ def test_the_axis_ends_on_round_numbers_and_leaves_the_far_tail_out() -> None:
     assert (high / 50_000) == pytest.approx(round(high / 50_000))
 
 
+def test_an_axis_of_samples_that_are_all_zero_rises_from_zero() -> None:
+    low, high = axis(0.0, 0.5, 0.5, 0.0)  # the middle of the lowest bucket is 0.5 ns
+    assert low == 0.0
+    assert 0.0 < high < 1.0
+
+
 def test_an_empty_session_has_views_too() -> None:
     empty = view(Session(), request(0))
     assert empty.latency.n == 0
