@@ -38,7 +38,7 @@ from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, Sc
 
 SEEDS, QUICK_SEEDS = 400, 40
 MOST_FALSE = 0.05
-SIZES = {0.9: (200, 1000, 6000), 0.99: (828, 5000, 60_000)}
+SIZES = {0.9: (200, 1000, 8000), 0.99: (828, 5000, 80_000)}
 IN_TURNS = ((10, 10), (10, 50), (20, 50), (10, 200))
 """How many turns of how many calls."""
 

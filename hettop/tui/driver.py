@@ -1,4 +1,4 @@
-"""Textual's drivers, extended: closed terminals and pages end hettop, floods of input are bounded, suspend and resume."""
+"""Textual's drivers, extended: closed terminals and pages end hettop, floods of input are bounded, suspend works."""
 
 from __future__ import annotations
 
