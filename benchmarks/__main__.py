@@ -30,6 +30,7 @@ NAMES = (
     "record",
     "day",
     "soak",
+    "monkey",
     "ui",
     "remote",
     "observer",

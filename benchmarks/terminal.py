@@ -17,6 +17,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 
 from benchmarks.plan import ROOT
@@ -31,7 +32,7 @@ TERMINAL_KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
 class Terminal:
-    """Runs `argv` in a terminal until `close`; a context manager."""
+    """Runs `argv` in a terminal, in `folder`, until `close`; a context manager."""
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Terminal:
         lines: int = LINES,
         kept_bytes: int = KEPT_BYTES,
         environment: Mapping[str, str] | None = None,
+        folder: Path = ROOT,
     ) -> None:
         self._kept_bytes = kept_bytes
         self._main, terminal = pty.openpty()
@@ -54,7 +56,7 @@ class Terminal:
             stdin=terminal,
             stdout=terminal,
             stderr=terminal,
-            cwd=ROOT,
+            cwd=folder,
             env={**os.environ, **TERMINAL_KIND, **(environment or {})},
             start_new_session=True,
         )

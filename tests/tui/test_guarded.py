@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from textual.command import CommandList
+from textual.widgets.option_list import Option
 
 from hettop.tui.app import HettopApp
 from hettop.tui.dialogs import HelpScreen, MarkScreen
@@ -112,3 +114,16 @@ async def test_keys_of_a_replays_prompt_may_come_at_once() -> None:
         at_once(app, "g", "g", "g", "enter")
         await settled(pilot)
         assert app.is_running
+
+
+@pytest.mark.parametrize("move", ["page_up", "page_down"])
+async def test_a_page_in_a_palette_without_room_for_its_list_does_nothing(move: str) -> None:
+    async with running(FakeFeed(LIVE), size=(1, 1)) as (app, pilot):
+        at_once(app, "ctrl+p")
+        await settled(pilot)
+        commands = app.screen.query_one(CommandList)
+        commands.clear_options().add_option(Option("pause"))
+        commands.highlighted = 0
+        await app.run_action(f"command_list('{move}')", app.screen)
+        await settled(pilot)
+        assert commands.highlighted == 0

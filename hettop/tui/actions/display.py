@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from textual.app import SystemCommand
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -38,6 +38,11 @@ _PAGES = ("PgUp PgDn", "a page up or down")
 
 class Palette(Guarded, CommandPalette):
     """Textual's command palette."""
+
+    def _action_command_list(self, action: str) -> None:
+        """Moves in the list, once it has been laid out: a page up would raise KeyError."""
+        if self.query_one(CommandList)._lines:
+            super()._action_command_list(action)
 
 
 class Looking(Controls):
