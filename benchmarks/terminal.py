@@ -45,7 +45,7 @@ class Terminal:
     ) -> None:
         self._kept_bytes = kept_bytes
         self._main, terminal = pty.openpty()
-        self.resize(columns, lines)
+        self._set_size(columns, lines)
         self._lock = threading.Lock()
         self._output = bytearray()
         self._arrivals: list[tuple[int, int]] = []
@@ -84,7 +84,12 @@ class Terminal:
         return moment
 
     def resize(self, columns: int, lines: int) -> None:
-        """Change the size of the terminal, and tell its program."""
+        """Change the size of the terminal, and tell its program, which has no controlling terminal to do so."""
+        self._set_size(columns, lines)
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGWINCH)
+
+    def _set_size(self, columns: int, lines: int) -> None:
         fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     @property

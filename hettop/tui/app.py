@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.events import Event, MouseDown, MouseEvent, MouseMove
 
 from hettop.errors import HettopError
 from hettop.resources import themes_folder
@@ -165,6 +166,18 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._ended_by = signal_number
         if self._running_loop is not None:
             self._running_loop.call_soon_threadsafe(self._leave)
+
+    async def on_event(self, event: Event) -> None:
+        """Drop mouse events over what is being removed, such as a notice: selecting text there raises an error."""
+        if isinstance(event, MouseDown | MouseMove) and not event.is_forwarded and self._is_removed_at(event):
+            return
+        await super().on_event(event)
+
+    def _is_removed_at(self, event: MouseEvent) -> bool:
+        if not self.screen_stack:
+            return True
+        widget, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
+        return widget is not None and widget.parent is None
 
     @property
     def crash(self) -> Exception | None:

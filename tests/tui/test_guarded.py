@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 from textual.command import CommandList
+from textual.events import MouseDown
+from textual.geometry import Offset
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from hettop.tui.app import HettopApp
@@ -127,3 +130,12 @@ async def test_a_page_in_a_palette_without_room_for_its_list_does_nothing(move: 
         await app.run_action(f"command_list('{move}')", app.screen)
         await settled(pilot)
         assert commands.highlighted == 0
+
+
+async def test_a_click_on_a_notice_that_is_being_removed_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        removed = Static("notice")  # has no parent any more
+        monkeypatch.setattr(app.screen, "get_widget_and_offset_at", lambda _x, _y: (removed, Offset(0, 0)))
+        app.post_message(MouseDown(None, 5, 5, 0, 0, 1, False, False, False))
+        await settled(pilot)
+        assert app.is_running
