@@ -79,7 +79,7 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     Raises HettopError (`usage`) for an unknown theme, before anything is started or recorded. One in a file is only
     reported.
     """
-    from hettop.app.settings.resolve import USUAL_THEME, load_settings, preferences, with_theme
+    from hettop.app.settings.resolve import DEFAULT, USUAL_THEME, load_settings, preferences, with_theme
 
     arguments.theme = whole_name(arguments.theme)
     user = load_settings({"theme": arguments.theme, "fps": arguments.fps, "ascii": arguments.ascii})
@@ -88,14 +88,20 @@ def screen_options(arguments: argparse.Namespace) -> ScreenOptions:
     user, faults = with_theme(user, has_theme)
     theme = user.settings.values["theme"]
     own = preferences(user)
+    chosen = user.settings.values["ascii"].source != DEFAULT
     return ScreenOptions(
         None if theme == USUAL_THEME else theme.value,
         user.settings["fps"],
-        user.settings["ascii"],
+        user.settings["ascii"] if chosen else not shows_unicode(sys.stdout.encoding),
         replace(own, notices=(*own.notices, *faults)),
         power=user.power,
         unit=user.settings["unit"] or None,
     )
+
+
+def shows_unicode(encoding: str | None) -> bool:
+    """Whether a terminal of this encoding has the characters that the screen is drawn with."""
+    return (encoding or "ascii").lower().replace("-", "").startswith("utf")
 
 
 def whole_name(theme: str | None) -> str | None:

@@ -48,6 +48,8 @@ def _lines(found: Verification, name: str) -> list[str]:
     lines += [f"  {number:,} {what}" for number, what in counted if number]
     if not report.ended:
         lines.append("  not closed: the last second may be missing (not a defect)")
+    if report.uncovered_bytes:
+        lines.append(f"  {report.uncovered_bytes:,} bytes not covered by a checksum (not a defect)")
     shown = report.defects[:DEFECTS_SHOWN]
     lines += [f"  at byte {defect.byte:,}: {defect.what}" for defect in shown]
     if len(report.defects) > len(shown):

@@ -166,6 +166,7 @@ class Measurement:
         job = EngineJob(
             backend=setup.backend,
             model=setup.model.source,
+            sha256=setup.model.file_sha256,
             function=setup.function,
             seed=setup.inputs.seed,
             shapes=dict(setup.inputs.shapes),

@@ -255,6 +255,7 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
         raise HettopError("usage", "cannot compare a simulated model with a real one", "use one --backend for both")
     job = {
         "model": other.model.source,
+        "sha256": other.model.file_sha256,
         "backend": other.backend,
         "function": other.function,
         "hints": dict(other.hints),

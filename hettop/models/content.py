@@ -31,6 +31,15 @@ def content_sha256(path: Path) -> str:
         raise HettopError("io", f"cannot read {clean(str(path))}: {error.strerror}", "check its permissions") from error
 
 
+def check_unchanged(path: Path, sha256: str) -> None:
+    """Raises HettopError (`io`) unless the content is still that of this SHA-256; as `content_sha256` besides."""
+    if not path.exists() or content_sha256(path) != sha256:
+        name = clean(path.name)
+        raise HettopError(
+            "io", f"{name}: the file changed since hettop read it", "measure it again when it is complete"
+        )
+
+
 def _files(folder: Path) -> Iterator[Path]:
     found: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_raise):

@@ -53,6 +53,11 @@ class ResolvedModel:
         """What a backend loads it by, in any process: its path, or the default model's name."""
         return self.name if self.path is None else str(self.path)
 
+    @property
+    def file_sha256(self) -> str | None:
+        """The SHA-256 that the file must have when it is loaded; None for the default model, which has no file."""
+        return None if self.path is None else self.sha256
+
 
 def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     """The model that `name` means: the default model by its name, or a file. No cache is looked at.

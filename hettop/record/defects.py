@@ -36,6 +36,8 @@ class Report:
     samples: int = 0
     torn_bytes: int = 0
     crc_errors: int = 0
+    uncovered_bytes: int = 0
+    """Before the last line, without a checksum: after the last keyframe, where the end has none."""
     keyframes: int = 0
     ended: bool = False
     newer_minor: bool = False

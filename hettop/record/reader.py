@@ -112,8 +112,10 @@ def _trusted(sound: Iterator[Placed], mistrusted: Container[int], drop: Callable
 def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_crc: bool) -> Iterator[Placed]:
     """The lines that hold an event, whatever their time, up to a second header."""
     lines = Lines(file, start, end, with_crc=check_crc)
+    covered = last = start
     for offset, line in lines:
         report.lines += 1
+        last = offset
         if line is None:
             report.skip(offset, OVERSIZE)
             continue
@@ -125,12 +127,19 @@ def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_cr
                 report.crc_errors += 1
                 report.note(offset, "checksum", fault)
             lines.restart_crc()
+            covered = offset + len(line) + 1
+        elif isinstance(event, events.End) and event.crc32 is not None:
+            covered = offset
+            if check_crc and event.crc32 != lines.crc32_before:
+                report.crc_errors += 1
+                report.note(offset, "checksum", "the lines after the last keyframe were modified")
         if isinstance(event, Header) and offset > 0:
             report.skip(offset, JOINED, "reading stops where it starts")
             return
         if event is not None:
             yield Placed(offset, offset + len(line) + 1, event)
     report.torn_bytes = lines.torn_bytes
+    report.uncovered_bytes = last - covered
     if lines.torn_bytes and end is None:
         report.skip(lines.committed_end, TORN)
 

@@ -227,6 +227,9 @@ class _Repair:
 
     def _take_end(self, end: End, line: bytes) -> None:
         if end.samples in (None, self._session.samples) and end.dropped in (None, self._session.dropped):
+            if end.crc32 not in (None, self._crc32):
+                line = events.encode(msgspec.structs.replace(end, crc32=self._crc32))
+                self.done.checksums_renewed += 1
             self._put(end, line)
             return
         self._put_new(self._end(end.why, end.t))
@@ -234,7 +237,8 @@ class _Repair:
 
     def _end(self, why: str, t: int | None = None) -> End:
         session = self._session
-        return End(t=session.t if t is None else t, why=why, samples=session.samples, dropped=session.dropped)
+        t = session.t if t is None else t
+        return End(t=t, why=why, samples=session.samples, dropped=session.dropped, crc32=self._crc32)
 
 
 def _with_crc(keyframe: Keyframe, line: bytes, crc32: int) -> bytes:

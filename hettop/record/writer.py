@@ -126,7 +126,9 @@ class Writer:
         now = self._last_t if now_ns is None else self._moment(now_ns)
         self._commit_all(self._coalescer.flush(now))
         dropped = self._session.dropped + self._losses.samples
-        self._commit(events.End(t=now, why=why, samples=self._session.samples, dropped=dropped))
+        self._declare_losses(now)  # before the checksum, which covers them
+        crc32 = self._file.crc32 if self._losses.why is None else None
+        self._commit(events.End(t=now, why=why, samples=self._session.samples, dropped=dropped, crc32=crc32))
         self._settle()
         self._lost = self._file.loss()
         answered = self._syncer.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.models.content import content_sha256
+from hettop.models.content import check_unchanged, content_sha256
 
 
 def package(folder: Path, *names: str) -> Path:
@@ -59,3 +59,16 @@ def test_a_folder_that_is_not_there_is_an_error_in_words(tmp_path: Path) -> None
     with pytest.raises(HettopError) as caught:
         content_sha256(tmp_path / "nowhere")
     assert caught.value.kind == "io"
+
+
+def test_a_file_that_was_replaced_or_removed_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    file.write_bytes(b"one")
+    sha256 = content_sha256(file)
+    check_unchanged(file, sha256)
+    file.write_bytes(b"two")
+    with pytest.raises(HettopError, match=r"m\.onnx: the file changed"):
+        check_unchanged(file, sha256)
+    file.unlink()
+    with pytest.raises(HettopError, match="the file changed"):
+        check_unchanged(file, sha256)

@@ -37,12 +37,14 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     `rate_hz` paces the samples after the warm-up, `rest_ns` is a rest before each of them. `backlog_bytes` is how much
     it keeps for a reader that stalls.
     Before the warm-up it publishes what the model answers to up to `input_sets` sets of inputs; with 0 nothing.
-    `unit` is set for each process by the engine.
+    `unit` is set for each process by the engine. `sha256` is that of the model's file as it was read first: a unit that
+    would load another file fails. None: not checked.
     With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
     """
 
     backend: str
     model: str
+    sha256: str | None = None
     unit: str = ""
     function: str | None = None
     seed: int = 0

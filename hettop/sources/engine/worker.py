@@ -12,9 +12,11 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import BinaryIO
 
 from hettop.errors import HettopError
+from hettop.models.content import check_unchanged
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.processes.framework_errors import named_reason
 from hettop.processes.qos import frozen_collector, set_worker_qos
@@ -93,6 +95,19 @@ def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
         os._exit(status)  # frameworks' exit handlers have been seen to hang
 
 
+def _load(backend: Backend, job: jobs.EngineJob, unit: str, options: LoadOptions) -> Loaded:
+    """Loads the model; raises HettopError (`io`) where its file is not the one that the recording names.
+
+    The file is checked afterwards: what was loaded can only have been another one if it is another one now. One that
+    cannot be loaded may have been replaced, too, and then that is the reason.
+    """
+    try:
+        return backend.load(job.model, unit, options)
+    finally:
+        if job.sha256 is not None:
+            check_unchanged(Path(job.model), job.sha256)
+
+
 def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
     _tell(writer, "loading")
     qos = set_worker_qos()
@@ -100,7 +115,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> No
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
         options = LoadOptions(threads, job.function, partial(_tell, writer), job.hints, job.fresh_state)
-        loaded = backend.load(job.model, name, options)
+        loaded = _load(backend, job, name, options)
         feed = backend.make_inputs(loaded.inputs, job.inputs())
     except HettopError:
         raise

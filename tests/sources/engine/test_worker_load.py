@@ -1,0 +1,43 @@
+"""An engine process runs the file that the session names, or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hettop.errors import HettopError
+from hettop.models.content import content_sha256
+from hettop.sources.engine.backend import Loaded, LoadOptions
+from hettop.sources.engine.job import EngineJob
+from hettop.sources.engine.worker import _load
+from tests.sources.engine.faulty import FaultyBackend as Faulty
+
+
+def loaded(file: Path, sha256: str | None, backend: Faulty) -> Loaded:
+    job = EngineJob(backend="", model=str(file), sha256=sha256)
+    return _load(backend, job, "ALL", LoadOptions())
+
+
+class Whatever(Faulty):
+    """Loads any file, or fails as a framework does."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
+        if self._error is not None:
+            raise self._error
+        return Loaded(unit, None, 5, (), ())
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("not a model")])
+def test_a_file_that_was_replaced_is_the_reason_even_if_it_loads(tmp_path: Path, error: Exception | None) -> None:
+    file = tmp_path / "m.onnx"
+    file.write_bytes(b"the model that was named")
+    sha256 = content_sha256(file)
+    assert loaded(file, sha256, Whatever()).requested == "ALL"
+    file.write_bytes(b"another")
+    with pytest.raises(HettopError, match=r"m\.onnx: the file changed since hettop read it"):
+        loaded(file, sha256, Whatever(error))
+    assert loaded(file, None, Whatever()).requested == "ALL"
