@@ -96,16 +96,21 @@ def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
 
 
 def _load(backend: Backend, job: jobs.EngineJob, unit: str, options: LoadOptions) -> Loaded:
-    """Loads the model; raises HettopError (`io`) where its file is not the one that the recording names.
-
-    The file is checked afterwards: what was loaded can only have been another one if it is another one now. One that
-    cannot be loaded may have been replaced, too, and then that is the reason.
-    """
+    """Loads the model. One that cannot be loaded may have been replaced, and then that is the reason."""
     try:
         return backend.load(job.model, unit, options)
-    finally:
-        if job.sha256 is not None:
-            check_unchanged(Path(job.model), job.sha256)
+    except Exception:
+        _check_model(job)
+        raise
+
+
+def _check_model(job: jobs.EngineJob) -> None:
+    """Raises HettopError (`io`) where the file is not the one that the recording names.
+
+    To be called after the load: what was loaded can only have been another one if it is another one now.
+    """
+    if job.sha256 is not None:
+        check_unchanged(Path(job.model), job.sha256)
 
 
 def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
@@ -139,6 +144,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> No
             first_ns = sampler.first_call()
             writer.post(encode_report(_ready(backend, loaded, feed, job, first_ns=first_ns, qos=qos)))
             writer.flush()
+            _check_model(job)  # not before: it takes time that is none of the start's
             asked = ask(
                 backend,
                 loaded.inputs,
