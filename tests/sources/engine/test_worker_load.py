@@ -9,8 +9,9 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.content import content_sha256
 from hettop.sources.engine.backend import Loaded, LoadOptions
-from hettop.sources.engine.job import EngineJob
-from hettop.sources.engine.worker import _load
+from hettop.sources.engine.job import EngineJob, Limits, RunMode, WorkerState
+from hettop.sources.engine.worker import _load, _measure
+from tests.sources.engine.fakes import ListedOut
 from tests.sources.engine.faulty import FaultyBackend as Faulty
 
 
@@ -31,13 +32,24 @@ class Whatever(Faulty):
         return Loaded(unit, None, 5, (), ())
 
 
-@pytest.mark.parametrize("error", [None, RuntimeError("not a model")])
-def test_a_file_that_was_replaced_is_the_reason_even_if_it_loads(tmp_path: Path, error: Exception | None) -> None:
+def test_a_file_that_was_replaced_is_the_reason_why_it_cannot_be_loaded(tmp_path: Path) -> None:
     file = tmp_path / "m.onnx"
     file.write_bytes(b"the model that was named")
     sha256 = content_sha256(file)
     assert loaded(file, sha256, Whatever()).requested == "ALL"
     file.write_bytes(b"another")
     with pytest.raises(HettopError, match=r"m\.onnx: the file changed since hettop read it"):
-        loaded(file, sha256, Whatever(error))
-    assert loaded(file, None, Whatever()).requested == "ALL"
+        loaded(file, sha256, Whatever(RuntimeError("not a model")))
+    with pytest.raises(RuntimeError):
+        loaded(file, None, Whatever(RuntimeError("not a model")))
+
+
+def test_a_file_that_was_replaced_and_can_be_loaded_is_not_measured(tmp_path: Path) -> None:
+    """It is checked after the first call, whose time it would otherwise be a part of."""
+    file = tmp_path / "m.onnx"
+    file.write_bytes(b"another")
+    job = EngineJob(backend="simulated", model=str(file), unit="CPU_ONLY", sha256="0" * 64, input_sets=0)
+    out = ListedOut()
+    with pytest.raises(HettopError, match="the file changed since hettop read it"):
+        _measure(job, WorkerState(RunMode.RUN, Limits(runs=5), "none"), out)  # type: ignore[arg-type]
+    assert [frame.phase for frame in out.samples] == ["first"]
