@@ -69,7 +69,8 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its 95% interval.
+    """Two neighbours of the latency rank: mean of `worse` minus mean of `better`, ms, and its interval at
+    `confidence`: those of all neighbours hold together at 95%, or at what the look has.
 
     `proven` when the interval excludes 0; without an interval there were too few turns.
     """
@@ -78,6 +79,7 @@ class Neighbours:
     worse: str
     difference_ms: float
     interval_ms: tuple[float, float] | None
+    confidence: float = CONFIDENCE
 
     @property
     def proven(self) -> bool:
@@ -156,7 +158,7 @@ def difference(better: Measured, worse: Measured, confidence: float = CONFIDENCE
     pairs = min(len(turns_better := _turn_means(better)), len(turns_worse := _turn_means(worse)))
     most = min(better.samples_ms.size, worse.samples_ms.size) / STRETCH
     interval = mean_interval(turns_worse[:pairs] - turns_better[:pairs], confidence, most=most)
-    return Neighbours(better.unit, worse.unit, worse.mean_ms - better.mean_ms, interval)
+    return Neighbours(better.unit, worse.unit, worse.mean_ms - better.mean_ms, interval, confidence)
 
 
 def neighbours(units: Sequence[Measured], confidence: float = CONFIDENCE) -> tuple[Neighbours, ...]:

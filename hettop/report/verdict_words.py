@@ -188,7 +188,7 @@ def _lead(verdict: Verdict) -> str:
         return f"{ahead} (not proven: fewer than {LEAST_VALUES} independent turns of {STRETCH} calls)"
     low, high = (milliseconds(end) for end in first.interval_ms)
     surely = "" if first.proven else "not proven: "
-    return f"{ahead} ({surely}95% interval {low} to {high})"
+    return f"{ahead} ({surely}{100 * first.confidence:.4g}% interval {low} to {high})"
 
 
 def warnings(verdict: Verdict) -> Iterator[str]:
