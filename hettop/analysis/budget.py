@@ -330,6 +330,8 @@ def _further(
             return True
         return effective >= LEAST_EFFECTIVE and low is not None and within < low - 1
 
+    if taken > FURTHEST:
+        return None
     enough = taken
     while not settles(enough):
         enough *= 2

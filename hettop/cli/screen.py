@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from hettop.console.messages import print_warning
 from hettop.errors import HettopError
 from hettop.measurement.arguments import group_of, invalid
-from hettop.processes.child_process import environment_for_child, module_command
 from hettop.text import clean, nearest
 
 if TYPE_CHECKING:
@@ -277,6 +276,8 @@ def serve(command: Sequence[str], where: Address, find: Callable[[str], Any] = i
     if not where.is_loopback:
         print_warning(f"no password: everyone who can reach {where.url} can control this measurement")
     _check_free(where)
+    from hettop.processes.child_process import environment_for_child  # with subprocess: help does without
+
     # For the process that draws the page.
     os.environ.update(environment_for_child(os.environ), TERM="xterm-256color")
     server = _server_class()(served_line(command), where)
@@ -298,6 +299,8 @@ def _check_free(where: Address) -> None:
 
 def served_line(command: Sequence[str]) -> str:
     """What a shell runs for a page: the same command, with its modules from where hettop is, not the current folder."""
+    from hettop.processes.child_process import module_command
+
     return shlex.join([*module_command("hettop"), *without_serve(command)])
 
 
