@@ -162,17 +162,33 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
 
     def _sigtstp_application(self, *_: object) -> None:
+        if not self._soon(self._stop_here):
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _sigcont_application(self, *_: object) -> None:
+        self._soon(self._go_on)
+
+    def _soon(self, callback: Callable[[], None]) -> bool:
+        """Call it in the loop, never in a signal handler: that may have interrupted a write, whose lock it would wait
+        for in vain. False where the loop has ended."""
+        try:
+            self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            return False
+        return True
+
+    def _stop_here(self) -> None:
         if self._auto_restart and self._drawing:
             self._suspended = self._must_signal_resume = True
             self.suspend_application_mode()
         os.kill(os.getpid(), signal.SIGSTOP)
 
-    def _sigcont_application(self, *_: object) -> None:
+    def _go_on(self) -> None:
         if self._suspended:
             self.resume_application_mode()
         elif self._drawing:
             # Stopped by other means, or not at all: other programs may have written to the terminal.
-            self._loop.call_soon_threadsafe(self._repaint)
+            self._repaint()
 
     def _repaint(self) -> None:
         if self._drawing:

@@ -1,12 +1,15 @@
-"""Input from the terminal: characters that arrive in parts, and text pasted where no paste is announced."""
+"""Input from the terminal, in parts and in floods, and signals that stop the program and let it continue."""
 
 from __future__ import annotations
+
+import signal
+from collections.abc import Callable
 
 import pytest
 from textual.events import Key, MouseScrollDown, Paste
 from textual.message import Message
 
-from hettop.tui.driver import KEYS_PER_S, TYPED_KEYS, InputDecoder
+from hettop.tui.driver import KEYS_PER_S, TYPED_KEYS, InputDecoder, TerminalDriver
 
 WHEEL = b"\x1b[<65;10;10M"
 
@@ -89,3 +92,33 @@ def test_an_announced_paste_and_the_mouse_pass() -> None:
     assert isinstance(read[-1], MouseScrollDown)
     flooded = decoder.feed(b"x" * 1000 + WHEEL)
     assert [type(message) for message in flooded] == [MouseScrollDown, Paste]
+
+
+@pytest.mark.parametrize("handler", ["_sigtstp_application", "_sigcont_application"])
+def test_a_signal_handler_leaves_the_work_to_the_loop(handler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have interrupted a write to the terminal, whose lock it would wait for in vain."""
+    scheduled: list[str] = []
+
+    class Loop:
+        def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
+            scheduled.append(callback.__name__)
+
+    driver = TerminalDriver.__new__(TerminalDriver)
+    monkeypatch.setattr(driver, "_loop", Loop(), raising=False)
+    monkeypatch.setattr("hettop.tui.driver.os.kill", lambda *_: scheduled.append("killed"))
+    getattr(driver, handler)()
+    assert scheduled == [{"_sigtstp_application": "_stop_here", "_sigcont_application": "_go_on"}[handler]]
+
+
+def test_after_the_loop_a_stop_stops_at_once_and_a_continuation_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        def call_soon_threadsafe(self, _: Callable[[], None]) -> None:
+            raise RuntimeError("Event loop is closed")
+
+    sent: list[int] = []
+    driver = TerminalDriver.__new__(TerminalDriver)
+    monkeypatch.setattr(driver, "_loop", Ended(), raising=False)
+    monkeypatch.setattr("hettop.tui.driver.os.kill", lambda _, number: sent.append(number))
+    driver._sigtstp_application()
+    driver._sigcont_application()
+    assert sent == [signal.SIGSTOP]
