@@ -1,4 +1,4 @@
-"""Error rates of the verdict and of comparisons on correlated data whose truth is known.
+"""Error rates of comparisons of two runs on correlated data whose truth is known; `benchmarks.truth` has the rest.
 
 Run: python benchmarks/verdict_error_rates.py [--seeds 200]. Prints a Markdown table; docs/method/verdict.md holds one.
 """
@@ -16,13 +16,10 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that it runs from a checkout, too
 
 from scipy.signal import lfilter
-from scipy.stats import norm
 
-from hettop.analysis.budget import Budget, judge
 from hettop.analysis.quantile_differences import QuantileDifference, quantile_differences
 from hettop.analysis.runs import LEVELS
-from hettop.analysis.unit_samples import WALL, Measured
-from hettop.stats.quantiles import interval_of, samples_needed
+from hettop.stats.quantiles import samples_needed
 
 Samples = npt.NDArray[np.float64]
 Row = tuple[str, str, str]
@@ -36,33 +33,6 @@ def latencies(rng: np.random.Generator, n: int, rho: float, median_ms: float = 2
     """Log-normal, autocorrelated by `rho` (AR 1), after a start long enough to be forgotten."""
     noise = rng.normal(0, np.sqrt(1 - rho * rho), n + 200)
     return np.asarray(median_ms * np.exp(WIDTH * lfilter([1.0], [1.0, -rho], noise)[200:]))
-
-
-def measured(samples: Samples) -> Measured:
-    p50, p90 = np.quantile(samples, (0.5, 0.9)).tolist()
-    low, high, mean = float(samples.min()), float(samples.max()), float(samples.mean())
-    return Measured("U", "none", WALL, samples.size, samples, mean, low, high, p50, p90)
-
-
-def budget_rows(seeds: int) -> Iterator[Row]:
-    """The limit is the true quantile: every yes and every no is false."""
-    for level in (0.9, 0.99):
-        limit = 2.5 * float(np.exp(WIDTH * norm.ppf(level)))
-        for rho in MEMORIES:
-            for n in (100, 1000, 5000):
-                answers, naive = [], 0
-                for seed in range(seeds):
-                    samples = latencies(np.random.default_rng(seed), n, rho)
-                    answers.append(judge(measured(samples), Budget(limit, level), paced_at=None).met)
-                    high = interval_of(np.sort(samples), level)[1]
-                    naive += high is not None and high <= limit and n >= samples_needed(level)
-                what = f"budget at the true P{100 * level:g}, n = {n}, autocorrelation {rho:g}"
-                shares = [percent(count, seeds) for count in (answers.count(True), answers.count(False), naive)]
-                yield (
-                    what,
-                    "false yes; false no; (false yes by independent samples' interval)",
-                    "{}; {}; ({})".format(*shares),
-                )
 
 
 def comparison_rows(seeds: int) -> Iterator[Row]:
@@ -104,9 +74,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=DEFAULT_SEEDS, help="independent data sets per case (%(default)s)")
     seeds = parser.parse_args().seeds
     print("| case | what | measured |\n|---|---|---|")
-    for part in (budget_rows, comparison_rows):
-        for row in part(seeds):
-            print("| " + " | ".join(row) + " |", flush=True)
+    for row in comparison_rows(seeds):
+        print("| " + " | ".join(row) + " |", flush=True)
 
 
 if __name__ == "__main__":
