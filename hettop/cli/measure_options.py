@@ -16,6 +16,7 @@ from hettop.measurement.arguments import (
     TABLE,
     add_against_option,
     add_alias,
+    add_answer_options,
     add_length_options,
     add_measure_options,
     add_metrics_option,
@@ -114,6 +115,7 @@ def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--interleave", action="store_true", help="run the units in turns instead of one after another")
     add_against_option(parser)
     add_token_options(parser)
+    add_answer_options(parser)
     add_measure_options(parser)
     group.add_argument(
         "--closed-too", action="store_true", help="with --rate: also measure each unit back to back, as UNIT~closed"

@@ -19,6 +19,24 @@ LONGEST_WARMUP = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """Answers token by token, as on the command line; None: the default. See `sources.engine.job.AnswerJob`."""
+
+    prompt_tokens: int | None = None
+    max_tokens: int | None = None
+    prompts: str | None = None
+    served: str | None = None
+    concurrency: int | None = None
+    temperature: float | None = None
+    state: tuple[str, ...] = ()
+    remote: bool = False
+
+    def given(self) -> dict[str, Any]:
+        """Those that differ from the default, by name."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, (), False)}
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions:
     """The model and its inputs, as on the command line."""
 
@@ -29,6 +47,7 @@ class ModelOptions:
     values: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     seed: int = 0
+    answers: AnswerOptions = AnswerOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
+from hettop.models import tinydecoder
+from hettop.models.decoding import parse_state
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.mobilenetv2 import is_default_name
 from hettop.models.ports import InputOptions
@@ -33,11 +35,12 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
-from hettop.session.tokens import MOST, PREFILL, SETTING, TokensPerCall
+from hettop.session.tokens import ANSWERS, MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
+from hettop.sources.engine.job import AnswerJob
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -63,6 +66,7 @@ class Setup:
     """`units` are the rows to measure, `available` those that "all" means here, `absent` maps the others to the reason.
 
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
+    `answers`: set where each unit gives answers token by token, instead of single calls.
     `warnings`: what the user should know of this choice before reading any result.
     """
 
@@ -78,6 +82,7 @@ class Setup:
     variants: Mapping[str, RowVariant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
     warnings: tuple[str, ...] = ()
+    answers: AnswerJob | None = None
 
 
 Make = Callable[[str, Clock], Backend]
@@ -90,6 +95,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
     _check_encoding(options)
+    answers = answer_job(options)
     backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
     if options.hints and backend == DEFAULT_BACKEND:
         raise HettopError(
@@ -107,7 +113,11 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     rows = _requested(units, available, known, backend)
     left_out = {unit: why for unit, why in on_request.items() if unit not in rows}
     absent = {unit: why or left_out.get(unit) for unit, why in known.items()}
+    if answers is not None and engine.simulated:
+        raise HettopError("usage", "simulated units give no answers token by token", f"use {tinydecoder.NAME}")
     return Setup(
+        answers=answers,
+        tokens=None if answers is None else _tokens_per_step(options, answers),
         model=_placed(model, available),
         backend=backend,
         simulated=engine.simulated,
@@ -122,6 +132,34 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
             *_thread_warnings(rows, cores),
         ),
     )
+
+
+def gives_answers(options: ModelOptions) -> bool:
+    """Whether the model is one that gives answers token by token, or is asked for them."""
+    return options.model == tinydecoder.NAME or bool(options.answers.given())
+
+
+def answer_job(options: ModelOptions) -> AnswerJob | None:
+    """What each answer is; None where single calls are measured. Raises HettopError (`usage`)."""
+    if not gives_answers(options):
+        return None
+    given = options.answers.given()
+    given.update({"state": dict(map(parse_state, options.answers.state))} if options.answers.state else {})
+    for name in FOR_SERVERS:
+        if name in given:
+            flag = {"served": "model", "remote": "allow-remote"}.get(name, name)
+            raise HettopError(
+                "usage", f"--{flag} is for servers", "write the URL of one, such as http://localhost:8080/v1"
+            )
+    return AnswerJob(**given)
+
+
+FOR_SERVERS = ("served", "prompts", "concurrency", "remote")
+
+
+def _tokens_per_step(options: ModelOptions, answers: AnswerJob) -> TokensPerCall:
+    by = "--prompt-tokens" if options.answers.prompt_tokens is not None else "default"
+    return TokensPerCall(answers.prompt_tokens, 1, by)
 
 
 def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[str]:
@@ -300,6 +338,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "absent": dict(setup.absent),
             "variants": {name: _variant(variant) for name, variant in setup.variants.items()} or None,
             SETTING: None if setup.tokens is None else asdict(setup.tokens),
+            ANSWERS: None if setup.answers is None else msgspec.to_builtins(setup.answers),
             "warmup": "auto" if options.until_steady else options.warmup,
             "runs": options.runs,
             "duration_ns": options.duration_ns,

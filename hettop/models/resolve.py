@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.errors import HettopError
+from hettop.models import tinydecoder
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
 from hettop.models.mobilenetv2 import FAMILY, RECIPE, InputVariant, is_default_name, network, parse_variant
@@ -67,6 +68,14 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
     is not a model or a damaged one, `io` for one that cannot be read.
     """
+    if name == tinydecoder.NAME:
+        return ResolvedModel(
+            name=name,
+            path=None,
+            sha256=hashlib.sha256(f"{tinydecoder.RECIPE} {tinydecoder.Architecture()}".encode()).hexdigest(),
+            parameters=tinydecoder.Architecture().parameters,
+            note=SYNTHETIC_NOTE,
+        )
     if not is_default_name(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
         note = TRANSLATED_NOTE if translated and is_core_ml(path) else ""
@@ -87,6 +96,8 @@ def model_file(name: str, cache: ModelCache) -> Path:
 
     Building imports onnx and takes 0.4 s: for engine processes. Raises HettopError: as `resolve` does.
     """
+    if name == tinydecoder.NAME:
+        return cache.file(f"{name}-r{tinydecoder.RECIPE}.onnx", _build_decoder)
     if not is_default_name(name):
         return _checked_file(name)
     variant = parse_variant(name)
@@ -97,6 +108,10 @@ def model_file(name: str, cache: ModelCache) -> Path:
         write_onnx(network(variant), path)
 
     return cache.file(_cached_name(variant), build)
+
+
+def _build_decoder(path: Path) -> None:
+    path.write_bytes(tinydecoder.build_onnx().SerializeToString(deterministic=True))
 
 
 def model_package(name: str, cache: ModelCache) -> Path:

@@ -11,7 +11,9 @@ from typing import Any
 
 from hettop.events import NO_LOAD, row_name, split_row
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.answers import answer_notes
 from hettop.report.page import Block, Paragraph, Table
+from hettop.session.answers import gives_answers
 from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -294,6 +296,8 @@ Situation = tuple[str, str | None]
 
 def token_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
     """A sentence on each unit and condition, and how the tokens were counted; nothing for other models."""
+    if gives_answers(session):
+        return answer_notes(session, rows)
     per_call = tokens_per_call(session)
     if per_call is None:
         return []

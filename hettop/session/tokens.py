@@ -18,6 +18,9 @@ PREFILL = "prefill"
 """The variant of a unit that takes in a prompt, many tokens per call; the unit itself goes on, token by token."""
 
 SETTING = "tokens"
+ANSWERS = "answers"
+"""The setting of sessions whose units give answers: in them decode goes on from prefill, in one process."""
+
 MS_PER_S = 1e3
 MOST = 10**9
 """More tokens per call than this are a damaged header."""
