@@ -67,10 +67,34 @@ class Protocol(TypedDict):
 
 
 class Tokens(TypedDict):
-    prefill: int
+    prefill: int | None
     decode: int
     by: str | None
     prefill_variant: str
+
+
+class PositionFields(TypedDict):
+    to: int
+    n: int
+    p50_ms: float
+    p90_ms: float
+
+
+class AnswerFields(TypedDict):
+    unit: str
+    load: str
+    answers: int
+    failed: int
+    cut: int
+    tokens: int | None
+    chunks: int
+    chunks_of_several: int
+    answers_without_gaps: int
+    tokens_per_s_p50: float | None
+    per_token_p50_ms: float | None
+    by_position: list[PositionFields]
+    goodput: float | None
+    last_error: str | None
 
 
 class Change(TypedDict):
@@ -104,6 +128,7 @@ class Bench(Head):
     conditions: list[Statistics]
     protocol: NotRequired[Protocol]
     tokens: NotRequired[Tokens]
+    answers: NotRequired[list[AnswerFields]]
     beside: NotRequired[list[BesideRow]]
     skipped: NotRequired[dict[str, int]]
     studies: NotRequired[list[RecordedStudy]]

@@ -176,7 +176,7 @@ class Measurement:
             limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,
             rest_ns=options.rest_ns,
-            answers=setup.answers,
+            answers=setup.answers_at(options.rate_hz),
         )
         return Engine(
             job,

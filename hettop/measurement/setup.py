@@ -35,12 +35,14 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
+from hettop.models.served import check_address, is_address
 from hettop.session.tokens import ANSWERS, MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
 from hettop.sources.engine.job import AnswerJob
+from hettop.sources.engine.names import SERVER
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -83,6 +85,13 @@ class Setup:
     tokens: TokensPerCall | None = None
     warnings: tuple[str, ...] = ()
     answers: AnswerJob | None = None
+
+    def answers_at(self, rate_hz: float | None) -> AnswerJob | None:
+        """What each answer is: at a rate, as many may be under way as arrive, unless the user limits them."""
+        if self.answers is None or self.answers.concurrency is not None:
+            return self.answers
+        open_loop = self.backend == SERVER and rate_hz is not None
+        return msgspec.structs.replace(self.answers, concurrency=OPEN_LOOP_STREAMS if open_loop else 1)
 
 
 Make = Callable[[str, Clock], Backend]
@@ -136,7 +145,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
 
 def gives_answers(options: ModelOptions) -> bool:
     """Whether the model is one that gives answers token by token, or is asked for them."""
-    return options.model == tinydecoder.NAME or bool(options.answers.given())
+    return options.model == tinydecoder.NAME or is_address(options.model) or bool(options.answers.given())
 
 
 def answer_job(options: ModelOptions) -> AnswerJob | None:
@@ -145,19 +154,28 @@ def answer_job(options: ModelOptions) -> AnswerJob | None:
         return None
     given = options.answers.given()
     given.update({"state": dict(map(parse_state, options.answers.state))} if options.answers.state else {})
+    if is_address(options.model):
+        check_address(options.model, remote=options.answers.remote)
+        if options.answers.state:
+            raise HettopError("usage", "--state is for model files", "leave it out: a server keeps its own state")
+        return AnswerJob(**given)
     for name in FOR_SERVERS:
         if name in given:
             flag = {"served": "model", "remote": "allow-remote"}.get(name, name)
-            raise HettopError(
-                "usage", f"--{flag} is for servers", "write the URL of one, such as http://localhost:8080/v1"
-            )
+            hint = "write the URL of one, such as http://localhost:8080/v1"
+            raise HettopError("usage", f"--{flag} is for servers", hint)
     return AnswerJob(**given)
 
+
+OPEN_LOOP_STREAMS = 64
+"""Answers under way at a rate, unless --concurrency says otherwise: arrivals wait for the server, not for hettop."""
 
 FOR_SERVERS = ("served", "prompts", "concurrency", "remote")
 
 
 def _tokens_per_step(options: ModelOptions, answers: AnswerJob) -> TokensPerCall:
+    if is_address(options.model):
+        return TokensPerCall(None, 1, "the server's chunks")
     by = "--prompt-tokens" if options.answers.prompt_tokens is not None else "default"
     return TokensPerCall(answers.prompt_tokens, 1, by)
 
@@ -193,6 +211,8 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
 
 def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
+    if is_address(model):
+        return SERVER, None
     path = Path(model)
     if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
@@ -368,7 +388,7 @@ def _model(setup: Setup) -> events.ModelInfo:
     model = setup.model
     return events.ModelInfo(
         name=model.name[: events.TEXT_LIMIT],
-        sha256=model.sha256,
+        sha256=None if setup.backend == SERVER else model.sha256,  # which weights a server runs, nobody can read
         parameters=model.parameters,
         macs=model.macs,
         backend=setup.backend,

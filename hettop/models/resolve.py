@@ -17,6 +17,7 @@ from hettop.models import tinydecoder
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
 from hettop.models.mobilenetv2 import FAMILY, RECIPE, InputVariant, is_default_name, network, parse_variant
+from hettop.models.served import is_address
 from hettop.text import clean
 
 CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel")
@@ -68,6 +69,8 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
     is not a model or a damaged one, `io` for one that cannot be read.
     """
+    if is_address(name):
+        return ResolvedModel(name=clean(name), path=None, sha256=hashlib.sha256(name.encode()).hexdigest())
     if name == tinydecoder.NAME:
         return ResolvedModel(
             name=name,

@@ -299,7 +299,7 @@ def token_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
     if gives_answers(session):
         return answer_notes(session, rows)
     per_call = tokens_per_call(session)
-    if per_call is None:
+    if per_call is None or per_call.prefill is None:
         return []
     counted = f"tokens per call: {count(per_call.prefill)} in prefill, {count(per_call.decode)} in decode"
     by = f", by {clean(per_call.by, 100)}" if per_call.by else ""
@@ -337,11 +337,11 @@ def _sentence(per_call: TokensPerCall, prefill: Statistics | None, decode: Stati
         first = f"{milliseconds(prefill.p50_ms)} ms + {milliseconds(decode.p50_ms)} ms"
     return (
         f"prefill {_side(per_call.prefill, prefill)}, decode {_side(per_call.decode, decode)}; "
-        f"first token after a {count(per_call.prefill)}-token prompt: {first}"
+        f"first token after a {count(per_call.prefill or 0)}-token prompt: {first}"
     )
 
 
-def _side(tokens: int, row: Statistics | None) -> str:
+def _side(tokens: int | None, row: Statistics | None) -> str:
     if row is None or not row.n:
         why = row.error.message if row is not None and row.error is not None else "not measured under this condition"
         return f"{UNKNOWN} ({clean(why)})"

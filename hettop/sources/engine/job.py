@@ -42,7 +42,7 @@ class AnswerJob(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int = 64
     prompts: str | None = None
     served: str | None = None
-    concurrency: int = 1
+    concurrency: int | None = None
     temperature: float = 0.0
     state: dict[str, str] = {}
     remote: bool = False

@@ -145,7 +145,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> No
             state,
             warmup=job.warmup,
             rate_hz=job.rate_hz,
-            concurrency=job.answers.concurrency,
+            concurrency=job.answers.concurrency or 1,
             threads=answering.streamed,
             read_usage=UsageMeter().read,
             peak_memory_mb=peak_memory_mb,
