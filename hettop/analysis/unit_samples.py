@@ -33,7 +33,8 @@ class Measured:
 
     `series` is what the times are of: `wall`, `native` or `response`. `thermal` are the thermal states, None unknown.
     `turns` has the turn of each sample, None where that is not known: see `session.condition.Turns`.
-    `answers` is how many the tokens are of, where a sample is one: these are then the unit of evidence.
+    `answers` is how many the tokens are of, where a sample is one: these are then the unit of evidence. They
+    took `calls` in all.
     `unserved` are arrivals at a rate that have no response time, as they were not served by the end.
     """
 
@@ -51,6 +52,7 @@ class Measured:
     turns: Column | None = None
     unserved: int = 0
     answers: int | None = None
+    calls: int = 0
 
     @property
     def complete(self) -> bool:
@@ -98,7 +100,14 @@ def measured(
             unserved = (session.units[unit].unfinished or 0) if series == RESPONSE else 0
             answers = answers_of(session, unit, load) if gives_answers(session) else None
             pool = _pooled(unit, load, series, pooled, in_order)
-            found.append(replace(pool, unserved=unserved, answers=None if answers is None else answers.n))
+            found.append(
+                replace(
+                    pool,
+                    unserved=unserved,
+                    answers=None if answers is None else answers.n,
+                    calls=0 if answers is None else answers.chunks,
+                )
+            )
     return found
 
 

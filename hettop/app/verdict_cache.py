@@ -82,18 +82,18 @@ class VerdictCache:
 
 def question_of(session: Session) -> Question:
     """The question by the session's settings: budget, energy budget, period of the rate; invalid ones are ignored."""
-    from hettop.analysis.budget import parse_budget, parse_energy
+    from hettop.analysis.budget import parse_budgets, parse_energy
     from hettop.analysis.verdict import Question
 
     settings = session.header.settings if session.header else {}
     rate = session.control.rate_hz if session.control else None
     latency, energy = settings.get("budget"), settings.get("energy")
     try:
-        budget = parse_budget(latency if isinstance(latency, str) else None, rate or None)
+        budget, also, *_ = (*parse_budgets(latency if isinstance(latency, str) else None, rate or None), None, None)
         energy_mj = parse_energy(energy) if isinstance(energy, str) else None
     except HettopError:  # a recording by another program may be invalid
         return Question(load=session.load)
-    return Question(load=session.load, budget=budget, energy_mj=energy_mj)
+    return Question(load=session.load, budget=budget, energy_mj=energy_mj, also=also)
 
 
 def recent_of(session: Session) -> InOrder:

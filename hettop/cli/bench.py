@@ -28,6 +28,8 @@ from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDEC
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import (
+    ANSWER_RUNS,
+    ANSWER_WARMUP,
     DEFAULT_WARMUP,
     LONGEST_WARMUP,
     MeasureOptions,
@@ -64,9 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
         _check_reachable(threshold, measure, tokens=about_tokens(arguments) or setup.tokens is not None)
     return measure_and_print(setup, measure, form=arguments.format, thresholds=thresholds)
 
-
-ANSWER_RUNS, ANSWER_WARMUP = 30, 2
-"""Of answers, each of which has many tokens: a P90 of the time to the first token needs 29."""
 
 PERCENTILES = {"p99": 0.99, "p999": 0.999}
 """Statistics that are unknown until there are enough samples."""

@@ -59,6 +59,7 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument("--demo", action="store_true", help="simulate an Apple M2; everything is marked SIMULATED")
     add_against_option(parser)
+    add_answer_options(parser)
     add_measure_options(parser)
     group.add_argument("--budget", metavar="16ms@p99", help="latency budget of the verdict (a bare number is ms)")
     group.add_argument("--energy", metavar="5mJ", help="energy budget per inference (a bare number is mJ)")
@@ -158,7 +159,9 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser, or_recording=True)
     question = group_of(parser, "requirements")
     question.add_argument(
-        "--budget", metavar="16ms@p99", help="highest latency at a percentile (P99; a bare number is ms)"
+        "--budget",
+        metavar="16ms@p99",
+        help="highest latency at a percentile (P99; a bare number is ms); token streams: 50ms@p99:itl,500ms@p90:ttft",
     )
     question.add_argument(
         "--rate", type=rate, metavar="HZ", help="judge response times at this rate, within its period"
@@ -172,6 +175,7 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
     )
     question.add_argument("--by", choices=("wall", "native"), default="wall", help="wall time (default) or native time")
     question.add_argument("--load", metavar="LOAD", help="judge under this competing load, such as cpu:2 (none)")
+    add_answer_options(parser)
     add_units_option(parser, "measuring: units (all)", default=None)
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument(

@@ -14,6 +14,9 @@ from hettop.units import NS_PER_S
 
 DEFAULT_MODEL = "mobilenetv2"
 DEFAULT_WARMUP = 10
+ANSWER_RUNS, ANSWER_WARMUP = 30, 2
+"""Of answers, each of which has many tokens, and takes seconds with a server."""
+
 LONGEST_WARMUP = 1000
 """The most calls of a warm-up that ends when the unit is steady."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hettop.analysis.budget import TokenBudgets, parse_token_budgets
+from hettop.analysis.budget import ITL, TTFT, Budget, parse_budgets
 from hettop.errors import HettopError
 from hettop.events import NO_LOAD, row_name
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
@@ -31,16 +31,17 @@ def answer_documents(session: Session) -> list[dict[str, Any]]:
     return [_document(found, budgets) for found in session.answers.values()]
 
 
-def token_budgets(session: Session) -> TokenBudgets:
-    """The limits that the session was given for first and later tokens, if any."""
+def token_budgets(session: Session) -> Mapping[str, Budget]:
+    """The limits that the session was given for first and later tokens, if any, by `TTFT` and `ITL`."""
     text = session.header.settings.get("budget") if session.header else None
     try:
-        return parse_token_budgets(text) if isinstance(text, str) else TokenBudgets()
-    except HettopError:
-        return TokenBudgets()
+        found = parse_budgets(text, None) if isinstance(text, str) else ()
+    except HettopError:  # a recording by another program may be invalid
+        found = ()
+    return {budget.of: budget for budget in found if budget.of}
 
 
-def _notes(found: Answers, rows: Sequence[Statistics], budgets: TokenBudgets) -> Iterator[str]:
+def _notes(found: Answers, rows: Sequence[Statistics], budgets: Mapping[str, Budget]) -> Iterator[str]:
     under = "" if found.load == NO_LOAD else f" under {clean(found.load, 30)}"
     who = f"{clean(found.unit, 30)}{under}"
     if found.n:
@@ -62,7 +63,7 @@ def _notes(found: Answers, rows: Sequence[Statistics], budgets: TokenBudgets) ->
     goodput = _goodput(found, budgets)
     if goodput is not None:
         kept, of = goodput
-        yield f"{who}: goodput {percent(kept / of)}: {count(kept)} of {count(of)} answers within {budgets.describe()}"
+        yield f"{who}: goodput {percent(kept / of)}: {count(kept)} of {count(of)} answers within {_limits(budgets)}"
 
 
 def _answered(found: Answers) -> str:
@@ -88,17 +89,19 @@ def _span(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _goodput(found: Answers, budgets: TokenBudgets) -> tuple[int, int] | None:
-    if budgets.first is None and budgets.later is None:
+def _limits(budgets: Mapping[str, Budget]) -> str:
+    words = {TTFT: "ms to the first token", ITL: "ms per later token (mean)"}
+    return " and ".join(f"{budgets[of].limit_ms:g} {each}" for of, each in words.items() if of in budgets)
+
+
+def _goodput(found: Answers, budgets: Mapping[str, Budget]) -> tuple[int, int] | None:
+    if not budgets:
         return None
-    kept, of = found.within(
-        None if budgets.first is None else budgets.first.limit_ms,
-        None if budgets.later is None else budgets.later.limit_ms,
-    )
+    kept, of = found.within(*(budgets[of].limit_ms if of in budgets else None for of in (TTFT, ITL)))
     return (kept, of) if of else None
 
 
-def _document(found: Answers, budgets: TokenBudgets) -> dict[str, Any]:
+def _document(found: Answers, budgets: Mapping[str, Budget]) -> dict[str, Any]:
     goodput = _goodput(found, budgets)
     rates = [rate for each in found.recent if (rate := each.tokens_per_s) is not None]
     per_token = [time / 1e6 for each in found.recent if (time := each.per_token_ns) is not None]

@@ -16,15 +16,11 @@ pytest.importorskip("httpx", reason="httpx is not installed")
 PLAIN = Script(steady([4] * 9, first_ms=15), usage=(12, 10))
 
 
-def test_answers_of_a_server_are_measured_recorded_and_read_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HETTOP_API_KEY", "never-recorded")
+def test_answers_of_a_server_are_measured_recorded_and_read_back(tmp_path: Path) -> None:
     recording = tmp_path / "r.jsonl"
     with serving(PLAIN) as (address, served):
-        done = hettop(
-            "bench", address, "--model", "other", "-n", "12", "--warmup", "1", "--record", str(recording), "--json"
-        )
+        command = ("bench", address, "--model", "other", "-n", "12", "--warmup", "1", "--json")
+        done = hettop(*command, "--record", str(recording), HETTOP_API_KEY="never-recorded")
     assert done.returncode == 0, done.stderr
     document = one_document(done.stdout)
     rows = {row["unit"]: row for row in document["conditions"]}
