@@ -14,7 +14,7 @@ from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
-from hettop.events import split_row
+from hettop.events import FIRST_TOKENS, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import power_line, protocol_notes
@@ -203,7 +203,8 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
         yield f"{clean(name, 30)} sometimes has a different top-1: {_outputs(verdict.facts[name])}"
-    variants = list(dict.fromkeys(row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] is not None))
+    others = (row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] not in (None, FIRST_TOKENS))
+    variants = list(dict.fromkeys(others))
     if variants:
         named = ", ".join(clean(name, 30) for name in variants[:UNITS_NAMED])
         yield f"{named}: excluded (another way of running, or another model)"
