@@ -55,7 +55,7 @@ class StatePair:
 class Roles:
     """The ports of a decoder. `logits`: the output a token is taken from; `others` are inputs with values of their own.
 
-    `lengths`: how many tokens a call may take (least, greatest or None); `choices`: the only ones, if there are some.
+    `lengths`: how many tokens a call takes (least, greatest or None); `choices`: the only ones, if there are some.
     """
 
     tokens: Port
@@ -148,7 +148,7 @@ def parse_state(text: str) -> tuple[str, str]:
 def find_roles(
     inputs: Sequence[Port], outputs: Sequence[Port], given: Mapping[str, str] | None = None, *, stateful: bool = False
 ) -> Roles:
-    """What each port does. `stateful`: the framework itself carries a state, which is no port.
+    """What each port does. `stateful`: the framework itself carries a state, beside the ports.
 
     Raises HettopError (`input`) for a model that has no tokens to read, nothing to take a token from, or no state.
     """

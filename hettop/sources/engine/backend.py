@@ -44,7 +44,7 @@ class Loaded:
     compile_ns: what compiling it took, before the load; cached: whether an earlier compilation was used instead. Both
         None where nothing is compiled.
     compiled: where the compiled model lies from which the framework's plan can be read; None where there are no plans.
-    stateful: whether the framework itself carries a state from call to call, which is no input.
+    stateful: whether the framework itself carries a state from call to call, beside the inputs.
     recycle_after: after so many predictions the process had better be replaced by a new one; None: never.
     """
 

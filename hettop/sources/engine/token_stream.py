@@ -6,10 +6,11 @@ Pure: bytes in, chunks out. Format: https://platform.openai.com/docs/api-referen
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from hettop.errors import HettopError
 from hettop.text import clean
@@ -17,7 +18,7 @@ from hettop.text import clean
 LONGEST_LINE = 1 << 20
 """A chunk of a token or a few is a few hundred bytes; a line beyond this is none."""
 
-DONE = "[DONE]"
+DONE = b"[DONE]"
 TEXTS = ("content", "reasoning_content", "reasoning")
 """Fields of a delta that hold what the model wrote."""
 
@@ -44,19 +45,18 @@ class EventReader:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._data: list[str] = []
+        self._data: list[bytes] = []
 
     def feed(self, data: bytes) -> Iterator[StreamChunk]:
         """The events that `data` completes. Raises HettopError (`predict`) for one that makes no sense."""
-        *lines, self._rest = (self._rest + data).replace(b"\r\n", b"\n").split(b"\n")
+        *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
             raise HettopError("predict", "malformed chunk: a line without an end")
         for line in lines:
-            text = line.decode("utf-8", "replace")
-            if text.startswith("data:"):
-                self._data.append(text[5:].removeprefix(" "))
-            elif not text and self._data:
-                event, self._data = "\n".join(self._data), []
+            if line.startswith(b"data:"):
+                self._data.append(line[5:].strip())
+            elif line in (b"", b"\r") and self._data:
+                event, self._data = b"\n".join(self._data), []
                 yield read_chunk(event)
 
     @property
@@ -65,22 +65,22 @@ class EventReader:
         return bool(self._data or self._rest.strip())
 
 
-def read_chunk(event: str) -> StreamChunk:
-    """One event's data. Raises HettopError (`predict`) for what is no chunk, or what reports an error."""
-    if event.strip() == DONE:
+def read_chunk(event: bytes) -> StreamChunk:
+    """One event's data. Raises HettopError (`predict`) for malformed data, and for an error of the server."""
+    if event == DONE:
         return StreamChunk(done=True)
     try:
-        chunk = json.loads(event)
-    except (ValueError, RecursionError):
-        raise HettopError("predict", f"malformed chunk: {clean(event, 60)}") from None
+        chunk = _decode(event)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise _malformed(event) from None
     if not isinstance(chunk, dict):
-        raise HettopError("predict", f"malformed chunk: {clean(event, 60)}")
+        raise _malformed(event)
     if chunk.get("error"):
         raise HettopError("predict", f"the server reports an error: {error_words(chunk)}")
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else {}
     if not isinstance(choice, dict):
-        raise HettopError("predict", f"malformed chunk: {clean(event, 60)}")
+        raise _malformed(event)
     usage = chunk.get("usage")
     counted = usage if isinstance(usage, dict) else {}
     finish = choice.get("finish_reason")
@@ -91,6 +91,13 @@ def read_chunk(event: str) -> StreamChunk:
         tokens=_count(counted, "completion_tokens"),
         logprobs=_logprobs(choice),
     )
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+def _malformed(event: bytes) -> HettopError:
+    return HettopError("predict", f"malformed chunk: {clean(event.decode('utf-8', 'replace'), 60)}")
 
 
 def error_words(document: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ def test_an_event_that_has_begun_is_torn() -> None:
 @pytest.mark.parametrize("text", ["{", "[]", "nonsense", '{"choices": [7]}', "[" * 100_000])
 def test_a_malformed_chunk_is_an_error(text: str) -> None:
     with pytest.raises(HettopError, match="malformed chunk"):
-        read_chunk(text)
+        read_chunk(text.encode())
 
 
 def test_an_endless_line_is_an_error() -> None:
@@ -62,7 +62,7 @@ def test_an_endless_line_is_an_error() -> None:
 
 def test_an_error_of_the_server_is_passed_on() -> None:
     with pytest.raises(HettopError, match="reports an error: out of memory"):
-        read_chunk(json.dumps({"error": {"message": "out of memory"}}))
+        read_chunk(json.dumps({"error": {"message": "out of memory"}}).encode())
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_an_error_of_the_server_is_passed_on() -> None:
     ],
 )
 def test_several_tokens_show_by_words_or_log_probabilities(choice: object, several: bool) -> None:
-    assert read_chunk(json.dumps({"choices": [choice]})).several is several
+    assert read_chunk(json.dumps({"choices": [choice]}).encode()).several is several
