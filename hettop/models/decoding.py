@@ -55,7 +55,7 @@ class StatePair:
 class Roles:
     """The ports of a decoder. `logits`: the output a token is taken from; `others` are inputs with values of their own.
 
-    `lengths`: how many tokens a call takes (least, greatest or None); `choices`: the only ones, if there are some.
+    `lengths`: the numbers of tokens for one call (least, greatest or None); `choices`: the only ones, if any.
     """
 
     tokens: Port

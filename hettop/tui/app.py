@@ -34,6 +34,7 @@ from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.preferences import Preferences
+from hettop.tui.screens.answers import AnswersScreen
 from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
 from hettop.tui.screens.verdict import VerdictScreen
@@ -271,6 +272,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             conditions=self.page_screen is not None,
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
+            answers=isinstance(self.page_screen, AnswersScreen),
             pointed_ns=self.pointed_ns,
         )
         columns = 0 if self._scrub is None else self._scrub.columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.session.views.answers import AnswersView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 class ViewRequest:
     """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
-    conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
+    conditions, spikes, studies, answers: whether to include a row for each condition, the list of spikes, the studies'
+    results, the times of a token stream.
     pointed_ns: a moment to mark on the timeline.
     """
 
@@ -31,6 +33,7 @@ class ViewRequest:
     conditions: bool = False
     spikes: bool = False
     studies: bool = False
+    answers: bool = False
     pointed_ns: int | None = None
 
 
@@ -175,6 +178,7 @@ class SessionView:
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
     studies: tuple[Study, ...] = ()
+    answers: AnswersView | None = None
 
 
 @dataclass(frozen=True, slots=True)
