@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NOW_NS = 2 * NS_PER_S
 """Tokens of the last two seconds give the present rate."""
 
-COLUMNS = 40
+COLUMNS = 30
 """Cells of a distribution, in equal steps of the logarithm."""
 
 
