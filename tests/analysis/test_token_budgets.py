@@ -9,6 +9,8 @@ import pytest
 
 from hettop import events
 from hettop.analysis.budget import Budget, judge, parse_budgets
+from hettop.analysis.quantile_differences import quantile_differences
+from hettop.analysis.runs import run_of
 from hettop.analysis.unit_samples import Measured, in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.errors import HettopError
@@ -80,7 +82,7 @@ def test_answers_that_have_a_level_each_seldom_prove_what_is_false() -> None:
 def answered(*answers: tuple[int, list[int]], failed: int = 0) -> Session:
     """Answers of one unit: ms to the first token, and ms of each later token."""
     session = Session()
-    session.fold(header(settings={"answers": {}}))
+    session.fold(header(answers={}))
     t = 0
     for number, (first, later) in enumerate(answers):
         whole = first + sum(later)
@@ -145,16 +147,16 @@ def test_goodput_is_the_share_of_answers_within_both_limits() -> None:
 
 def test_first_and_later_tokens_are_judged_by_their_own_samples() -> None:
     rng = np.random.default_rng(3)
-    session = answered(*((200, (8 + rng.integers(0, 3, 120)).tolist()) for _ in range(64)))
+    session = answered(*((200, (8 + rng.integers(0, 3, 120)).tolist()) for _ in range(300)))
     both = asked(session, "20ms@p90:itl,500ms@p90:ttft")
     assert (both.judgements["U"].met, both.also["U"].met, both.in_budget("U")) == (True, True, True)
     assert both.meeting == ("U",)
     late = asked(session, "20ms@p90:itl,100ms@p90:ttft")
     assert (late.judgements["U"].met, late.also["U"].met, late.in_budget("U")) == (True, False, False)
     assert late.missed_by_all
-    assert both.also["U"].n == 64
+    assert both.also["U"].n == 300
     first = asked(session, "500ms@p90:ttft")
-    assert (first.judgements["U"].n, first.in_budget("U")) == (64, True)
+    assert (first.judgements["U"].n, first.in_budget("U")) == (300, True)
 
 
 def test_latency_is_known_by_octaves_of_the_position() -> None:
@@ -174,3 +176,23 @@ def test_a_keyframe_holds_the_answers() -> None:
     assert session.header is not None
     again = Session.restored(session.header, frame)
     assert [each.state() for each in again.answers.values()] == [each.state() for each in session.answers.values()]
+
+
+def test_a_comparison_resamples_whole_answers() -> None:
+    """40 answers of 50 tokens: in blocks of 4 answers there are 10 blocks, and not 100 of 20 tokens."""
+    rng = np.random.default_rng(4)
+    a, b = rng.uniform(9, 11, (2, 2000))
+    alone, together = (
+        quantile_differences(a, b, ["p50"], 0.05, np.random.default_rng(5), together=each)["p50"].change_ci
+        for each in (1.0, 50.0)
+    )
+    assert together[1] - together[0] > 1.1 * (alone[1] - alone[0])
+
+
+def test_the_answers_of_a_recording_reach_a_comparison() -> None:
+    session = answered(*[(100, [10] * 25)] * 8)
+    run = run_of(session, in_order_of(session))
+    assert {key: each.per_answer for key, each in run.conditions.items()} == {
+        ("U", "none"): 25.0,
+        ("U~prefill", "none"): 1.0,
+    }
