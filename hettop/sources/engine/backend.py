@@ -41,6 +41,7 @@ class LoadOptions:
 class Loaded:
     """A model that is ready to run. `placed` is what is known to run it, None until that is known.
 
+    load_ns: None where it was loaded before, by others, as by a server.
     compile_ns: what compiling it took, before the load; cached: whether an earlier compilation was used instead. Both
         None where nothing is compiled.
     compiled: where the compiled model lies from which the framework's plan can be read; None where there are no plans.
@@ -50,7 +51,7 @@ class Loaded:
 
     requested: str
     placed: str | None
-    load_ns: int
+    load_ns: int | None
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     note: str = ""

@@ -65,7 +65,7 @@ class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
     backend: str
     simulated: bool
     pid: int
-    load_ns: int
+    load_ns: int | None
     first_ns: int
     placed: str | None
     note: str

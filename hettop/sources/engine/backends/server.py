@@ -80,7 +80,6 @@ class ServerBackend:
         """Opens a client for the address; no model is loaded by that. Raises HettopError: `missing`, `usage`."""
         if unit != UNIT or options.threads is not None:
             raise HettopError("unsupported-unit", f"{clean(unit)}: {NOT_ASKED}", f"use {UNIT}")
-        start = self.clock.now()
         self._httpx = self._find_httpx()
         key = os.environ.get(KEY)
         self._client = self._httpx.Client(
@@ -91,7 +90,7 @@ class ServerBackend:
             limits=self._httpx.Limits(max_connections=None, max_keepalive_connections=None),
         )
         self._address = model.rstrip("/")
-        return Loaded(unit, None, self.clock.now() - start, (), ())
+        return Loaded(unit, None, None, (), ())
 
     def answering(self, job: AnswerJob, inputs: InputOptions) -> ServerAnswers:
         """Raises HettopError: `usage` for an address on another machine, `missing` for one where nothing answers."""
