@@ -15,7 +15,7 @@ from hettop.analysis.unit_samples import Measured, in_order_of
 from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.errors import HettopError
 from hettop.session.session import Session
-from tests.streams import header
+from tests.streams import answered
 
 MS, S = 10**6, 10**9
 
@@ -77,58 +77,6 @@ def test_answers_that_have_a_level_each_seldom_prove_what_is_false() -> None:
         samples = np.repeat(levels, 120) * rng.uniform(0.999, 1.001, 70 * 120)
         proven += judge(tokens(samples, 70), budget, paced_at=None).met is True
     assert proven <= 200 * 0.05 + 5
-
-
-def answered(*answers: tuple[int, list[int]], failed: int = 0) -> Session:
-    """Answers of one unit: ms to the first token, and ms of each later token."""
-    session = Session()
-    session.fold(header(answers={}))
-    t = 0
-    for number, (first, later) in enumerate(answers):
-        whole = first + sum(later)
-        common: dict[str, Any] = {"t": t + whole * MS, "condition": "none", "phase": "steady", "answer": number}
-        for row, start, column, position in (("U~prefill", t, [first], 0), ("U", t + first * MS, later, 1)):
-            latencies = np.array(column, dtype=np.int64) * MS
-            session.fold(
-                events.Samples(
-                    **common,
-                    unit=row,
-                    t0=start,
-                    n=len(column),
-                    gap_ns=np.zeros(len(column), dtype=np.int64),
-                    lat_ns=latencies,
-                    position=position,
-                )
-            )
-        session.fold(
-            events.Answer(
-                **common,
-                unit="U",
-                t0=t,
-                end_ns=t + whole * MS,
-                chunks=1 + len(later),
-                tokens=1 + len(later),
-                first_ns=first * MS,
-                finish="length",
-            )
-        )
-        t += whole * MS
-    for number in range(failed):
-        session.fold(
-            events.Answer(
-                t=t,
-                unit="U",
-                condition="none",
-                phase="steady",
-                answer=len(answers) + number,
-                t0=t,
-                end_ns=t,
-                chunks=0,
-                finish="failed",
-                error="HTTP 429",
-            )
-        )
-    return session
 
 
 def asked(session: Session, text: str) -> Verdict:

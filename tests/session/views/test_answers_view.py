@@ -6,7 +6,7 @@ import pytest
 
 from hettop.session.session import Session
 from hettop.session.views.answers import NOW_NS, answers_view
-from tests.analysis.test_token_budgets import answered
+from tests.streams import answered
 
 MS = 10**6
 
