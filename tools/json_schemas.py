@@ -167,6 +167,7 @@ class Budget(TypedDict):
     confidence: float
     met: dict[str, bool | None]
     evidence: dict[str, Evidence]
+    of: NotRequired[str]
 
 
 class EnergyEvidence(TypedDict):
@@ -198,6 +199,8 @@ class Decide(Head):
     order: list[dict[str, Any]]
     flips: list[dict[str, Any]]
     budget: Budget | None
+    first_token_budget: NotRequired[Budget]
+    goodput: NotRequired[dict[str, float]]
     energy_budget: EnergyBudget | None
     start_up: NotRequired[dict[str, Any]]
     totals: NotRequired[dict[str, Any]]
