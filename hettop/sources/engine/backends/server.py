@@ -40,7 +40,7 @@ BEYOND = 16
 
 TOGETHER_NS = 300_000
 """Chunks closer than this were there together: queued ones are handed out as fast as the client reads, which takes up
-to 0.26 ms (P99). A model that gives 3,000 tokens per second to one reader cannot be told from that."""
+to 0.26 ms (P99). A model that gives 3,000 tokens per second to one reader looks the same."""
 
 LONGEST_ERROR = 4096
 WORDS = (
