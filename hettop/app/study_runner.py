@@ -74,7 +74,8 @@ class StudyRunner:
 
     def start(self, kind: Kind, t: int) -> Study:
         """Start it at `t` of the session; no other study may run."""
-        command = [*self._command, *kind.arguments, *model_arguments(self._model), "--stream"]
+        model = self._model if kind.name == COEXEC else replace(self._model, strict=False)  # others run on the CPU
+        command = [*self._command, *kind.arguments, *model_arguments(model), "--stream"]
         self._running = self._latest = _Running(kind, command, self._environment, t, self._guard)
         return self._running.event(t, "running")
 

@@ -23,6 +23,7 @@ from hettop.measurement.arguments import (
     add_output_options,
     add_power_option,
     add_record_option,
+    add_strict_option,
     add_token_options,
     add_units_option,
     describe,
@@ -54,6 +55,7 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
         _LIVE_EXAMPLES,
     )
     add_model_options(parser)
+    add_strict_option(parser)
     add_units_option(parser, "units to start with; several run in turns (the first available)", default=None)
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument("--demo", action="store_true", help="simulate an Apple M2; everything is marked SIMULATED")
@@ -96,6 +98,7 @@ See docs/method/statistics.md."""
 def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, "Benchmark a model without the UI.", _BENCH_EXAMPLES, _BENCH_NOTES)
     add_model_options(parser)
+    add_strict_option(parser)
     add_units_option(parser, "units to measure (all)")
     group = group_of(parser, MEASURE_GROUP)
     add_length_options(parser, BENCH_RUNS, "unit")
@@ -154,6 +157,7 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
         _DECIDE_NOTES,
     )
     add_model_options(parser, or_recording=True)
+    add_strict_option(parser)
     question = group_of(parser, "requirements")
     question.add_argument(
         "--budget", metavar="16ms@p99", help="highest latency at a percentile (P99; a bare number is ms)"

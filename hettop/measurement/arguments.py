@@ -271,6 +271,13 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
         values=tuple(arguments.input),
         hints=tuple(arguments.hint),
         seed=arguments.seed,
+        strict=bool(getattr(arguments, "strict", False)),
+    )
+
+
+def add_strict_option(parser: argparse.ArgumentParser) -> None:
+    group_of(parser, MODEL_GROUP).add_argument(
+        "--strict", action="store_true", help="fail where a unit would leave operations to the CPU (ONNX Runtime)"
     )
 
 
@@ -409,4 +416,5 @@ def model_arguments(model: ModelOptions) -> list[str]:
         words += [option, value] if value is not None else []
     for option, values in (("--shape", model.shapes), ("--input", model.values), ("--hint", model.hints)):
         words += [part for value in values for part in (option, value)]
+    words += ["--strict"] if model.strict else []
     return [*words, "--seed", str(model.seed)] if model.seed else words

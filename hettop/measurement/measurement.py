@@ -172,6 +172,7 @@ class Measurement:
             shapes=dict(setup.inputs.shapes),
             values=dict(setup.inputs.values),
             hints=dict(setup.hints),
+            strict=setup.strict,
             warmup=options.warmup,
             limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,

@@ -20,7 +20,7 @@ LONGEST_WARMUP = 1000
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The model and its inputs, as on the command line."""
+    """The model and its inputs, as on the command line. strict: whether a unit must run the whole model."""
 
     model: str = DEFAULT_MODEL
     backend: str | None = None
@@ -29,6 +29,7 @@ class ModelOptions:
     values: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     seed: int = 0
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

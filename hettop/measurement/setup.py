@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.compute_units import ALIASES, ALL_UNITS
+from hettop.compute_units import ALIASES, ALL_UNITS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
@@ -38,6 +38,7 @@ from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit,
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
+from hettop.sources.engine.providers.known import provider_of
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -63,6 +64,7 @@ class Setup:
     """`units` are the rows to measure, `available` those that "all" means here, `absent` maps the others to the reason.
 
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
+    `strict`: whether a unit that runs only a part of the model fails.
     `warnings`: what the user should know of this choice before reading any result.
     """
 
@@ -77,6 +79,7 @@ class Setup:
     hints: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, RowVariant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
+    strict: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -95,6 +98,9 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         raise HettopError(
             "usage", "--hint has no effect with ONNX Runtime", "leave out --hint, or add --backend coreml"
         )
+    if options.strict and backend != DEFAULT_BACKEND:
+        hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
+        raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
@@ -117,6 +123,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         inputs=inputs,
         function=options.function,
         hints=dict(map(_hint, options.hints)),
+        strict=options.strict,
         warnings=(
             *_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {}),
             *_thread_warnings(rows, cores),
@@ -162,6 +169,8 @@ def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tu
     if None not in reasons:
         why = "; ".join(dict.fromkeys(filter(None, reasons)))
         return DEFAULT_BACKEND, None if why == NEEDS_MACOS else why
+    if any(is_provider_unit(unit) for unit in units or ()):
+        return DEFAULT_BACKEND, None  # asked for by name
     threaded = next((unit for unit in units or () if "@" in unit), None)
     if threaded is None:
         return "coreml", None
@@ -219,6 +228,10 @@ def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | No
     except ValueError as error:
         raise HettopError("usage", clean(str(error)), hint) from error
     if name not in known:
+        provider = provider_of(name)
+        if provider is not None and f"{provider.prefix}:{provider.devices[0]}" not in known:
+            message = f"this unit cannot run here: {unit}: {provider.name} is not installed"
+            raise HettopError("unsupported-unit", message, provider.install)
         raise HettopError(
             "usage", f"unknown unit: {clean(unit)!r}", " ".join(filter(None, (_nearest_unit(unit, known), hint)))
         )
@@ -311,6 +324,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "energy": options.energy,
             "function": setup.function,
             "hints": dict(setup.hints),
+            **({"strict": True} if setup.strict else {}),
             "seed": setup.inputs.seed,
             "shapes": {name: list(shape) for name, shape in setup.inputs.shapes.items()},
             "quantiles": "numpy linear (type 7); std is population std",

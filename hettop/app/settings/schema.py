@@ -109,11 +109,11 @@ def _panel_or_none(value: Any) -> str:
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
-    from hettop.compute_units import parse_unit
+    from hettop.compute_units import is_provider_unit, parse_unit
     from hettop.sources.engine.backend import split_unit
 
     unit = parse_unit(_text(value))
-    if split_unit(unit)[0] not in CORE_ML_UNITS:
+    if split_unit(unit)[0] not in CORE_ML_UNITS and not is_provider_unit(unit):
         raise ValueError
     return unit
 

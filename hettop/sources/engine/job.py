@@ -40,6 +40,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     `unit` is set for each process by the engine. `sha256` is that of the model's file as it was read first: a unit that
     would load another file fails. None: not checked.
     With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
+    With `strict` a unit that would run only a part of the model fails.
     """
 
     backend: str
@@ -60,6 +61,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     backlog_bytes: int = 4 * MIB
     input_sets: int = INPUT_SETS
     fresh_state: bool = False
+    strict: bool = False
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

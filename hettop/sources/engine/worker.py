@@ -119,7 +119,9 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> No
     try:
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
-        options = LoadOptions(threads, job.function, partial(_tell, writer), job.hints, job.fresh_state)
+        options = LoadOptions(
+            threads, job.function, partial(_tell, writer), job.hints, fresh_state=job.fresh_state, strict=job.strict
+        )
         loaded = _load(backend, job, name, options)
         feed = backend.make_inputs(loaded.inputs, job.inputs())
     except HettopError:

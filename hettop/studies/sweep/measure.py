@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hettop.analysis.budget import Budget
+from hettop.compute_units import is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import Failure
 from hettop.format import milliseconds, percent
@@ -211,7 +212,8 @@ def make_points(
 
 def core_ml_compilations(setup: Setup, points: Sequence[Point]) -> int:
     """How many times Core ML will compile something: each point for each unit that is not ONNX Runtime's own."""
-    units = [unit for unit in setup.units if setup.backend != DEFAULT_BACKEND or split_unit(unit)[0] != CPU_UNIT]
+    others = [unit for unit in setup.units if not is_provider_unit(unit)]
+    units = [unit for unit in others if setup.backend != DEFAULT_BACKEND or split_unit(unit)[0] != CPU_UNIT]
     return len(units) * sum(point.candidate.setup is not None for point in points)
 
 

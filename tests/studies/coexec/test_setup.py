@@ -62,6 +62,8 @@ def test_suspect_power_is_no_power() -> None:
         (("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"), ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE")),
         (("CPU_ONLY", "CPU_ONLY@1", "CPU_ONLY@2", "CPU_ONLY@4"), ("CPU_ONLY@1", "CPU_ONLY@2")),
         (("CPU_ONLY", "CPU_ONLY@1"), ("CPU_ONLY@1", "CPU_ONLY")),
+        (("CPU_ONLY", "OV:CPU", "CPU_ONLY@1", "CPU_ONLY@2"), ("CPU_ONLY@1", "CPU_ONLY@2")),
+        (("CPU_ONLY", "OV:CPU", "OV:GPU", "CPU_ONLY@1"), ("CPU_ONLY", "OV:GPU")),
     ],
 )
 def test_each_kind_of_processor_takes_part_once(available: tuple[str, ...], usual: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Runs ONNX models on ONNX Runtime's engines (its own on the CPU, Core ML on a Mac), ML Programs by their translation.
+"""Runs ONNX models on ONNX Runtime's CPU engine and execution providers, ML Programs by their translation.
 
 onnxruntime is imported when a model is loaded.
 """
@@ -35,6 +35,16 @@ from hettop.sources.engine.coreml.availability import (
     units_on_request,
     why_not,
 )
+from hettop.sources.engine.providers.devices import (
+    assigned_nodes,
+    check_strict,
+    left_note,
+    listed_devices,
+    placed_on,
+    register,
+)
+from hettop.sources.engine.providers.known import Provider, provider_of
+from hettop.sources.engine.providers.probe import Found, find_providers, provider_units
 from hettop.text import clean
 
 if TYPE_CHECKING:
@@ -80,8 +90,9 @@ def _import_runtime() -> Any:
 class OnnxRuntimeBackend:
     """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N.
 
-    On a Mac the other units are ONNX Runtime's Core ML provider; what it does not take stays on the CPU, which is said.
-    find_runtime: imports onnxruntime, in the engine process.
+    On a Mac the units of Core ML are ONNX Runtime's Core ML provider; those of other execution providers are named
+    `OV:CPU`. What a provider does not take stays on the CPU, which is said.
+    find_runtime: imports onnxruntime, in the engine process. find_providers: as the function of that name.
     """
 
     name = "onnxruntime"
@@ -94,11 +105,13 @@ class OnnxRuntimeBackend:
         cache: ModelCache | None = None,
         host: Host | None = None,
         find_runtime: Callable[[], Any] = _import_runtime,
+        find_providers: Callable[[], Sequence[Found]] = find_providers,
     ) -> None:
         self.clock = clock
         self._cache = default_cache() if cache is None else cache
         self._host = this_host() if host is None else host
         self._find_runtime = find_runtime
+        self._find_providers = find_providers
         self._run: Callable[[list[str], Feed], list[Any]] = _nothing_loaded
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
@@ -106,7 +119,11 @@ class OnnxRuntimeBackend:
         self._kept = contextlib.ExitStack()  # until this process ends
 
     def units(self) -> dict[str, str | None]:
-        """By the system alone, without importing ONNX Runtime: its package for macOS has the Core ML provider."""
+        """Without importing ONNX Runtime: Core ML's by the system alone, those of providers as they were listed."""
+        return self._core_ml_units() | provider_units(self._find_providers())
+
+    def _core_ml_units(self) -> dict[str, str | None]:
+        """By the system: the package for macOS has the Core ML provider."""
         if not self._host.is_mac:
             return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
         return {unit: why_not(unit, self._host) for unit in CORE_ML_UNITS}
@@ -126,9 +143,12 @@ class OnnxRuntimeBackend:
         runtime = self._find_runtime()
         runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
+        provider = provider_of(unit)
+        if provider is not None:
+            return self._load_on_provider(runtime, path, source, unit, provider, strict=options.strict)
         if split_unit(unit)[0] == UNIT:
             return self._load_on_cpu(runtime, path, source, unit, threads)
-        return self._load_on_core_ml(runtime, path, source, unit)
+        return self._load_on_core_ml(runtime, path, source, unit, strict=options.strict)
 
     def _load_on_cpu(self, runtime: Any, path: Path, source: _Source, unit: str, threads: int | None) -> Loaded:
         own_process = psutil.Process()
@@ -141,7 +161,43 @@ class OnnxRuntimeBackend:
         notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
-    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str) -> Loaded:
+    def _load_on_provider(
+        self, runtime: Any, path: Path, source: _Source, unit: str, provider: Provider, *, strict: bool
+    ) -> Loaded:
+        """Loads the model for one device of a provider, whatever was remembered of it, and counts the nodes it got."""
+        register(runtime, provider)
+        devices = listed_devices(runtime, provider)
+        if unit not in devices:
+            here = ", ".join(devices) or "no device"
+            hint = f"run hettop doctor to look for devices again, or use {UNIT}"
+            raise HettopError("unsupported-unit", f"{unit}: {provider.name} does not list it; it has {here}", hint)
+        options = _session_options(runtime, None)
+        options.add_session_config_entry(onnx_core_ml.RECORD_ASSIGNMENT, "1")
+        options.add_provider_for_devices([devices[unit]], {})
+        try:
+            session, load_ns = self._open(runtime, path, source, options, None)
+        except HettopError as error:
+            hint = error.hint or f"{provider.name} cannot run this model; use {UNIT}"
+            raise HettopError(error.kind, error.message, hint) from error
+        outputs = self._take(session, path, source)
+        assigned = assigned_nodes(session, provider.ep)
+        if strict:
+            check_strict(
+                provider.name, None if assigned is None else assigned.taken, 0 if assigned is None else assigned.all
+            )
+        version = clean(str(devices[unit].ep_metadata.get("version", "")), 40)
+        named = f"{provider.name} {version}" if version else ""
+        notes = (*source.notes(session, TRANSLATED), named, left_note(assigned))
+        return Loaded(
+            unit,
+            placed_on(provider, unit, assigned),
+            load_ns,
+            self._inputs,
+            outputs,
+            "; ".join(filter(None, notes)),
+        )
+
+    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str, *, strict: bool) -> Loaded:
         if onnx_core_ml.PROVIDER not in runtime.get_available_providers():
             raise HettopError(
                 "unsupported-unit",
@@ -158,14 +214,17 @@ class OnnxRuntimeBackend:
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
             outputs = self._take(session, path, source)
             counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))
+        if strict:
+            counts = {} if counted.share is None else counted.share.counts
+            check_strict("Core ML", counts.get(onnx_core_ml.PROVIDER, 0) if counts else None, sum(counts.values()))
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
         notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _open(
-        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]
+        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any] | None
     ) -> tuple[Any, int]:
-        """The session, and how long making it took, in ns."""
+        """The session, and how long making it took, in ns. providers: None if the options name a device."""
         start = self.clock.now()
         try:
             # Without its fallback: a provider that fails is to fail, not to become another one.
@@ -188,8 +247,8 @@ class OnnxRuntimeBackend:
         except ValueError as error:
             raise HettopError("unsupported-unit", clean(str(error))) from error
         threads = options.threads if threads is None else threads
-        known = self.units()
-        why = known.get(name, NOT_HERE)
+        provider = provider_of(name)
+        why = None if provider is not None else self._core_ml_units().get(name, NOT_HERE)
         if why is not None:
             raise HettopError("unsupported-unit", f"{clean(unit)}: {why}", f"use {UNIT}, or {UNIT}@N for N threads")
         if threads is not None and name != UNIT:
