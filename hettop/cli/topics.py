@@ -19,12 +19,15 @@ A unit is a Core ML compute-unit setting that a model is loaded with. Names are 
   ALL            .all                 Core ML chooses
   all                                 every unit of this machine
   CPU_ONLY@2     cpu@2                two threads (ONNX Runtime)
+  OV:CPU         ov:cpu               a device of an execution provider (ONNX Runtime);
+                                      HETTOP_PROVIDERS=none leaves all of them out
 
 A unit is a permission: Core ML decides per operation and may run all of CPU_AND_NE on the CPU. The column `runs on`
 shows what is known to have run the model, from a compute plan or a power counter; it is empty if unknown.
 
 On a Mac, Core ML runs .mlpackage and .mlmodel files, and ONNX Runtime runs .onnx files. On other systems ONNX Runtime
-runs all of them on the CPU. `hettop --demo` simulates an Apple M2. `hettop doctor` lists the units of this machine.
+runs all of them, on the CPU or on execution providers. `hettop --demo` simulates an Apple M2. `hettop doctor` lists the
+units of this machine, and execution providers to install.
 """
 
 PHASES = """
