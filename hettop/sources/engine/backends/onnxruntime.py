@@ -39,9 +39,8 @@ from hettop.sources.engine.providers.devices import (
     assigned_nodes,
     check_strict,
     left_note,
-    listed_devices,
     placed_on,
-    register,
+    select_device,
 )
 from hettop.sources.engine.providers.known import Provider, provider_of
 from hettop.sources.engine.providers.probe import Found, find_providers, provider_units
@@ -165,15 +164,8 @@ class OnnxRuntimeBackend:
         self, runtime: Any, path: Path, source: _Source, unit: str, provider: Provider, *, strict: bool
     ) -> Loaded:
         """Loads the model for one device of a provider, whatever was remembered of it, and counts the nodes it got."""
-        register(runtime, provider)
-        devices = listed_devices(runtime, provider)
-        if unit not in devices:
-            here = ", ".join(devices) or "no device"
-            hint = f"run hettop doctor to look for devices again, or use {UNIT}"
-            raise HettopError("unsupported-unit", f"{unit}: {provider.name} does not list it; it has {here}", hint)
         options = _session_options(runtime, None)
-        options.add_session_config_entry(onnx_core_ml.RECORD_ASSIGNMENT, "1")
-        options.add_provider_for_devices([devices[unit]], {})
+        device = select_device(runtime, provider, unit, options)
         try:
             session, load_ns = self._open(runtime, path, source, options, None)
         except HettopError as error:
@@ -185,7 +177,7 @@ class OnnxRuntimeBackend:
             check_strict(
                 provider.name, None if assigned is None else assigned.taken, 0 if assigned is None else assigned.all
             )
-        version = clean(str(devices[unit].ep_metadata.get("version", "")), 40)
+        version = clean(str(device.ep_metadata.get("version", "")), 40)
         named = f"{provider.name} {version}" if version else ""
         notes = (*source.notes(session, TRANSLATED), named, left_note(assigned))
         return Loaded(

@@ -83,6 +83,25 @@ def listed_devices(runtime: Any, provider: Provider) -> dict[str, Any]:
     return found
 
 
+RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
+
+
+def select_device(runtime: Any, provider: Provider, unit: str, options: Any) -> Any:
+    """Sets in `options` that a session runs on this device and records its nodes; returns the device as listed now.
+
+    Raises HettopError: as `register` does, and `unsupported-unit` if the device is not there.
+    """
+    register(runtime, provider)
+    devices = listed_devices(runtime, provider)
+    if unit not in devices:
+        here = ", ".join(devices) or "no device"
+        hint = "run hettop doctor to look for devices again, or use CPU_ONLY"
+        raise HettopError("unsupported-unit", f"{unit}: {provider.name} does not list it; it has {here}", hint)
+    options.add_session_config_entry(RECORD_ASSIGNMENT, "1")
+    options.add_provider_for_devices([devices[unit]], {})
+    return devices[unit]
+
+
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """How many nodes each provider got, in how many groups, and which kinds of operations others than `ep` got."""
