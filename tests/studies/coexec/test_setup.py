@@ -11,7 +11,7 @@ from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
 from hettop.measurement.options import ModelOptions
 from hettop.studies.coexec.options import usual_units
-from hettop.studies.coexec.setup import energy, prepare_units
+from hettop.studies.coexec.setup import energy, make_job, prepare_units
 from tests.studies.coexec.test_measure import RESULT
 
 S = 10**9
@@ -79,3 +79,9 @@ def test_a_capture_is_no_power_of_these_units() -> None:
 
 def replace_source(event: Power) -> Power:
     return msgspec.structs.replace(event, source="file")
+
+
+def test_strict_reaches_the_workers() -> None:
+    options = ModelOptions(model="mobilenetv2:32x32", strict=True)
+    setup = prepare_units(options, ("CPU_ONLY@1", "CPU_ONLY@2"), 2)
+    assert make_job(setup, options, duration_ns=None, warmup=1, depth=2, powered=False).work.strict
