@@ -20,7 +20,7 @@ import msgspec
 
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
-from hettop.processes.call import call
+from hettop.processes.call import ChildLostError, call
 from hettop.processes.child_process import module_command
 from hettop.sources.engine.providers.known import PROVIDERS, Hardware, Provider, provider_of, this_hardware
 from hettop.text import clean
@@ -170,9 +170,13 @@ def find_providers(
 def _asked(provider: Provider, version: str, ask: Ask) -> Found:
     try:
         devices = ask(provider)
+    except ChildLostError as error:
+        message = f"{provider.name} was lost while it was loaded: {error.ending}"
+        package = provider.package or "onnxruntime-gpu"
+        hint = f"pip install --upgrade {package}, or update the driver; {VARIABLE}=none leaves all providers out"
+        return Found(prefix=provider.prefix, version=version, error=message, hint=hint)
     except HettopError as error:
-        hint = error.hint or f"run hettop doctor to try again; {VARIABLE}=none leaves all providers out"
-        return Found(prefix=provider.prefix, version=version, error=error.message, hint=hint)
+        return Found(prefix=provider.prefix, version=version, error=error.message, hint=error.hint)
     if not devices:
         return Found(prefix=provider.prefix, version=version, error=f"{provider.name} lists no device on this machine")
     return Found(prefix=provider.prefix, version=version, devices=devices)
@@ -209,6 +213,7 @@ def provider_units(found: Sequence[Found]) -> dict[str, str | None]:
             continue
         units |= {device.unit: None for device in each.devices}
         for kind in provider.devices:
-            missing = each.error or f"{provider.name} has no {'device' if provider.numbered else kind} here"
+            failed = f"{each.error} (hettop doctor shows a fix)" if each.hint else each.error
+            missing = failed or f"{provider.name} has no {'device' if provider.numbered else kind} here"
             units.setdefault(f"{provider.prefix}:{kind}", missing)
     return units

@@ -74,7 +74,7 @@ def test_units_are_the_devices_that_were_listed_and_reasons_for_the_others(tmp_p
         "OV:CPU": None,
         "OV:GPU": None,
         "OV:NPU": "OpenVINO has no NPU here",
-        "CUDA:0": "CUDA failed to load: no driver",
+        "CUDA:0": "CUDA failed to load: no driver (hettop doctor shows a fix)",
     }
 
 

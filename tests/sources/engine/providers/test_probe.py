@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.sources.engine.providers.devices import listed_devices, register
+from hettop.sources.engine.providers.devices import assigned_nodes, check_strict, listed_devices, placed_on, register
 from hettop.sources.engine.providers.known import Hardware, Provider, provider_of
 from hettop.sources.engine.providers.probe import (
     Device,
@@ -106,21 +106,31 @@ def test_a_provider_without_devices_has_units_with_the_reason(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("code", "ending"),
     [
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "probe of OpenVINO"),
-        ("import sys; sys.exit(3)", "probe of OpenVINO"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGABRT)", "killed by SIGABRT"),
+        ("import sys; sys.exit(3)", "exited with status 3"),
     ],
 )
-def test_a_provider_that_crashes_while_it_loads_is_a_row_with_a_way_out(code: str, words: str, tmp_path: Path) -> None:
+def test_a_provider_that_crashes_while_it_loads_is_a_row_with_a_way_out(code: str, ending: str, tmp_path: Path) -> None:
     def ask(provider: Provider) -> tuple[Device, ...]:
         return ask_child(provider, [sys.executable, "-c", code])
 
     (found,) = look(tmp_path / "p.json", ask)
     assert found.devices == ()
-    assert words in found.error
-    assert "hettop doctor" in found.hint
+    assert found.error.startswith("OpenVINO was lost while it was loaded: ")
+    assert ending in found.error
+    assert "pip install --upgrade onnxruntime-ep-openvino" in found.hint
     assert "HETTOP_PROVIDERS=none" in found.hint
+    assert provider_units([found])["OV:CPU"] == f"{found.error} (hettop doctor shows a fix)"
+
+
+def test_an_error_of_a_provider_keeps_its_own_fix(tmp_path: Path) -> None:
+    def ask(_provider: Provider) -> tuple[Device, ...]:
+        raise HettopError("load", "OpenVINO failed to load: libx.so is missing", "install the driver")
+
+    (found,) = look(tmp_path / "p.json", ask)
+    assert (found.error, found.hint) == ("OpenVINO failed to load: libx.so is missing", "install the driver")
 
 
 def test_a_provider_that_hangs_is_given_up() -> None:
@@ -141,6 +151,13 @@ def test_devices_are_named_by_kind_or_by_number() -> None:
         if (provider := provider_of(f"{prefix}:"))
     }
     assert named == {"OV": ["OV:CPU", "OV:GPU", "OV:GPU:1"], "CUDA": ["CUDA:0", "CUDA:1"], "QNN": [], "MLX": []}
+
+
+def test_where_the_assignment_is_not_reported_nothing_is_claimed() -> None:
+    assert assigned_nodes(object(), "OpenVINOExecutionProvider") is None
+    assert placed_on(openvino(), "OV:CPU", None) is None
+    with pytest.raises(HettopError, match="it is not known which nodes it runs"):
+        check_strict("OpenVINO", None, 0)
 
 
 # -- plug-ins --------------------------------------------------------------------------------------------------------
