@@ -26,7 +26,7 @@ BOTH = ("--units", "cpu,ov:cpu")
 
 def run(*arguments: str) -> Any:
     done = hettop(*arguments, "--json", HETTOP_PROVIDERS="OV")
-    assert done.returncode in (0, 5), done.stderr  # 5: undecided
+    assert done.returncode in (0, 4), done.stderr  # 4: undecided
     return json.loads(done.stdout)
 
 
@@ -54,6 +54,20 @@ def test_coexec_shares_a_stream_between_both(tmp_path: Path) -> None:
     found = run("coexec", three_nodes(tmp_path / "m.onnx"), "--units", "cpu@1,ov:cpu", "--duration", "2s")
     assert [unit["unit"] for unit in found["units"]] == ["CPU_ONLY@1", "OV:CPU"]
     assert all(unit["together_per_s"] > 0 for unit in found["units"])
+
+
+def test_decide_judges_both_units(tmp_path: Path) -> None:
+    found = run("decide", three_nodes(tmp_path / "m.onnx"), *BOTH, "-n", "30", "--power", "none")
+    assert [row["unit"] for row in found["conditions"]] == ["CPU_ONLY", "OV:CPU"]
+    assert not found["failed"]
+    assert not found["unmeasured"]
+
+
+def test_a_plan_runs_on_it_and_answers_as_the_cpu(tmp_path: Path) -> None:
+    path = three_nodes(tmp_path / "m.onnx")
+    ran = run("plan", path, "--units", "cpu@1,ov:cpu", "--slices", "OV:CPU_1", "--run", "-n", "5")["run"]
+    assert set(ran["alone_ms"]) == {"CPU_ONLY@1", "OV:CPU"}
+    assert (ran["reference"], ran["outputs_equal"]) == ("CPU_ONLY@1", True)
 
 
 def test_doctor_lists_its_device_and_version() -> None:
