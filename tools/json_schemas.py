@@ -106,6 +106,7 @@ class Bench(Head):
     tokens: NotRequired[Tokens]
     beside: NotRequired[list[BesideRow]]
     skipped: NotRequired[dict[str, int]]
+    crc_errors: NotRequired[int]
     studies: NotRequired[list[RecordedStudy]]
 
 
@@ -184,6 +185,7 @@ class Decide(Head):
     conditions: list[Statistics]
     protocol: NotRequired[Protocol]
     skipped: NotRequired[dict[str, int]]
+    crc_errors: NotRequired[int]
     swift: str | None
     python: str | None
     text: str
@@ -273,6 +275,7 @@ class Verify(Head):
     joined: int
     keyframes: int
     crc_errors: int
+    uncovered_bytes: int
     keyframe_errors: int
     wrong_totals: int
     ended: bool

@@ -44,7 +44,7 @@ class ReplayFeed:
         self._clock = clock or RealClock()
         self._speed = speed
         self._playing = True
-        self._notices: list[Notice] = []
+        self._notices = [_changed(self._player.crc_errors)] if self._player.crc_errors else []
         self._played_from: int | None = None  # None until the first frame, so that the requested moment is shown
         self._verdicts = verdicts or VerdictCache()
         self._overview = self._player.overview()
@@ -275,3 +275,7 @@ class Selecting:
         if self._reader.done:
             self._units = self._reader.units
         return self._reader.done
+
+
+def _changed(crc_errors: int) -> Notice:
+    return Notice(f"{crc_errors:,} checksums do not match: the recording was changed; run hettop verify", "warning")

@@ -92,10 +92,12 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped", eq=False):
 class End(Event, frozen=True, kw_only=True, tag="end", eq=False):
     """A clean close: why, and how many samples and dropped samples there were.
 
-    `crc32` covers all bytes, line feeds included, after the last keyframe line (or from the file's start).
+    `crc32` covers all bytes, line feeds included, after the last keyframe line (or from the file's start), and
+    `line_crc32`, the last field, the end's own line up to that field.
     """
 
     why: Text = ""
     samples: Count | None = None
     dropped: Count | None = None
     crc32: Count | None = None
+    line_crc32: Count | None = None
