@@ -78,6 +78,14 @@ class Change(TypedDict):
     ci: Interval
 
 
+class InterruptedUnit(TypedDict):
+    unit: str
+    stops: int
+    stopped_s: float
+    sleeps: int
+    slept_s: float
+
+
 class BesideRow(TypedDict):
     unit: str
     variant: str
@@ -105,6 +113,7 @@ class Bench(Head):
     protocol: NotRequired[Protocol]
     tokens: NotRequired[Tokens]
     beside: NotRequired[list[BesideRow]]
+    interruptions: NotRequired[list[InterruptedUnit]]
     skipped: NotRequired[dict[str, int]]
     crc_errors: NotRequired[int]
     studies: NotRequired[list[RecordedStudy]]

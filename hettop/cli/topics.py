@@ -34,7 +34,7 @@ All samples are kept; only steady ones count in percentiles, means and spikes.
   warmup       the calls after it (10, or --warmup)
   steady       all further calls
   resume       the first call after a pause or after another unit ran
-  transition   calls while a change of load is not yet confirmed
+  transition   calls while a change of load is not yet confirmed, or around a stop of the process
 """
 
 PERCENTILES = """

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from hettop.events.base import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
-from hettop.events.inference import Engine, Outputs, Plan, Samples, Usage
+from hettop.events.inference import Engine, Interrupted, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
 from hettop.events.machine import Baseline, Canary, Frame, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
@@ -33,6 +33,7 @@ AnyEvent = (
     | Load
     | Canary
     | Usage
+    | Interrupted
     | Frame
     | Study
     | Mark

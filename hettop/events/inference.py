@@ -81,6 +81,17 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     error: Failure | None = None
 
 
+class Interrupted(Event, frozen=True, kw_only=True, tag="interrupted", eq=False):
+    """A unit's process did not run for about `ns` (0: not known): it was `stopped` (Ctrl-Z), or the machine `asleep`.
+
+    Its samples around that moment are in phase `transition`, and the next one is a `resume`.
+    """
+
+    unit: Text
+    why: Text
+    ns: Nanoseconds = 0
+
+
 COLLECTED, FAULTED_MAJOR, FAULTED_MINOR, SWITCHED = 1, 2, 4, 8
 """Bits of what a stretch of `Usage.spans` was charged with."""
 

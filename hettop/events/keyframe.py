@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import LARGEST_EXACT, NO_LOAD, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Runs, Text
-from hettop.events.inference import Engine, Outputs, Plan
+from hettop.events.inference import Engine, Interrupted, Outputs, Plan
 from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study
@@ -256,7 +256,8 @@ class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     `hettop.session.unit.Unit` is this with what events do to it.
 
     `apart` counts the samples of every phase that does not enter the distribution. `since_ns` is when the state was
-    entered, `stretch_ns` where the steady samples began of which the last one is a part.
+    entered, `stretch_ns` where the steady samples began of which the last one is a part. `stops` and
+    `sleeps` count interruptions of its process, `stopped_ns` and `slept_ns` are how long they lasted in all.
     """
 
     unit: Text
@@ -282,6 +283,10 @@ class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     last_load: Text | None = None
     last_thermal: Text | None = None
     stretch_ns: Nanoseconds | None = None
+    stops: Count = 0
+    stopped_ns: Nanoseconds = 0
+    sleeps: Count = 0
+    slept_ns: Nanoseconds = 0
 
 
 class LevelDrift(Event, frozen=True, kw_only=True, tag="drift", eq=False):
@@ -320,6 +325,7 @@ LogEvent = (
     | Study
     | Mark
     | Dropped
+    | Interrupted
     | End
     | LevelDrift
     | PowerOverlap

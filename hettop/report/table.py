@@ -13,6 +13,7 @@ from hettop.report.notes import (
     drift_notes,
     energy_interval,
     gap_blocks,
+    interruption_notes,
     power_notes,
     protocol_notes,
     spread_notes,
@@ -48,7 +49,7 @@ def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Bloc
     yield from gap_blocks(rows)
     for text in dict.fromkeys(_failures(rows)):
         yield Paragraph(text, "error")
-    first = (*clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
+    first = (*interruption_notes(session), *clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
     then = (*token_notes(session, rows), *beside_notes(session), *power_notes(session, rows))
     yield Items(list(dict.fromkeys([*first, *then, *_unit_notes(session), *cause_notes(session), *_notes(rows)])))
 

@@ -14,7 +14,7 @@ from hettop import events
 from hettop.events import AnyEvent, Failure, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
 from hettop.format import clock, milliseconds, percent
 from hettop.session.spikes import RECENT
-from hettop.units import NS_PER_MS
+from hettop.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
     from hettop.session.session import Session
@@ -53,6 +53,8 @@ def log_event(event: AnyEvent) -> LogEvent | None:  # noqa: PLR0911 - a case for
         case events.Study() if event.state != "running":  # its start and progress are shown on the screen of studies
             return msgspec.structs.replace(event, arguments=[], found=None, error=_brief(event.error))
         case events.Baseline() | events.Control() | events.Advice() | events.Mark() | events.Dropped() | events.End():
+            return event
+        case events.Interrupted():
             return event
     return None
 
@@ -98,6 +100,9 @@ def _words(event: LogEvent) -> tuple[str, str]:  # noqa: PLR0911, PLR0912 - a ca
             return "info", f"mark: {event.text}" if event.text else "mark"
         case events.Dropped():
             return "warning", f"{event.n} samples dropped: {event.why}"
+        case events.Interrupted():
+            what = "the machine slept" if event.why == "asleep" else f"the process of {event.unit} was stopped"
+            return "warning", what + (f" for about {event.ns / NS_PER_S:.1f} s" if event.ns else "")
         case events.End():
             return "info", f"end: {event.why}" if event.why else "end"
         case LevelDrift():

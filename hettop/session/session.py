@@ -255,6 +255,11 @@ class Session:
                 unit.broke_off()
 
     @_fold.register
+    def _(self, event: events.Interrupted) -> None:
+        if event.unit in self.units:
+            self.units[event.unit].interrupted(event)
+
+    @_fold.register
     def _(self, event: events.End) -> None:
         self.ended = event
 
