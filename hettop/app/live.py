@@ -18,6 +18,7 @@ from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
 from hettop.measurement.user_files import output_folders, unused_path
+from hettop.processes.cpus import usable_threads
 from hettop.record.writer import Closed
 from hettop.report.page import Block
 from hettop.session.session import Session
@@ -190,7 +191,7 @@ class LiveFeed:
                 what=what,
                 level=there[what].level if what in there else 0,
                 duty_percent=there[what].duty_percent if what in there else 100,
-                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * (os.cpu_count() or 1),
+                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * usable_threads(),
                 reason=reason,
             )
             for what, reason in self._kinds_of_load.items()

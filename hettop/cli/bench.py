@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -37,6 +36,7 @@ from hettop.measurement.setup import (
     prepare_tokens,
     with_closed_loop,
 )
+from hettop.processes.cpus import usable_threads
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics
@@ -82,7 +82,7 @@ def _check_reachable(threshold: Threshold, options: MeasureOptions, *, tokens: b
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
-    options, cores, units = model_options(arguments), os.cpu_count() or 1, arguments.units
+    options, cores, units = model_options(arguments), usable_threads(), arguments.units
     if about_tokens(arguments):
         return token_setup(arguments, options, units, cores)
     setup = prepare(options, units, cores)

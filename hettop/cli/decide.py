@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import time
@@ -42,6 +41,7 @@ from hettop.measurement.headless import Headless
 from hettop.measurement.options import DEFAULT_MODEL, DEFAULT_WARMUP, MeasureOptions, under_protocol
 from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
+from hettop.processes.cpus import usable_threads
 from hettop.record.defects import Report
 from hettop.report.anonymize import anonymous_document
 from hettop.report.document import to_json
@@ -172,7 +172,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     options = _measure_options(question, arguments)
     if arguments.model == DEFAULT_MODEL:
         print_note(f"no recording or model file named: measuring {DEFAULT_MODEL}")
-    setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), os.cpu_count() or 1)
+    setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), usable_threads())
     question = replace(question, load=question.load or "none")
     progress = progress_line()
     began_ns = time.monotonic_ns()

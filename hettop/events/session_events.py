@@ -12,12 +12,15 @@ from hettop.events.base import Count, Event, Nanoseconds, Ratio, Text
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine and the software on it, as far as known.
 
-    `warnings`: what about them distorts measurements, or kept the usual backend from being used.
+    `cpus` that the process was restricted to (`0-3,8`), None: all; `cpu_quota` of its control group, in CPUs, None: no
+    limit. `warnings`: what about them distorts measurements, or kept the usual backend from being used.
     """
 
     chip: Text | None = None
     os: Text | None = None
     cores: Count | None = None
+    cpus: Text | None = None
+    cpu_quota: Ratio | None = None
     memory_mb: Count | None = None
     python: Text | None = None
     hettop: Text | None = None

@@ -5,7 +5,6 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -33,6 +32,7 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
+from hettop.processes.cpus import usable_threads
 from hettop.session.tokens import MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
@@ -136,13 +136,13 @@ def _thread_warnings(rows: Sequence[str], cores: int) -> Iterator[str]:
     for row in rows:
         threads = split_unit(row)[1]
         if threads is not None and threads > cores:
-            yield f"more threads than the {cores} cores of this machine: {row}"
+            yield f"more threads than the {cores} CPUs that this process may use: {row}"
 
 
 def load_warnings(load: str, cores: int) -> list[str]:
     """A warning for each part of a competing load that has more workers than the machine has cores."""
     return [
-        f"more workers than the {cores} cores of this machine: {part}"
+        f"more workers than the {cores} CPUs that this process may use: {part}"
         for part in parse_load(load)
         if part.what in PER_CORE and part.level > cores
     ]
@@ -280,7 +280,7 @@ SIMULATED_CHIP = "simulated Apple M2"
 
 def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
     """The first event of a measurement that begins at `wall`."""
-    host, cores = describe_host(), os.cpu_count() or 1
+    host, cores = describe_host(), usable_threads()
     host = msgspec.structs.replace(
         host,
         warnings=[*host.warnings, *setup.warnings, *(() if setup.simulated else load_warnings(options.load, cores))],

@@ -15,6 +15,7 @@ import psutil
 
 from hettop import events
 from hettop.processes.command import command_output
+from hettop.processes.cpus import usable_cpus
 from hettop.sources.macos import macos_version
 from hettop.text import clean
 from hettop.version import __version__
@@ -43,17 +44,23 @@ def describe_host(system: str = sys.platform, run: Run = command_output) -> even
 
     `system` as `sys.platform` names it.
     """
-    mode = power_mode(system, run)
+    mode, usable = power_mode(system, run), usable_cpus()
     return events.Host(
         chip=chip_name(system, Path("/proc/cpuinfo"), run),
         os=clean(_operating_system(system)),
         cores=psutil.cpu_count(),
+        cpus=usable.restricted_to,
+        cpu_quota=usable.quota,
         memory_mb=psutil.virtual_memory().total >> 20,
         python=platform.python_version(),
         hettop=__version__,
         frameworks=_versions(),
         power_mode=mode,
-        warnings=[ROSETTA] * is_translated(system, run) + [LOW_POWER] * (mode == "low power"),
+        warnings=[
+            *[ROSETTA] * is_translated(system, run),
+            *[LOW_POWER] * (mode == "low power"),
+            *usable.warnings,
+        ],
     )
 
 

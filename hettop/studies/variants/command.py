@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup
 from hettop.models.cache import default_cache
 from hettop.models.precision import VariantJob
+from hettop.processes.cpus import usable_threads
 from hettop.studies.output import StudyOutput
 from hettop.studies.rounds import (
     INTERRUPTED,
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             output.progress.show(f"writing the model in {job.precision} …")
             write_in_child(job)
 
-        cores, cache = os.cpu_count() or 1, default_cache()
+        cores, cache = usable_threads(), default_cache()
         setup, variants = make_variants(
             model_options(arguments), arguments.units, cores, precisions, cache, write=write
         )
