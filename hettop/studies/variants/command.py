@@ -68,7 +68,8 @@ def _measure(setup: Setup, variants: list[Variant], rounds: Rounds, output: Stud
         output.finish(result, lambda: {**head, **result.document()}, title, interrupted=interrupted)
         sys.stdout.flush()
         print_recordings(rounds.trials)
-    return exit_code([each.statistics for each in measured], interrupted, output)
+    made = [each.statistics for each in measured if not each.reference]
+    return exit_code(made or [each.statistics for each in measured], interrupted, output)
 
 
 def measured_variants(
