@@ -153,6 +153,12 @@ def _checked_file(name: str) -> Path:
             f"{clean(name)} is a compiled model, which has no public format",
             "pass the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
         )
+    if suffix == ".ort":
+        raise HettopError(
+            "format",
+            f"{clean(name)} is in ONNX Runtime's own format, which does not describe its operations",
+            "pass the .onnx file it was made from",
+        )
     if suffix in CORE_ML_SUFFIXES:
         return _checked_core_ml(path, name, status)
     if stat.S_ISDIR(status.st_mode):
