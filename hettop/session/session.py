@@ -16,6 +16,7 @@ from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
 from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, ends_turn
 from hettop.session.energy import Energy
+from hettop.session.history import LONGEST_TEXT, History
 from hettop.session.log import log_event
 from hettop.session.studies import Studies
 from hettop.session.unit import Unit, new_unit, restored_unit
@@ -27,7 +28,7 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
-FOLD = 2
+FOLD = 3
 """Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
 keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
@@ -62,6 +63,7 @@ class Session:
         self.canary = CanaryFold()
         self.comparisons = RecentComparisons()
         self.studies = Studies()
+        self.history = History()
         self.log: deque[LogEvent | LogEntry] = deque(maxlen=LOG_LENGTH)
         self.samples = 0
         self.dropped = 0
@@ -148,8 +150,13 @@ class Session:
         if event.unit != self._in_turn:
             self._turn, self._in_turn = self._turn + 1, event.unit
         condition.turns.begin(self._turn, condition.wall.n, event.t0)
+        spikes = condition.spikes
         condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
+        self.history.unit(event.unit).add(
+            ends, event.lat_ns, condition.spikes - spikes, lambda: condition.thresholds.exceeded(ends, event.lat_ns)
+        )
         if (news := condition.drift.news()) is not None:
+            self.history.mark(news.known_ns, "drift", event.unit)
             self.log.append(
                 LevelDrift(
                     t=news.known_ns,
@@ -181,8 +188,10 @@ class Session:
     @_fold.register
     def _(self, event: events.Control) -> None:
         self.control = event
+        self.history.mark(event.t, "control", event.units[0] if event.action == "switch" and event.units else "")
         if event.action == "reset":
             self.conditions.clear()
+            self.history.reset()
             self.canary.reset()
             for unit in self.units.values():
                 unit.broke_off()
@@ -194,6 +203,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Load) -> None:
+        if event.condition != self.load:
+            self.history.loads.append((event.t, event.condition[:LONGEST_TEXT]))
         self.load = event.condition
         self.canary.load(event)
         self.causes.load(event)
@@ -246,6 +257,10 @@ class Session:
     def _(self, event: events.Study) -> None:
         for name, why in self.studies.add(event).items():
             self.log.append(WorkerLeft(t=event.t, unit=name, error=why))
+
+    @_fold.register
+    def _(self, event: events.Mark) -> None:
+        self.history.mark(event.t, "mark", event.text)
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
@@ -306,6 +321,7 @@ class Session:
             studies=self.studies.state(),
             log=[entry for entry in self.log if isinstance(entry, LogEntry)],
             log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            history=self.history.state(),
             fold=FOLD,
         )
 
@@ -338,6 +354,7 @@ class Session:
         session.log.extend([*keyframe.log, *keyframe.log_events])
         session.units = {state.unit: restored_unit(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)
+        session.history = History.restored(keyframe.history)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
         return session

@@ -129,6 +129,10 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.theme = chosen
 
     @property
+    def _braille(self) -> bool:
+        return self.preferences.braille and not self.ascii_only
+
+    @property
     def _showing(self) -> list[Shows]:
         panels = (self._latency, self._timeline, self._units, self._events, self._power, self._host)
         parts = (self._header, *panels, self._event_line, self._scrub)
@@ -265,13 +269,14 @@ class HettopApp(Measuring, Replaying, Arranging):
             window_ns=self.window_s * NS_PER_S,
             unit=self.unit,
             histogram_columns=self._latency.columns,
-            timeline_slots=self._timeline.columns,
+            timeline_slots=self._timeline.columns * (2 if self._braille else 1),
             violin_columns=self._units.violin_columns,
             power_slots=self._power.columns,
             conditions=self.page_screen is not None,
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
+            all_units=self.all_units,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)
@@ -281,7 +286,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
-            braille=self.preferences.braille and not self.ascii_only,
+            braille=self._braille,
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
             verdict=feed.verdict() if isinstance(self.page_screen, VerdictScreen) else None,

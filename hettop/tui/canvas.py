@@ -11,6 +11,8 @@ _BRAILLE = 0x2800
 # Unicode numbers the dots of a braille cell down the left column, down the right one, then the lowest two.
 _BRAILLE_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 _EIGHTHS = len(glyphs.EIGHTHS) - 1
+# Every second dot of a column, other ones in its neighbours; for canvases of up to 1,024 dots.
+_SPARSE = (int("01" * 512, 2), int("10" * 512, 2))
 
 
 class Canvas:
@@ -32,6 +34,11 @@ class Canvas:
         bottom, top = max(bottom, 0), min(top, self.high)
         if 0 <= x < self.wide and bottom < top:
             self._dots[x] |= (1 << top) - (1 << bottom)
+
+    def sparse_column(self, x: int, top: int) -> None:
+        """Set every second dot below `top`, in a pattern like a chess board's."""
+        if 0 <= x < self.wide:
+            self._dots[x] |= _SPARSE[x % 2] & ((1 << min(max(top, 0), self.high)) - 1)
 
     def line(self, x0: int, y0: int, x1: int, y1: int) -> None:
         """Set the dots of a line without gaps between two dots."""

@@ -15,6 +15,9 @@ from hettop.session.views.structs import (
     HeaderView,
     LatencyView,
     SessionView,
+    TimelineLane,
+    TimelineLoad,
+    TimelineMark,
     TimelineSlot,
     TimelineView,
     UnitRow,
@@ -76,7 +79,7 @@ LATENCY = LatencyView(
 
 
 def slot(p90_ms: float, max_ms: float, *, spike: bool = False) -> TimelineSlot:
-    return TimelineSlot(p90_ms=p90_ms, max_ms=max_ms, spike=spike, unit="CPU_AND_NE")
+    return TimelineSlot(p50_ms=0.9 * p90_ms, p90_ms=p90_ms, max_ms=max_ms, spike=spike)
 
 
 SLOTS = (
@@ -88,13 +91,13 @@ SLOTS = (
     *[slot(2.3 + 0.1 * (i % 3), 2.7 + 0.1 * (i % 4)) for i in range(18)],
 )
 
+LANE = TimelineLane(unit="CPU_AND_NE", slots=SLOTS, p90_ms=2.37, threshold_ms=4.0, spikes=2)
 TIMELINE = TimelineView(
     window_ns=30 * SECOND,
     slot_ns=SECOND // 2,
-    slots=SLOTS,
-    threshold_ms=4.0,
+    lanes=(LANE,),
     spikes=2,
-    marks=((30, "mark"), (44, "load")),
+    marks=(TimelineMark(30, "mark"), TimelineMark(44, "control", "CPU_AND_NE")),
 )
 
 
@@ -232,7 +235,7 @@ DOUBTFUL = replace(
 EMPTY = SessionView(
     header=replace(HEADER, model="", units=(), rate_per_s=None, samples=0, elapsed_ns=0, chip=None, simulated=False),
     latency=LatencyView(None, 30 * SECOND, 0, (0,) * 60, 0.0, 1.0, 0, None, None, None, None, None),
-    timeline=TimelineView(30 * SECOND, SECOND // 2, (None,) * 60, None, 0, ()),
+    timeline=TimelineView(30 * SECOND, SECOND // 2, (), None),
     units=UnitsView((), 0.0, 1.0, ()),
     power=replace(NO_POWER, state=None, reason="", fix=""),
     host=None,
@@ -271,7 +274,12 @@ def hostile_view() -> SessionView:
     return SessionView(
         header=replace(HEADER, model=HOSTILE, chip=HOSTILE, units=(HOSTILE,), mode=HOSTILE, load=HOSTILE),
         latency=replace(LATENCY, unit=HOSTILE),
-        timeline=replace(TIMELINE, marks=((30, "\x1b"), (31, HOSTILE)), slots=(slot(2.0, 3.0),) * 60),
+        timeline=replace(
+            TIMELINE,
+            lanes=(replace(LANE, unit=HOSTILE, slots=(slot(2.0, 3.0),) * 60), replace(LANE, unit="\x1b")),
+            marks=(TimelineMark(30, "\x1b", "\x1b"), TimelineMark(31, HOSTILE, HOSTILE)),
+            loads=(TimelineLoad(3, 20, HOSTILE, begins=True, ends=True),),
+        ),
         units=replace(UNITS, rows=rows, absent=((HOSTILE, HOSTILE),)),
         power=replace(
             POWER,

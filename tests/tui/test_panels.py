@@ -37,6 +37,7 @@ from tests.tui.fakes import (
     RECORDING,
     REPLAY,
     SECOND,
+    TIMELINE,
     UNITS,
     frame_state,
     hostile_view,
@@ -166,15 +167,26 @@ class TestFrame:
 
 
 class TestTimeline:
-    def test_the_title_reports_glyphs_threshold_and_spikes(self) -> None:
-        assert (
-            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · threshold ┄ 4.00 ms"
-            in drawn(TimelinePanel, frame_state(), 90, 8)[0]
+    def test_the_title_reports_window_spikes_and_glyphs(self) -> None:
+        rows = drawn(TimelinePanel, frame_state(), 90, 8)
+        assert "timeline ms · last 30 s · ▲ 2 spikes · ⢕ P50 ⣿ P90 ⠁ max per 0.5 s" in rows[0]
+        assert "┄ spike threshold 4.00 ms" in rows[-1]
+
+    def test_in_blocks_there_is_no_p50(self) -> None:
+        blocks = replace(frame_state(), braille=False)
+        assert "▲ 2 spikes · █ P90 ▔ max per 0.5 s" in drawn(TimelinePanel, blocks, 90, 8)[0]
+
+    def test_a_window_of_the_history_names_its_cells(self) -> None:
+        long = replace(
+            TIMELINE, window_ns=40 * 60 * SECOND, cells_ns=(16 * SECOND, 64 * SECOND), whole=True, budget_ms=5.0
         )
+        rows = drawn(TimelinePanel, frame_state(replace(LIVE, timeline=long)), 120, 8)
+        assert "whole session, 40 min · ▲ 2 spikes · ⢕ P50 ⣿ P90 ⠁ max per 16 s to 64 s" in rows[0]
+        assert "┄ spike threshold 4.00 ms · ━ budget 5.00 ms" in rows[-1]
 
     def test_one_spike_is_not_two(self) -> None:
         one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
-        assert "· 1 spike ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
+        assert "· ▲ 1 spike ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
 
 
 class TestUnits:

@@ -49,6 +49,7 @@ TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
 DENSE, SPARSE = "▓", "░"
 SMALL, MIDDLING, LARGE = "·", "•", "●"
 COMPUTE, MEMORY = SQUARE, "≡"
+BUDGET_LEVEL = "━"
 LOW_STROKE, HIGH_STROKE, RISING, FALLING = "▁", "▔", "╱", "╲"
 BRAILLE = "".join(map(chr, range(0x2800, 0x2900)))
 """Every pattern of 2x4 dots, of which the bits are the dots."""

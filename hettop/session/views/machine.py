@@ -81,7 +81,7 @@ class HostView:
 
 
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
-    """Power at `request.now_ns`, over the same window as the timeline."""
+    """Power at `request.now_ns`, over the last minute at most."""
     from hettop.session.rails import RAILS, SUM, estimate_rails
 
     newest = _newest(session, request.now_ns)
@@ -161,8 +161,10 @@ def _watts(sample: Power, rail: str) -> float | None:
 
 def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
     """For each slot of the window the sample that its middle lies in; None where there is none."""
+    from hettop.session.condition import LONGEST_WINDOW_NS
+
     count = max(1, request.power_slots)
-    slot_ns = max(1, request.window_ns // count)
+    slot_ns = max(1, min(request.window_ns, LONGEST_WINDOW_NS) // count)
     first = request.now_ns // slot_ns - count + 1
     samples = session.power_history.between(first * slot_ns, request.now_ns)
     found: list[Power | None] = []

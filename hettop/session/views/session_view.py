@@ -8,9 +8,10 @@ from __future__ import annotations
 from hettop.session.log import log
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
-from hettop.session.views.latency import latency, timeline
+from hettop.session.views.latency import latency
 from hettop.session.views.spikes import SpikesView, spikes
 from hettop.session.views.structs import HeaderView, SessionView, ViewRequest
+from hettop.session.views.timeline import timeline
 from hettop.session.views.units import conditions, units
 
 RATE_WINDOW_NS = 2 * 10**9

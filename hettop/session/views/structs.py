@@ -19,6 +19,8 @@ class ViewRequest:
 
     conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
     pointed_ns: a moment to mark on the timeline.
+    all_units: whether charts are of all units, where several have samples, instead of the viewed unit's alone.
+    budget_ms: the latency budget; None where there is none.
     """
 
     now_ns: int
@@ -32,6 +34,8 @@ class ViewRequest:
     spikes: bool = False
     studies: bool = False
     pointed_ns: int | None = None
+    all_units: bool = True
+    budget_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,31 +90,69 @@ class LatencyView:
 
 @dataclass(frozen=True, slots=True)
 class TimelineSlot:
-    """One column of the timeline: the P90 and maximum of the samples that ended in it, and whether one is a spike."""
+    """A unit's samples that ended in a time slot, or in the cell of the history that holds it; `spike`: if one is."""
 
+    p50_ms: float
     p90_ms: float
     max_ms: float
-    spike: bool
+    spike: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineLane:
+    """One unit's samples in slots, oldest first; None where none ended.
+
+    `p90_ms` is of its samples under the active load in the window of the latency panel. `threshold_ms` is its current
+    spike threshold under that load; each sample was judged by the one that was active when it came. `spikes` is None
+    while there is no threshold.
+    """
+
     unit: str
+    slots: tuple[TimelineSlot | None, ...]
+    p90_ms: float | None
+    threshold_ms: float | None
+    spikes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineLoad:
+    """A competing load in the slots `first` to `last`; whether it began and ended within the window."""
+
+    first: int
+    last: int
+    load: str
+    begins: bool
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineMark:
+    """What happened in a slot: the kind of event and its name: the unit switched to, the note of a mark."""
+
+    slot: int
+    kind: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineView:
-    """The time window in slots of `slot_ns`, oldest first; None where no sample ended.
+    """The time window in slots of `slot_ns`: a lane for each unit with samples in it, or the viewed unit's alone.
 
-    Each sample is judged by the spike threshold of its own condition at its time; `threshold_ms` is the current one of
-    the viewed unit under the active load. `spikes` is None while there is no threshold. `marks` are (slot, kind of
-    event): marks, unit and load changes. `pointed` is the slot of the moment that the user selected, if it is in the
-    window.
+    `spikes` are those of all lanes. `pointed` is the slot of the moment that the user selected, if it is in the window.
+    `cells_ns`: the narrowest and widest cells that the lanes are made of, where the window is longer than the samples
+    are kept. `whole`: whether the window is the whole session so far.
     """
 
     window_ns: int
     slot_ns: int
-    slots: tuple[TimelineSlot | None, ...]
-    threshold_ms: float | None
+    lanes: tuple[TimelineLane, ...]
     spikes: int | None
-    marks: tuple[tuple[int, str], ...]
+    marks: tuple[TimelineMark, ...] = ()
+    loads: tuple[TimelineLoad, ...] = ()
+    budget_ms: float | None = None
     pointed: int | None = None
+    cells_ns: tuple[int, int] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Controls(App[None]):
         self.replaying = replaying
         self.window_s = self.preferences.window_s
         self.unit: str | None = None
+        self.all_units = True
         self.frozen = False
         self.pointed_ns: int | None = None
         self.theme_names: list[str] = []

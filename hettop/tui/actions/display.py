@@ -13,11 +13,11 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from hettop.errors import HettopError
-from hettop.format import seconds
+from hettop.format import duration
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.text import clean
 from hettop.tui.actions.controls import Controls, words
-from hettop.tui.constants import PANELS, WINDOWS_S
+from hettop.tui.constants import PANELS, WHOLE_SESSION_S, WINDOWS_S, next_window_s
 from hettop.tui.dialogs import SMALLEST, FilterScreen, HelpScreen, IntroductionScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.explanations import SCREENS as ABOUT_SCREENS
@@ -53,9 +53,11 @@ class Looking(Controls):
         self.draw()
 
     def action_window(self, direction: int) -> None:
-        at = WINDOWS_S.index(self.window_s) + direction
-        self.window_s = WINDOWS_S[min(max(at, 0), len(WINDOWS_S) - 1)]
-        self.notify(f"time window {seconds(self.window_s * NS_PER_S)}", timeout=1.5, markup=False)
+        elapsed_s = 0.0 if self.feed is None else self.feed.now_ns / NS_PER_S
+        self.window_s = next_window_s(self.window_s, direction, elapsed_s)
+        length = "whole session" if self.window_s == WHOLE_SESSION_S else duration(self.window_s * NS_PER_S)
+        rest = "" if self.window_s in WINDOWS_S else f" in the timeline, {WINDOWS_S[-1]} s elsewhere"
+        self.notify(f"time window {length}{rest}", timeout=1.5, markup=False)
         self.draw()
 
     def action_panel(self, number: int) -> None:
