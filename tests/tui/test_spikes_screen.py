@@ -160,7 +160,7 @@ def test_what_a_file_calls_a_unit_cannot_move_the_cursor() -> None:
 def test_the_pointed_slot_has_a_line_and_a_foot() -> None:
     lines = draw_timeline(replace(TIMELINE, pointed=5, marks=()), 42, 8)
     column = 42 - 30 + 2  # two slots a cell
-    assert text_of(lines[-2])[column] == "▲"
+    assert text_of(lines[-1])[column] == "▲"
     assert text_of(lines[0])[column] == "┊"
 
 

@@ -114,10 +114,8 @@ def draw_timeline(view: TimelineView, width: int, height: int, *, braille: bool 
 
 
 def _foot_lines(height: int, lanes: int) -> int:
-    """Lines for axis and times: none where the lanes need them, one for the letters of units that have no lanes."""
-    if height < 3 or height == lanes:
-        return 0
-    return 1 if height < 5 or height - 2 < lanes else 2
+    """One line for the axis, or for the letters of units that have no lanes; none where the lanes need it."""
+    return 0 if height < 3 or height == lanes else 1
 
 
 class _Plot:
@@ -156,7 +154,7 @@ class _Plot:
         return line(head, *_joined(self._edges([[(" ", "text")] * self.columns])[0]))
 
     def _lane(self, lane: TimelineLane, height: int) -> Cells:
-        """One unit's slots: sparse dots up to P50, all dots up to P90, one at the maximum, a mark above a spike."""
+        """One unit's slots: sparse dots up to P50, all dots up to P90, one at the maximum, a mark at the top for spikes."""
         canvas = Canvas(self.columns, height, braille=self.braille)
         scale = canvas.high / self.top
         inks = [["low"] * self.columns for _ in range(height)]
@@ -171,7 +169,9 @@ class _Plot:
             else:
                 canvas.column(at, p90)
             cell = at // self.per_cell
-            if highest > canvas.high or slot.spike:
+            if height == 1:  # a mark would hide P90
+                highest = min(highest, canvas.high)
+            elif highest > canvas.high or slot.spike:
                 clipped[cell] = "high" if slot.spike or clipped.get(cell) == "high" else "mid"
             if p90 < highest <= canvas.high:
                 canvas.dot(at, highest - 1)
@@ -253,9 +253,10 @@ class _Plot:
         return rows
 
     def foot(self, *, legend: bool) -> list[Line]:
-        """The axis with loads and marks on it, and the time ago; or the letters of the units."""
+        """The axis with loads, marks and the time ago on it; or the letters of the units."""
+        if legend:
+            return [self._legend()]
         axis: list[Span] = [(glyphs.AXIS, "muted")] * self.columns
-        ages = self._ages(axis)
         for load in self.view.loads:
             first, last = max(0, self.cell(load.first)), min(self.columns - 1, self.cell(load.last))
             name = clean(load.load, last - first - 1) if last - first > 1 else ""
@@ -263,40 +264,33 @@ class _Plot:
                 axis[column] = (glyphs.SPARSE, "accent")
             start = first + max(0, (last + 1 - first - len(name)) // 2)
             axis[start : start + len(name)] = [(character, "accent") for character in name]
-        for mark in self.view.marks:
-            self._mark(axis, self.cell(mark.slot), _MARK_GLYPHS.get(mark.kind, glyphs.NOTE), mark.text)
+        marks = [
+            (self.cell(mark.slot), _MARK_GLYPHS.get(mark.kind, glyphs.NOTE), mark.text) for mark in self.view.marks
+        ]
         if self.view.pointed is not None:
-            self._mark(axis, self.cell(self.view.pointed), glyphs.CLIPPED, "")
+            marks.append((self.cell(self.view.pointed), glyphs.CLIPPED, ""))
+        for column, glyph, _ in marks:
+            if 0 <= column < self.columns:
+                axis[column] = (glyph, "accent")
+        for column, _, text in marks:
+            if text and column >= 0:
+                _write(axis, column + 1, clean(unit_name(text, short=True), _LONGEST_NAME), "accent")
+        for column, age in self._ticks():
+            if axis[column][0] == glyphs.AXIS:
+                axis[column] = (glyphs.AXIS_DOWN, "muted")
+                _write(axis, column + 1, age, "muted")
         head = f"{'0':>{self.gutter - 1}}{glyphs.AXIS_CORNER}" if self.gutter else ""
-        drawn = line((head, "muted"), *_joined(axis))
-        return [self._legend(), drawn] if legend else [drawn, ages]
+        return [line((head, "muted"), *_joined(axis))]
 
-    def _mark(self, axis: list[Span], column: int, glyph: str, text: str) -> None:
-        """A glyph, and its name where nothing else is."""
-        if not 0 <= column < self.columns:
-            return
-        axis[column] = (glyph, "accent")
-        name = clean(unit_name(text, short=True), _LONGEST_NAME) if text else ""
-        after = axis[column + 1 : column + 2 + len(name)]
-        if name and len(after) > len(name) and all(part[0] in (glyphs.AXIS, glyphs.AXIS_DOWN) for part in after):
-            axis[column + 1 : column + 1 + len(name)] = [(character, "accent") for character in name]
-
-    def _ages(self, axis: list[Span]) -> Line:
+    def _ticks(self) -> list[tuple[int, str]]:
+        """Columns of round times ago, and what they are."""
         span_s = self.columns * self.per_cell * self.view.slot_ns / NS_PER_S
         unit_s, unit = next((s, name) for s, name in ((3600, "h"), (60, "min"), (1, "s")) if span_s > 2 * s or s == 1)
         span = span_s / unit_s
         most = max(1, self.columns // _TICK_EVERY)
         step = next((each for each in _STEPS if span <= each * most), None) or nice_step(span, most)
-        room = [" "] * (self.gutter + self.columns)
-        for i in range(1, int(span / step + 1e-9) + 1):
-            column = self.columns - round(i * step / span * self.columns)
-            label = f"-{i * step:g} {unit}"
-            start = max(0, self.gutter + column - len(label) // 2)
-            axis[column] = (glyphs.AXIS_DOWN, "muted")
-            if "".join(room[max(0, start - 1) : start + len(label) + 1]).strip() == "":
-                room[start : start + len(label)] = label
-        room[-3:] = "now"
-        return line(("".join(room), "muted"))
+        times = range(1, int(span / step + 1e-9) + 1)
+        return [(self.columns - round(i * step / span * self.columns), f"-{i * step:g} {unit}") for i in times]
 
     def _legend(self) -> Line:
         spans: list[Span] = []
@@ -309,6 +303,13 @@ class _Plot:
 
 def _name(unit: str, room: int) -> str:
     return clean(unit_name(unit, short=True), max(1, room))
+
+
+def _write(axis: list[Span], column: int, text: str, ink: str) -> None:
+    """Text on the axis, if there is room for it and a cell after it."""
+    free = axis[column : column + len(text) + 1]
+    if len(free) > len(text) and all(character == glyphs.AXIS for character, _ in free):
+        axis[column : column + len(text)] = [(character, ink) for character in text]
 
 
 def _edges_of(load: TimelineLoad) -> list[int]:
