@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import Column, HistoryState, LevelState, MomentState, PartState, UnitHistoryState
-from hettop.stats.histogram import BUCKETS, bucket_index, bucket_low
+from hettop.stats.histogram import BUCKET_BASE, BUCKET_SHIFT, BUCKETS, bucket_low
 
 CELL_NS = 2 * 10**9
 """Width of the cells of the first level."""
@@ -32,6 +32,7 @@ MOST_LOADS = MOST_MOMENTS = 48
 LONGEST_TEXT = 32
 _COARSER = 1  # bits of the histogram's bucket number that are left out
 _BUCKETS = BUCKETS >> _COARSER
+_FIRST = BUCKET_BASE >> _COARSER
 
 
 class Part(NamedTuple):
@@ -67,9 +68,15 @@ class Moment(NamedTuple):
 
 
 def part_of(latencies: Column, spikes: int) -> Part:
-    buckets = bucket_index(latencies) >> _COARSER
+    """The samples' counts; their buckets are found as by `bucket_index`, in half the time."""
+    buckets = latencies.astype(np.float64).view(np.int64)
+    buckets >>= BUCKET_SHIFT + _COARSER
     low = int(buckets.min())
-    return Part(int(latencies.max()), spikes, low, np.bincount(buckets - low))
+    if low < _FIRST:  # samples of 0 ns are counted as 1 ns
+        low = _FIRST
+        np.maximum(buckets, low, out=buckets)
+    buckets -= low
+    return Part(int(latencies.max()), spikes, low - _FIRST, np.bincount(buckets))
 
 
 def joined(one: Part | None, other: Part | None) -> Part | None:

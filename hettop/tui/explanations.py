@@ -13,11 +13,14 @@ PANELS: dict[str, str] = {
         "without the first call and the warm-up."
     ),
     "timeline": (
-        "The same seconds over time, newest at the right. Each column is a time slot: the shaded part reaches to its "
-        f"P90, the full part to its slowest call. {glyphs.FENCE} is the spike threshold: a call above it is a spike "
-        "(above median + 10 MAD of the logarithm, and above 1.5 x median). The threshold moves as samples come; each "
-        "call is judged by the one active when it came, and the current one is drawn. Equal distances of spikes "
-        "suggest a timer, a lasting step heat, load or a clock speed. Marks and load changes are below the axis."
+        "Latency over time, newest at the right, a lane for each unit with samples on one scale; its name and latest "
+        "P90 are beside it. Every column of dots is a time slot: sparse dots reach to P50, dense ones to P90, one more "
+        f"is the slowest call; {glyphs.CLIPPED} is a spike, or a call beyond the scale. {glyphs.FENCE} is a unit's "
+        "current spike threshold, over its own samples (median + 10 MAD of the logarithm, and 1.5 x median at least); "
+        f"each call was judged by the one active when it came. {glyphs.BUDGET_LEVEL} is the budget. Loads are shaded "
+        f"spans on the axis, {glyphs.CONTROL} a switch, {glyphs.NOTE} your mark. + goes on to hours and the whole "
+        "session; beyond 60 s, columns are cells of the history (P50 and P90 within 0.8%, maximum exact), and the "
+        "other panels keep to the last 60 s."
     ),
     "units": (
         "A row for each compute unit: samples, mean, percentiles, slowest call, inferences per second, the difference "

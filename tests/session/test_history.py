@@ -93,7 +93,7 @@ def test_what_is_joined_is_as_if_it_had_been_one() -> None:
 
 
 def test_a_cell_of_one_sample_is_that_sample() -> None:
-    for latency in (1, 7, 12_345, 3 * S):
+    for latency in (0, 1, 7, 12_345, 3 * S):
         ((_, _, (cell,)), *_) = history_of([(5, latency, False)]).levels()
         assert cell.quantiles_ns()[1] <= cell.max_ns == latency
 

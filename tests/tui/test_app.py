@@ -20,6 +20,7 @@ from hettop.tui.feed import Notice
 from hettop.tui.panels.latency import plot_columns
 from hettop.tui.panels.panel import inner_size
 from hettop.tui.panels.power import PowerPanel
+from hettop.tui.panels.timeline import GUTTER
 from tests.tui.fakes import (
     DOUBTFUL,
     EMPTY,
@@ -64,7 +65,9 @@ async def test_the_view_is_asked_for_the_columns_there_are() -> None:
         size = app.query_one("#panel-1").size
         request = feed.requests[-1]
         assert request.histogram_columns == plot_columns(inner_size(size.width, size.height)[0])
-        assert request.timeline_slots == request.histogram_columns
+        timeline = app.query_one("#panel-2").size
+        # two slots of braille dots in a cell
+        assert request.timeline_slots == 2 * (inner_size(timeline.width, timeline.height)[0] - GUTTER)
         assert request.unit is None
         assert request.now_ns == HEADER.elapsed_ns
 

@@ -154,7 +154,7 @@ class _Plot:
         return line(head, *_joined(self._edges([[(" ", "text")] * self.columns])[0]))
 
     def _lane(self, lane: TimelineLane, height: int) -> Cells:
-        """One unit's slots: sparse dots up to P50, all dots up to P90, one at the maximum, a mark at the top for spikes."""
+        """One unit's slots: sparse dots up to P50, all up to P90, one at the maximum, a mark at the top for spikes."""
         canvas = Canvas(self.columns, height, braille=self.braille)
         scale = canvas.high / self.top
         inks = [["low"] * self.columns for _ in range(height)]
