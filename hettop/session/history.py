@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import Column, HistoryState, LevelState, MomentState, PartState, UnitHistoryState
-from hettop.stats.histogram import BUCKET_BASE, BUCKET_SHIFT, BUCKETS, bucket_low
+from hettop.stats.histogram import BUCKET_BASE, BUCKET_SHIFT, BUCKETS, SUB_BUCKETS
 
 CELL_NS = 2 * 10**9
 """Width of the cells of the first level."""
@@ -99,8 +99,14 @@ def cell_of(number: int, part: Part) -> Cell:
 
 
 def _middle(bucket: int, most: int) -> float:
-    low, high = bucket_low([bucket << _COARSER, (bucket + 1) << _COARSER]).tolist()
-    return float(min((low + max(high - 1, low)) / 2, most))
+    """The value in the middle of a bucket, as of `bucket_low`, but for one bucket at a time."""
+    low, high = _low(bucket), _low(bucket + 1)
+    return min((low + max(high - 1, low)) / 2, float(most))
+
+
+def _low(bucket: int) -> float:
+    exponent, mantissa = divmod(bucket, SUB_BUCKETS >> _COARSER)
+    return math.ldexp(1 + mantissa / (SUB_BUCKETS >> _COARSER), exponent)
 
 
 class Level:
@@ -131,15 +137,24 @@ class UnitHistory:
         self._waiting_n = self._spikes = 0
 
     def add(self, ends: Column, latencies: Column, spikes: int, above: Callable[[], npt.NDArray[np.bool_]]) -> None:
-        """Take in samples, `spikes` of them spikes; `above` tells which ones."""
+        """Take in samples, `spikes` of them spikes; `above` gives which ones."""
         first, last = int(ends[0]) // CELL_NS, int(ends[-1]) // CELL_NS
         if first == last:
             self._take(last, latencies, spikes)
             return
-        cells = ends // CELL_NS
         flags = above() if spikes else np.zeros(len(ends), dtype=np.bool_)
-        for begin, end in pairwise([0, *(np.flatnonzero(np.diff(cells)) + 1).tolist(), len(cells)]):
-            self._take(int(cells[begin]), latencies[begin:end], int(np.count_nonzero(flags[begin:end])))
+        if last - first < len(ends):
+            edges = np.arange(first + 1, last + 1) * CELL_NS
+            # Rising even where a damaged recording's clock runs backwards.
+            begins = [0, *np.maximum.accumulate(np.searchsorted(ends, edges)).tolist(), len(ends)]
+            cells = range(first, last + 1)
+        else:
+            numbers = ends // CELL_NS
+            begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(ends)]
+            cells = numbers[begins[:-1]].tolist()
+        for cell, (begin, end) in zip(cells, pairwise(begins), strict=False):
+            if begin < end:
+                self._take(cell, latencies[begin:end], int(np.count_nonzero(flags[begin:end])))
 
     def _take(self, cell: int, latencies: Column, spikes: int) -> None:
         # A damaged recording can claim that time ran backwards: then it stands still.

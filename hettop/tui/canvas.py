@@ -10,6 +10,9 @@ from hettop.report.terminal import glyphs
 _BRAILLE = 0x2800
 # Unicode numbers the dots of a braille cell down the left column, down the right one, then the lowest two.
 _BRAILLE_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
+_PATTERNS = tuple(
+    [sum(bit for y, bit in enumerate(bits) if dots >> y & 1) for dots in range(16)] for bits in _BRAILLE_BITS
+)
 _EIGHTHS = len(glyphs.EIGHTHS) - 1
 # Every second dot of a column, other ones in its neighbours; for canvases of up to 1,024 dots.
 _SPARSE = (int("01" * 512, 2), int("10" * 512, 2))
@@ -62,9 +65,8 @@ class Canvas:
         ]
 
     def _braille(self, column: int, base: int) -> str:
-        pattern = 0
-        for bits, dots in zip(_BRAILLE_BITS, self._dots[2 * column : 2 * column + 2], strict=True):
-            pattern |= sum(bit for y, bit in enumerate(bits, base) if dots >> y & 1)
+        left, right = self._dots[2 * column], self._dots[2 * column + 1]
+        pattern = _PATTERNS[0][left >> base & 15] | _PATTERNS[1][right >> base & 15]
         return chr(_BRAILLE + pattern) if pattern else " "
 
     def _block(self, column: int, base: int) -> str:

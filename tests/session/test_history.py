@@ -103,6 +103,11 @@ def test_a_clock_that_runs_backwards_stands_still() -> None:
     history.add(np.array([S]), np.array([2 * MS]), 0, lambda: np.array([False]))
     ((_, _, (cell,)), *_) = history.levels()
     assert (cell.number, cell.n) == (4, 2)
+    back = np.array([9 * S, 5 * S, 7 * S, S, 11 * S])
+    history.add(back, np.full(5, MS), 0, lambda: np.zeros(5, dtype=np.bool_))
+    ((_, _, cells), *_) = history.levels()
+    assert sum(cell.n for cell in cells) == 7
+    assert [cell.number for cell in cells] == sorted({cell.number for cell in cells})
 
 
 def session_of(*windows: events.Samples) -> Session:

@@ -141,19 +141,24 @@ def _of_history(history: UnitHistory, grid: _Grid) -> tuple[Slots, int, list[int
     found: list[TimelineSlot | None] = [None] * grid.count
     middles = [(grid.first + slot) * grid.slot_ns + grid.slot_ns // 2 for slot in range(grid.count)]
     levels = list(history.levels())
-    counted: dict[tuple[int, int], Cell] = {}
+    spikes, widths = 0, list[int]()
     until = grid.count  # the slots from here on are done
     for width_ns, first, cells in [level for level in levels if level[0] >= grid.slot_ns] or levels[-1:]:
-        by_number = {cell.number: cell for cell in cells}
         begin = next((slot for slot in range(until) if middles[slot] // width_ns >= first), until)
+        numbers = range(middles[begin] // width_ns, middles[until - 1] // width_ns + 1) if begin < until else range(0)
+        shown = {cell.number: cell for cell in cells if cell.number in numbers}
+        drawn = {number: _slot_of(cell) for number, cell in shown.items()}
+        spikes += sum(cell.spikes for cell in shown.values())
+        widths += [width_ns] if shown else []
         for slot in range(begin, until):
-            cell = by_number.get(middles[slot] // width_ns)
-            if cell is not None:
-                counted[width_ns, cell.number] = cell
-                p50, p90 = cell.quantiles_ns()
-                found[slot] = TimelineSlot(p50 / NS_PER_MS, p90 / NS_PER_MS, cell.max_ns / NS_PER_MS, cell.spikes > 0)
+            found[slot] = drawn.get(middles[slot] // width_ns)
         until = begin
-    return tuple(found), sum(cell.spikes for cell in counted.values()), [width_ns for width_ns, _ in counted]
+    return tuple(found), spikes, widths
+
+
+def _slot_of(cell: Cell) -> TimelineSlot:
+    p50, p90 = cell.quantiles_ns()
+    return TimelineSlot(p50 / NS_PER_MS, p90 / NS_PER_MS, cell.max_ns / NS_PER_MS, cell.spikes > 0)
 
 
 def _loads(session: Session, grid: _Grid) -> tuple[TimelineLoad, ...]:
