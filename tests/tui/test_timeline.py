@@ -112,7 +112,7 @@ def test_a_budget_goes_through_all_lanes() -> None:
 def test_a_load_is_a_shaded_span_with_its_name_and_edges() -> None:
     view = replace(BOTH, loads=(TimelineLoad(20, 59, "cpu:2", begins=True, ends=False),))
     rows = texts(view, GUTTER + 30, 5)
-    assert rows[4][GUTTER:] == "┴-30 s────░░░░░░░cpu:2░░░░░░░░"
+    assert rows[4][GUTTER:] == "┴-30 s────▒▒▒▒▒▒▒cpu:2▒▒▒▒▒▒▒▒"
     assert rows[2][GUTTER:] == " " * 10 + "┊" + " " * 19
 
 

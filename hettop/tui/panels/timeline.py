@@ -261,7 +261,7 @@ class _Plot:
             first, last = max(0, self.cell(load.first)), min(self.columns - 1, self.cell(load.last))
             name = clean(load.load, last - first - 1) if last - first > 1 else ""
             for column in range(first, last + 1):
-                axis[column] = (glyphs.SPARSE, "accent")
+                axis[column] = (glyphs.SHADE, "accent")
             start = first + max(0, (last + 1 - first - len(name)) // 2)
             axis[start : start + len(name)] = [(character, "accent") for character in name]
         marks = [
