@@ -340,6 +340,31 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Text = ""
 
 
+class SpikeRun(msgspec.Struct, frozen=True, array_like=True):
+    """Spikes of one unit that nothing else in the log came between: when the first and the last one ended, how many
+    they are, and the slowest, in ns."""
+
+    t: Nanoseconds
+    last_ns: Nanoseconds
+    unit: Text
+    n: Count
+    max_ns: Nanoseconds
+
+
+class LogState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of the event log beside the last of its events, which the keyframe has in `log` and `log_events`.
+
+    `lines` counts all lines of the session, those too that no keyframe has any more; `counts` its events by kind, a
+    spike as one. `spikes` are the runs between the events. `repeats` are (place in `log_events`, how often, when last)
+    of events that came again unchanged.
+    """
+
+    lines: Count = 0
+    counts: dict[Text, Count] = {}
+    spikes: Annotated[list[SpikeRun], msgspec.Meta(max_length=256)] = []
+    repeats: Annotated[list[tuple[Count, Count, Nanoseconds]], msgspec.Meta(max_length=256)] = []
+
+
 class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     """The whole folded state, from which folding can go on.
 
@@ -368,5 +393,6 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     studies: Annotated[list[Study], msgspec.Meta(max_length=STUDIES_LIMIT)] = []
     log: list[LogEntry] = []
     log_events: list[LogEvent] = []
+    log_state: LogState | None = None
     fold: Count | None = None
     line_crc32: Count | None = None

@@ -136,8 +136,10 @@ class Condition:
         settled: int = 0,
         *,
         wait_ns: int = 0,
-    ) -> None:
-        """Take in a steady window. `gap_before` is the pause before it if it directly follows steady samples.
+    ) -> list[tuple[int, int]]:
+        """Take in a steady window; returns end and latency of its spikes, in ns.
+
+        `gap_before` is the pause before it if it directly follows steady samples.
 
         Before slot `settled`, candidate causes of spikes have been counted already. `wait_ns` is running time before a
         window that does not (`Unit.wait_before`).
@@ -146,7 +148,7 @@ class Condition:
         longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
         idle = pauses(window, gap_before) if max(widest, gap_before or 0) >= IDLE_NS else None
         self.found.ran(ends, longest + widest, idle, settled)
-        self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
+        spikes = self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
         self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (wait_ns if gap_before is None else gap_before)
         if window.native_ns is not None:
@@ -154,8 +156,10 @@ class Condition:
             self.native.add(window.native_ns)
         if window.late_ns is not None:
             self._add_responses(window.lat_ns + np.maximum(window.late_ns, 0), ends, limit_ns)
+        return spikes
 
-    def _add_latencies(self, latencies: Column, ends: Column, longest_ns: int, around: Around) -> None:
+    def _add_latencies(self, latencies: Column, ends: Column, longest_ns: int, around: Around) -> list[tuple[int, int]]:
+        spikes: list[tuple[int, int]] = []
         done = followed = 0
         while done < len(latencies):
             until = done + next_fence_at(self.wall.n) - self.wall.n
@@ -163,7 +167,8 @@ class Condition:
             if self.fence_ns is not None and longest_ns > self.fence_ns:
                 for at in (np.flatnonzero(part > self.fence_ns) + done).tolist():
                     idle = around.idle is not None and bool(around.idle[at])
-                    self.found.add(int(ends[at]), int(latencies[at]), idle=idle, settled=around.settled)
+                    spikes.append((int(ends[at]), int(latencies[at])))
+                    self.found.add(*spikes[-1], idle=idle, settled=around.settled)
             self.wall.add(part)
             self.dependence.add(part, self.wall)
             if self.wall.n == next_fence_at(self.wall.n - 1):
@@ -177,6 +182,7 @@ class Condition:
                 self.thresholds.renew(int(ends[min(until, len(ends)) - 1]), limit)
             done = until
         self.drift.add(latencies[followed:], ends[followed:])
+        return spikes
 
     def _add_responses(self, responses: Column, ends: Column, limit_ns: int | None) -> None:
         self.response = self.response or DurationSeries(self._raw_limit)

@@ -6,16 +6,16 @@ place, because copying histograms for every window would cost more than folding 
 
 from __future__ import annotations
 
-from collections import deque
 from functools import singledispatchmethod
 
 from hettop import events
-from hettop.events import AnyEvent, Keyframe, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
+from hettop.events import AnyEvent, Keyframe, LevelDrift, PowerOverlap, WorkerLeft
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
 from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, ends_turn
 from hettop.session.energy import Energy
+from hettop.session.event_log import EventLog
 from hettop.session.log import log_event
 from hettop.session.studies import Studies
 from hettop.session.unit import Unit, new_unit, restored_unit
@@ -27,13 +27,12 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
-FOLD = 2
+FOLD = 3
 """Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
 keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
 
 FIRST_FOLD = 1
-LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
 
 
 class Session:
@@ -62,7 +61,7 @@ class Session:
         self.canary = CanaryFold()
         self.comparisons = RecentComparisons()
         self.studies = Studies()
-        self.log: deque[LogEvent | LogEntry] = deque(maxlen=LOG_LENGTH)
+        self.log = EventLog()
         self.samples = 0
         self.dropped = 0
         self.ended: events.End | None = None
@@ -105,7 +104,7 @@ class Session:
         self._folds.dispatch(type(event))(self, event)
         logged = log_event(event)
         if logged is not None:
-            self.log.append(logged)
+            self.log.add(logged)
 
     def _settle_causes(self) -> None:
         """Count what was present at spikes and at other moments, as soon as all that was present is known."""
@@ -148,9 +147,10 @@ class Session:
         if event.unit != self._in_turn:
             self._turn, self._in_turn = self._turn + 1, event.unit
         condition.turns.begin(self._turn, condition.wall.n, event.t0)
-        condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
+        for end_ns, latency_ns in condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait):
+            self.log.spike(event.unit, end_ns, latency_ns)
         if (news := condition.drift.news()) is not None:
-            self.log.append(
+            self.log.add(
                 LevelDrift(
                     t=news.known_ns,
                     unit=event.unit,
@@ -217,7 +217,7 @@ class Session:
         known = self.energy.overlapping
         self.energy.power(event, self.units.values(), self.conditions, before)
         if not known and self.energy.overlapping:
-            self.log.append(PowerOverlap(t=event.t, source=event.source))
+            self.log.add(PowerOverlap(t=event.t, source=event.source))
 
     @_fold.register
     def _(self, event: events.PowerStatus) -> None:
@@ -245,7 +245,7 @@ class Session:
     @_fold.register
     def _(self, event: events.Study) -> None:
         for name, why in self.studies.add(event).items():
-            self.log.append(WorkerLeft(t=event.t, unit=name, error=why))
+            self.log.add(WorkerLeft(t=event.t, unit=name, error=why))
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
@@ -284,6 +284,7 @@ class Session:
 
     def keyframe(self, t: int, crc32: int) -> Keyframe:
         """The whole folded state at `t`; `crc32` is the writer's, of the bytes before it."""
+        log = self.log.tail()
         return Keyframe(
             t=t,
             crc32=crc32,
@@ -304,8 +305,9 @@ class Session:
             canary_state=self.canary.state(),
             causes=self.causes.state(),
             studies=self.studies.state(),
-            log=[entry for entry in self.log if isinstance(entry, LogEntry)],
-            log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            log=log.entries,
+            log_events=log.events,
+            log_state=log.state,
             fold=FOLD,
         )
 
@@ -335,7 +337,7 @@ class Session:
         session.host = keyframe.host
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
-        session.log.extend([*keyframe.log, *keyframe.log_events])
+        session.log = EventLog.restored([*keyframe.log, *keyframe.log_events], keyframe.log_state)
         session.units = {state.unit: restored_unit(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]

@@ -272,6 +272,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
+            log_lines=self._events.wanted,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)

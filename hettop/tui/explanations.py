@@ -27,8 +27,9 @@ PANELS: dict[str, str] = {
     ),
     "events": (
         "The event log, newest at the bottom: loading, switches, changes of competing load, marks, spikes, failures. "
-        "Each line is in the recording too. Compare it with the timeline: a spike right after an event often has its "
-        "cause there, but hettop names causes only as candidates."
+        "Lines are only ever added. What repeats is one line that counts: ×12 spikes CPU_ONLY, with the first and the "
+        "last time. The last 10,000 lines can be scrolled (up, down) and filtered (/) by kind, unit and text; a replay "
+        "reads earlier ones from the file. Zoomed (z) it is a table, with counts of the whole session in its title."
     ),
     "power": (
         "Watts of each rail over the same time as the timeline, on one absolute scale up to the highest value. The "

@@ -17,7 +17,8 @@ from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.record.writer import Closed
-from hettop.session.log import in_words, kind_of
+from hettop.session.event_log import kind_of
+from hettop.session.log import in_words
 from hettop.tui.feed import Notice
 from tests.clocks import FakeClock
 from tests.processes.waiting import wait_for

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hettop.errors import HettopError
-from hettop.events import Cluster, Failure, Gpu, LogEntry, Study
+from hettop.events import Cluster, Failure, Gpu, Study
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
 from hettop.session.session import Session
 from hettop.session.views.machine import HostView, PowerView, RailRow
@@ -14,6 +14,7 @@ from hettop.session.views.replay import Band
 from hettop.session.views.structs import (
     HeaderView,
     LatencyView,
+    LogLine,
     SessionView,
     TimelineSlot,
     TimelineView,
@@ -139,11 +140,11 @@ UNITS = UnitsView(
 )
 
 LOG = (
-    LogEntry(t=0, level="info", text="measuring CPU_AND_NE"),
-    LogEntry(t=1_240_000_000, level="info", text="CPU_AND_NE loaded in 412 ms, first call 9.8 ms"),
-    LogEntry(t=31_120_000_000, level="warning", text="spike 6.50 ms CPU_AND_NE"),
-    LogEntry(t=40_010_000_000, level="info", text="load cpu:2 confirmed"),
-    LogEntry(t=52_770_000_000, level="error", text="ALL failed: the plan could not be compiled for this device"),
+    LogLine(t=0, level="info", words="measuring CPU_AND_NE"),
+    LogLine(t=1_240_000_000, level="info", words="CPU_AND_NE loaded in 412 ms, first call 9.8 ms"),
+    LogLine(t=31_120_000_000, level="warning", words="spike 6.50 ms CPU_AND_NE"),
+    LogLine(t=40_010_000_000, level="info", words="load cpu:2 confirmed"),
+    LogLine(t=52_770_000_000, level="error", words="ALL failed: the plan could not be compiled for this device"),
 )
 
 NO_POWER = PowerView(
@@ -285,7 +286,7 @@ def hostile_view() -> SessionView:
             clusters=(Cluster(name=HOSTILE, mhz=1.0, busy=1.0),),
         ),
         host=HOST,
-        log=(LogEntry(t=0, level=HOSTILE, text=HOSTILE), LogEntry(t=1, level="error", text=HOSTILE)),
+        log=(LogLine(t=0, level=HOSTILE, words=HOSTILE), LogLine(t=1, level="error", words=HOSTILE)),
     )
 
 
@@ -423,6 +424,9 @@ class Told:
 
     def next_spike(self, direction: int) -> None:
         self._note("next_spike", direction)
+
+    def read_earlier_log(self) -> None:
+        self._note("read_earlier_log")
 
     def select(self, direction: int) -> None:
         self._note("select", direction)

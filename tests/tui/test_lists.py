@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hettop.events import LogEntry
+from hettop.session.views.structs import LogLine
 from hettop.tui.listing import Order, SortKey, matches, next_order, ordered, toggled_order
 from tests.tui.fakes import EMPTY, LIVE, REPLAY, SECOND, UNITS, FakeFeed, row
 from tests.tui.screens import running, screen_text, settled
@@ -16,9 +16,9 @@ from tests.tui.test_spikes_screen import SPIKES, VIEW, spike
 EVENTS = replace(
     LIVE,
     log=(
-        *(LogEntry(t=n * SECOND, level="info", text=f"event {n}") for n in range(60)),
-        LogEntry(t=60 * SECOND, level="warning", text="spike 6.50 ms CPU_AND_NE", kind="spike"),
-        *(LogEntry(t=(61 + n) * SECOND, level="info", text=f"late event {n}") for n in range(40)),
+        *(LogLine(t=n * SECOND, level="info", words=f"event {n}") for n in range(60)),
+        LogLine(t=60 * SECOND, level="warning", words="spike 6.50 ms CPU_AND_NE", kind="spike"),
+        *(LogLine(t=(61 + n) * SECOND, level="info", words=f"late event {n}") for n in range(40)),
     ),
 )
 NAMES = ("CPU_AND_NE", "CPU_AND_GPU", "CPU_ONLY", "ALL")

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hettop.events import LogEntry
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.report.terminal.lines import Line, text_of, width_of
-from hettop.session.views.structs import SessionView
+from hettop.session.views.structs import LogLine, SessionView
 from hettop.tui.feed import RecordingStatus
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines
@@ -295,8 +294,8 @@ class TestEvents:
         assert [line[:8] for line in text] == ["00:40.01", "00:52.77"]
 
     def test_only_errors_colour_their_words(self) -> None:
-        (warning,) = entry_lines(LogEntry(t=0, level="warning", text="spike"), 40)
-        (error,) = entry_lines(LogEntry(t=0, level="error", text="failed"), 40)
+        (warning,) = entry_lines(LogLine(t=0, level="warning", words="spike"), 40)
+        (error,) = entry_lines(LogLine(t=0, level="error", words="failed"), 40)
         assert ("spike", "text") in warning
         assert ("failed", "error") in error
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from hettop.events import Column
-from hettop.session.log import kind_of
+from hettop.session.event_log import kind_of
 from hettop.session.session import LONGEST_WINDOW_NS, Session, current_condition
 from hettop.session.views.structs import LatencyView, TimelineSlot, TimelineView, ViewRequest
 from hettop.stats.quantiles import further_samples, linear_quantiles
@@ -112,8 +112,8 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
     threshold = _threshold_ns(session, unit) if unit else None
     marks = tuple(
         (entry.t // slot_ns - first, kind_of(entry))
-        for entry in session.log
-        if kind_of(entry) in MARKED_KINDS and first <= entry.t // slot_ns <= last
+        for entry in session.log.since(first * slot_ns)
+        if kind_of(entry) in MARKED_KINDS and entry.t // slot_ns <= last
     )
     return TimelineView(
         window_ns=window_ns,

@@ -5,7 +5,7 @@ Pure: the same session and request give the same view, live and in a replay.
 
 from __future__ import annotations
 
-from hettop.session.log import log
+from hettop.session.log import log, logged
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
 from hettop.session.views.latency import latency, timeline
@@ -32,6 +32,7 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
+        logged=logged(session),
     )
 
 

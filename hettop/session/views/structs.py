@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.format import clock, count
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
-    from hettop.events import Failure, LogEntry, Study
+    from hettop.events import Failure, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class ViewRequest:
 
     conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
     pointed_ns: a moment to mark on the timeline.
+    log_lines: how many of the newest lines of the event log.
+    spike: end in ns and unit of the spike whose surroundings to show in `spike_slots` columns; None: the newest one's.
     """
 
     now_ns: int
@@ -32,6 +35,43 @@ class ViewRequest:
     spikes: bool = False
     studies: bool = False
     pointed_ns: int | None = None
+    log_lines: int = 128
+    spike: tuple[int, str] | None = None
+    spike_slots: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of the event log: when first, how grave (`info`, `warning`, `error`), what, and the kind of event.
+
+    n: how often that happened with nothing else in between, `last_ns` when for the last time.
+    """
+
+    t: int
+    level: str
+    words: str
+    kind: str = ""
+    n: int = 1
+    last_ns: int = 0
+    unit: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it in words: `×12 spikes CPU_ONLY, max 70.9 ms, to 00:14.20`."""
+        return self.words if self.n == 1 else f"×{count(self.n)} {self.words}, to {clock(self.last_ns, 2)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogCounts:
+    """How many lines of the event log are in memory, and how many came before those.
+
+    counts: events by kind, a spike as one, of the whole session. `earlier` and `counts` are None where the log goes on
+    from a keyframe of another fold, which does not know them.
+    """
+
+    held: int = 0
+    earlier: int | None = 0
+    counts: tuple[tuple[str, int], ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +203,7 @@ class UnitsView:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """The views of all panels at one moment. `log` is oldest first."""
+    """The views of all panels at one moment. `log` is oldest first, `logged` says how much more of it there is."""
 
     header: HeaderView
     latency: LatencyView
@@ -171,10 +211,11 @@ class SessionView:
     units: UnitsView
     power: PowerView
     host: HostView | None
-    log: tuple[LogEntry, ...]
+    log: tuple[LogLine, ...]
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
     studies: tuple[Study, ...] = ()
+    logged: LogCounts = LogCounts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def test_the_log_shows_spikes_in_their_places() -> None:
     session.fold(window([30 * MS], t0=S))
     session.fold(events.Mark(t=2 * S, text="after"))
     texts = [entry.text for entry in view(session, request(3 * S)).log]
-    assert texts == ["measuring CPU_ONLY", "spike 30.00 ms CPU_ONLY", "mark: after"]
+    assert texts == ["measuring CPU_ONLY", "spike CPU_ONLY, 30.0 ms", "mark: after"]
 
 
 def test_the_rate_is_of_the_last_seconds_and_unknown_while_paused() -> None:
@@ -166,9 +166,9 @@ def test_many_spikes_between_two_events_are_one_line() -> None:
     texts = [entry.text for entry in view(session, request(6 * S)).log]
     assert texts == [
         "measuring CPU_ONLY",
-        "3 recent spikes, up to 30.00 ms CPU_ONLY",
+        "×3 spikes CPU_ONLY, max 30.0 ms, to 00:03.03",
         "mark: a mark",
-        "spike 50.00 ms CPU_ONLY",
+        "spike CPU_ONLY, 50.0 ms",
     ]
 
 
