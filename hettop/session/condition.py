@@ -43,6 +43,7 @@ from hettop.units import NS_PER_MS
 # from 32,768 on with every 16th to 32nd part more, because an old spike threshold hardly moves and a renewal costs as
 # much as 1,000 samples.
 FIRST_FENCE_AT = 64
+JUDGED_FROM = FIRST_FENCE_AT + 1  # samples; with fewer none was judged
 FENCE_STEP_BITS = 10
 FENCE_STEPS_PER_OCTAVE_BITS = 5
 
@@ -99,8 +100,13 @@ class Condition:
 
     @property
     def spikes(self) -> int:
-        """How many samples were above the spike threshold when they came."""
+        """How many samples were above the spike threshold when they came: the only count of spikes that there is."""
         return self.found.n
+
+    @property
+    def known_spikes(self) -> int | None:
+        """`spikes`; None while no sample was judged yet, because the first ones make the threshold."""
+        return None if self.wall.n < JUDGED_FROM else self.spikes
 
     @property
     def recent_spikes(self) -> list[tuple[int, int]]:

@@ -21,15 +21,14 @@ from hettop.session.views.spikes import cause_rows
 from hettop.stats.histogram import bucket_middle
 from hettop.stats.modes import Modes, find_modes, find_modes_weighted
 from hettop.stats.quantiles import samples_needed
-from hettop.stats.spikes import fence
 from hettop.stats.steady import steady_at
 from hettop.units import NS_PER_MS
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples above the spike threshold of the whole distribution, and the threshold; both None without one.
+    """Samples above the spike threshold of their condition when they came, and the threshold by now.
 
-    as_they_came: how many were above the active spike threshold when they came, as the screen counts and lists them.
+    Both None while none was judged. `as_they_came` is `n`: they differed up to version 0.1.
     """
 
     n: int | None
@@ -351,15 +350,9 @@ def _shares(found: Modes, wall: DurationSeries) -> list[ModeShare]:
 
 
 def _spikes(condition: Condition) -> Spikes:
-    """Samples above the spike threshold of the whole series; None while there are too few samples."""
-    series = condition.wall
-    raw = series.raw()
-    limit = fence(series.histogram if raw is None else raw)
-    came = None if condition.fence_ns is None else condition.spikes
-    if limit is None:
-        return Spikes(n=None, fence_ms=None, as_they_came=came)
-    above = series.histogram.count_above(limit) if raw is None else int((raw > limit).sum())
-    return Spikes(n=above, fence_ms=limit / NS_PER_MS, as_they_came=came)
+    n = condition.known_spikes
+    limit = None if n is None or condition.fence_ns is None else condition.fence_ns / NS_PER_MS
+    return Spikes(n=n, fence_ms=limit, as_they_came=n)
 
 
 def _if_enough(series: DurationSeries, q: float) -> float | None:

@@ -167,13 +167,13 @@ class TestFrame:
 class TestTimeline:
     def test_the_title_reports_glyphs_threshold_and_spikes(self) -> None:
         assert (
-            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · threshold ┄ 4.00 ms"
+            "timeline · 2 spikes in this window · █ max ▒ P90 per 0.5 s · threshold ┄ 4.00 ms"
             in drawn(TimelinePanel, frame_state(), 90, 8)[0]
         )
 
     def test_one_spike_is_not_two(self) -> None:
         one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
-        assert "· 1 spike ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
+        assert "· 1 spike in this window ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
 
 
 class TestUnits:

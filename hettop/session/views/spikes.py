@@ -57,8 +57,8 @@ class SpikeRow:
 class SpikesView:
     """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's active condition.
 
-    `evidence` of the condition's `n` spikes are at least a second apart and count. `unwatched` are the candidates that
-    this session did not watch.
+    `total` counts those of all conditions; `rows` lists the last of them. `evidence` of the condition's `n` spikes are
+    at least a second apart and count. `unwatched` are the candidates that this session did not watch.
     """
 
     rows: tuple[SpikeRow, ...]
@@ -70,6 +70,7 @@ class SpikesView:
     threshold_ms: float | None
     causes: tuple[CauseRow, ...]
     unwatched: tuple[str, ...]
+    total: int = 0
 
 
 def spikes(session: Session, condition: Condition | None, unit: str | None, now_ns: int) -> SpikesView:
@@ -86,6 +87,7 @@ def spikes(session: Session, condition: Condition | None, unit: str | None, now_
         threshold_ms=condition.fence_ns / NS_PER_MS if condition and condition.fence_ns is not None else None,
         causes=cause_rows(session, condition) if condition else (),
         unwatched=unwatched(session, key) if key else (),
+        total=sum(each.spikes for each in session.conditions.values()),
     )
 
 

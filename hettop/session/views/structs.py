@@ -139,9 +139,9 @@ class TimelineView:
     """The time window in slots of `slot_ns`, oldest first; None where no sample ended.
 
     Each sample is judged by the spike threshold of its own condition at its time; `threshold_ms` is the current one of
-    the viewed unit under the active load. `spikes` is None while there is no threshold. `marks` are (slot, kind of
-    event): marks, unit and load changes. `pointed` is the slot of the moment that the user selected, if it is in the
-    window.
+    the viewed unit under the active load. `spikes` are those in this window; None while there is no threshold. `marks`
+    are (slot, kind of event): marks, unit and load changes. `pointed` is the slot of the moment that the user selected,
+    if it is in the window.
     """
 
     window_ns: int
@@ -176,7 +176,7 @@ class UnitRow:
     max_ms: float | None
     throughput_per_s: float | None
     difference: float | None
-    spikes: int
+    spikes: int | None
     placed: str | None
     error: Failure | None
     energy_mj: float | None

@@ -85,7 +85,7 @@ def _row(
         max_ms=_ms(moments.max_ns if moments else None),
         throughput_per_s=condition.throughput_per_s if condition else None,
         difference=mean / best_mean - 1 if mean and best_mean and is_usable(unit) else None,
-        spikes=condition.spikes if condition else 0,
+        spikes=condition.known_spikes if condition else None,
         placed=unit.placed,
         error=unit.error,
         energy_mj=energy.mj if energy else None,

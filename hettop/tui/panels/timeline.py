@@ -28,7 +28,7 @@ class TimelinePanel(Panel):
 
     def title(self, frame_state: FrameState) -> Line:
         view = frame_state.session.timeline
-        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
+        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'} in this window"
         if view.spikes is None:
             spikes = "too few samples for spikes"
         threshold = (
