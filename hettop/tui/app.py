@@ -103,6 +103,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._clock = clock
         self._since: int | None = None
         self._resized = False
+        self._aged_at = 0.0
         self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders, sixteen=sixteen)
         if not self.preferences.animated:
             self.animation_level = "none"
@@ -153,6 +154,7 @@ class HettopApp(Measuring, Replaying, Arranging):
     def on_mount(self) -> None:
         """Start drawing."""
         self._running_loop = asyncio.get_running_loop()
+        self._aged_at = self._running_loop.time()
         if self._ended_by is not None:  # by a signal that came before the loop
             self._leave()
         for text in (*(fault.message for fault in self._theme_faults), *self.preferences.notices):
@@ -240,10 +242,25 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.notify(clean_lines(notice.text), severity=severity, markup=False)
         self.draw()
 
+    def show_notices(self) -> None:
+        if self._hints.is_mounted:
+            self._hints.show_notices()
+        if self.page_screen is not None:
+            self.page_screen.show_notices()
+
     def _pump(self) -> None:
         """Let the feed process events: more often than frames are drawn, because a recording waits for it."""
         if self.feed is not None:
             self.feed.pump()
+        self._age_notices()
+
+    def _age_notices(self) -> None:
+        """Take away what was seen for long enough; a message that is behind a dialog was not read yet."""
+        now = 0.0 if self._running_loop is None else self._running_loop.time()
+        passed, self._aged_at = now - self._aged_at, now
+        covered = not self.screen_stack or getattr(self.screen, "COVERS", False)
+        if self.notices.shown and not covered and self.notices.age(passed):
+            self.show_notices()
 
     def draw(self) -> None:
         """Give every panel the frame state; while frozen the last one."""

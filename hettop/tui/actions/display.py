@@ -93,9 +93,14 @@ class Looking(Controls):
             self.push_screen(SCREENS[name](self.run_control, ascii=self.ascii_only))
 
     def action_leave(self) -> None:
-        """Close a screen, else the details of the focused panel, else its filter, else the zoom."""
+        """Hide warnings, else close a screen, else the details of the focused panel, else its filter, else the zoom."""
         panel = self.main.focused
-        if self.page_screen is not None:
+        warned = self.notices.warns
+        self.notices.clear()
+        self.show_notices()
+        if warned:
+            pass
+        elif self.page_screen is not None:
             self.pop_screen()
             self.draw()
         elif isinstance(panel, Panel) and panel.close_details():
@@ -248,6 +253,7 @@ class Arranging(Looking):
                 if key.id != "palette":
                     title = f"{key.words[:1].upper()}{key.words[1:]}  {key.display}"
                     yield self._command(title, group, partial(self.run_action, key.action))
+        yield self._command("Messages: show the last ones again", "Display", self._last_notices)
         verb = "View" if self.replaying else "Measure on"
         for row in self.frame_state.session.units.rows if self.frame_state is not None else ():
             also = " (ANE)" if row.unit.startswith("CPU_AND_NE") else ""
@@ -257,6 +263,12 @@ class Arranging(Looking):
 
     def _command(self, title: str, group: str, run: Callable[[], Any]) -> SystemCommand:
         return SystemCommand(to_ascii(title) if self.ascii_only else title, group, run)
+
+    def _last_notices(self) -> None:
+        if self.notices.again():
+            self.show_notices()
+        else:
+            self.notify("no messages yet")
 
     def _use_theme(self, name: str) -> None:
         self.theme = name

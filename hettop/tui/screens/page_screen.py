@@ -21,7 +21,7 @@ from hettop.tui.feed import LiveControls
 from hettop.tui.frame_state import FrameState
 from hettop.tui.guarded import Guarded
 from hettop.tui.panels.header import Header
-from hettop.tui.panels.hints import hint_line, placed_hints
+from hettop.tui.panels.hints import NoticeLine, hint_line, placed_hints
 from hettop.tui.panels.panel import framed, inner_size
 
 _WHEEL_LINES = 3
@@ -170,7 +170,13 @@ class PageScreen(Guarded, Screen[None]):
         else:
             self._page.to_bottom()
 
+    def show_notices(self) -> None:
+        """Draw the messages that there are now."""
+        if self._hints.is_mounted:
+            self._hints.show_notices()
+
     def on_screen_resume(self, _: ScreenResume) -> None:
+        self.show_notices()
         self.post_message(self.Entered())
 
 
@@ -247,7 +253,7 @@ class ScreenPage(Chart):
         self._owner.post_message(PageScreen.Entered())
 
 
-class ScreenHints(Chart):
+class ScreenHints(NoticeLine):
     """The bottom line of a screen: its keys; a click on one presses it."""
 
     ALLOW_SELECT = False
@@ -256,12 +262,12 @@ class ScreenHints(Chart):
         super().__init__(id="page-hints", ascii=ascii)
         self._owner = owner
 
-    def lines(self, width: int, height: int) -> list[Line]:
-        if not height:
-            return []
-        return [hint_line(self._owner.active_keys, width)]
+    def hints(self, width: int) -> Line:
+        return hint_line(self._owner.active_keys, width)
 
     def on_click(self, event: Click) -> None:
+        if self.hide_notices():
+            return
         for start, end, (key, _) in placed_hints(self._owner.active_keys, self.size.width):
             if start <= event.x < end:
                 # Of a pair of arrows the one that was hit; the word counts as the second.
