@@ -290,6 +290,8 @@ class HettopApp(Measuring, Replaying, Arranging):
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
             log_lines=self._events.wanted,
+            spike=page.chosen if isinstance(page := self.page_screen, SpikesScreen) else None,
+            spike_slots=page.chart_columns if isinstance(page, SpikesScreen) else 1,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)

@@ -19,7 +19,7 @@ _INKS = {"error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is told, how grave it is (`information`, `warning`, `error`), and for how many seconds it still stays."""
+    """Text to show, how grave it is (`information`, `warning`, `error`), and for how many seconds it still stays."""
 
     text: str
     severity: str
@@ -27,18 +27,18 @@ class Message:
 
 
 class Notices:
-    """The messages that are shown now, oldest first, and the last ones that there were. `told` counts all."""
+    """The messages that are shown now, oldest first, and the last ones that there were. `added` counts all."""
 
     def __init__(self) -> None:
         self.shown: tuple[Message, ...] = ()
-        self.told = 0
+        self.added = 0
         self._last: deque[Message] = deque(maxlen=KEPT)
 
-    def tell(self, text: str, severity: str, least_s: float | None = None) -> None:
+    def add(self, text: str, severity: str, least_s: float | None = None) -> None:
         """Show a message; the same one again takes the place of the first."""
         seconds = (least_s or SHORTEST_S.get(severity, SHORTEST_S["information"])) + len(text) / CHARACTERS_PER_S
         message = Message(text, severity, seconds)
-        self.told += 1
+        self.added += 1
         self._last.append(message)
         self.shown = (*(each for each in self.shown if each.text != text), message)[-KEPT:]
 

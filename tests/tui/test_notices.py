@@ -17,8 +17,8 @@ def said(notices: Notices, width: int, most: int) -> list[str]:
 
 def test_messages_are_wrapped_and_each_has_its_mark() -> None:
     notices = Notices()
-    notices.tell("recording to a.jsonl", "information")
-    notices.tell("the disk is full, so nothing was saved", "error")
+    notices.add("recording to a.jsonl", "information")
+    notices.add("the disk is full, so nothing was saved", "error")
     assert said(notices, 30, 9) == [
         " · recording to a.jsonl",
         " ✗ the disk is full, so",
@@ -30,7 +30,7 @@ def test_messages_are_wrapped_and_each_has_its_mark() -> None:
 def test_a_message_stays_longer_the_longer_it_is() -> None:
     """An error of 150 characters: 12 s, and 10 s to read it."""
     notices = Notices()
-    notices.tell("e" * 150, "error")
+    notices.add("e" * 150, "error")
     assert not notices.age(21.9)
     assert notices.age(0.2)
     assert notices.shown == ()
@@ -39,14 +39,14 @@ def test_a_message_stays_longer_the_longer_it_is() -> None:
 def test_the_same_message_is_there_once_and_can_be_shown_again() -> None:
     notices = Notices()
     for _ in range(3):
-        notices.tell("same", "warning")
+        notices.add("same", "warning")
     assert [each.text for each in notices.shown] == ["same"]
     for n in range(20):
-        notices.tell(f"message {n}", "information")
+        notices.add(f"message {n}", "information")
     notices.clear()
     assert notices.again()
     assert [each.text for each in notices.shown] == [f"message {n}" for n in range(20 - KEPT, 20)]
-    assert notices.told == 23
+    assert notices.added == 23
 
 
 async def test_a_long_error_is_below_the_panels_in_full_and_escape_hides_it() -> None:

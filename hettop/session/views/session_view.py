@@ -5,10 +5,13 @@ Pure: the same session and request give the same view, live and in a replay.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hettop.session.log import log, logged
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
 from hettop.session.views.latency import latency, timeline
+from hettop.session.views.spike_surroundings import surroundings
 from hettop.session.views.spikes import SpikesView, spikes
 from hettop.session.views.structs import HeaderView, SessionView, ViewRequest
 from hettop.session.views.units import conditions, units
@@ -37,7 +40,8 @@ def view(session: Session, request: ViewRequest) -> SessionView:
 
 
 def _spikes(session: Session, unit: str | None, request: ViewRequest) -> SpikesView:
-    return spikes(session, current_condition(session, unit) if unit else None, unit, request.now_ns)
+    found = spikes(session, current_condition(session, unit) if unit else None, unit, request.now_ns)
+    return replace(found, around=surroundings(session, found.rows, request))
 
 
 def viewed_unit(session: Session, request: ViewRequest) -> str | None:

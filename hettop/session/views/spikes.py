@@ -54,6 +54,29 @@ class SpikeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What there was within a second of one spike, before and after it.
+
+    slots: the slowest call of its unit that ended in each part of these two seconds, in ms; None where none ended.
+    calls: how many ended. before_ms, after_ms: their medians; None without calls, for which `reason` then says why.
+    verdicts: the candidate causes present at it, with what is to be said of each under its condition. happened: lines
+    of the event log, by their distance to it in ns. power: each rail in W, of the power sample that covers it; empty
+    where there was none.
+    """
+
+    row: SpikeRow
+    slots: tuple[float | None, ...]
+    calls: int
+    before_ms: float | None
+    after_ms: float | None
+    reason: str
+    verdicts: tuple[tuple[str, str], ...]
+    happened: tuple[tuple[int, str], ...]
+    power: tuple[tuple[str, float], ...]
+    thermal: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SpikesView:
     """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's active condition.
 
@@ -71,6 +94,7 @@ class SpikesView:
     causes: tuple[CauseRow, ...]
     unwatched: tuple[str, ...]
     total: int = 0
+    around: Surroundings | None = None
 
 
 def spikes(session: Session, condition: Condition | None, unit: str | None, now_ns: int) -> SpikesView:

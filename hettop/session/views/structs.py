@@ -21,7 +21,7 @@ class ViewRequest:
     conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
     pointed_ns: a moment to mark on the timeline.
     log_lines: how many of the newest lines of the event log.
-    spike: end in ns and unit of the spike whose surroundings to show in `spike_slots` columns; None: the newest one's.
+    spike: end in ns and unit of the spike whose surroundings to show, in `spike_slots` columns; None: the newest one.
     """
 
     now_ns: int

@@ -61,7 +61,7 @@ class Controls(App[None]):
         markup: bool = False,  # noqa: ARG002 - Textual's
     ) -> None:
         """Show a message in the line of hints; its text is never read as markup."""
-        self.notices.tell(f"{title}: {message}" if title else message, severity, timeout)
+        self.notices.add(f"{title}: {message}" if title else message, severity, timeout)
         self.show_notices()
 
     def show_notices(self) -> None:
