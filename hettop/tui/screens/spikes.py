@@ -23,7 +23,10 @@ _WIDE = 100
 _LEAST_LISTED = 8
 """Lines of the list at least, where the table would take more."""
 
-_LEAST_AROUND, _MOST_AROUND = 6, 14
+_LEAST_BESIDE = 6
+"""Lines of the list beside what was around one of its spikes."""
+
+_LEAST_AROUND, _USUAL_AROUND, _MOST_AROUND = 6, 14, 24
 """Lines for what was around the spike under the cursor: without as many it is left out."""
 
 _SCALE = 9
@@ -98,8 +101,10 @@ class SpikesScreen(PageScreen):
         table = cause_lines(view, width, height - _LEAST_LISTED - 1, simulated=simulated)
         listed = min(height, max(_LEAST_LISTED, height - len(table) - 1))
         around: list[Line] = []
-        if view.around is not None and self._rows and (room := listed - _LEAST_LISTED) >= _LEAST_AROUND:
-            around = [fit((), width), *surroundings_lines(view.around, width, min(room - 1, _MOST_AROUND))]
+        if view.around is not None and self._rows and (room := listed - _LEAST_BESIDE) >= _LEAST_AROUND:
+            unused = listed - len(self._rows) - 2  # lines that the list leaves, beside its heading and a blank
+            high = min(room - 1, max(_USUAL_AROUND, min(unused, _MOST_AROUND)))
+            around = [fit((), width), *surroundings_lines(view.around, width, high)]
             listed -= len(around)
         self._listed = listed
         if not self._rows and view.rows:
