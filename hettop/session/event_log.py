@@ -70,12 +70,13 @@ class EventLog:
     """The last `KEPT` lines, oldest first, and counts of all.
 
     `counts` are events by kind, each spike as one. `lines` counts all lines that there ever were; None where the log
-    goes on from a keyframe of an older fold, which does not know it.
+    goes on from a keyframe of an older fold, which does not know it. `changes` is another number after each change.
     """
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.lines: int | None = 0
+        self.changes = 0
         self._held: deque[Logged] = deque()
 
     def __iter__(self) -> Iterator[LogEvent | LogEntry | SpikeRun]:
@@ -135,6 +136,7 @@ class EventLog:
     def prepend(self, lines: Iterable[Logged]) -> None:
         """Put lines before those in memory, which were read from a recording."""
         self._held.extendleft(reversed(list(lines)))
+        self.changes += 1
 
     def tail(self) -> Tail:
         """What a keyframe holds of it."""
@@ -179,6 +181,7 @@ class EventLog:
 
     def _count(self, kind: str) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.changes += 1
 
     def _insert(self, line: Logged) -> None:
         """In its place by time, behind what began at the same moment; runs of that moment by unit."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hettop import events
 from hettop.session.event_log import KEPT, TAIL, TAIL_BYTES, EventLog, Logged, kind_of
 from hettop.session.log import in_words
+from hettop.session.log import log as view_of
 from hettop.session.session import Session
+from hettop.session.views.structs import ViewRequest
 from hettop.units import NS_PER_MS, NS_PER_S
 
 S, MS = NS_PER_S, NS_PER_MS
@@ -177,3 +181,15 @@ def test_how_samples_are_cut_into_windows_changes_nothing(steps: list[tuple[str,
                 log.add(mark(t))
         logs.append(shown(log))
     assert logs[0] == logs[1]
+
+
+def test_the_view_of_an_unchanged_log_is_made_once() -> None:
+    session = Session(0)
+    session.fold(mark(1 * S))
+    request = ViewRequest(now_ns=5 * S, window_ns=S)
+    once = view_of(session, request)
+    assert view_of(session, request) is once
+    session.fold(mark(2 * S))
+    assert [line.t for line in view_of(session, request)] == [1 * S, 2 * S]
+    assert [line.t for line in view_of(session, replace(request, log_lines=1))] == [2 * S]
+    assert [line.t for line in view_of(session, replace(request, now_ns=S))] == [1 * S]

@@ -277,7 +277,8 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
         named = {f"{key.words[:1].upper()}{key.words[1:]}  {key.display}" for key in app.keys if key.id != "palette"}
         also = {"CPU_AND_NE": " (ANE)"}
         units = {f"Measure on {row.unit}{also.get(row.unit, '')}" for row in LIVE.units.rows}
-        assert set(offered) == named | units | {f"Theme {name}" for name in app.theme_names}
+        themes = {f"Theme {name}" for name in app.theme_names}
+        assert set(offered) == named | units | themes | {"Messages: show the last ones again"}
         await pilot.press("ctrl+p")
         await settled(pilot)
         await pilot.press(*"interleaveall")

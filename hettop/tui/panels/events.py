@@ -45,6 +45,7 @@ class EventsPanel(Panel):
         super().__init__(ascii=ascii)
         self._back = 0  # lines between the newest and the last one shown
         self._above = 0
+        self._matched: tuple[Sequence[LogLine], str, Sequence[LogLine]] = ((), "", ())
 
     @property
     def wanted(self) -> int:
@@ -62,7 +63,10 @@ class EventsPanel(Panel):
         log = frame_state.session.log
         if not self.filter:
             return log
-        return [entry for entry in log if matches(self.filter, entry.text, entry.kind, entry.level, entry.unit)]
+        if self._matched[0] is not log or self._matched[1] != self.filter:  # a frame asks for it several times
+            found = [entry for entry in log if matches(self.filter, entry.text, entry.kind, entry.level, entry.unit)]
+            self._matched = (log, self.filter, found)
+        return self._matched[2]
 
     def foot(self, frame_state: FrameState) -> Line:
         more = (
