@@ -61,6 +61,14 @@ def test_a_spike_that_is_known_late_is_where_it_happened() -> None:
     ]
 
 
+def test_a_spike_out_of_order_joins_no_run_of_a_later_time() -> None:
+    log = EventLog()
+    log.add(mark(4 * S))
+    log.spike("A", 5 * S, 7 * MS)
+    log.spike("A", 3 * S, 6 * MS)
+    assert [(t // S, n, last // S) for t, _, n, last in shown(log)] == [(3, 1, 3), (4, 1, 4), (5, 1, 5)]
+
+
 def test_a_drift_does_not_end_a_run_of_spikes() -> None:
     log = EventLog()
     log.spike("A", 1 * S, 5 * MS)
