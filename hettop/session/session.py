@@ -33,6 +33,9 @@ keyframe holds (a threshold, an energy, a drift found elsewhere), so that a read
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
 
 FIRST_FOLD = 1
+HOST_HISTORY = 240
+"""Readings of the machine, one every five seconds: the last twenty minutes. No keyframe has them."""
+
 LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
 
 
@@ -59,6 +62,7 @@ class Session:
         self.baselines: dict[str, events.Baseline] = {}
         self.causes = Causes()
         self.host: events.HostLoad | None = None
+        self.host_history: deque[events.HostLoad] = deque(maxlen=HOST_HISTORY)
         self.canary = CanaryFold()
         self.comparisons = RecentComparisons()
         self.studies = Studies()
@@ -236,6 +240,7 @@ class Session:
     @_fold.register
     def _(self, event: events.HostLoad) -> None:
         self.host = event
+        self.host_history.append(event)
 
     @_fold.register
     def _(self, event: events.Canary) -> None:
@@ -333,6 +338,7 @@ class Session:
         session.energy = Energy.restored(keyframe.energy, next(iter(real), None))
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
+        session.host_history.extend([] if keyframe.host is None else [keyframe.host])
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
         session.log.extend([*keyframe.log, *keyframe.log_events])
