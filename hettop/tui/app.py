@@ -271,6 +271,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             conditions=self.page_screen is not None,
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
+            percentiles=self._units.zoomed,
             pointed_ns=self.pointed_ns,
         )
         columns = 0 if self._scrub is None else self._scrub.columns

@@ -142,11 +142,11 @@ async def test_the_power_panel_grows_when_power_comes_and_shrinks_when_it_goes()
     async with running(feed, size=(120, 50)) as (app, pilot):
         panel = app.query_one(PowerPanel)
         without = panel.size.height
-        for shown, lines in ((POWERED, 8), (LIVE, without - 2)):
+        for shown, lines in ((POWERED, 11), (LIVE, without - 2)):
             feed.shown = shown
             app.frame()
             await settled(pilot)
-            assert panel.size.height == 2 + lines  # four rails, energy, three clusters, within a frame
+            assert panel.size.height == 2 + lines  # three rails of two lines, sum, energy, three clusters, in a frame
 
 
 @pytest.mark.parametrize("size", [(1, 1), (20, 5)])
@@ -183,7 +183,7 @@ async def test_a_click_on_a_row_of_a_replay_looks_at_its_unit() -> None:
 async def test_a_click_beside_the_rows_does_nothing() -> None:
     feed = FakeFeed()
     async with running(feed) as (app, pilot):
-        heading = next(y for y, line in enumerate(screen_text(app).splitlines()) if "Δ best" in line)
+        heading = next(y for y, line in enumerate(screen_text(app).splitlines()) if "Δ mean" in line)
         await pilot.click(offset=(10, heading))
         await settled(pilot)
     assert feed.told.calls == []

@@ -186,7 +186,7 @@ async def test_the_first_look_is_explained_and_a_key_closes_it_and_does_what_it_
     async with running(feed, preferences=preferences) as (app, pilot):
         text = screen_text(app)
         assert "Welcome to hettop" in text
-        assert "3 units" in text, "what it explains is to be seen"
+        assert "2 timeline" in text, "what it explains is to be seen"
         assert "SIMULATED" in text
         await pilot.press("i")
         await settled(pilot)

@@ -10,14 +10,15 @@ from hettop.session.views.spikes import SpikesView
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
-    from hettop.events import Failure, LogEntry, Study
+    from hettop.events import Advice, Failure, LogEntry, Study
 
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
     """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
-    conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
+    conditions, spikes, studies, percentiles: whether to include a row for each condition, the list of spikes, the
+    studies' results, and further percentiles of each unit.
     pointed_ns: a moment to mark on the timeline.
     """
 
@@ -31,6 +32,7 @@ class ViewRequest:
     conditions: bool = False
     spikes: bool = False
     studies: bool = False
+    percentiles: bool = False
     pointed_ns: int | None = None
 
 
@@ -114,6 +116,15 @@ class TimelineView:
 
 
 @dataclass(frozen=True, slots=True)
+class Percentile:
+    """The `q`-quantile (0..1) in ms; None where it needs `further` samples."""
+
+    q: float
+    ms: float | None
+    further: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class UnitRow:
     """One unit under the active load.
 
@@ -121,6 +132,9 @@ class UnitRow:
     `energy_mj` is per inference; `warning`: its outputs differ from the reference's; `details` are its first load,
     plan, placement and outputs as text, a line each; `warning_detail` is the one that shows why there is a warning.
     `waiting`: its engine loads or does not answer.
+    `missed`: the share of paced samples whose response was later than the budget; None without one. `p99_needs`: the
+    further samples without which there is no P99. `energy_lacking`: why there is no energy although power is read.
+    `further`: percentiles for the zoomed panel, where they were requested.
     `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
     """
 
@@ -145,13 +159,20 @@ class UnitRow:
     violin: tuple[float, ...]
     waiting: bool = False
     warning_detail: str | None = None
+    p99_ms: float | None = None
+    p99_needs: int | None = None
+    missed: float | None = None
+    net_mj: float | None = None
+    energy_lacking: str = ""
+    further: tuple[Percentile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnitsView:
     """A row per unit, in the order of first appearance. `absent` maps units that cannot run here to the reason.
 
-    beside: a sentence on each variant of a unit compared with that unit.
+    beside: a sentence on each variant of a unit compared with that unit. advice: what is proven so far under this
+    load: that one unit does better than the active one; None where nothing is.
     """
 
     rows: tuple[UnitRow, ...]
@@ -159,6 +180,7 @@ class UnitsView:
     violin_high_ms: float
     absent: tuple[tuple[str, str], ...]
     beside: tuple[str, ...] = ()
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True, slots=True)

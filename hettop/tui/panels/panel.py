@@ -34,6 +34,11 @@ class Panel(Chart, can_focus=True):
         self.frame_state: FrameState | None = None
         self.filter = ""
 
+    @property
+    def zoomed(self) -> bool:
+        """Whether it has the whole screen, and draws its large form."""
+        return self.has_class("-zoomed")
+
     def show(self, frame_state: FrameState) -> None:
         """Draw this frame state from now on."""
         self.frame_state = frame_state
