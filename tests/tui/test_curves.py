@@ -14,7 +14,8 @@ def test_one_row_is_bars_of_which_zero_is_one_and_a_gap_none() -> None:
 
 
 def test_a_curve_joins_what_was_measured_one_after_another() -> None:
-    # Two columns are four dots, a value each; of eight dots in height 0 is the lowest, 7 the highest. The step fills what lies between.
+    # Two columns are four dots, a value each; of eight dots in height 0 is the lowest, 7 the highest. The step is
+    # filled.
     assert curve([0.0, 0.0, 7.0, 7.0], 7.0, 2, 2, braille=True) == [" ⡏", "⣀⠇"]
 
 

@@ -144,7 +144,8 @@ def test_a_rail_has_the_energy_of_the_whole_session() -> None:
     # 1 W for a second and 3 W for another are 4 J, with the GPU's half watt 5 J.
     view = power(session_of(told(S, 1_000.0), told(2 * S, 3_000.0)), None, REQUEST)
     cpu = next(row for row in view.rails if row.rail == "cpu")
-    assert (cpu.energy_j, cpu.covered_ns) == (pytest.approx(4.0), 2 * S)
+    assert cpu.energy_j == pytest.approx(4.0)
+    assert cpu.covered_ns == 2 * S
     assert view.estimate is not None
     assert view.estimate.energy_j == pytest.approx(5.0)
 
