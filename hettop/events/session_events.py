@@ -13,7 +13,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine and the software on it, as far as known.
 
     `warnings`: what about them distorts measurements, or kept the usual backend from being used. `core_kinds`: of each
-    core, `P` (fast) or `E` (efficient); empty where the system does not tell.
+    core, `P` (fast) or `E` (efficient); empty where they are unknown.
     """
 
     chip: Text | None = None

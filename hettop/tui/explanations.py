@@ -20,10 +20,12 @@ PANELS: dict[str, str] = {
         "suggest a timer, a lasting step heat, load or a clock speed. Marks and load changes are below the axis."
     ),
     "units": (
-        "A row for each compute unit: samples, mean, percentiles, slowest call, inferences per second, the difference "
-        f"of its mean to the best one, and its distribution on a common scale ({glyphs.MEDIAN} is the median). Where "
-        "it ran is shown only if the framework or a counter reports it. Enter on a row shows details and errors. Rows "
-        "measured at different times are comparable only when interleaved."
+        "A row for each compute unit: samples, P50, P90, P99, slowest call, inferences per second, energy per "
+        "inference, how far its mean is from the best one, the share of paced calls that missed the budget, and its "
+        f"distribution on a common scale ({glyphs.MEDIAN} is the median). A percentile with too few samples is n/a. "
+        "Beneath is what is proven so far. Enter on a row shows details and errors in full, z all percentiles. Where "
+        "it ran is shown only if the framework or a counter reports it. Rows measured at different times are "
+        "comparable only when interleaved."
     ),
     "events": (
         "The event log, newest at the bottom: loading, switches, changes of competing load, marks, spikes, failures. "
@@ -31,15 +33,17 @@ PANELS: dict[str, str] = {
         "cause there, but hettop names causes only as candidates."
     ),
     "power": (
-        "Watts of each rail over the same time as the timeline, on one absolute scale up to the highest value. The "
-        "sum is CPU+GPU+ANE, an estimate by the machine, not the whole machine. Energy per inference is gross; net "
-        "after an idle baseline was measured (b). A rail that cannot be read is n/a, never 0, with the reason and the "
-        "fix."
+        "Watts of each rail over the timeline's seconds, on one absolute scale up to the highest value; a gap is time "
+        "without a reading. The sum is CPU+GPU+ANE, an estimate by the machine, not the whole machine. Energy per "
+        "inference is gross, behind it net once an idle baseline was measured (b). Clusters have their busy share and "
+        "clock. What cannot be read is n/a, never 0, with the reason and the fix. z: all curves with axes, and totals."
     ),
     "machine": (
-        "The rest of the machine: load of the cores, memory and swap, battery or mains, and the share of frames that a "
-        "60 Hz screen would have missed. Short memory or a low battery affect latencies as the model does. In a "
-        "simulated session this panel still shows the real machine."
+        "The rest of the machine: load of the cores now and over the last minutes, memory and swap, the share of time "
+        "that processes waited for memory (pressure), clock and temperature where they can be read, battery or mains, "
+        "and the share of frames that a 60 Hz screen would have missed. hettop shows its own weight: the process that "
+        "draws and records, and the engine processes; 100% is one core. In a simulated session this panel still shows "
+        "the real machine. z: a curve for each core, and the reason of what is n/a."
     ),
 }
 """By the panels' names."""

@@ -152,6 +152,14 @@ def test_two_lines_per_rail_are_a_curve_on_an_axis_in_watts() -> None:
     assert [text[17:] for text in blocks] == ["████████", "████████", "        ", "▁▁▁▁▁▁▁▁"]
 
 
+@pytest.mark.parametrize(("lines", "each"), [(37, 1), (38, 2), (56, 3)])
+async def test_taller_screens_have_taller_curves(lines: int, each: int) -> None:
+    async with running(FakeFeed(POWERED), size=(120, lines)) as (app, _):
+        shown = [line[78:] for line in screen_text(app).splitlines()]
+    cpu, gpu = (next(y for y, text in enumerate(shown) if f"│ {name} " in text) for name in ("CPU", "GPU"))
+    assert gpu - cpu == each
+
+
 def test_the_sum_stands_below_the_curves_and_begins_where_they_do() -> None:
     text = [text_of(row) for row in draw_power(POWER, Drawing(40, rail_rows=2))]
     assert text[6].startswith("sum    7.57 ")

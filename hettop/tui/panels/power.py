@@ -24,8 +24,8 @@ _AXIS = 5
 _SMALLEST_SPARK = 8
 _ROOMY = 90  # from this width on with the meaning of the sum
 _WIDE = 52  # from this width on with columns for mean and peak
-_TALL_SCREEN = 38
-"""Lines of a screen from which on a rail is a curve of two lines with an axis, else one line of bars."""
+_RAIL_LINES = ((56, 3), (38, 2))
+"""Lines of a screen from which on a rail is a curve of so many lines with an axis; else it is one line of bars."""
 
 _TALLEST = 6  # lines of a curve: a taller one shows nothing more
 CAPTURE = " CAPTURE "
@@ -70,8 +70,8 @@ class PowerPanel(AutoHeightPanel):
 
     def _drawing(self, width: int) -> Drawing:
         braille = self.frame_state.braille if self.frame_state is not None else True
-        tall = self.is_attached and self.screen.size.height >= _TALL_SCREEN
-        return Drawing(width, 2 if self.zoomed or tall else 1, braille=braille)
+        lines = next((lines for least, lines in _RAIL_LINES if self.screen_height >= least), 1)
+        return Drawing(width, lines, braille=braille)
 
     def title(self, frame_state: FrameState) -> Line:
         view = frame_state.session.power
