@@ -72,7 +72,7 @@ def test_the_zoomed_panel_has_a_curve_for_each_core_and_for_what_hettop_took() -
     assert ["core", "7"] in heads
     assert any(line.startswith("hettop   6.2%") for line in text)
     assert any(line.startswith("engine    24%") for line in text)
-    assert any(line.strip().startswith("-80 s ─") and line.endswith("─ now") for line in text)
+    assert any(line.startswith("0–100%        -80 s ─") and line.endswith("─ now") for line in text)
 
 
 def test_the_zoomed_panel_gives_the_reason_for_what_is_not_known() -> None:

@@ -208,7 +208,7 @@ def _core_curves(view: HostView, width: int, room: int, *, braille: bool) -> lis
     if len(readings) >= 2:
         columns = max(0, width - _HEAD)
         axis = time_axis(readings[-1].t - readings[0].t, columns)
-        rows.append(fit(line((" " * _HEAD, "text"), *axis), width))
+        rows.append(fit(line((f"{'0–100%':<{_HEAD}}", "muted"), *axis), width))
     return rows
 
 
