@@ -125,7 +125,8 @@ class LiveFeed:
         return self._pages.of(study)
 
     def notices(self) -> list[Notice]:
-        found, self._notices = self._notices, []
+        found = list(self._notices)
+        self._notices.clear()  # the controllers append to this list
         return found
 
     # --- the controls ---------------------------------------------------------------------------------------------
