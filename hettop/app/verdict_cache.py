@@ -115,6 +115,7 @@ def _page(session: Session, now_ns: int, looks: Looks | None) -> VerdictPage:
     import numpy as np
 
     from hettop.analysis.verdict import verdict
+    from hettop.report.evidence import evidence_of
     from hettop.report.verdict import verdict_blocks
     from hettop.session.statistics import statistics
 
@@ -127,4 +128,4 @@ def _page(session: Session, now_ns: int, looks: Looks | None) -> VerdictPage:
     if not found.units and not found.failed:
         return VerdictPage(now_ns)
     notes = [RECENT] if any(not unit.complete for unit in found.units) else []
-    return VerdictPage(now_ns, list(verdict_blocks(found, session, notes)))
+    return VerdictPage(now_ns, list(verdict_blocks(found, session, notes, ranks_first=True)), evidence_of(found))

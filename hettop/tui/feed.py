@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hettop.events import Study
+    from hettop.report.evidence import Evidence
     from hettop.report.page import Block
     from hettop.session.session import Session
 
@@ -87,10 +88,14 @@ class StudyOffer:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPage:
-    """Which unit to use, by the measurements until `judged_ns`; no blocks where there are none."""
+    """Which unit to use, by the measurements until `judged_ns`; no blocks where there are none.
+
+    evidence: the verdict in one sentence, and its evidence to draw.
+    """
 
     judged_ns: int
     blocks: Sequence[Block] = ()
+    evidence: Evidence | None = None
 
 
 class LiveControls(Protocol):

@@ -23,6 +23,7 @@ DRIFT = "~"
 
 AXIS_UP = "│"
 AXIS_TICK = "┤"
+LEFT_END = "├"
 AXIS_CORNER = "└"
 AXIS = "─"
 AXIS_DOWN = "┴"
@@ -39,7 +40,7 @@ RECORD = "●"
 OF = "▸"
 DOT = "·"
 UP_DOWN = "↕"
-UP = "↑"
+UP, DOWN = "↑", "↓"
 FAILED = "✗"
 DONE = "✓"
 ENDED = "○"
@@ -65,6 +66,7 @@ _ASCII = {
     LOAD: "o",
     AXIS_UP: "|",
     AXIS_TICK: "+",
+    LEFT_END: "+",
     AXIS_CORNER: "+",
     AXIS: "-",
     AXIS_DOWN: "+",
