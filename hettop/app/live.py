@@ -14,6 +14,7 @@ from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
 from hettop.app.study_runner import StudyControl
 from hettop.app.verdict_cache import VerdictCache
+from hettop.app.without_load import WithoutLoad
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
@@ -52,6 +53,7 @@ class LiveFeed:
         self._notices: list[Notice] = []
         self._pauses = PauseController(measurement, self._notices.append)
         self._studies = StudyControl(measurement, self._pauses, self._notices.append, model, together)
+        self._without_load = WithoutLoad(measurement, self._set_load, self._notices.append)
         self._verdicts = VerdictCache()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
@@ -87,6 +89,7 @@ class LiveFeed:
         self.measurement.pump()
         self._pauses.tick()
         self._studies.tick()
+        self._without_load.tick()
         self._advise(self.now_ns)
 
     def drew_frame(self, duration_ns: int) -> None:
@@ -154,6 +157,7 @@ class LiveFeed:
         return self._studies.studies()
 
     def study(self, name: str) -> None:
+        self._without_load.forget()
         self._studies.study(name)
 
     def end_study(self) -> None:
@@ -206,7 +210,17 @@ class LiveFeed:
     def end_load(self) -> None:
         self.set_load(())
 
+    def measure_without_load(self) -> None:
+        self._without_load.toggle()
+
+    def without_load_left_ns(self) -> int | None:
+        return self._without_load.left_ns
+
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
+        self._without_load.forget()
+        self._set_load(parts)
+
+    def _set_load(self, parts: tuple[LoadPart, ...]) -> None:
         self._studies.make_way("competing load")
         try:
             self.measurement.load.set(parts)

@@ -23,8 +23,9 @@ from hettop.tui.actions.measuring import Measuring
 from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
 from hettop.tui.frame_state import FrameState
-from hettop.tui.keys import bindings, hinted
+from hettop.tui.keys import bindings
 from hettop.tui.panels.events import EventLine, EventsPanel
+from hettop.tui.panels.figures import Figures
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.host import HostPanel
@@ -34,6 +35,7 @@ from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.preferences import Preferences
+from hettop.tui.screens.load import LoadScreen
 from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
 from hettop.tui.screens.verdict import VerdictScreen
@@ -115,7 +117,8 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._header = Header(ascii=ascii)
         self._event_line = EventLine(ascii=ascii)
         self._scrub = ScrubBar(ascii=ascii) if replaying else None
-        self._hints = Hints(hinted(self.keys), ascii=ascii)
+        self._figures = Figures(ascii=ascii)
+        self._hints = Hints(self.keys, ascii=ascii)
 
     def _use_themes(self, wanted: str | None, folders: Sequence[Path], *, sixteen: bool) -> None:
         own = self.preferences.theme_folder
@@ -131,13 +134,15 @@ class HettopApp(Measuring, Replaying, Arranging):
     @property
     def _showing(self) -> list[Shows]:
         panels = (self._latency, self._timeline, self._units, self._events, self._power, self._host)
-        parts = (self._header, *panels, self._event_line, self._scrub)
+        figures = self._figures if self._figures.display else None
+        parts = (self._header, figures, *panels, self._event_line, self._scrub)
         return [part for part in parts if part is not None]
 
     def compose(self) -> ComposeResult:
         yield self._header
         with Container(id="body"):
             with Container(id="main"):
+                yield self._figures
                 yield self._latency
                 yield self._timeline
                 yield self._units
@@ -249,6 +254,8 @@ class HettopApp(Measuring, Replaying, Arranging):
         """Give every panel the frame state; while frozen the last one."""
         if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
+        self.lay_out()
+        self._hints.zoom(self.zoomed)
         if not (self.frozen and self.frame_state is not None):
             self.frame_state = self._frame_state(self.feed, self._look)
         elif not self.frame_state.frozen:
@@ -256,8 +263,16 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._hints.announce(self.frame_state.studying)
         if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
             return
-        for part in self._showing if self.page_screen is None else [self.page_screen]:
+        for part in self._shown_parts:
             part.show(self.frame_state)
+
+    @property
+    def _shown_parts(self) -> Sequence[Shows]:
+        """The panels and the screen over them; without the panels that it covers."""
+        page = self.page_screen
+        if page is None:
+            return self._showing
+        return [page] if page.place_in(*self.size).covers else [*self._showing, page]
 
     def _frame_state(self, feed: Feed, look: Look) -> FrameState:
         request = ViewRequest(
@@ -272,6 +287,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
+            contrast_columns=page.columns if isinstance(page := self.page_screen, LoadScreen) else 0,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)
@@ -285,6 +301,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
             verdict=feed.verdict() if isinstance(self.page_screen, VerdictScreen) else None,
             offers=feed.live.studies() if feed.live is not None and isinstance(self.page_screen, StudiesScreen) else (),
+            without_load_left_ns=feed.live.without_load_left_ns() if feed.live is not None else None,
             pages={study.name: feed.study_page(study) for study in session.studies},
         )
 

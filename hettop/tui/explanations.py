@@ -46,9 +46,11 @@ PANELS: dict[str, str] = {
 
 SCREENS: dict[str, str] = {
     "load": (
-        "Competing load that hettop starts at a known level: the dials set it, the table shows the effect of each load "
-        "on each unit. A condition is a unit under a load; each has its own samples, never mixed with another's. All "
-        "load ends with hettop, however it ends."
+        "Competing load that hettop starts at a known level: the dials set it. Below, each unit without load and under "
+        "the active load, or the one measured last, with 95% intervals: an arrow marks a change whose intervals do not "
+        f"overlap, ~ one that may be chance. The distributions are of the viewed unit: {glyphs.SPARSE} without load, "
+        f"{glyphs.FULL} under load, {glyphs.SHADE} both. b measures without load for some seconds, then the load "
+        "starts again. All load ends with hettop, however it ends."
     ),
     "studies": (
         "Questions about the inside of the model, each answered by one of hettop's commands; inference is paused while "
@@ -57,7 +59,9 @@ SCREENS: dict[str, str] = {
         "together until you end it, and its figures are updated every round."
     ),
     "verdict": (
-        "Which unit to use, by the measurements so far. Only proven differences decide: where intervals overlap, it "
+        "Which unit to use, by the measurements so far, in one sentence. Below it each unit's P90 and P99 with their "
+        f"intervals on one axis, and the budget as {glyphs.MEDIAN} if there is one: {glyphs.DONE} proven, "
+        f"{glyphs.FAILED} missed, ? undecided. Only proven differences decide: where intervals overlap, it "
         "shows how many more samples are needed. Y copies the verdict, Y again the code. `hettop decide RECORDING` "
         "prints the same with all its evidence."
     ),

@@ -123,6 +123,14 @@ class LiveControls(Protocol):
 
     def end_load(self) -> None: ...
 
+    def measure_without_load(self) -> None:
+        """End the load, measure for some seconds, and start it again; called meanwhile, start it again at once."""
+        ...
+
+    def without_load_left_ns(self) -> int | None:
+        """The time until the load starts again; None while no measurement without it runs."""
+        ...
+
     def studies(self) -> tuple[StudyOffer, ...]: ...
 
     def study(self, name: str) -> None:

@@ -21,7 +21,8 @@ class FrameState:
 
     `fps` is the configured rate of redraws; `loads` are the competing loads that can be set, none in a replay;
     `verdict`, `offers` (the studies) and `pages` (the results of studies) are set while their screens
-    are open.
+    are open. `without_load_left_ns`: the time until the load starts again that was ended for a measurement without it;
+    None where there is no such measurement.
     """
 
     session: SessionView
@@ -34,6 +35,7 @@ class FrameState:
     verdict: VerdictPage | None = None
     offers: tuple[StudyOffer, ...] = ()
     pages: Mapping[str, Sequence[Block]] = field(default_factory=dict)
+    without_load_left_ns: int | None = None
 
     @property
     def halted(self) -> str | None:

@@ -350,6 +350,7 @@ class Told:
         StudyOffer("layers", "time by layer"),
         StudyOffer("sweep", "what larger batches give"),
     )
+    left_ns: int | None = None
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
     def _note(self, *call: object) -> None:
@@ -386,6 +387,12 @@ class Told:
 
     def end_load(self) -> None:
         self._note("end_load")
+
+    def measure_without_load(self) -> None:
+        self._note("measure_without_load")
+
+    def without_load_left_ns(self) -> int | None:
+        return self.left_ns
 
     def studies(self) -> tuple[StudyOffer, ...]:
         return self.asked

@@ -8,6 +8,7 @@ from __future__ import annotations
 from hettop.session.log import log
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
+from hettop.session.views.contrast import contrast
 from hettop.session.views.latency import latency, timeline
 from hettop.session.views.spikes import SpikesView, spikes
 from hettop.session.views.structs import HeaderView, SessionView, ViewRequest
@@ -32,6 +33,7 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
+        contrast=contrast(session, unit, request.contrast_columns) if request.contrast_columns else None,
     )
 
 

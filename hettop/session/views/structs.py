@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.session.views.contrast import ContrastView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
 
@@ -18,7 +19,8 @@ class ViewRequest:
     """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
     conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
-    pointed_ns: a moment to mark on the timeline.
+    pointed_ns: a moment to mark on the timeline. contrast_columns: of the distributions without and under load; 0: no
+    comparison of loads.
     """
 
     now_ns: int
@@ -32,6 +34,7 @@ class ViewRequest:
     spikes: bool = False
     studies: bool = False
     pointed_ns: int | None = None
+    contrast_columns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,7 @@ class SessionView:
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
     studies: tuple[Study, ...] = ()
+    contrast: ContrastView | None = None
 
 
 @dataclass(frozen=True, slots=True)
