@@ -149,7 +149,7 @@ def _column(value: float | None, axis: Axis, columns: int) -> int | None:
 
 
 def _drawn(bound: Bound, axis: Axis, columns: int, limit: float | None) -> Line:
-    """One interval with its value, `●` up to P90 and `○` above, and the budget as a line through it."""
+    """One interval with its value, and the budget as a line through it."""
     characters, inks = [" "] * columns, ["muted"] * columns
     at, low, high = (_column(each, axis, columns) for each in (bound.value, bound.low, bound.high))
     known = [each for each in (low, at, high) if each is not None]
@@ -167,8 +167,13 @@ def _drawn(bound: Bound, axis: Axis, columns: int, limit: float | None) -> Line:
     if budget is not None:
         characters[budget], inks[budget] = glyphs.MEDIAN, "accent"
     if at is not None:
-        characters[at], inks[at] = (glyphs.LARGE if bound.level <= _LEVELS[0] else glyphs.ENDED), ink
+        characters[at], inks[at] = _mark(bound.level), ink
     return runs(characters, inks)
+
+
+def _mark(level: float) -> str:
+    """Filled up to P90, hollow above: different characters in ASCII, too."""
+    return glyphs.NOTE if level <= _LEVELS[0] else glyphs.ENDED
 
 
 def _ink(level: float) -> str:
@@ -211,9 +216,11 @@ def _axis_lines(evidence: Evidence, axis: Axis, columns: int, width: int) -> lis
             (f"   {glyphs.MEDIAN} ", "accent"),
             (f"budget {_name(evidence.level)} at most {milliseconds(evidence.limit_ms)} ms", "muted"),
         )
-    key = line(
-        (f"{glyphs.LARGE} P90  ", "low"), (f"{glyphs.ENDED} P99", "high"), ("  with intervals", "muted"), *budget
-    )
+    levels = sorted({bound.level for row in evidence.rows for bound in row.bounds})
+    names: list[Span] = [(f"{_mark(level)} {_name(level)}  ", _ink(level)) for level in levels]
+    is_open = any(bound.high is None for row in evidence.rows for bound in row.bounds)
+    meaning = "with interval" + (f", {glyphs.ABOVE} its end not known yet" if is_open else "")
+    key = line(*names, (meaning, "muted"), *budget)
     return [
         fit(line((" " * _NAME_CELLS, "text"), ("".join(rule), "edge"), (rest, "muted")), width),
         fit(line(("".join(labels), "muted")), width),

@@ -14,7 +14,7 @@ from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
-from hettop.events import split_row
+from hettop.events import NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import power_line, protocol_notes
@@ -93,7 +93,8 @@ def headline(verdict: Verdict) -> str:
     first = units[verdict.ranks.latency[0]]
     name = clean(first.unit, 30)
     if len(verdict.ranks.latency) == 1 or not verdict.order:
-        return f"{name} alone was measured: mean {_ms(first.mean_ms)}, P90 {_ms(first.p90_ms)}."
+        under = "" if verdict.load == NO_LOAD else f" under {clean(verdict.load, 40)}"
+        return f"{name} alone was measured{under}: mean {_ms(first.mean_ms)}, P90 {_ms(first.p90_ms)}."
     pair = verdict.order[0]
     ahead = (
         f"{_ms(pair.difference_ms)} ({percent(pair.difference_ms / first.mean_ms)}) ahead of {clean(pair.worse, 30)}"
@@ -293,6 +294,9 @@ def order_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def flip_lines(verdict: Verdict) -> Iterator[str]:
+    """Where the order by mean is another under another load; none of a single unit."""
+    if len(verdict.ranks.latency) < 2:
+        return
     for flip in verdict.flips[:UNITS_NAMED]:
         surely = "" if flip.proven else ", not proven"
         yield (

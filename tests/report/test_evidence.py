@@ -17,8 +17,10 @@ from hettop.report.evidence import (
     interval_text,
 )
 from hettop.report.page import Items
+from hettop.report.terminal.glyphs import to_ascii
 from hettop.report.terminal.lines import text_of
 from hettop.report.verdict import verdict_blocks
+from hettop.report.verdict_words import flip_lines
 from tests.analysis.material import session_of, stream_of
 from tests.report.test_verdict import TABLE, judged
 
@@ -39,14 +41,19 @@ def test_intervals_are_drawn_on_one_axis_with_the_budget_through_them() -> None:
     3 ms: 21.0 -> 21; 4 ms: 26.1 -> 26; 5 ms: 30.06 -> 30; 7 ms: 36.0 -> 35 or 36; 9 ms: 40.4 -> 40."""
     rows = [text_of(line) for line in evidence_lines(EVIDENCE, 100)]
     first, second, third = (row[12:55] for row in rows[:3])
-    assert (first.index("├"), first.index("●"), first.index("┤"), first.index("┃")) == (1, 13, 21, 30)
+    assert (first.index("├"), first.index("◆"), first.index("┤"), first.index("┃")) == (1, 13, 21, 30)
     assert (second.index("├"), second.index("○"), second.index("»"), second.index("┃")) == (21, 26, 27, 30)
-    assert (third.index("┃"), third.index("●"), third.index("┤")) == (30, 40, 41)
+    assert (third.index("┃"), third.index("◆"), third.index("┤")) == (30, 40, 41)
     assert rows[0].startswith("A  ")
     assert rows[0].rstrip().endswith("P90 2.00 (1.00-3.00)       ✓ proven")
     assert rows[1].rstrip().endswith("P99 4.00 (from 3.00)")
     assert rows[2].rstrip().endswith("✗ misses it")
-    assert "┃ budget P90 at most 5.00 ms" in rows[-1]
+    assert rows[-1].rstrip() == "◆ P90  ○ P99  with interval, » its end not known yet   ┃ budget P90 at most 5.00 ms"
+
+
+def test_both_percentiles_have_marks_of_their_own_in_ascii() -> None:
+    drawn = to_ascii(text_of(evidence_lines(EVIDENCE, 100)[-1]))
+    assert drawn.startswith("* P90  o P99  with interval, > its end not known yet   | budget")
 
 
 def test_every_width_is_kept() -> None:
@@ -99,3 +106,12 @@ def test_a_unit_alone_has_no_ranks_and_no_standing() -> None:
     assert not any(
         "best first" in text for b in verdict_blocks(verdict, session) if isinstance(b, Items) for text in b.texts
     )
+
+
+def test_a_unit_alone_under_load_is_not_compared_with_itself() -> None:
+    session = session_of(
+        stream_of({"CPU_ONLY": [2.0] * 100}), stream_of({"CPU_ONLY": [3.0] * 100}, load="cpu:2", t0=10**10)
+    )
+    verdict = judged(session, Question(load="cpu:2"))
+    assert evidence_of(verdict).sentence == "CPU_ONLY alone was measured under cpu:2: mean 3.00 ms, P90 3.00 ms."
+    assert list(flip_lines(verdict)) == []
