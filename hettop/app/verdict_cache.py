@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
 
 JUDGED_EVERY_NS = 5 * 10**9
+RETRIED_EVERY_NS = 10**9
+"""Until there is anything to judge: else the screen would say so beside the first samples."""
+
 RECENT = "intervals use the samples of the last minute, ranks and figures all samples; hettop decide uses all samples"
 
 
@@ -67,7 +70,8 @@ class VerdictCache:
         if self._page is None or asked != self._asked:
             return False
         age = abs(now_ns - self._page.judged_ns)
-        return age == 0 or (age < JUDGED_EVERY_NS and not still)
+        every = JUDGED_EVERY_NS if self._page.blocks else RETRIED_EVERY_NS
+        return age == 0 or (age < every and not still)
 
     def _judge(self, session: Session, now_ns: int, still: bool) -> None:
         try:

@@ -16,6 +16,7 @@ from textual.events import Event, MouseDown, MouseEvent, MouseMove
 
 from hettop.errors import HettopError
 from hettop.resources import themes_folder
+from hettop.session.views.contrast import ContrastView
 from hettop.session.views.structs import SessionView, ViewRequest
 from hettop.text import clean
 from hettop.tui.actions.display import Arranging
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     Look = Callable[[Session, ViewRequest], SessionView]
 
 PUMP_EVERY_S = 0.1
+CONTRAST_EVERY_NS = 10**9
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
 _LONG_NOTICE_S = 10  # an error in a file, with its line, takes time to note
 _NOTICE_LIMIT = 400  # characters
@@ -105,6 +107,8 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._clock = clock
         self._since: int | None = None
         self._resized = False
+        self._contrast: ContrastView | None = None
+        self._contrast_at: tuple[object, ...] | None = None
         self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders, sixteen=sixteen)
         if not self.preferences.animated:
             self.animation_level = "none"
@@ -287,10 +291,12 @@ class HettopApp(Measuring, Replaying, Arranging):
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
-            contrast_columns=page.columns if isinstance(page := self.page_screen, LoadScreen) else 0,
+            contrast_columns=self._contrast_columns(feed.now_ns),
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)
+        if isinstance(self.page_screen, LoadScreen):
+            session = self._with_contrast(session)
         return FrameState(
             session=session,
             recording=feed.recording_status(),
@@ -304,6 +310,26 @@ class HettopApp(Measuring, Replaying, Arranging):
             without_load_left_ns=feed.live.without_load_left_ns() if feed.live is not None else None,
             pages={study.name: feed.study_page(study) for study in session.studies},
         )
+
+    def _contrast_columns(self, now_ns: int) -> int:
+        """The columns of the comparison of loads; 0 without one, and while the last one is of the same second."""
+        page = self.page_screen
+        if not isinstance(page, LoadScreen):
+            self._contrast_at = None
+            return 0
+        header = self.frame_state.session.header if self.frame_state is not None else None
+        found = (now_ns // CONTRAST_EVERY_NS, page.columns, self.unit, header and (header.load, header.units))
+        if found == self._contrast_at:
+            return 0
+        self._contrast_at = found
+        return page.columns
+
+    def _with_contrast(self, session: SessionView) -> SessionView:
+        """The session's view with the last comparison of loads where it has no new one: it takes as long as a frame."""
+        if session.contrast is None:
+            return replace(session, contrast=self._contrast)
+        self._contrast = session.contrast
+        return session
 
 
 def clean_lines(text: str) -> str:

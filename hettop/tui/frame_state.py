@@ -50,6 +50,15 @@ class FrameState:
         return "PAUSED" if header.paused else None
 
     @property
+    def waiting(self) -> str | None:
+        """What the first samples wait for, while there are none of the viewed unit and a unit loads; else None."""
+        viewed = self.session.latency
+        loading = next((row for row in self.session.units.rows if row.waiting and not row.n), None)
+        if viewed.n or loading is None or any(row.n and row.unit == viewed.unit for row in self.session.units.rows):
+            return None
+        return f"no samples yet: {clean(loading.unit, 30)} is {clean(loading.state, 30)}"
+
+    @property
     def studying(self) -> str | None:
         """What a running study does to inference; None without one."""
         header = self.session.header

@@ -10,7 +10,7 @@ from hettop.report.terminal.lines import text_of
 from hettop.tui.panels.figures import figures_lines, large_row
 from hettop.tui.preferences import Preferences
 from hettop.tui.screens import SCREENS
-from tests.tui.fakes import LIVE, REPLAY, FakeFeed, frame_state
+from tests.tui.fakes import EMPTY, LIVE, REPLAY, SECOND, FakeFeed, frame_state, row
 from tests.tui.screens import running, screen_text, settled
 from tests.tui.test_arranging import Keeping, titles
 from tests.tui.test_load_screen import ROWS
@@ -215,3 +215,30 @@ async def test_before_the_first_samples_no_axis_is_drawn() -> None:
         _,
     ):
         assert "1.00 ms" not in screen_text(app)
+
+
+async def test_while_the_first_unit_loads_the_charts_say_so() -> None:
+    rows = (row("CPU_AND_NE", state="loading 0:03", active=True, waiting=True), row("CPU_ONLY", state="not loaded"))
+    empty = replace(EMPTY, header=LIVE.header, units=replace(LIVE.units, rows=rows))
+    async with running(FakeFeed(replace(empty, latency=replace(EMPTY.latency, unit="CPU_AND_NE")))) as (app, _):
+        assert screen_text(app).count("no samples yet: CPU_AND_NE is loading 0:03") == 2  # latency and timeline
+
+
+async def test_a_unit_that_has_samples_is_not_said_to_wait_for_another_one() -> None:
+    rows = (row("CPU_AND_NE", 2.2, active=True), row("CPU_ONLY", state="loading", waiting=True))
+    shown = replace(EMPTY, units=replace(LIVE.units, rows=rows), latency=replace(EMPTY.latency, unit="CPU_AND_NE"))
+    async with running(FakeFeed(shown)) as (app, _):
+        assert "no samples yet" not in screen_text(app)
+        assert "no samples in this window" in screen_text(app)
+
+
+async def test_loads_are_compared_once_a_second() -> None:
+    feed = FakeFeed(LOADED)
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        await pilot.press("l")
+        await settled(pilot)
+        del feed.requests[:]
+        for tenths in (10, 15, 19, 20, 25):
+            feed.shown = replace(LOADED, header=replace(LIVE.header, elapsed_ns=tenths * SECOND // 10))
+            app.frame()
+        assert [request.contrast_columns > 0 for request in feed.requests] == [True, False, False, True, False]

@@ -183,6 +183,6 @@ async def test_a_unit_that_was_not_measured_without_load_is_offered_that() -> No
     async with running(feed) as (app, pilot):
         await pilot.press("l")
         await settled(pilot)
-        assert feed.requests[-1].contrast_columns == 56
+        assert 56 in [request.contrast_columns for request in feed.requests]
         text = " ".join(row[62:118].strip() for row in screen_text(app).splitlines())
         assert "CPU_AND_NE has not been measured without load: b measures it, then the load returns" in text

@@ -41,6 +41,8 @@ class LatencyPanel(Panel):
         if study is not None and frame_state.session.header.paused and not frame_state.session.latency.n:
             note = f"Inference is paused while the study {clean(study, 20)} runs: y shows it."
             return [line((text, "muted")) for text in wrapped(note, width)]
+        if frame_state.waiting is not None:
+            return [line((text, "muted")) for text in wrapped(frame_state.waiting, width)]
         return draw_histogram(frame_state.session.latency, width, height)
 
 

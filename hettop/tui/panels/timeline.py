@@ -47,6 +47,8 @@ class TimelinePanel(Panel):
         )
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        if frame_state.waiting is not None:
+            return [fit(line((frame_state.waiting, "muted")), width)]
         return draw_timeline(frame_state.session.timeline, width, height)
 
 

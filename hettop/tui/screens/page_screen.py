@@ -12,8 +12,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp, ScreenResume
+from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
+from textual.strip import Strip
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, line, text_of
@@ -102,6 +104,18 @@ class PageScreen(Guarded, Screen[None]):
         yield self._header
         yield self._page
         yield self._hints
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Beside or below panels, their lines as they are.
+
+        Textual would render all of them anew through the console, which took a third of the CPU time of a frame.
+        """
+        if not (self.has_class("-beside") or self.has_class("-below")):
+            return super().render_lines(crop)
+        stack = self.app.screen_stack
+        behind = stack[max(0, stack.index(self) - 1)]._compositor.render_strips() if self in stack else []
+        shown = [strip.crop(crop.x, crop.right) for strip in behind[crop.y : crop.bottom]]
+        return [*shown, *[Strip.blank(crop.width)] * (crop.height - len(shown))]
 
     @classmethod
     def place_in(cls, width: int, height: int) -> Place:

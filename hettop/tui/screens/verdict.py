@@ -14,7 +14,8 @@ from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import PageScreen, RunControl
 
 _JUDGING = "Evaluating the measurements so far …"
-_NOTHING = "Nothing has been measured under this load yet. i interleaves all units, for a fair comparison."
+_NOTHING = "Nothing has been measured under this load yet."
+_INTERLEAVE = " i interleaves all units, for a fair comparison."
 
 _ALONE = " i interleaves it with others, to compare them."
 
@@ -43,7 +44,8 @@ class VerdictScreen(PageScreen):
         page = frame_state.verdict
         if page is None:
             return sentences([_JUDGING], width, "muted")
-        rest = block_lines(page.blocks or [Paragraph(_NOTHING)], width)
+        offer = "" if frame_state.session.header.mode == "interleave" or frame_state.replay is not None else _INTERLEAVE
+        rest = block_lines(page.blocks or [Paragraph(_NOTHING + offer)], width)
         return [*_picture(page.evidence, width, frame_state), *rest]
 
     def clipboard_text(self) -> tuple[str, str] | None:
