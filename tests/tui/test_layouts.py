@@ -8,6 +8,7 @@ import pytest
 
 from hettop.report.terminal.lines import text_of
 from hettop.tui.panels.figures import figures_lines, large_row
+from hettop.tui.panels.panel import framed
 from hettop.tui.preferences import Preferences
 from hettop.tui.screens import SCREENS
 from tests.tui.fakes import EMPTY, LIVE, REPLAY, SECOND, FakeFeed, frame_state, row
@@ -21,7 +22,7 @@ LOADED = replace(LIVE, conditions=ROWS)
 @pytest.mark.parametrize(
     ("name", "size", "place"),
     [
-        ("load", (120, 40), (60, 0)),  # the least it needs
+        ("load", (120, 40), (62, 0)),  # the least it needs
         ("load", (160, 50), (72, 0)),  # 45%
         ("load", (240, 60), (96, 0)),  # the most it takes
         ("load", (80, 24), (0, 13)),  # 58% of 22 lines
@@ -49,7 +50,7 @@ async def test_load_stands_beside_the_charts_and_gives_their_place_back() -> Non
         assert titles(text) == ["latency", "timeline", "units"]
         assert "competing load" in text
         row = next(row for row in text.splitlines() if "competing load" in row)
-        assert row.index("1 latency") < 60 == row.index("╭─ competing load")
+        assert row.index("1 latency") < 58 == row.index("╭─ competing load")
         await pilot.press("escape")
         await settled(pilot)
         assert titles(screen_text(app)) == ["latency", "timeline", "units", "events", "power", "machine"]
@@ -242,3 +243,10 @@ async def test_loads_are_compared_once_a_second() -> None:
             feed.shown = replace(LOADED, header=replace(LIVE.header, elapsed_ns=tenths * SECOND // 10))
             app.frame()
         assert [request.contrast_columns > 0 for request in feed.requests] == [True, False, False, True, False]
+
+
+def test_a_heading_that_is_cut_before_a_word_leaves_no_gap_in_the_edge() -> None:
+    """Of 26 cells of room, `latency and percentiles over` is cut before `over`: the rule goes on after the ellipsis."""
+    heading = (("latency and percentiles over time", "title"),)
+    top = text_of(framed(heading, [], (), frame_state(), (32, 4), focus=False)[0])
+    assert top == "╭─latency and percentiles… ────╮"

@@ -22,6 +22,7 @@ from hettop.units import NS_PER_S
 
 DUTIES = (100, 75, 50, 25, 10)
 _BAR = 12
+_CHANGE = 12  # cells
 _WORDED = 72  # cells of a dial with its description
 _WORDS = {
     "cpu": "compute-bound workers",
@@ -70,7 +71,7 @@ class LoadScreen(PageScreen):
 
     NAME = "load"
     BESIDE_FROM: ClassVar[int] = 110
-    LEAST_BESIDE: ClassVar[int] = 60
+    LEAST_BESIDE: ClassVar[int] = 62
     BELOW_FROM: ClassVar[tuple[int, int] | None] = (60, 24)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "level(-1)", "Lower the level", id="load.less"),
@@ -190,7 +191,9 @@ def _effect(frame_state: FrameState, width: int, height: int) -> list[Line]:
     """What the load does to each unit; all measured loads where there are several, or none yet."""
     view, conditions = frame_state.session.contrast, frame_state.session.conditions
     if view is None or view.load is None or not view.rows:
-        return condition_lines(conditions, width)
+        rows = condition_lines(conditions, width)
+        alone = [] if view is None or height < _ROOMY_LINES else distribution_lines(view, width, _DISTRIBUTION_LINES)
+        return [*alone, (), *rows] if alone else rows
     if height < _ROOMY_LINES:
         shown = short_lines(view, width)
     else:
@@ -231,9 +234,9 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
     loads = [clean(row.load, 24) + (f" ({clean(row.thermal, 12)})" if row.thermal else "") for row in rows]
     unit_cells = max(4, *map(len, names))
     load_cells = max(4, *map(len, loads))
-    columns = _columns(width - unit_cells - load_cells - 4 - 9)
+    columns = _columns(width - unit_cells - load_cells - 4 - _CHANGE)
     head = f"  {'unit':<{unit_cells}}  {'load':<{load_cells}}" + "".join(f"{c.name:>{c.cells}}" for c in columns)
-    lines = [fit(line((head, "muted"), (f"{'P90 change':>12}", "muted")), width)]
+    lines = [fit(line((head, "muted"), (f"{'P90 change':>{_CHANGE}}", "muted")), width)]
     without = {row.unit: row.n for row in rows if row.load == NO_LOAD}
     before = None
     for row, name, load in zip(rows, names, loads, strict=True):
@@ -267,9 +270,9 @@ def _change(row: ConditionRow, n: int) -> Span:
     """The change with an arrow, so that it does not depend on colour alone; n: the fewer samples of the two P90s."""
     change = row.p90_change if n >= NEEDED else None
     if change is None:
-        return (f"{'' if row.load == 'none' else UNKNOWN:>12}", "muted")
+        return (f"{'' if row.load == 'none' else UNKNOWN:>{_CHANGE}}", "muted")
     if abs(change) < NOTABLE:
-        return (f"{percent(change, signed=True):>12}", "muted")
+        return (f"{percent(change, signed=True):>{_CHANGE}}", "muted")
     arrow = "↑" if change > 0 else "↓"
     ink = "good" if change < 0 else "error" if change >= ALARMING else "warning"
-    return (f"{arrow + ' ' + percent(change, signed=True):>12}", ink)
+    return (f"{arrow + ' ' + percent(change, signed=True):>{_CHANGE}}", ink)
