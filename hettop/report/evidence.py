@@ -106,9 +106,10 @@ def _standing(verdict: Verdict, name: str) -> str:
         return {True: PROVEN, False: MISSED, None: UNDECIDED}[judged.met if judged is not None else None]
     if name == verdict.ranks.latency[0]:
         return "" if not verdict.order else FASTEST if verdict.order[0].proven else LEADING
-    # Slower than the fastest by a chain of neighbours: proven where one of its links is.
-    before = [pair.proven for pair in verdict.order[: verdict.ranks.latency.index(name)]]
-    return SLOWER if any(before) else UNDECIDED
+    # Slower than the fastest by a chain of neighbours: proven where all of its links are, which hold together.
+    place = verdict.ranks.latency.index(name)
+    before = [pair.proven for pair in verdict.order[:place]]
+    return SLOWER if len(before) == place and all(before) else UNDECIDED
 
 
 def evidence_lines(evidence: Evidence, width: int) -> list[Line]:

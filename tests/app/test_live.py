@@ -402,6 +402,7 @@ def test_a_measurement_without_load_ends_by_itself_and_the_load_returns(
     feed: LiveFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hettop.app.without_load.LEAST_NS", S // 5)
+    monkeypatch.setattr("hettop.app.without_load.MOST_NS", 10**6 * S)
     feed.change_load("cpu", 2, 100)
     feed.switch("CPU_AND_NE")
     pumped(feed, lambda: steady(feed, "CPU_AND_NE") > 0, "it runs under load")

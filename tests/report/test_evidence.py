@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hettop.analysis.budget import Budget
+from hettop.analysis.unit_samples import RESPONSE
 from hettop.analysis.verdict import Question
 from hettop.report.evidence import (
+    FASTEST,
     LEADING,
     MISSED,
     PROVEN,
+    SLOWER,
     UNDECIDED,
     Bound,
     Evidence,
@@ -115,3 +120,23 @@ def test_a_unit_alone_under_load_is_not_compared_with_itself() -> None:
     verdict = judged(session, Question(load="cpu:2"))
     assert evidence_of(verdict).sentence == "CPU_ONLY alone was measured under cpu:2: mean 3.00 ms, P90 3.00 ms."
     assert list(flip_lines(verdict)) == []
+
+
+def test_a_unit_is_proven_slower_only_by_a_chain_without_a_gap() -> None:
+    """Four units have three pairs of neighbours: proven, open, proven. Beyond the open one nothing is proven."""
+    verdict = judged(TABLE)
+    proven = [(0.1, 0.3), (-0.1, 0.3), (0.1, 0.3)]
+    order = tuple(replace(pair, interval_ms=ends) for pair, ends in zip(verdict.order, proven, strict=True))
+    assert [row.standing for row in evidence_of(replace(verdict, order=order)).rows] == [
+        FASTEST,
+        SLOWER,
+        UNDECIDED,
+        UNDECIDED,
+    ]
+
+
+def test_a_budget_of_response_times_is_not_drawn_beside_those_of_calls() -> None:
+    verdict = judged(TABLE, Question(budget=Budget(16.0, 0.99)))
+    answers = {name: replace(each, series=RESPONSE) for name, each in verdict.judgements.items()}
+    assert [bound.level for bound in evidence_of(verdict).rows[0].bounds] == [0.9, 0.99]
+    assert [bound.level for bound in evidence_of(replace(verdict, judgements=answers)).rows[0].bounds] == [0.99]
