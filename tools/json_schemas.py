@@ -410,6 +410,24 @@ class Pareto(Head):
     choices: list[Choice]
 
 
+class Model(TypedDict):
+    name: str
+    title: str
+    height: int
+    width: int
+    parameters: int
+    stored_parameters: int
+    macs: int
+    layers: int
+    resizable: bool
+    top1_percent: float | None
+    top5_percent: float | None
+
+
+class Models(Head):
+    models: list[Model]
+
+
 class StudyHead(Head):
     """What the documents of all studies have; `plan --costs` has no model."""
 
@@ -449,6 +467,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "doctor-control": (DoctorControl,),
     "config": (Config,),
     "pareto": (Pareto,),
+    "models": (Models,),
     "layers": (StudyHead, LayersResult),
     "roofline": (StudyHead, LayersResult),
     "roofline-published": (PublishedRoofline,),
