@@ -18,6 +18,7 @@ from hettop.session.power_summary import PowerSummary
 from hettop.session.statistics import Reason, Statistics
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.cold.result import ColdResult
+from hettop.studies.embench.result import EmBenchResult
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.plan.result import PlanResult
@@ -437,6 +438,14 @@ class StudyHead(Head):
     power: NotRequired[PowerSummary]
 
 
+class EmBenchHead(Head):
+    """How the networks were measured."""
+
+    backend: str
+    chip: str | None
+    protocol: dict[str, float]
+
+
 class Loads(TypedDict):
     """What a sweep over loads has beside its points."""
 
@@ -475,6 +484,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "coexec": (StudyHead, CoexecResult),
     "granularities": (StudyHead, GranularitiesResult),
     "cold": (StudyHead, ColdResult),
+    "embench": (EmBenchHead, EmBenchResult),
     "sweep": (StudyHead, Loads, SweepResult),
     "variants": (StudyHead, VariantsResult),
 }

@@ -103,7 +103,7 @@ COMMANDS: Mapping[str, Command] = dict(
 )
 
 COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "measure": ("bench", "sweep", "cold", "coexec", "variants", "power"),
+    "measure": ("bench", "sweep", "cold", "embench", "coexec", "variants", "power"),
     "decide and compare": ("decide", "compare", "pareto"),
     "recordings": ("replay", "report", "export", "verify", "repair"),
     "inside the model": ("models", "inspect", "layers", "roofline", "plan"),

@@ -23,4 +23,4 @@ def test_a_network_is_benched_by_its_name(tmp_path: Path) -> None:
     document = one_document(called(*call, cwd=tmp_path).stdout)
     assert document["model"]["name"] == "squeezenet1.1:64x64:b2"
     assert document["model"]["parameters"] == 1_235_496
-    assert document["rows"][0]["n"] == 5
+    assert document["conditions"][0]["n"] == 5
