@@ -33,7 +33,7 @@ def blocks(found: EmBenchResult) -> Iterator[Block]:
 
 
 def headline(fit: TimeFit) -> str:
-    """How well MACs tell the time, in a sentence."""
+    """How well MACs predict the time, in a sentence."""
     off = max(fit.worst_factor, 1 / fit.worst_factor) if fit.worst_factor else 1.0
     direction = "slower" if fit.worst_factor > 1 else "faster"
     return (
