@@ -44,10 +44,19 @@ class LiveFeed:
     """The feed of a measurement, with its controls.
 
     model: as the user named it, for studies of it; None: there are none. together: the options of co-execution.
+    follow_advice: whether to switch to a unit that is advised.
     """
 
-    def __init__(self, measurement: Measurement, model: ModelOptions | None = None, together: Together = USUAL) -> None:
+    def __init__(
+        self,
+        measurement: Measurement,
+        model: ModelOptions | None = None,
+        together: Together = USUAL,
+        *,
+        follow_advice: bool = False,
+    ) -> None:
         self.measurement = measurement
+        self._follow_advice = follow_advice
         setup, options = measurement.setup, measurement.options
         self._notices: list[Notice] = []
         self._pauses = PauseController(measurement, self._notices.append)
@@ -104,8 +113,11 @@ class LiveFeed:
         self._advised_next_at = t + ADVISED_EVERY_NS
         if len({key.unit for key in self.session.conditions}) < 2:  # nothing to compare yet
             return
-        if (found := self._adviser.poll(self.session, t)) is not None:
-            self.measurement.commit(found)
+        if (found := self._adviser.poll(self.session, t)) is None:
+            return
+        self.measurement.commit(found)
+        if self._follow_advice and found.unit is not None and self.session.studies.running is None:
+            self.measurement.switch(found.unit)
 
     def recording_status(self) -> RecordingStatus | None:
         writer = self.measurement.recorder.writer
