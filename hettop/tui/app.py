@@ -281,6 +281,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
+            braille=self.preferences.braille and not self.ascii_only,
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
             verdict=feed.verdict() if isinstance(self.page_screen, VerdictScreen) else None,
