@@ -65,6 +65,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
         rate_hz=control.rate_hz if control else None,
         model_note=opening.model.note if opening else None,
         advised=session.advice.unit if session.advice else None,
+        reset_ns=session.reset_ns,
         study=study.name if (study := session.studies.running) is not None else None,
     )
 

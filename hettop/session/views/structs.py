@@ -41,6 +41,7 @@ class HeaderView:
     `study` is the name of the study for which inference is paused.
     `advised` is the unit that is proven to be better under this load than the active one.
     `model_note`: for example that the model's weights are synthetic, or that it was converted.
+    `reset_ns` is when the statistics were reset; None: never, so they are since the start.
     """
 
     model: str
@@ -59,6 +60,7 @@ class HeaderView:
     model_note: str | None = None
     advised: str | None = None
     study: str | None = None
+    reset_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
