@@ -8,12 +8,13 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hettop import events
 from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
 from hettop.app.study_runner import StudyControl
-from hettop.app.verdict_cache import VerdictCache
+from hettop.app.verdict_cache import VerdictCache, budget_of
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
@@ -28,6 +29,9 @@ from hettop.sources.power.powermetrics import access_command, explanation, root_
 from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
+
+if TYPE_CHECKING:
+    from hettop.analysis.budget import Budget
 
 # More workers than twice the cores do not change the result.
 WORKERS_A_CORE = 2
@@ -128,6 +132,9 @@ class LiveFeed:
 
     def verdict(self) -> VerdictPage | None:
         return self._verdicts.page(self.session, self.now_ns, still=False)
+
+    def budget(self) -> Budget | None:
+        return budget_of(self.session)
 
     def warn(self, text: str) -> None:
         """Show a warning on the screen, once."""

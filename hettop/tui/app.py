@@ -260,6 +260,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             part.show(self.frame_state)
 
     def _frame_state(self, feed: Feed, look: Look) -> FrameState:
+        budget = feed.budget()
         request = ViewRequest(
             now_ns=feed.now_ns,
             window_ns=self.window_s * NS_PER_S,
@@ -272,6 +273,11 @@ class HettopApp(Measuring, Replaying, Arranging):
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
+            all_units=self.all_units,
+            scale=self.scale,
+            ridge_columns=self._latency.ridge_columns,
+            budget_ms=None if budget is None else budget.limit_ms,
+            budget_quantile=0.99 if budget is None else budget.quantile,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)

@@ -123,6 +123,8 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("leave", "escape", "Esc", "leave", "close details, filter, zoomed panel or screen"),
             Key("window.longer", "plus,equals_sign", "+", "window(1)", "show a longer time window", "window"),
             Key("window.shorter", "minus", "-", "window(-1)", "show a shorter time window"),
+            Key("units.all", "a", "a", "all_units", "charts of all units, or of the viewed one", "all units"),
+            Key("scale", "h", "h", "scale", "distribution: automatic, linear, log x, log y, CDF", "scale"),
             Key("panels", "H", "H", "choose_panels", "choose which panels are shown"),
             Key("theme", "t", "t", "next_theme", "next colour theme", "theme"),
             Key("theme.choose", "T", "T", "choose_theme", "choose a colour theme, with a preview"),

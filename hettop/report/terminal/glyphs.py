@@ -13,6 +13,9 @@ SHADE = "▒"
 GUIDE = "┊"
 FENCE = "┄"
 ABOVE = "»"
+BELOW = "«"
+BUDGET = "║"
+DASHED = "╎"
 CLIPPED = "▲"
 MARK = "▾"
 MEDIAN = "┃"
@@ -61,6 +64,9 @@ _ASCII = {
     GUIDE: ":",
     FENCE: "-",
     ABOVE: ">",
+    BELOW: "<",
+    BUDGET: "!",
+    DASHED: "'",
     CLIPPED: "^",
     MARK: "v",
     MEDIAN: "|",

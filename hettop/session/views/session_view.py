@@ -8,7 +8,7 @@ from __future__ import annotations
 from hettop.session.log import log
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
-from hettop.session.views.latency import latency, timeline
+from hettop.session.views.latency import latency, ridge, timeline
 from hettop.session.views.spikes import SpikesView, spikes
 from hettop.session.views.structs import HeaderView, SessionView, ViewRequest
 from hettop.session.views.units import conditions, units
@@ -32,6 +32,7 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
+        ridge=ridge(session, request),
     )
 
 
