@@ -8,12 +8,13 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hettop import events
 from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
 from hettop.app.study_runner import StudyControl
-from hettop.app.verdict_cache import VerdictCache
+from hettop.app.verdict_cache import VerdictCache, budget_of
 from hettop.app.without_load import WithoutLoad
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
@@ -30,6 +31,9 @@ from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
 
+if TYPE_CHECKING:
+    from hettop.analysis.budget import Budget
+
 # More workers than twice the cores do not change the result.
 WORKERS_A_CORE = 2
 ADVISED_EVERY_NS = 2 * 10**9
@@ -45,10 +49,19 @@ class LiveFeed:
     """The feed of a measurement, with its controls.
 
     model: as the user named it, for studies of it; None: there are none. together: the options of co-execution.
+    follow_advice: whether to switch to a unit that is advised.
     """
 
-    def __init__(self, measurement: Measurement, model: ModelOptions | None = None, together: Together = USUAL) -> None:
+    def __init__(
+        self,
+        measurement: Measurement,
+        model: ModelOptions | None = None,
+        together: Together = USUAL,
+        *,
+        follow_advice: bool = False,
+    ) -> None:
         self.measurement = measurement
+        self._follow_advice = follow_advice
         setup, options = measurement.setup, measurement.options
         self._notices: list[Notice] = []
         self._pauses = PauseController(measurement, self._notices.append)
@@ -107,8 +120,11 @@ class LiveFeed:
         self._advised_next_at = t + ADVISED_EVERY_NS
         if len({key.unit for key in self.session.conditions}) < 2:  # nothing to compare yet
             return
-        if (found := self._adviser.poll(self.session, t)) is not None:
-            self.measurement.commit(found)
+        if (found := self._adviser.poll(self.session, t)) is None:
+            return
+        self.measurement.commit(found)
+        if self._follow_advice and found.unit is not None and self.session.studies.running is None:
+            self.measurement.switch(found.unit)
 
     def recording_status(self) -> RecordingStatus | None:
         writer = self.measurement.recorder.writer
@@ -119,6 +135,9 @@ class LiveFeed:
 
     def verdict(self) -> VerdictPage | None:
         return self._verdicts.page(self.session, self.now_ns, still=False)
+
+    def budget(self) -> Budget | None:
+        return budget_of(self.session)
 
     def warn(self, text: str) -> None:
         """Show a warning on the screen, once."""

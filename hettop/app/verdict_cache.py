@@ -15,6 +15,7 @@ from hettop.stats.resampling import SEED
 from hettop.tui.feed import VerdictPage
 
 if TYPE_CHECKING:
+    from hettop.analysis.budget import Budget
     from hettop.analysis.looks import Looks
     from hettop.analysis.unit_samples import InOrder
     from hettop.analysis.verdict import Question
@@ -84,20 +85,31 @@ class VerdictCache:
         self._working = False
 
 
+def budget_of(session: Session) -> Budget | None:
+    """The latency budget by the session's settings, else the period of its rate; an invalid one is ignored."""
+    wanted = session.header.settings.get("budget") if session.header else None
+    rate = session.control.rate_hz if session.control else None
+    if not isinstance(wanted, str) and not rate:
+        return None
+    from hettop.analysis.budget import parse_budget
+
+    try:
+        return parse_budget(wanted if isinstance(wanted, str) else None, rate or None)
+    except HettopError:  # a recording by another program may be invalid
+        return None
+
+
 def question_of(session: Session) -> Question:
     """The question by the session's settings: budget, energy budget, period of the rate; invalid ones are ignored."""
-    from hettop.analysis.budget import parse_budget, parse_energy
+    from hettop.analysis.budget import parse_energy
     from hettop.analysis.verdict import Question
 
-    settings = session.header.settings if session.header else {}
-    rate = session.control.rate_hz if session.control else None
-    latency, energy = settings.get("budget"), settings.get("energy")
+    energy = session.header.settings.get("energy") if session.header else None
     try:
-        budget = parse_budget(latency if isinstance(latency, str) else None, rate or None)
         energy_mj = parse_energy(energy) if isinstance(energy, str) else None
-    except HettopError:  # a recording by another program may be invalid
-        return Question(load=session.load)
-    return Question(load=session.load, budget=budget, energy_mj=energy_mj)
+    except HettopError:
+        energy_mj = None
+    return Question(load=session.load, budget=budget_of(session), energy_mj=energy_mj)
 
 
 def recent_of(session: Session) -> InOrder:

@@ -279,6 +279,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         return [page] if page.place_in(*self.size).covers else [*self._showing, page]
 
     def _frame_state(self, feed: Feed, look: Look) -> FrameState:
+        budget = feed.budget()
         request = ViewRequest(
             now_ns=feed.now_ns,
             window_ns=self.window_s * NS_PER_S,
@@ -292,6 +293,11 @@ class HettopApp(Measuring, Replaying, Arranging):
             studies=isinstance(self.page_screen, StudiesScreen),
             pointed_ns=self.pointed_ns,
             contrast_columns=self._contrast_columns(feed.now_ns),
+            all_units=self.all_units,
+            scale=self.scale,
+            ridge_columns=self._latency.ridge_columns,
+            budget_ms=None if budget is None else budget.limit_ms,
+            budget_quantile=0.99 if budget is None else budget.quantile,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)
@@ -303,6 +309,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
+            braille=self.preferences.braille and not self.ascii_only,
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
             verdict=feed.verdict() if isinstance(self.page_screen, VerdictScreen) else None,

@@ -6,11 +6,14 @@ from hettop.report.terminal import glyphs
 
 PANELS: dict[str, str] = {
     "latency": (
-        "The latencies of one unit in the last seconds (+ and - change how many) as a histogram, fast left, slow "
-        f"right. {glyphs.MARK} marks P50, P90 and P99: 50%, 90% and 99% of the calls were faster. One narrow "
-        "peak is a steady model; a second peak is a second mode, such as another clock speed; a long tail is what "
-        f"users notice as stutter. {glyphs.ABOVE} counts samples beyond the right end. Only steady samples count, "
-        "without the first call and the warm-up."
+        "The latencies of the last seconds (+ and - change how many), fast left, slow right. Where several units have "
+        "samples, each has its distribution on one axis (a: one unit, all units), each relative to its own highest "
+        f"point, with lines at P50 {glyphs.MEDIAN}, P90 {glyphs.DASHED} and P99 {glyphs.GUIDE}: 50%, 90% and 99% of "
+        f"the calls were faster. {glyphs.BUDGET} is the budget. One narrow peak is a steady model; a second peak is a "
+        "second mode, such as another clock speed; a long tail is what users notice as stutter. h changes the scale: "
+        "by itself log x where a linear axis would squeeze a distribution; log y shows rare calls; CDF the share of "
+        f"calls up to each latency. {glyphs.BELOW} and {glyphs.ABOVE} count samples beyond the ends. Only steady "
+        "samples count, without the first call and the warm-up."
     ),
     "timeline": (
         "The same seconds over time, newest at the right. Each column is a time slot: the shaded part reaches to its "

@@ -13,6 +13,7 @@ from hettop.session.views.replay import Band, Selection
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hettop.analysis.budget import Budget
     from hettop.events import Study
     from hettop.report.evidence import Evidence
     from hettop.report.page import Block
@@ -202,6 +203,10 @@ class Feed(Protocol):
 
     def verdict(self) -> VerdictPage | None:
         """Which unit to use by the session so far, evaluated every few seconds; None until the first result."""
+        ...
+
+    def budget(self) -> Budget | None:
+        """The latency budget that units are judged by; None without one."""
         ...
 
     def study_page(self, study: Study) -> Sequence[Block]:

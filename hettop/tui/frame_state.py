@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class FrameState:
     """A session's views, the state of its recording or replay, and whether the display is frozen.
 
-    `fps` is the configured rate of redraws; `loads` are the competing loads that can be set, none in a replay;
-    `verdict`, `offers` (the studies) and `pages` (the results of studies) are set while their screens
-    are open. `without_load_left_ns`: the time until the load starts again that was ended for a measurement without it;
-    None where there is no such measurement.
+    `fps` is the configured rate of redraws; `braille`: whether charts are drawn in braille, else in blocks;
+    `loads` are the competing loads that can be set, none in a replay; `verdict`, `offers` (the studies) and `pages`
+    (the results of studies) are set while their screens are open. `without_load_left_ns`: the time until the load
+    starts again that was ended for a measurement without it; None where there is no such measurement.
     """
 
     session: SessionView
@@ -30,6 +30,7 @@ class FrameState:
     replay: ReplayStatus | None
     frozen: bool
     fps: float
+    braille: bool = True
     loads: tuple[LoadDial, ...] = ()
     bands: tuple[Band | None, ...] = ()
     verdict: VerdictPage | None = None

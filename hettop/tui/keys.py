@@ -124,6 +124,8 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
             Key("window.longer", "plus,equals_sign", "+", "window(1)", "show a longer time window", "window"),
             Key("window.shorter", "minus", "-", "window(-1)", "show a shorter time window"),
             Key("layout", "w", "w", "next_layout", "next layout: overview, compare, power, presentation", "layout"),
+            Key("units.all", "a", "a", "all_units", "charts of all units, or of the viewed one", "all units"),
+            Key("scale", "h", "h", "scale", "distribution: automatic, linear, log x, log y, CDF", "scale"),
             Key("panels", "H", "H", "choose_panels", "choose which panels are shown"),
             Key("theme", "t", "t", "next_theme", "next colour theme", "theme"),
             Key("theme.choose", "T", "T", "choose_theme", "choose a colour theme, with a preview"),
@@ -146,8 +148,15 @@ HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "screen.load
 
 # What the bottom line shows before everything else while a panel is zoomed.
 PANEL_HINTS: dict[str, tuple[tuple[str, str], ...]] = {
-    "latency": (("unit.next", "unit"), ("window.longer", "longer"), ("window.shorter", "shorter"), ("copy", "copy")),
+    "latency": (
+        ("units.all", "all units"),
+        ("scale", "scale"),
+        ("unit.next", "unit"),
+        ("window.longer", "longer"),
+        ("window.shorter", "shorter"),
+    ),
     "timeline": (
+        ("units.all", "all units"),
         ("window.longer", "longer"),
         ("window.shorter", "shorter"),
         ("spike.previous", "spike before"),

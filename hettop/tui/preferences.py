@@ -44,6 +44,7 @@ class Preferences:
     theme_folder: the folder of the user's own theme files.
     introduce: called once the screen is large enough; returns whether to show the introduction, once per user.
     animated: whether animations are allowed.
+    braille: whether charts are drawn in braille instead of blocks, unless the screen is in ASCII.
     notices: messages to show at the start.
     screen: the name of the screen over the panels at the start; empty for none.
     keep: called with the name and value of a choice made on the screen: `theme`, `layout.hidden`, `layout.zoomed`,
@@ -62,6 +63,7 @@ class Preferences:
     theme_folder: Path | None = None
     introduce: Callable[[], bool] = _known_well
     animated: bool = True
+    braille: bool = True
     notices: tuple[str, ...] = ()
     screen: str = ""
     keep: Callable[[str, object], None] = _kept_nowhere

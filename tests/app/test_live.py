@@ -261,6 +261,35 @@ def test_a_simulated_machine_reports_its_power_and_a_baseline_rests_inference_an
     assert [notice.text for notice in feed.notices()] == ["idle baseline measured"]
 
 
+class OneAdvice:
+    """Advises `CPU_AND_NE` at its first look."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def poll(self, _session: object, t: int) -> events.Advice | None:
+        self._looks += 1
+        return events.Advice(t=t, load="none", unit="CPU_AND_NE", over="ALL") if self._looks == 1 else None
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_advice_is_followed_only_if_the_user_wants_it_and_both_are_recorded(
+    follow: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hettop.app.live.Adviser", OneAdvice)
+    setup = prepare(ModelOptions(backend="simulated"), ("CPU_AND_NE", "ALL"), 2)
+    path = tmp_path / "s.jsonl"
+    measurement = Measurement(setup, MeasureOptions(warmup=0, record=str(path)), rows=setup.units, raw_limit=0)
+    feed = LiveFeed(measurement, follow_advice=follow)
+    feed.interleave()
+    pumped(feed, lambda: feed.session.advice is not None, "advice was given")
+    expected = ["CPU_AND_NE"] if follow else ["CPU_AND_NE", "ALL"]
+    assert (list(control(feed).units), control(feed).mode) == (expected, "single" if follow else "interleave")
+    feed.close()
+    kinds = [json.loads(line)["k"] for line in path.read_text().splitlines()]
+    assert kinds[kinds.index("advice") :].count("control") == int(follow)
+
+
 def test_a_baseline_needs_power(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
     feed = LiveFeed(Measurement(setup, MeasureOptions(power="none"), rows=setup.units, raw_limit=0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from hettop.analysis.budget import Budget
 from hettop.errors import HettopError
 from hettop.events import Cluster, Failure, Gpu, LogEntry, Study
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
@@ -462,6 +463,7 @@ class FakeFeed:
         recording: RecordingStatus | None = None,
         notices: tuple[Notice, ...] = (),
         fault: HettopError | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.shown = shown
         self.told = Told(fault=fault)
@@ -470,6 +472,7 @@ class FakeFeed:
         self.pumped = 0
         self.page = VERDICT
         self.verdicts_asked = 0
+        self._budget = budget
         self._replay = replay
         self._recording = recording
         self._notices = list(notices)
@@ -507,6 +510,9 @@ class FakeFeed:
     def verdict(self) -> VerdictPage:
         self.verdicts_asked += 1
         return self.page
+
+    def budget(self) -> Budget | None:
+        return self._budget
 
     def study_page(self, study: Study) -> Sequence[Block]:
         return page_of(study)

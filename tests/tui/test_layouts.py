@@ -229,7 +229,7 @@ async def test_a_unit_that_has_samples_is_not_said_to_wait_for_another_one() -> 
     rows = (row("CPU_AND_NE", 2.2, active=True), row("CPU_ONLY", state="loading", waiting=True))
     shown = replace(EMPTY, units=replace(LIVE.units, rows=rows), latency=replace(EMPTY.latency, unit="CPU_AND_NE"))
     async with running(FakeFeed(shown)) as (app, _):
-        assert "no samples yet" not in screen_text(app)
+        assert "is loading" not in screen_text(app)
         assert "no samples in this window" in screen_text(app)
 
 

@@ -287,6 +287,7 @@ def _config(path: Path | None, *, named: bool) -> tuple[TomlFile | None, tuple[s
 def preferences(user: UserSettings) -> Preferences:
     """The preferences of the screen, without theme, redraws and characters."""
     from hettop.app.settings.save import save_picture, save_settings, setting_choices
+    from hettop.tui.constants import uses_braille
     from hettop.tui.preferences import Preferences
 
     settings = user.settings
@@ -301,6 +302,7 @@ def preferences(user: UserSettings) -> Preferences:
         theme_folder=user.places.themes,
         introduce=user.introduce,
         animated=settings["animation"],
+        braille=uses_braille(settings["charts"], os.environ.get("TERM", "")),
         notices=(*settings.faults, *wrong_keys),
         keep=user.keep,
         settings=partial(setting_choices, user),

@@ -15,6 +15,7 @@ from textual.theme import Theme
 from hettop.errors import HettopError
 from hettop.format import seconds
 from hettop.report.terminal.glyphs import to_ascii
+from hettop.session.views.structs import Scale
 from hettop.text import clean
 from hettop.tui.actions.controls import Controls, words
 from hettop.tui.constants import PANELS, PRESETS, WINDOWS_S
@@ -34,6 +35,15 @@ from hettop.units import NS_PER_S
 
 _PAGES = ("PgUp PgDn", "a page up or down")
 """In every screen over the panels; its bottom line is too short for them."""
+
+
+_SCALES = {
+    Scale.AUTO: "linear or log x, as fits the samples",
+    Scale.LINEAR: "linear",
+    Scale.LOG_X: "log x, for long tails and units far apart",
+    Scale.LOG_Y: "log y, for rare slow calls",
+    Scale.CDF: "CDF, the share of calls up to each latency",
+}
 
 
 class Palette(Guarded, CommandPalette):
@@ -77,6 +87,19 @@ class Looking(Controls):
         at = WINDOWS_S.index(self.window_s) + direction
         self.window_s = WINDOWS_S[min(max(at, 0), len(WINDOWS_S) - 1)]
         self.notify(f"time window {seconds(self.window_s * NS_PER_S)}", timeout=1.5, markup=False)
+        self.draw()
+
+    def action_all_units(self) -> None:
+        self.all_units = not self.all_units
+        shown = "all units, where several have samples" if self.all_units else "the viewed unit alone"
+        self.notify(f"charts of {shown}", timeout=1.5)
+        self.draw()
+
+    def action_scale(self) -> None:
+        """The next scale of the distributions."""
+        scales = list(Scale)
+        self.scale = scales[(scales.index(self.scale) + 1) % len(scales)]
+        self.notify(f"distribution: {_SCALES[self.scale]}", timeout=1.5)
         self.draw()
 
     def action_panel(self, number: int) -> None:
