@@ -27,7 +27,7 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
-FOLD = 2
+FOLD = 3
 """Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
 keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
@@ -67,6 +67,7 @@ class Session:
         self.comparisons = RecentComparisons()
         self.studies = Studies()
         self.log: deque[LogEvent | LogEntry] = deque(maxlen=LOG_LENGTH)
+        self.reset_ns: int | None = None
         self.samples = 0
         self.dropped = 0
         self.ended: events.End | None = None
@@ -186,6 +187,7 @@ class Session:
     def _(self, event: events.Control) -> None:
         self.control = event
         if event.action == "reset":
+            self.reset_ns = event.t
             self.conditions.clear()
             self.canary.reset()
             for unit in self.units.values():
@@ -311,6 +313,7 @@ class Session:
             studies=self.studies.state(),
             log=[entry for entry in self.log if isinstance(entry, LogEntry)],
             log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            reset_ns=self.reset_ns,
             fold=FOLD,
         )
 
@@ -328,6 +331,7 @@ class Session:
         session.samples = keyframe.samples
         session.dropped = keyframe.dropped
         session.load = keyframe.load
+        session.reset_ns = keyframe.reset_ns
         session.thermal = keyframe.thermal
         session.control = keyframe.control
         session.advice = keyframe.advice

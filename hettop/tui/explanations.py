@@ -6,11 +6,14 @@ from hettop.report.terminal import glyphs
 
 PANELS: dict[str, str] = {
     "latency": (
-        "The latencies of one unit in the last seconds (+ and - change how many) as a histogram, fast left, slow "
-        f"right. {glyphs.MARK} marks P50, P90 and P99: 50%, 90% and 99% of the calls were faster. One narrow "
-        "peak is a steady model; a second peak is a second mode, such as another clock speed; a long tail is what "
-        f"users notice as stutter. {glyphs.ABOVE} counts samples beyond the right end. Only steady samples count, "
-        "without the first call and the warm-up."
+        "The latencies of the last seconds (+ and - change how many), fast left, slow right. Where several units have "
+        "samples, each has its distribution on one axis (a: one unit, all units), each relative to its own highest "
+        f"point, with lines at P50 {glyphs.MEDIAN}, P90 {glyphs.DASHED} and P99 {glyphs.GUIDE}: 50%, 90% and 99% of "
+        f"the calls were faster. {glyphs.BUDGET} is the budget. One narrow peak is a steady model; a second peak is a "
+        "second mode, such as another clock speed; a long tail is what users notice as stutter. h changes the scale: "
+        "by itself log x where a linear axis would squeeze a distribution; log y shows rare calls; CDF the share of "
+        f"calls up to each latency. {glyphs.BELOW} and {glyphs.ABOVE} count samples beyond the ends. Only steady "
+        "samples count, without the first call and the warm-up."
     ),
     "timeline": (
         "The same seconds over time, newest at the right. Each column is a time slot: the shaded part reaches to its "
@@ -50,9 +53,11 @@ PANELS: dict[str, str] = {
 
 SCREENS: dict[str, str] = {
     "load": (
-        "Competing load that hettop starts at a known level: the dials set it, the table shows the effect of each load "
-        "on each unit. A condition is a unit under a load; each has its own samples, never mixed with another's. All "
-        "load ends with hettop, however it ends."
+        "Competing load that hettop starts at a known level: the dials set it. Below, each unit without load and under "
+        "the active load, or the one measured last, with 95% intervals: an arrow marks a change whose intervals do not "
+        f"overlap, ~ one that may be chance. The distributions are of the viewed unit: {glyphs.SPARSE} without load, "
+        f"{glyphs.FULL} under load, {glyphs.SHADE} both. b measures without load for some seconds, then the load "
+        "starts again. All load ends with hettop, however it ends."
     ),
     "studies": (
         "Questions about the inside of the model, each answered by one of hettop's commands; inference is paused while "
@@ -61,7 +66,9 @@ SCREENS: dict[str, str] = {
         "together until you end it, and its figures are updated every round."
     ),
     "verdict": (
-        "Which unit to use, by the measurements so far. Only proven differences decide: where intervals overlap, it "
+        "Which unit to use, by the measurements so far, in one sentence. Below it each unit's P90 and P99 with their "
+        f"intervals on one axis, and the budget as {glyphs.MEDIAN} if there is one: {glyphs.DONE} proven, "
+        f"{glyphs.FAILED} missed, ? undecided. Only proven differences decide: where intervals overlap, it "
         "shows how many more samples are needed. Y copies the verdict, Y again the code. `hettop decide RECORDING` "
         "prints the same with all its evidence."
     ),

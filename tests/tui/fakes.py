@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from hettop.analysis.budget import Budget
 from hettop.errors import HettopError
 from hettop.events import Failure, LogEntry, Study
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
@@ -364,6 +365,7 @@ class Told:
         StudyOffer("layers", "time by layer"),
         StudyOffer("sweep", "what larger batches give"),
     )
+    left_ns: int | None = None
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
     def _note(self, *call: object) -> None:
@@ -400,6 +402,12 @@ class Told:
 
     def end_load(self) -> None:
         self._note("end_load")
+
+    def measure_without_load(self) -> None:
+        self._note("measure_without_load")
+
+    def without_load_left_ns(self) -> int | None:
+        return self.left_ns
 
     def studies(self) -> tuple[StudyOffer, ...]:
         return self.asked
@@ -469,6 +477,7 @@ class FakeFeed:
         recording: RecordingStatus | None = None,
         notices: tuple[Notice, ...] = (),
         fault: HettopError | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.shown = shown
         self.told = Told(fault=fault)
@@ -477,6 +486,7 @@ class FakeFeed:
         self.pumped = 0
         self.page = VERDICT
         self.verdicts_asked = 0
+        self._budget = budget
         self._replay = replay
         self._recording = recording
         self._notices = list(notices)
@@ -514,6 +524,9 @@ class FakeFeed:
     def verdict(self) -> VerdictPage:
         self.verdicts_asked += 1
         return self.page
+
+    def budget(self) -> Budget | None:
+        return self._budget
 
     def study_page(self, study: Study) -> Sequence[Block]:
         return page_of(study)

@@ -17,7 +17,7 @@ from hettop.errors import HettopError
 from hettop.tui.app import HettopApp
 from hettop.tui.chart import Chart
 from hettop.tui.feed import Notice
-from hettop.tui.panels.latency import plot_columns
+from hettop.tui.panels.histogram import plot_columns
 from hettop.tui.panels.panel import inner_size
 from hettop.tui.panels.power import PowerPanel
 from tests.tui.fakes import (
@@ -63,8 +63,8 @@ async def test_the_view_is_asked_for_the_columns_there_are() -> None:
     async with running(feed) as (app, _):
         size = app.query_one("#panel-1").size
         request = feed.requests[-1]
-        assert request.histogram_columns == plot_columns(inner_size(size.width, size.height)[0])
-        assert request.timeline_slots == request.histogram_columns
+        assert request.histogram_columns == 2 * plot_columns(inner_size(size.width, size.height)[0])
+        assert 2 * request.timeline_slots == request.histogram_columns
         assert request.unit is None
         assert request.now_ns == HEADER.elapsed_ns
 

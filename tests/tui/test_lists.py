@@ -126,6 +126,12 @@ async def test_a_filter_of_units_works_while_it_is_typed_and_is_shown_until_esca
         assert len(units_in_order(screen_text(app))) == 4
 
 
+async def test_the_title_of_units_says_since_when_its_figures_are() -> None:
+    reset = replace(LIVE, header=replace(LIVE.header, reset_ns=65 * SECOND))
+    async with running(FakeFeed(reset), size=(80, 24)) as (app, _):
+        assert "units · since the reset at 01:05" in screen_text(app)
+
+
 async def test_escape_in_the_field_removes_the_filter() -> None:
     async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
         await pilot.press("3", "slash", "n", "e", "enter", "slash")

@@ -13,6 +13,9 @@ SHADE = "▒"
 GUIDE = "┊"
 FENCE = "┄"
 ABOVE = "»"
+BELOW = "«"
+BUDGET = "║"
+DASHED = "╎"
 CLIPPED = "▲"
 MARK = "▾"
 MEDIAN = "┃"
@@ -23,6 +26,7 @@ DRIFT = "~"
 
 AXIS_UP = "│"
 AXIS_TICK = "┤"
+LEFT_END = "├"
 AXIS_CORNER = "└"
 AXIS = "─"
 AXIS_DOWN = "┴"
@@ -39,7 +43,7 @@ RECORD = "●"
 OF = "▸"
 DOT = "·"
 UP_DOWN = "↕"
-UP = "↑"
+UP, DOWN = "↑", "↓"
 FAILED = "✗"
 DONE = "✓"
 ENDED = "○"
@@ -61,6 +65,9 @@ _ASCII = {
     GUIDE: ":",
     FENCE: "-",
     ABOVE: ">",
+    BELOW: "<",
+    BUDGET: "!",
+    DASHED: "'",
     CLIPPED: "^",
     MARK: "v",
     MEDIAN: "|",
@@ -68,6 +75,7 @@ _ASCII = {
     LOAD: "o",
     AXIS_UP: "|",
     AXIS_TICK: "+",
+    LEFT_END: "+",
     AXIS_CORNER: "+",
     AXIS: "-",
     AXIS_DOWN: "+",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
+from hettop.session.views.contrast import ContrastView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
 
@@ -13,13 +16,31 @@ if TYPE_CHECKING:
     from hettop.events import Advice, Failure, LogEntry, Study
 
 
+class Scale(Enum):
+    """How distributions are drawn: by itself linear or logarithmic in latency, or as the user wants them.
+
+    LOG_Y: the counts by their logarithm. CDF: the share of samples up to each latency. The latencies of both are
+    spread as AUTO would.
+    """
+
+    AUTO = "auto"
+    LINEAR = "linear"
+    LOG_X = "log x"
+    LOG_Y = "log y"
+    CDF = "CDF"
+
+
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
     """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
     conditions, spikes, studies, percentiles: whether to include a row for each condition, the list of spikes, the
     studies' results, and further percentiles of each unit.
-    pointed_ns: a moment to mark on the timeline.
+    pointed_ns: a moment to mark on the timeline. contrast_columns: of the distributions without and under load; 0: no
+    comparison of loads.
+    all_units: whether distributions are of all units, where several have samples, instead of the viewed unit's alone.
+    scale: how distributions are drawn. ridge_columns: columns of each unit's density.
+    budget_ms, budget_quantile: the latency budget, and the quantile that is to meet it; None where there is none.
     """
 
     now_ns: int
@@ -34,6 +55,12 @@ class ViewRequest:
     studies: bool = False
     percentiles: bool = False
     pointed_ns: int | None = None
+    contrast_columns: int = 0
+    all_units: bool = True
+    scale: Scale = Scale.AUTO
+    ridge_columns: int = 60
+    budget_ms: float | None = None
+    budget_quantile: float = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +70,7 @@ class HeaderView:
     `study` is the name of the study for which inference is paused.
     `advised` is the unit that is proven to be better under this load than the active one.
     `model_note`: for example that the model's weights are synthetic, or that it was converted.
+    `reset_ns` is when the statistics were reset; None: never, so they are since the start.
     """
 
     model: str
@@ -61,15 +89,50 @@ class HeaderView:
     model_note: str | None = None
     advised: str | None = None
     study: str | None = None
+    reset_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of latencies from `low_ms` to `high_ms`, linear or by logarithms (`log`)."""
+
+    low_ms: float
+    high_ms: float
+    log: bool = False
+
+    def place(self, value_ms: float) -> float:
+        """Where a latency is: 0 at `low_ms`, 1 at `high_ms`; below 0 or above 1 beyond the ends."""
+        if not self.log:
+            return (value_ms - self.low_ms) / (self.high_ms - self.low_ms)
+        if value_ms <= 0:
+            return -math.inf
+        return math.log(value_ms / self.low_ms) / math.log(self.high_ms / self.low_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetShare:
+    """A latency budget against a time window: `above` of `n` samples were above it.
+
+    responses: the samples are response times, as where arrivals are planned; else the latencies that are drawn.
+    """
+
+    limit_ms: float
+    quantile: float
+    n: int
+    above: int
+    responses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyView:
     """Histogram of the time window of one unit under the active load.
 
-    `counts[i]` is of column i between `low_ms` and `high_ms` (linear).
-    Samples above `high_ms` are counted in `above` and drawn as a mark at the right edge. Percentiles are of the
-    window; one with insufficient data is None, and `p99_needs` is the number of further samples that it needs.
+    `counts[i]` is of column i, of as many as the samples can fill, between `low_ms` and `high_ms`, on an axis that is
+    linear or by logarithms (`log`).
+    Samples beyond the ends are counted in `below` and `above`, and drawn as marks at the edges. Percentiles are of the
+    window; one with insufficient data is None, and `p99_needs` is the number of further samples that it needs; `needs`
+    is that number for anything to be drawn. `scale` is the one that was requested. `last_ns` is the end of the unit's
+    last sample, whatever the load; None where there is none.
     """
 
     unit: str | None
@@ -84,6 +147,52 @@ class LatencyView:
     p99_ms: float | None
     max_ms: float | None
     p99_needs: int | None
+    log: bool = False
+    below: int = 0
+    needs: int | None = None
+    scale: Scale = Scale.AUTO
+    budget: BudgetShare | None = None
+    last_ns: int | None = None
+
+    @property
+    def axis(self) -> Axis:
+        """The axis of the columns."""
+        return Axis(self.low_ms, self.high_ms, self.log)
+
+
+@dataclass(frozen=True, slots=True)
+class RidgeRow:
+    """One unit's distribution in the time window under the active load, on the axis that all units share.
+
+    `curve` is its height in each column, 0..1: the density relative to the unit's own highest, or the share of samples
+    up to the column. It is empty without `n` samples enough: `needs` more have to come. `measured`: whether it is the
+    unit that was measured last. `last_ns` is the end of its last sample, whatever the load; None where there is none.
+    """
+
+    unit: str
+    n: int
+    needs: int | None
+    curve: tuple[float, ...]
+    below: int
+    above: int
+    p50_ms: float | None
+    p90_ms: float | None
+    p99_ms: float | None
+    measured: bool = False
+    last_ns: int | None = None
+    budget: BudgetShare | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RidgeView:
+    """A row per unit. `axis` is None while no unit has enough samples for one."""
+
+    rows: tuple[RidgeRow, ...]
+    axis: Axis | None
+    window_ns: int
+    scale: Scale
+    budget_ms: float | None
+    budget_quantile: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +294,7 @@ class UnitsView:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """The views of all panels at one moment. `log` is oldest first."""
+    """The views of all panels at one moment. `log` is oldest first; `ridge` is None where one unit is viewed alone."""
 
     header: HeaderView
     latency: LatencyView
@@ -197,6 +306,8 @@ class SessionView:
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
     studies: tuple[Study, ...] = ()
+    contrast: ContrastView | None = None
+    ridge: RidgeView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,6 +315,7 @@ def _outputs(outputs: Outputs | None) -> str:
     figures.append(f"of {worst.largest:.3g}" if worst.max_abs is not None and worst.largest is not None else "")
     figures.append(f"cosine {worst.cosine:.5f}" if worst.cosine is not None else "")
     figures.append(f"same top 1 in {worst.top1:.0%}" if worst.top1 is not None else "")
+    figures.append(f"within the top 5 in {worst.top5:.0%}" if worst.top5 is not None else "")
     figures.append(f"{worst.not_finite} values not finite" if worst.not_finite else "")
     difference = " ".join(filter(None, figures[:2]))
     rest = ", ".join(filter(None, [difference, *figures[2:]]))

@@ -135,6 +135,8 @@ def _bar(corners: str | tuple[str, str], words: Line, edge: str, width: int) -> 
     """An edge of the frame with words set into it."""
     room = width - 4
     shown = fit(words, room) if width_of(words) > room else words
+    if shown and not shown[-1][0].strip():  # a cut before a word leaves blanks
+        shown = shown[:-1]
     rule = glyphs.EDGE * (width - 3 - width_of(shown) - bool(shown))
     gap: Span = (" ", "text") if shown else ("", "text")
     return line((corners[0] + glyphs.EDGE, edge), *shown, gap, (rule + corners[1], edge))

@@ -345,9 +345,14 @@ class _Table:
         titles = "".join(f"{self._titled(c.title):>{c.width}}" for c in self.plan.columns)
         spans = line((f"{'':{_MARKER}}{self._titled('unit'):{self.plan.name}}{titles}", "muted"))
         if self.plan.violin and not self.plan.own_line:
-            axis = violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
-            spans = (*spans, ("  ", "text"), *axis)
+            spans = (*spans, ("  ", "text"), *self._axis())
         return fit(spans, self.width)
+
+    def _axis(self) -> Line:
+        """The axis of the violins; empty until there is one."""
+        if not any(row.violin for row in self.view.rows):
+            return ()
+        return violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
 
     def _titled(self, title: str) -> str:
         order = self.pointing.order
@@ -423,8 +428,7 @@ class _Table:
         return fit((*words, (" ", "text"), *self._strip(row)), self.width)
 
     def violin_foot(self) -> Line:
-        axis = violin_axis(self.view.violin_low_ms, self.view.violin_high_ms, self.plan.violin)
-        return fit(line((" " * _INDENT, "text"), *axis), self.width)
+        return fit(line((" " * _INDENT, "text"), *self._axis()), self.width)
 
     def beside(self, room: int) -> list[Line]:
         """How units and their variants differ, in at most `room` lines."""

@@ -8,6 +8,7 @@ from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 
+from hettop.format import clock
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, line
 from hettop.session.views.structs import UnitsView
@@ -104,8 +105,10 @@ class UnitsPanel(Panel):
 
     def title(self, frame_state: FrameState) -> Line:
         note = filter_note(self.filter, len(self._shown(frame_state).rows), len(frame_state.session.units.rows))
+        reset_ns = frame_state.session.header.reset_ns
+        since = "since the start" if reset_ns is None else f"since the reset at {clock(reset_ns)}"
         return line(
-            ("units", "title"), (f" · since the start{self._condition(frame_state)}", "muted"), (clean(note), "warning")
+            ("units", "title"), (f" · {since}{self._condition(frame_state)}", "muted"), (clean(note), "warning")
         )
 
     @staticmethod
