@@ -6,9 +6,10 @@ Real time selects only the position; the view at a position depends on the recor
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hettop import events
-from hettop.app.verdict_cache import VerdictCache
+from hettop.app.verdict_cache import VerdictCache, budget_of
 from hettop.format import UNKNOWN, milliseconds
 from hettop.record.earlier_log import EarlierLog
 from hettop.record.player import Player
@@ -19,6 +20,9 @@ from hettop.session.views.replay import Band, SelectedUnit, Selection
 from hettop.sources.engine.backend import Clock, RealClock
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import Notice, RecordingStatus, ReplayStatus, VerdictPage
+
+if TYPE_CHECKING:
+    from hettop.analysis.budget import Budget
 
 SCANNED_AT_ONCE_BYTES = 1 << 24  # some 25 ms, between two frames
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -125,6 +129,9 @@ class ReplayFeed:
 
     def verdict(self) -> VerdictPage | None:
         return self._verdicts.page(self._player.session, self._player.position_ns, still=not self._playing)
+
+    def budget(self) -> Budget | None:
+        return budget_of(self._player.session)
 
     def study_page(self, study: events.Study) -> list[Block]:
         return self._pages.of(study)

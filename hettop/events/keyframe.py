@@ -370,7 +370,7 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
 
     `crc32` covers all bytes, line feeds included, after the previous keyframe line (or from the file's start).
     `fold` says which fold made the state (`hettop.session.session.FOLD`). `line_crc32` covers its own line up to that
-    field. Keyframes of format [1,0] have neither.
+    field. Keyframes of format [1,0] have neither. `reset_ns`: when the statistics were reset last.
     """
 
     crc32: Count
@@ -394,5 +394,6 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     log: list[LogEntry] = []
     log_events: list[LogEvent] = []
     log_state: LogState | None = None
+    reset_ns: Nanoseconds | None = None
     fold: Count | None = None
     line_crc32: Count | None = None

@@ -230,7 +230,8 @@ def _outputs(row: Statistics) -> str:
     if row.output_not_finite:
         return f"{row.output_not_finite} output values are NaN or infinite, unlike on {reference}"
     if row.output_top1 is not None and row.output_top1 < 1:
-        return f"different top-1 than {reference}: equal in {percent(row.output_top1)} of rows"
+        within = "" if row.output_top5 is None else f", within the top 5 in {percent(row.output_top5)}"
+        return f"different top-1 than {reference}: equal in {percent(row.output_top1)} of rows{within}"
     return ""
 
 

@@ -33,7 +33,7 @@ from hettop.session.spikes import IDLE_NS, Spikes
 from hettop.stats.batches import MOST_BATCHES, Batches
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
-from hettop.stats.quantiles import early_stopping_rank, quantile, quantile_interval
+from hettop.stats.quantiles import early_stopping_rank, linear_quantiles, quantile, quantile_interval
 from hettop.stats.resampling import dependence_time
 from hettop.stats.spikes import fence_of_histogram
 from hettop.units import NS_PER_MS
@@ -503,6 +503,13 @@ class DurationSeries:
             return quantile(raw, q) / NS_PER_MS if raw.size else None
         found = self.histogram.quantile(q)
         return None if found is None else self._inside(found) / NS_PER_MS
+
+    def quantiles_ms(self, levels: Sequence[float]) -> list[float | None]:
+        """As `quantile_ms`, of several levels at once, for every redraw."""
+        raw = self.raw()
+        if raw is None or not raw.size:
+            return [self.quantile_ms(q) for q in levels]
+        return [value / NS_PER_MS for value in linear_quantiles(raw, levels)]
 
     def early_stopping_ms(self, q: float, effective: int) -> float | None:
         """MLPerf LoadGen's early stopping estimate of a quantile in ms; None with too few samples.

@@ -6,6 +6,7 @@ place, because copying histograms for every window would cost more than folding 
 
 from __future__ import annotations
 
+from collections import deque
 from functools import singledispatchmethod
 
 from hettop import events
@@ -33,6 +34,8 @@ keyframe holds (a threshold, an energy, a drift found elsewhere), so that a read
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
 
 FIRST_FOLD = 1
+HOST_HISTORY = 240
+"""Readings of the machine, one every five seconds: the last twenty minutes. No keyframe has them."""
 
 
 class Session:
@@ -58,10 +61,12 @@ class Session:
         self.baselines: dict[str, events.Baseline] = {}
         self.causes = Causes()
         self.host: events.HostLoad | None = None
+        self.host_history: deque[events.HostLoad] = deque(maxlen=HOST_HISTORY)
         self.canary = CanaryFold()
         self.comparisons = RecentComparisons()
         self.studies = Studies()
         self.log = EventLog()
+        self.reset_ns: int | None = None
         self.samples = 0
         self.dropped = 0
         self.ended: events.End | None = None
@@ -182,6 +187,7 @@ class Session:
     def _(self, event: events.Control) -> None:
         self.control = event
         if event.action == "reset":
+            self.reset_ns = event.t
             self.conditions.clear()
             self.canary.reset()
             for unit in self.units.values():
@@ -236,6 +242,7 @@ class Session:
     @_fold.register
     def _(self, event: events.HostLoad) -> None:
         self.host = event
+        self.host_history.append(event)
 
     @_fold.register
     def _(self, event: events.Canary) -> None:
@@ -308,6 +315,7 @@ class Session:
             log=log.entries,
             log_events=log.events,
             log_state=log.state,
+            reset_ns=self.reset_ns,
             fold=FOLD,
         )
 
@@ -325,6 +333,7 @@ class Session:
         session.samples = keyframe.samples
         session.dropped = keyframe.dropped
         session.load = keyframe.load
+        session.reset_ns = keyframe.reset_ns
         session.thermal = keyframe.thermal
         session.control = keyframe.control
         session.advice = keyframe.advice
@@ -335,6 +344,7 @@ class Session:
         session.energy = Energy.restored(keyframe.energy, next(iter(real), None))
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
+        session.host_history.extend([] if keyframe.host is None else [keyframe.host])
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
         session.log = EventLog.restored([*keyframe.log, *keyframe.log_events], keyframe.log_state)

@@ -76,7 +76,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     `power_mean_mw` have every rail, null where it was not measured. `energy_uncertainty` is relative and is what
     the step of the source's counter leaves open. `energy_ci_mj` is the 95% interval of `energy_mj_per_inference` by the
     spread of `energy_windows` power windows. `output_difference` is the largest absolute difference to the
-    outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry,
+    outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry, `output_top5`
+    of those whose largest entry there is among the five largest here,
     `output_not_finite` how many values are no numbers in this unit alone. `energy_reason` says why there is no
     energy although there was power; `evidence` what the plan claims beside what the rails drew; `plan_reason` why
     there is no plan. `p90_effective_n` is how many independent samples the n are worth for `p90_ci_ms`, the 95%
@@ -147,6 +148,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     canary_due: int | None = None
     output_difference: float | None = None
     output_top1: float | None = None
+    output_top5: float | None = None
     output_not_finite: int | None = None
     output_reference: str | None = None
     plan: PlanSummary | None = None
@@ -251,6 +253,7 @@ def _of_unit(session: Session, unit: Unit) -> Statistics:
         qos=unit.qos,
         output_difference=output_difference(unit.outputs),
         output_top1=min((o.top1 for o in outputs.outputs if o.top1 is not None), default=None) if outputs else None,
+        output_top5=min((o.top5 for o in outputs.outputs if o.top5 is not None), default=None) if outputs else None,
         output_not_finite=sum(output.not_finite for output in outputs.outputs) if outputs else None,
         output_reference=outputs.reference if outputs else None,
         plan=plan_summary(unit.plan),

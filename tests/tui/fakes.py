@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from hettop.analysis.budget import Budget
 from hettop.errors import HettopError
-from hettop.events import Cluster, Failure, Gpu, Study
+from hettop.events import Failure, Study
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
 from hettop.session.session import Session
-from hettop.session.views.machine import HostView, PowerView, RailRow
+from hettop.session.views.machine import ClusterRow, HostView, MachineReading, PowerView, RailRow
 from hettop.session.views.replay import Band
 from hettop.session.views.structs import (
     HeaderView,
@@ -123,6 +124,7 @@ def row(unit: str, mean_ms: float | None = None, *, state: str = "paused", **cha
         warning=None,
         details=(),
         violin=(),
+        p99_ms=mean * 1.3 if known else None,
     )
     return replace(built, **changes)  # type: ignore[arg-type]
 
@@ -160,7 +162,6 @@ NO_POWER = PowerView(
     thermal=None,
     flags=(),
     clusters=(),
-    gpu=None,
     baseline_w=None,
     energy_mj=None,
     net_mj=None,
@@ -184,8 +185,11 @@ POWER = PowerView(
     interval_ns=SECOND // 2,
     thermal="Nominal",
     flags=(),
-    clusters=(Cluster(name="E-Cluster", mhz=1_210.0, busy=0.17), Cluster(name="P-Cluster", mhz=3_300.0, busy=0.62)),
-    gpu=Gpu(mhz=1_398.0, busy=0.9),
+    clusters=(
+        ClusterRow("E-Cluster", 1_210.0, 0.17, (0.17,) * 60, (1_210.0,) * 60),
+        ClusterRow("P-Cluster", 3_300.0, 0.62, (0.62,) * 60, (3_300.0,) * 60),
+        ClusterRow("GPU", 1_398.0, 0.9, (0.9,) * 60, (1_398.0,) * 60),
+    ),
     baseline_w=0.2,
     energy_mj=17.8,
     net_mj=16.9,
@@ -198,6 +202,17 @@ HOST = HostView(
     on_battery=True,
     canary_missed=6,
     canary_due=600,
+    pressure=0.0,
+    mhz=2_793.0,
+    temperature_c=47.0,
+    own_cpu=0.062,
+    own_memory_mb=82.0,
+    engine_cpu=0.24,
+    engine_memory_mb=310.0,
+    history=tuple(
+        MachineReading(at * 5 * SECOND, tuple(0.05 * (at % 8) + 0.08 * core for core in range(8)), 0.062, 0.24)
+        for at in range(17)
+    ),
 )
 
 LIVE = SessionView(header=HEADER, latency=LATENCY, timeline=TIMELINE, units=UNITS, power=NO_POWER, host=None, log=LOG)
@@ -283,7 +298,7 @@ def hostile_view() -> SessionView:
             fix=HOSTILE,
             thermal=HOSTILE,
             flags=(HOSTILE,),
-            clusters=(Cluster(name=HOSTILE, mhz=1.0, busy=1.0),),
+            clusters=(ClusterRow(HOSTILE, 1.0, 1.0),),
         ),
         host=HOST,
         log=(LogLine(t=0, level=HOSTILE, words=HOSTILE), LogLine(t=1, level="error", words=HOSTILE)),
@@ -351,6 +366,7 @@ class Told:
         StudyOffer("layers", "time by layer"),
         StudyOffer("sweep", "what larger batches give"),
     )
+    left_ns: int | None = None
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
     def _note(self, *call: object) -> None:
@@ -387,6 +403,12 @@ class Told:
 
     def end_load(self) -> None:
         self._note("end_load")
+
+    def measure_without_load(self) -> None:
+        self._note("measure_without_load")
+
+    def without_load_left_ns(self) -> int | None:
+        return self.left_ns
 
     def studies(self) -> tuple[StudyOffer, ...]:
         return self.asked
@@ -459,6 +481,7 @@ class FakeFeed:
         recording: RecordingStatus | None = None,
         notices: tuple[Notice, ...] = (),
         fault: HettopError | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.shown = shown
         self.told = Told(fault=fault)
@@ -467,6 +490,7 @@ class FakeFeed:
         self.pumped = 0
         self.page = VERDICT
         self.verdicts_asked = 0
+        self._budget = budget
         self._replay = replay
         self._recording = recording
         self._notices = list(notices)
@@ -504,6 +528,9 @@ class FakeFeed:
     def verdict(self) -> VerdictPage:
         self.verdicts_asked += 1
         return self.page
+
+    def budget(self) -> Budget | None:
+        return self._budget
 
     def study_page(self, study: Study) -> Sequence[Block]:
         return page_of(study)

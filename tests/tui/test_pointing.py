@@ -173,7 +173,7 @@ async def test_a_replay_without_power_looks_for_no_source() -> None:
 
 
 async def test_the_help_explains_every_glyph() -> None:
-    async with running(FakeFeed(), size=(120, 80)) as (app, pilot):
+    async with running(FakeFeed(), size=(120, 90)) as (app, pilot):
         await pilot.press("question_mark")
         await settled(pilot)
         text = screen_text(app)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hettop.report.terminal.lines import text_of, width_of
 from hettop.session.views.structs import TimelineView
-from hettop.tui.panels.latency import GUTTER
+from hettop.tui.panels.histogram import GUTTER
 from hettop.tui.panels.timeline import draw_timeline
 from tests.tui.fakes import EMPTY, SECOND, TIMELINE, slot
 

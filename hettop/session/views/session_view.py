@@ -10,7 +10,8 @@ from dataclasses import replace
 from hettop.session.log import log, logged
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
-from hettop.session.views.latency import latency, timeline
+from hettop.session.views.contrast import contrast
+from hettop.session.views.latency import latency, ridge, timeline
 from hettop.session.views.spike_surroundings import surroundings
 from hettop.session.views.spikes import SpikesView, spikes
 from hettop.session.views.structs import HeaderView, SessionView, ViewRequest
@@ -36,6 +37,8 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
         logged=logged(session),
+        contrast=contrast(session, unit, request.contrast_columns) if request.contrast_columns else None,
+        ridge=ridge(session, request),
     )
 
 
@@ -70,6 +73,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
         rate_hz=control.rate_hz if control else None,
         model_note=opening.model.note if opening else None,
         advised=session.advice.unit if session.advice else None,
+        reset_ns=session.reset_ns,
         study=study.name if (study := session.studies.running) is not None else None,
     )
 

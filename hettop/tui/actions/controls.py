@@ -13,6 +13,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from hettop.errors import HettopError
+from hettop.session.views.structs import Scale
 from hettop.text import clean
 from hettop.tui.driver import driver_class
 from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
@@ -26,7 +27,7 @@ _NEEDS = {key.action: key.needs for key in KEYS if key.needs}
 
 
 class Controls(App[None]):
-    """An app with a feed. Its state is how the session is viewed: window, unit, freeze."""
+    """An app with a feed. Its state is how the session is viewed: window, unit, all units or one, scale, freeze."""
 
     def __init__(
         self,
@@ -45,6 +46,8 @@ class Controls(App[None]):
         self.replaying = replaying
         self.window_s = self.preferences.window_s
         self.unit: str | None = None
+        self.all_units = True
+        self.scale = Scale.AUTO
         self.frozen = False
         self.pointed_ns: int | None = None
         self.theme_names: list[str] = []

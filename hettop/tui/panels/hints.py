@@ -11,7 +11,7 @@ from textual.message import Message
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit
 from hettop.tui.chart import Chart
-from hettop.tui.keys import Key
+from hettop.tui.keys import Key, hinted, hinted_zoomed
 from hettop.tui.notices import Notices
 
 STUDIES = "screen.studies"
@@ -77,8 +77,11 @@ class Hints(NoticeLine):
         action: str
 
     def __init__(self, keys: Sequence[Key], *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        """keys: all that apply."""
         super().__init__(id="hints", ascii=ascii)
-        self._keys = keys
+        self._all = list(keys)
+        self._keys = hinted(self._all)
+        self._zoomed = ""
         self._studying: str | None = None
 
     def announce(self, doing: str | None) -> None:
@@ -89,6 +92,13 @@ class Hints(NoticeLine):
 
     def hints(self, width: int) -> Line:
         return hint_line(self._hints, width)
+
+    def zoom(self, panel: str) -> None:
+        """Show the keys of this zoomed panel first; empty: no panel is zoomed."""
+        if panel != self._zoomed:
+            self._zoomed = panel
+            self._keys = hinted_zoomed(self._all, panel) if panel else hinted(self._all)
+            self.redraw()
 
     @property
     def _hints(self) -> list[Hint]:

@@ -11,7 +11,7 @@ from hettop.report.terminal.lines import Line, fit, line, runs
 from hettop.session.views.structs import TimelineSlot, TimelineView
 from hettop.stats.axes import nice_ceiling, nice_step, row_labels, row_of
 from hettop.tui.frame_state import FrameState
-from hettop.tui.panels.latency import GUTTER, plot_columns
+from hettop.tui.panels.histogram import GUTTER, plot_columns
 from hettop.tui.panels.panel import Panel, inner_size
 from hettop.units import NS_PER_S
 
@@ -47,6 +47,8 @@ class TimelinePanel(Panel):
         )
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
+        if frame_state.waiting is not None:
+            return [fit(line((frame_state.waiting, "muted")), width)]
         return draw_timeline(frame_state.session.timeline, width, height)
 
 
