@@ -388,12 +388,37 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Text = ""
 
 
+class SpikeRun(msgspec.Struct, frozen=True, array_like=True):
+    """Spikes of one unit that nothing else in the log came between: when the first and the last one ended, how many
+    they are, and the slowest, in ns."""
+
+    t: Nanoseconds
+    last_ns: Nanoseconds
+    unit: Text
+    n: Count
+    max_ns: Nanoseconds
+
+
+class LogState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of the event log beside the last of its events, which the keyframe has in `log` and `log_events`.
+
+    `lines` counts all lines of the session, those too that no keyframe has any more; `counts` its events by kind, a
+    spike as one. `spikes` are the runs between the events. `repeats` are (place in `log_events`, how often, when last)
+    of events that came again unchanged.
+    """
+
+    lines: Count = 0
+    counts: dict[Text, Count] = {}
+    spikes: Annotated[list[SpikeRun], msgspec.Meta(max_length=256)] = []
+    repeats: Annotated[list[tuple[Count, Count, Nanoseconds]], msgspec.Meta(max_length=256)] = []
+
+
 class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     """The whole folded state, from which folding can go on.
 
     `crc32` covers all bytes, line feeds included, after the previous keyframe line (or from the file's start).
     `fold` says which fold made the state (`hettop.session.session.FOLD`). `line_crc32` covers its own line up to that
-    field. Keyframes of format [1,0] have neither.
+    field. Keyframes of format [1,0] have neither. `reset_ns`: when the statistics were reset last.
     """
 
     crc32: Count
@@ -417,5 +442,7 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     log: list[LogEntry] = []
     log_events: list[LogEvent] = []
     history: HistoryState | None = None
+    log_state: LogState | None = None
+    reset_ns: Nanoseconds | None = None
     fold: Count | None = None
     line_crc32: Count | None = None

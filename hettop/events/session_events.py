@@ -12,12 +12,14 @@ from hettop.events.base import Count, Event, Nanoseconds, Ratio, Text
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine and the software on it, as far as known.
 
-    `warnings`: what about them distorts measurements, or kept the usual backend from being used.
+    `warnings`: what about them distorts measurements, or kept the usual backend from being used. `core_kinds`: of each
+    core, `P` (fast) or `E` (efficient); empty where they are unknown.
     """
 
     chip: Text | None = None
     os: Text | None = None
     cores: Count | None = None
+    core_kinds: list[Text] = []
     memory_mb: Count | None = None
     python: Text | None = None
     hettop: Text | None = None

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from hettop.report.terminal import glyphs
 
-_BRAILLE = 0x2800
 # Unicode numbers the dots of a braille cell down the left column, down the right one, then the lowest two.
-_BRAILLE_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
-_PATTERNS = tuple(
-    [sum(bit for y, bit in enumerate(bits) if dots >> y & 1) for dots in range(16)] for bits in _BRAILLE_BITS
+_BITS = (0x40, 0x04, 0x02, 0x01, 0x80, 0x20, 0x10, 0x08)
+_CELLS = " " + "".join(
+    glyphs.BRAILLE[sum(bit for at, bit in enumerate(_BITS) if dots >> at & 1)] for dots in range(1, 256)
 )
+"""The character of each pattern: four bits of the left column from the bottom up, then four of the right one."""
+
 _EIGHTHS = len(glyphs.EIGHTHS) - 1
 # Every second dot of a column, other ones in its neighbours; for canvases of up to 1,024 dots.
 _SPARSE = (int("01" * 512, 2), int("10" * 512, 2))
@@ -59,19 +60,19 @@ class Canvas:
 
     def lines(self) -> list[list[str]]:
         """The characters of each row of cells, uppermost first; a blank where no dot is set."""
-        draw = self._braille if self.dots_x == 2 else self._block
+        return [self._row(row * self.dots_y) for row in reversed(range(self.rows))]
+
+    def _row(self, base: int) -> list[str]:
+        if self.dots_x == 1:
+            return [self._block(dots >> base & 0xFF) for dots in self._dots]
+        lefts, rights = self._dots[::2], self._dots[1::2]
         return [
-            [draw(column, row * self.dots_y) for column in range(self.columns)] for row in reversed(range(self.rows))
+            _CELLS[left >> base & 0xF | (right >> base & 0xF) << 4] for left, right in zip(lefts, rights, strict=True)
         ]
 
-    def _braille(self, column: int, base: int) -> str:
-        left, right = self._dots[2 * column], self._dots[2 * column + 1]
-        pattern = _PATTERNS[0][left >> base & 15] | _PATTERNS[1][right >> base & 15]
-        return chr(_BRAILLE + pattern) if pattern else " "
-
-    def _block(self, column: int, base: int) -> str:
+    @staticmethod
+    def _block(dots: int) -> str:
         """Dots from the bottom up as a block; others, such as those of a line, as a stroke at about their height."""
-        dots = self._dots[column] >> base & 0xFF
         if not dots:
             return " "
         if not dots & (dots + 1) or dots.bit_count() > _EIGHTHS // 2:

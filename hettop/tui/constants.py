@@ -33,6 +33,8 @@ DEFAULT_WINDOW_S = 30
 PANELS = {1: "latency", 2: "timeline", 3: "units", 4: "events", 5: "power", 6: "machine"}
 """The panels by the number that focuses them."""
 
+PRESETS = ("overview", "compare", "power", "presentation")
+"""The layouts to step through; the first is the usual one."""
 CHARTS = ("auto", "braille", "blocks")
 """The values of the setting `charts`."""
 

@@ -13,6 +13,9 @@ SHADE = "▒"
 GUIDE = "┊"
 FENCE = "┄"
 ABOVE = "»"
+BELOW = "«"
+BUDGET = "║"
+DASHED = "╎"
 CLIPPED = "▲"
 MARK = "▾"
 MEDIAN = "┃"
@@ -23,6 +26,7 @@ DRIFT = "~"
 
 AXIS_UP = "│"
 AXIS_TICK = "┤"
+LEFT_END = "├"
 AXIS_CORNER = "└"
 AXIS = "─"
 AXIS_DOWN = "┴"
@@ -39,7 +43,7 @@ RECORD = "●"
 OF = "▸"
 DOT = "·"
 UP_DOWN = "↕"
-UP = "↑"
+UP, DOWN = "↑", "↓"
 FAILED = "✗"
 DONE = "✓"
 ENDED = "○"
@@ -62,6 +66,9 @@ _ASCII = {
     GUIDE: ":",
     FENCE: "-",
     ABOVE: ">",
+    BELOW: "<",
+    BUDGET: "!",
+    DASHED: "'",
     CLIPPED: "^",
     MARK: "v",
     MEDIAN: "|",
@@ -69,6 +76,7 @@ _ASCII = {
     LOAD: "o",
     AXIS_UP: "|",
     AXIS_TICK: "+",
+    LEFT_END: "+",
     AXIS_CORNER: "+",
     AXIS: "-",
     AXIS_DOWN: "+",
@@ -105,6 +113,9 @@ _ASCII = {
     "Δ": "d",
     "–": "-",
     "σ": "s",
+    "×": "x",
+    "°": " ",
+    "±": "~",
     "²": "2",
     "\ufffd": "?",
 }

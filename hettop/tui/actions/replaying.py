@@ -77,6 +77,10 @@ class Replaying(Controls):
         if self.replay is not None:
             self.send(partial(self.replay.next_spike, direction))
 
+    def on_events_panel_earlier(self) -> None:
+        if self.replay is not None:
+            self.replay.read_earlier_log()
+
     def action_select(self, direction: int) -> None:
         if self.replay is not None:
             self.send(partial(self.replay.select, direction))

@@ -46,7 +46,7 @@ class TimelinePanel(Panel):
 
     def title(self, frame_state: FrameState) -> Line:
         view = frame_state.session.timeline
-        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
+        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'} in this window"
         if view.spikes is None:
             spikes = "too few samples for spikes"
         fills = "⢕ P50 ⣿ P90 ⠁ max" if frame_state.braille else f"{glyphs.FULL} P90 {glyphs.HIGH_STROKE} max"
@@ -70,6 +70,8 @@ class TimelinePanel(Panel):
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         session = frame_state.session
+        if frame_state.waiting is not None:
+            return [fit(line((frame_state.waiting, "muted")), width)]
         return draw_timeline(
             session.timeline, width, height, braille=frame_state.braille, viewed=session.latency.unit or ""
         )
