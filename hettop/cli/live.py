@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 VARIANT_MARK = "~"
 HEADLESS_NS = 10 * 10**9
-FOR_SCREEN = ("theme", "fps", "ascii", "budget", "energy")
+FOR_SCREEN = ("theme", "fps", "ascii", "budget", "energy", "follow_advice")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -120,7 +120,7 @@ def _on_screen(
         from hettop.studies.kinds import USUAL
 
         measurement = _measurement(arguments, model, units, arguments.power or screen.power)
-        opened.append(LiveFeed(measurement, model, together or USUAL))
+        opened.append(LiveFeed(measurement, model, together or USUAL, follow_advice=arguments.follow_advice))
         if together is not None:
             opened[0].study("coexec")
             return opened[0]

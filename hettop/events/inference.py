@@ -160,7 +160,8 @@ class OutputDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     `max_abs` is the largest absolute difference, `largest` the largest absolute value of the reference, to judge it
     by; `cosine` the similarity of the two as vectors. `top1` is the share of rows with the same largest entry, None for
-    outputs that are no scores. `not_finite` counts values that are NaN or infinite in this unit only.
+    outputs that are no scores; `top5` the share in which the reference's largest entry is among the five largest here,
+    None for rows of five entries and fewer. `not_finite` counts values that are NaN or infinite in this unit only.
     """
 
     name: Text
@@ -169,6 +170,7 @@ class OutputDifference(msgspec.Struct, frozen=True, kw_only=True):
     largest: Ratio | None = None
     cosine: Annotated[float, msgspec.Meta(ge=-1, le=1)] | None = None
     top1: Share | None = None
+    top5: Share | None = None
     not_finite: Count = 0
 
 

@@ -13,7 +13,8 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine and the software on it, as far as known.
 
     `cpus` that the process was restricted to (`0-3,8`), None: all; `cpu_quota` of its control group, in CPUs, None: no
-    limit. `warnings`: what about them distorts measurements, or kept the usual backend from being used.
+    limit. `core_kinds`: of each core, `P` (fast) or `E` (efficient); empty where they are unknown. `warnings`: what
+    about them distorts measurements, or kept the usual backend from being used.
     """
 
     chip: Text | None = None
@@ -21,6 +22,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cores: Count | None = None
     cpus: Text | None = None
     cpu_quota: Ratio | None = None
+    core_kinds: list[Text] = []
     memory_mb: Count | None = None
     python: Text | None = None
     hettop: Text | None = None

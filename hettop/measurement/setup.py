@@ -22,7 +22,7 @@ from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
 from hettop.models.inputs import parse_shape, parse_value
-from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
@@ -156,7 +156,7 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
 def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
     path = Path(model)
-    if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+    if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
     if None not in reasons:

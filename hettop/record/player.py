@@ -16,6 +16,7 @@ from hettop import events
 from hettop.events import AnyEvent, Header, Samples
 from hettop.record.bytes import Bytes, line_at
 from hettop.record.defects import Report
+from hettop.record.earlier_log import EarlierLog
 from hettop.record.overview import Overview
 from hettop.record.reader import Placed, count_crc_errors, fold, open_recording, read_placed
 from hettop.record.seek import (
@@ -169,6 +170,10 @@ class Player:
         return SelectionReader(
             self._file, self._header, self._scan.end, start_ns, end_ns, folded_bytes=self._folded_bytes
         )
+
+    def earlier_log(self) -> EarlierLog:
+        """What comes before the lines of the log that the session has, to be read piece by piece."""
+        return EarlierLog(self._file, self._header, self._scan.end, self._session.log, folded_bytes=self._folded_bytes)
 
     def close(self) -> None:
         self._file.close()

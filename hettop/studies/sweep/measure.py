@@ -16,7 +16,7 @@ from hettop.format import milliseconds, percent
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.rounds import Candidate
 from hettop.measurement.setup import DEFAULT_BACKEND, Make, Setup, prepare
-from hettop.models.mobilenetv2 import InputVariant, is_default_name, parse_variant
+from hettop.models.networks.catalogue import Variant, is_built_in, parse_variant
 from hettop.models.ports import Port
 from hettop.models.resolve import COMPILED_SUFFIX, is_core_ml, resolve
 from hettop.models.shapes import Shape, choose_shapes
@@ -201,7 +201,7 @@ def make_points(
         hint = "use --loads with a simulated machine"
         raise HettopError("usage", "the simulated machine has only one batch and one size", hint)
     scales = _scales(batches, sizes)
-    if is_default_name(options.model):
+    if is_built_in(options.model):
         points = [_built(setup, parse_variant(options.model), scale) for scale in scales]
     else:
         ports = input_ports(Path(options.model), setup.function)
@@ -244,9 +244,14 @@ def input_ports(path: Path, function: str | None) -> tuple[Port, ...]:
     return onnx_ports(open_onnx(path))[0]
 
 
-def _built(setup: Setup, usual: InputVariant, scale: Scale) -> Point:
-    """The default model is built for each point."""
-    wanted = InputVariant(scale.height or usual.height, scale.width or usual.width, scale.batch or usual.batch)
+def _built(setup: Setup, usual: Variant, scale: Scale) -> Point:
+    """A network that hettop knows is built for each point."""
+    wanted = replace(
+        usual,
+        height=scale.height or usual.height,
+        width=scale.width or usual.width,
+        batch=scale.batch or usual.batch,
+    )
     variant = parse_variant(wanted.name)  # refuses what is out of range
     model = resolve(variant.name)
     candidate = Candidate(_name(scale), replace(setup, model=model), work=float(model.macs or 0))

@@ -116,7 +116,7 @@ class OnnxRuntimeBackend:
         return units_on_request(self._host)
 
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
-        """Loads a file, or the default model by its name; only making the session is timed.
+        """Loads a file, or a built network by its name; only making the session is timed.
 
         What has to be built or translated first is, and kept in the cache. Raises HettopError: `unsupported-unit`,
         `missing`, `format`, `input` (an unknown function), `unsupported-op`, `load`, `io`, `usage`.

@@ -53,7 +53,7 @@ def test_the_default_model_is_built_and_run_by_its_name(tmp_path: Path) -> None:
     assert [port.describe() for port in loaded.inputs] == ["image float32[2,3,64,96]"]
     assert [port.describe() for port in loaded.outputs] == ["logits float32[2,1000]"]
     backend.predict(backend.make_inputs(loaded.inputs, InputOptions()))
-    assert [path.name for path in (tmp_path / "cache").glob("*.onnx")] == ["mobilenetv2-64x96-b2-r1.onnx"]
+    assert [path.name for path in (tmp_path / "cache").glob("*.onnx")] == ["mobilenetv2-64x96-b2-r2.onnx"]
 
 
 def test_what_runs_it_is_said_as_the_session_says_it(tmp_path: Path) -> None:
