@@ -27,6 +27,7 @@ NAMES = (
     "power",
     "switch",
     "kill",
+    "flips",
     "record",
     "day",
     "soak",

@@ -63,6 +63,7 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
     add_measure_options(parser)
     group.add_argument("--budget", metavar="16ms@p99", help="latency budget of the verdict (a bare number is ms)")
     group.add_argument("--energy", metavar="5mJ", help="energy budget per inference (a bare number is mJ)")
+    group.add_argument("--follow-advice", action="store_true", help="switch to the unit that is advised (off)")
     add_metrics_option(parser)
     add_screen_options(parser)
     add_serve_option(parser)

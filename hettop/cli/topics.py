@@ -37,7 +37,7 @@ All samples are kept; only steady ones count in percentiles, means and spikes.
   warmup       the calls after it (10, or --warmup)
   steady       all further calls
   resume       the first call after a pause or after another unit ran
-  transition   calls while a change of load is not yet confirmed
+  transition   calls while a change of load is not yet confirmed, or around a stop of the process
 """
 
 PERCENTILES = """
@@ -54,9 +54,9 @@ Below these numbers a single slow call would change the result. The interval bes
 
 SPIKES = """
 A spike is a sample above the spike threshold: above both exp(median + 10 MAD) of the log latencies and 1.5 x the
-median. The timeline shows it as a dashed line. It needs 20 samples. The screen counts spikes by the threshold at the
-time of each sample (from 64 samples on); tables and JSON use the threshold of all samples and report any difference
-(`spikes.as_they_came`).
+median. The timeline shows it as a dashed line. Each sample is judged by the threshold of its condition (unit, load,
+thermal state) at its time, once; the first 64 samples of a condition set the first threshold and are not judged.
+Screen, event log, tables, reports and JSON (`spikes.n`) give this one number.
 
 Candidate causes (redraws, garbage collection, page faults, changes of load, clock or temperature) are events that are
 correlated with spikes. They are not proven causes. More: docs/method/statistics.md.

@@ -5,7 +5,6 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -23,7 +22,7 @@ from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
 from hettop.models.inputs import parse_shape, parse_value
-from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
@@ -33,6 +32,7 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
+from hettop.processes.cpus import usable_threads
 from hettop.session.tokens import MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
@@ -143,13 +143,13 @@ def _thread_warnings(rows: Sequence[str], cores: int) -> Iterator[str]:
     for row in rows:
         threads = split_unit(row)[1]
         if threads is not None and threads > cores:
-            yield f"more threads than the {cores} cores of this machine: {row}"
+            yield f"more threads than the {cores} CPUs that this process may use: {row}"
 
 
 def load_warnings(load: str, cores: int) -> list[str]:
     """A warning for each part of a competing load that has more workers than the machine has cores."""
     return [
-        f"more workers than the {cores} cores of this machine: {part}"
+        f"more workers than the {cores} CPUs that this process may use: {part}"
         for part in parse_load(load)
         if part.what in PER_CORE and part.level > cores
     ]
@@ -163,7 +163,7 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
 def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
     path = Path(model)
-    if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+    if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
     if None not in reasons:
@@ -293,7 +293,7 @@ SIMULATED_CHIP = "simulated Apple M2"
 
 def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
     """The first event of a measurement that begins at `wall`."""
-    host, cores = describe_host(), os.cpu_count() or 1
+    host, cores = describe_host(), usable_threads()
     host = msgspec.structs.replace(
         host,
         warnings=[*host.warnings, *setup.warnings, *(() if setup.simulated else load_warnings(options.load, cores))],

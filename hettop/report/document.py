@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.report.notes import beside_document, protocol_document, tokens_document
+from hettop.report.notes import beside_document, interruptions_document, protocol_document, tokens_document
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
@@ -52,6 +52,9 @@ def session_document(session: Session, skipped: dict[str, int] | None = None, *,
     variants = beside_document(session)
     if variants:
         document["beside"] = variants
+    interruptions = interruptions_document(session)
+    if interruptions:
+        document["interruptions"] = interruptions
     if skipped is not None:
         document["skipped"] = skipped
     return document

@@ -108,6 +108,7 @@ STUDIES = {
             "Measure start-up cost and break-even",
             LiveOffer("start-up on two units, and the number of calls to break even", ("cold", "--units", "{pair}")),
         ),
+        StudyKind("embench", "EmBench", "Measure the networks of EmBench on this machine"),
         StudyKind("coexec", "Co-execution", "Run several units concurrently and measure the speedup"),
         StudyKind(
             "plan",

@@ -129,7 +129,7 @@ def seen(app: HettopApp, feed: FakeFeed) -> tuple[object, ...]:
         [type(screen) for screen in app.screen_stack] if app.is_running else [],
         list(feed.told.calls),
         request and (request.window_ns, request.unit),
-        len(app._notifications),
+        app.notices.added,
     )
 
 

@@ -119,7 +119,16 @@ class UsageReport(Report, frozen=True, kw_only=True, tag="usage"):
     until_ns: int | None = None
 
 
-AnyReport = StateReport | ReadyReport | ErrorReport | LostReport | DoubtReport | RetireReport | UsageReport
+class InterruptedReport(Report, frozen=True, kw_only=True, tag="interrupted"):
+    """The process was `stopped` or the machine `asleep` for about `ns` (0: not known); it has run again since."""
+
+    why: str
+    ns: int = 0
+
+
+AnyReport = (
+    StateReport | ReadyReport | ErrorReport | LostReport | DoubtReport | RetireReport | UsageReport | InterruptedReport
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from hettop.sources.engine.frames import (
     BrokenStreamError,
     DoubtReport,
     ErrorReport,
+    InterruptedReport,
     LostReport,
     OutputsFrame,
     ReadyReport,
@@ -33,7 +34,9 @@ from hettop.sources.engine.watchdog import Timeouts, Watchdog
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
-EngineEvent = events.Engine | events.Samples | events.Dropped | events.Usage | events.Plan | events.Outputs
+EngineEvent = (
+    events.Engine | events.Samples | events.Dropped | events.Interrupted | events.Usage | events.Plan | events.Outputs
+)
 
 LOST = "the reader of the samples was too slow"
 
@@ -251,6 +254,9 @@ class UnitProcess:
             case DoubtReport(n=n):
                 if self._doubts.add(n):
                     self._tell_note(counted=False)
+            case InterruptedReport(why=why, ns=ns):
+                self._samples.interrupted()
+                self.outbox.append(events.Interrupted(t=0, unit=self.unit, why=why, ns=min(ns, events.LARGEST_EXACT)))
             case RetireReport():
                 self._handover.retired(frame)
             case UsageReport():

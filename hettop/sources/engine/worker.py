@@ -25,6 +25,7 @@ from hettop.sources.engine import job as jobs
 from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, RealClock, Renewing, split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
+from hettop.sources.engine.interruptions import Interruptions, listen_for_continue, slept_ns
 from hettop.sources.engine.job import RunMode, WorkerState
 from hettop.sources.engine.loop import Sampler
 from hettop.sources.engine.published import VALUES_LIMIT, OutputSet, thin
@@ -49,7 +50,8 @@ def main() -> None:
     job = jobs.decode_job(line)
     state = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
     writer = FrameWriter(out, job.backlog_bytes)
-    threading.Thread(target=_work, args=(job, state, writer), name="worker", daemon=True).start()
+    interruptions = Interruptions(listen_for_continue(), slept_ns)
+    threading.Thread(target=_work, args=(job, state, writer, interruptions), name="worker", daemon=True).start()
     _read_commands(commands, state)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
 
@@ -76,11 +78,11 @@ def _read_commands(lines: BinaryIO, state: WorkerState) -> None:
         state.obey(jobs.decode_command(line))
 
 
-def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
+def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, interruptions: Interruptions) -> None:
     """The worker thread: everything that touches the framework. Ends the process."""
     status = FAILED
     try:
-        _measure(job, state, writer)
+        _measure(job, state, writer, interruptions)
         status = CLEAN
     except BrokenPipeError:
         status = PARENT_GONE
@@ -113,7 +115,7 @@ def _check_model(job: jobs.EngineJob) -> None:
         check_unchanged(Path(job.model), job.sha256)
 
 
-def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
+def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, interruptions: Interruptions) -> None:
     _tell(writer, "loading")
     qos = set_worker_qos()
     try:
@@ -137,6 +139,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> No
         rate_hz=job.rate_hz,
         rest_ns=job.rest_ns,
         read_usage=UsageMeter().read,
+        interruption=interruptions.poll,
         peak_memory_mb=peak_memory_mb,
         recycle_after=loaded.recycle_after,
         before_each=backend.renew_state if job.fresh_state and isinstance(backend, Renewing) else None,

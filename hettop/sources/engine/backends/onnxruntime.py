@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psutil
 
 from hettop.compute_units import CORE_ML_UNITS
@@ -131,7 +132,7 @@ class OnnxRuntimeBackend:
         return units_on_request(self._host)
 
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
-        """Loads a file, or the default model by its name; only making the session is timed.
+        """Loads a file, or a built network by its name; only making the session is timed.
 
         What has to be built or translated first is, and kept in the cache. Raises HettopError: `unsupported-unit`,
         `missing`, `format`, `input` (an unknown function), `unsupported-op`, `load`, `io`, `usage`.
@@ -155,7 +156,7 @@ class OnnxRuntimeBackend:
         session, load_ns = self._open(runtime, path, source, _session_options(runtime, threads), [PROVIDER])
         # The calling thread works, too.
         pool = own_process.num_threads() - threads_before + 1
-        outputs = self._take(session, path, source)
+        outputs = self._take(runtime, session, path, source)
         placed = PLACED if session.get_providers() == [PROVIDER] else None
         notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
@@ -204,7 +205,7 @@ class OnnxRuntimeBackend:
         with scratch_folder(None, SCRATCH) as scratch, load_limit(unit, self._host):
             counting = onnx_core_ml.count_by(runtime, options, Path(scratch))
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
-            outputs = self._take(session, path, source)
+            outputs = self._take(runtime, session, path, source)
             counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))
         if strict:
             counts = {} if counted.share is None else counted.share.counts
@@ -225,11 +226,13 @@ class OnnxRuntimeBackend:
             raise load_error(path, error) from error
         return session, self.clock.now() - start
 
-    def _take(self, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
+    def _take(self, runtime: Any, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
         """Runs this session from now on; returns its outputs."""
         self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
         outputs = tuple(_port(node) for node in session.get_outputs())
-        self._run, self._outputs = session.run, [port.name for port in outputs]
+        self._outputs = [port.name for port in outputs]
+        as_they_are = any(port.dtype == NO_NUMPY_TYPE for port in outputs)
+        self._run = _OrtValues(runtime, session).run if as_they_are else session.run
         return outputs
 
     def _threads(self, unit: str, options: LoadOptions) -> int | None:
@@ -265,13 +268,44 @@ class OnnxRuntimeBackend:
             ) from error
 
     def outputs(self) -> Mapping[str, Any]:
-        return dict(zip(self._outputs, self._last, strict=False))
+        return {
+            name: value if isinstance(value, np.ndarray) or not hasattr(value, "numpy") else value.numpy()
+            for name, value in zip(self._outputs, self._last, strict=False)
+            if not _is_bfloat16(value)
+        }
 
     def native_ns(self) -> int | None:
         return None
 
     def told_load(self, condition: str) -> None:
         pass
+
+
+NO_NUMPY_TYPE = "tensor(bfloat16)"
+
+
+def _is_bfloat16(value: Any) -> bool:
+    return hasattr(value, "data_type") and value.data_type() == NO_NUMPY_TYPE
+
+
+class _OrtValues:
+    """Runs a session whose outputs numpy has no type for, and leaves them as ONNX Runtime made them.
+
+    Inputs are handed over once: those of one feed stay the same.
+    """
+
+    def __init__(self, runtime: Any, session: Any) -> None:
+        self._runtime = runtime
+        self._session = session
+        self._feed: Feed | None = None
+        self._values: dict[str, Any] = {}
+
+    def run(self, outputs: list[str], feed: Feed) -> list[Any]:
+        if feed is not self._feed:
+            make = self._runtime.OrtValue.ortvalue_from_numpy
+            self._feed, self._values = feed, {name: make(array) for name, array in feed.items()}
+        found: list[Any] = self._session.run_with_ort_values(outputs, self._values)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +383,8 @@ UNSUPPORTED_OP = (
     r"(\S+?)\(-?\d+\) is not a registered function/op",
     r"Could not find an implementation for (\S+?)\(",
 )
+OWN_DOMAINS = ("ai.onnx", "com.microsoft")
+CUSTOM_OPS = "hettop cannot load libraries of custom operators: export the model with ONNX's own operators"
 MISSING_WEIGHTS = (
     r'does not exist: "(?:[^"]*/)?([^"/]+)"',
     r'filesystem error: .*No such file or directory \["?(?:[^"\]]*/)?([^"/\]]+)',  # ONNX Runtime 1.21
@@ -361,7 +397,10 @@ def load_error(path: Path, error: Exception) -> HettopError:
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
-            return HettopError("unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}")
+            hint = CUSTOM_OPS if ":" in found[1] and not found[1].startswith(OWN_DOMAINS) else ""
+            return HettopError(
+                "unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}", hint
+            )
     file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
     if file is not None or "external data" in text.lower():
         what = clean(file[1]) if file else reason(error)
