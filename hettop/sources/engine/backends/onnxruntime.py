@@ -172,7 +172,7 @@ class OnnxRuntimeBackend:
         except HettopError as error:
             hint = error.hint or f"{provider.name} cannot run this model; use {UNIT}"
             raise HettopError(error.kind, error.message, hint) from error
-        outputs = self._take(session, path, source)
+        outputs = self._take(runtime, session, path, source)
         assigned = assigned_nodes(session, provider.ep)
         if strict:
             check_strict(
