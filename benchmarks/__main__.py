@@ -28,6 +28,7 @@ NAMES = (
     "tokens",
     "switch",
     "kill",
+    "flips",
     "record",
     "day",
     "soak",

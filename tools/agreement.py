@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from hettop.models.mil.package import open_package
 from hettop.models.mil.translate import translate
-from hettop.models.mobilenetv2 import InputVariant, network
-from hettop.models.mobilenetv2_coreml import Precision, write_package
-from hettop.models.mobilenetv2_onnx import build_model
+from hettop.models.networks.catalogue import Variant, network
+from hettop.models.networks.ml_program import Precision, write_package
+from hettop.models.networks.onnx_file import build_model
 
 Array = NDArray[np.float32]
 Run = Callable[[Array], list[Array]]
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _mobilenet(precision: Precision) -> Iterator[Row]:
-    net = network(InputVariant())
+    net = network(Variant())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.mlpackage"
         write_package(net, path, precision)

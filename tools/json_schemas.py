@@ -18,6 +18,7 @@ from hettop.session.power_summary import PowerSummary
 from hettop.session.statistics import Reason, Statistics
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.cold.result import ColdResult
+from hettop.studies.embench.result import EmBenchResult
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.plan.result import PlanResult
@@ -102,6 +103,14 @@ class Change(TypedDict):
     ci: Interval
 
 
+class InterruptedUnit(TypedDict):
+    unit: str
+    stops: int
+    stopped_s: float
+    sleeps: int
+    slept_s: float
+
+
 class BesideRow(TypedDict):
     unit: str
     variant: str
@@ -130,7 +139,9 @@ class Bench(Head):
     tokens: NotRequired[Tokens]
     answers: NotRequired[list[AnswerFields]]
     beside: NotRequired[list[BesideRow]]
+    interruptions: NotRequired[list[InterruptedUnit]]
     skipped: NotRequired[dict[str, int]]
+    crc_errors: NotRequired[int]
     studies: NotRequired[list[RecordedStudy]]
 
 
@@ -212,6 +223,7 @@ class Decide(Head):
     conditions: list[Statistics]
     protocol: NotRequired[Protocol]
     skipped: NotRequired[dict[str, int]]
+    crc_errors: NotRequired[int]
     swift: str | None
     python: str | None
     text: str
@@ -301,6 +313,7 @@ class Verify(Head):
     joined: int
     keyframes: int
     crc_errors: int
+    uncovered_bytes: int
     keyframe_errors: int
     wrong_totals: int
     ended: bool
@@ -438,6 +451,24 @@ class Pareto(Head):
     choices: list[Choice]
 
 
+class Model(TypedDict):
+    name: str
+    title: str
+    height: int
+    width: int
+    parameters: int
+    stored_parameters: int
+    macs: int
+    layers: int
+    resizable: bool
+    top1_percent: float | None
+    top5_percent: float | None
+
+
+class Models(Head):
+    models: list[Model]
+
+
 class StudyHead(Head):
     """What the documents of all studies have; `plan --costs` has no model."""
 
@@ -445,6 +476,14 @@ class StudyHead(Head):
     host: NotRequired[HostFields]
     simulated: NotRequired[bool]
     power: NotRequired[PowerSummary]
+
+
+class EmBenchHead(Head):
+    """How the networks were measured."""
+
+    backend: str
+    chip: str | None
+    protocol: dict[str, float]
 
 
 class Loads(TypedDict):
@@ -477,6 +516,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "doctor-control": (DoctorControl,),
     "config": (Config,),
     "pareto": (Pareto,),
+    "models": (Models,),
     "layers": (StudyHead, LayersResult),
     "roofline": (StudyHead, LayersResult),
     "roofline-published": (PublishedRoofline,),
@@ -484,6 +524,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "coexec": (StudyHead, CoexecResult),
     "granularities": (StudyHead, GranularitiesResult),
     "cold": (StudyHead, ColdResult),
+    "embench": (EmBenchHead, EmBenchResult),
     "sweep": (StudyHead, Loads, SweepResult),
     "variants": (StudyHead, VariantsResult),
 }

@@ -194,6 +194,18 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     )
 
 
+def quantile_interval_of(unit: Measured, q: float) -> tuple[float | None, float | None, float | None]:
+    """The unit's q-quantile in ms and both ends of its 95% interval, each None where there are too few samples."""
+    if not unit.samples_ms.size:
+        return None, None, None
+    bounds = _evidence(unit, q).bounds(unit.samples_ms, unit.n, q, CONFIDENCE)
+    value = unit.p90_ms if q == P90 else float(np.quantile(unit.samples_ms, q))
+    return (value if unit.n >= samples_needed(q) else None), bounds.low, bounds.high
+
+
+P90 = 0.9
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What samples are worth: `time` of them, in a row, carry as much as one independent sample, as far as is seen."""

@@ -8,16 +8,19 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hettop import events
 from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
 from hettop.app.study_runner import StudyControl
-from hettop.app.verdict_cache import VerdictCache
+from hettop.app.verdict_cache import VerdictCache, budget_of
+from hettop.app.without_load import WithoutLoad
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
 from hettop.measurement.user_files import output_folders, unused_path
+from hettop.processes.cpus import usable_threads
 from hettop.record.writer import Closed
 from hettop.report.page import Block
 from hettop.session.session import Session
@@ -28,6 +31,9 @@ from hettop.sources.power.powermetrics import access_command, explanation, root_
 from hettop.studies.kinds import USUAL, Together
 from hettop.studies.registry import StudyPages
 from hettop.tui.feed import AccessRequest, LoadDial, Notice, RecordingStatus, ReplayStatus, StudyOffer, VerdictPage
+
+if TYPE_CHECKING:
+    from hettop.analysis.budget import Budget
 
 # More workers than twice the cores do not change the result.
 WORKERS_A_CORE = 2
@@ -44,14 +50,24 @@ class LiveFeed:
     """The feed of a measurement, with its controls.
 
     model: as the user named it, for studies of it; None: there are none. together: the options of co-execution.
+    follow_advice: whether to switch to a unit that is advised.
     """
 
-    def __init__(self, measurement: Measurement, model: ModelOptions | None = None, together: Together = USUAL) -> None:
+    def __init__(
+        self,
+        measurement: Measurement,
+        model: ModelOptions | None = None,
+        together: Together = USUAL,
+        *,
+        follow_advice: bool = False,
+    ) -> None:
         self.measurement = measurement
+        self._follow_advice = follow_advice
         setup, options = measurement.setup, measurement.options
         self._notices: list[Notice] = []
         self._pauses = PauseController(measurement, self._notices.append)
         self._studies = StudyControl(measurement, self._pauses, self._notices.append, model, together)
+        self._without_load = WithoutLoad(measurement, self._set_load, self._notices.append)
         self._verdicts = VerdictCache()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
@@ -87,6 +103,7 @@ class LiveFeed:
         self.measurement.pump()
         self._pauses.tick()
         self._studies.tick()
+        self._without_load.tick()
         self._advise(self.now_ns)
 
     def drew_frame(self, duration_ns: int) -> None:
@@ -104,8 +121,11 @@ class LiveFeed:
         self._advised_next_at = t + ADVISED_EVERY_NS
         if len({key.unit for key in self.session.conditions}) < 2:  # nothing to compare yet
             return
-        if (found := self._adviser.poll(self.session, t)) is not None:
-            self.measurement.commit(found)
+        if (found := self._adviser.poll(self.session, t)) is None:
+            return
+        self.measurement.commit(found)
+        if self._follow_advice and found.unit is not None and self.session.studies.running is None:
+            self.measurement.switch(found.unit)
 
     def recording_status(self) -> RecordingStatus | None:
         writer = self.measurement.recorder.writer
@@ -117,6 +137,9 @@ class LiveFeed:
     def verdict(self) -> VerdictPage | None:
         return self._verdicts.page(self.session, self.now_ns, still=False)
 
+    def budget(self) -> Budget | None:
+        return budget_of(self.session)
+
     def warn(self, text: str) -> None:
         """Show a warning on the screen, once."""
         self._notices.append(Notice(text, "warning"))
@@ -125,7 +148,8 @@ class LiveFeed:
         return self._pages.of(study)
 
     def notices(self) -> list[Notice]:
-        found, self._notices = self._notices, []
+        found = list(self._notices)
+        self._notices.clear()  # the controllers append to this list
         return found
 
     # --- the controls ---------------------------------------------------------------------------------------------
@@ -153,6 +177,7 @@ class LiveFeed:
         return self._studies.studies()
 
     def study(self, name: str) -> None:
+        self._without_load.forget()
         self._studies.study(name)
 
     def end_study(self) -> None:
@@ -190,7 +215,7 @@ class LiveFeed:
                 what=what,
                 level=there[what].level if what in there else 0,
                 duty_percent=there[what].duty_percent if what in there else 100,
-                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * (os.cpu_count() or 1),
+                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * usable_threads(),
                 reason=reason,
             )
             for what, reason in self._kinds_of_load.items()
@@ -205,7 +230,17 @@ class LiveFeed:
     def end_load(self) -> None:
         self.set_load(())
 
+    def measure_without_load(self) -> None:
+        self._without_load.toggle()
+
+    def without_load_left_ns(self) -> int | None:
+        return self._without_load.left_ns
+
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
+        self._without_load.forget()
+        self._set_load(parts)
+
+    def _set_load(self, parts: tuple[LoadPart, ...]) -> None:
         self._studies.make_way("competing load")
         try:
             self.measurement.load.set(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -47,12 +46,13 @@ from hettop.measurement.setup import (
     prepare_tokens,
     with_closed_loop,
 )
+from hettop.processes.cpus import usable_threads
 from hettop.report.threshold import Threshold, check_measured, parse_threshold
+from hettop.session.condition import JUDGED_FROM
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import samples_needed
-from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 
 TOO_SHORT = ("too short to measure power", "use --duration 10s")
 
@@ -76,7 +76,7 @@ def _check_reachable(threshold: Threshold, options: MeasureOptions, *, tokens: b
     """Raises HettopError (`usage`) for a statistic that this measurement cannot have: found before it starts."""
     needed = samples_needed(PERCENTILES[threshold.stat]) if threshold.stat in PERCENTILES else 0
     if threshold.stat == "spikes":
-        needed = MIN_SPIKE_SAMPLES
+        needed = JUDGED_FROM
     if options.runs is not None and options.runs < needed:
         message = f"--assert cannot be decided, {threshold.stat} needs {needed:,} samples: --runs {options.runs}"
         raise HettopError("usage", message, f"use --runs {needed}")
@@ -92,7 +92,7 @@ def _check_reachable(threshold: Threshold, options: MeasureOptions, *, tokens: b
 
 
 def _what_to_measure(arguments: argparse.Namespace) -> Setup:
-    options, cores, units = model_options(arguments), os.cpu_count() or 1, arguments.units
+    options, cores, units = model_options(arguments), usable_threads(), arguments.units
     if about_tokens(arguments):
         return token_setup(arguments, options, units, cores)
     setup = prepare(options, units, cores)

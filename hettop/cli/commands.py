@@ -71,6 +71,9 @@ _OWN = {
         read_options.add_inspect_arguments,
         "hettop.cli.inspect:run",
     ),
+    "models": Command(
+        "List the networks that can be measured by name", read_options.add_models_arguments, "hettop.cli.models:run"
+    ),
     "pareto": Command(
         "Show the Pareto front of models, variants and units",
         read_options.add_pareto_arguments,
@@ -100,10 +103,10 @@ COMMANDS: Mapping[str, Command] = dict(
 )
 
 COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "measure": ("bench", "sweep", "cold", "coexec", "variants", "power"),
+    "measure": ("bench", "sweep", "cold", "embench", "coexec", "variants", "power"),
     "decide and compare": ("decide", "compare", "pareto"),
     "recordings": ("replay", "report", "export", "verify", "repair"),
-    "inside the model": ("inspect", "layers", "roofline", "plan"),
+    "inside the model": ("models", "inspect", "layers", "roofline", "plan"),
     "this machine": ("doctor", "config", "completions", "help", "version"),
 }
 """Every command once, in the order in which help shows them."""

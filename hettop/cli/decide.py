@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import time
@@ -20,6 +19,7 @@ from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
 from hettop.cli.commands import refuse
 from hettop.cli.measure_options import DECIDE_RUNS
+from hettop.cli.output import warn_of_damage
 from hettop.compute_units import ALL_UNITS
 from hettop.console.measuring import (
     MORE_RUNS,
@@ -48,6 +48,8 @@ from hettop.measurement.options import (
 )
 from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, gives_answers, prepare
+from hettop.processes.cpus import usable_threads
+from hettop.record.defects import Report
 from hettop.report.anonymize import anonymous_document
 from hettop.report.document import to_json
 from hettop.report.verdict import verdict_document, verdict_markdown, verdict_text
@@ -77,7 +79,7 @@ GROWTH = 1.5
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
 
 
-MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed")
+MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed", "strict")
 FOR_MEASURING = (
     *MODEL_OPTIONS,
     *("units", "runs", "until_proven", "time_limit", "protocol", "power", "record"),
@@ -129,7 +131,8 @@ def _judge_recording(path: Path, question: Question, arguments: argparse.Namespa
         )
     starts = _recorded_starts(recorded.session, path) if _about_start_up(arguments) else []
     found = _verdict(recorded.session, question, recorded.samples.column, starts)
-    _print(found, recorded.session, arguments, skipped=recorded.skipped)
+    _print(found, recorded.session, arguments, recorded.report)
+    warn_of_damage(recorded.report, path)
     return _exit_code(found)
 
 
@@ -178,7 +181,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     options = _measure_options(question, arguments)
     if arguments.model == DEFAULT_MODEL:
         print_note(f"no recording or model file named: measuring {DEFAULT_MODEL}")
-    setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), os.cpu_count() or 1)
+    setup = prepare(model_options(arguments), arguments.units or (ALL_UNITS,), usable_threads())
     question = replace(question, load=question.load or "none")
     progress = progress_line()
     began_ns = time.monotonic_ns()
@@ -207,7 +210,7 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
     outcome = measure(headless, enough, progress.clear)
     with stop_signals_ignored():
         found = _verdict(headless.session, stop.question, in_order_of(headless.session), _starts(cold))
-        _print(found, headless.session, arguments, skipped=None)
+        _print(found, headless.session, arguments)
         if outcome.closed is not None:
             print_recorded(outcome.closed)
         print_power_problem(headless.session, options)
@@ -365,18 +368,18 @@ def _rng() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
-def _print(found: Verdict, session: Session, arguments: argparse.Namespace, skipped: dict[str, int] | None) -> None:
+def _print(found: Verdict, session: Session, arguments: argparse.Namespace, read: Report | None = None) -> None:
     hidden = names_here() if arguments.anonymize else None
     if arguments.as_json:
-        document = verdict_document(found, session, skipped=skipped)
+        document = verdict_document(found, session, skipped=None if read is None else read.skipped)
+        if read is not None:
+            document["crc_errors"] = read.crc_errors
         sys.stdout.write(to_json(document if hidden is None else anonymous_document(document, hidden)) + "\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         markdown = arguments.format == MARKDOWN
         text = verdict_markdown(found, session, hidden) if markdown else verdict_text(found, session, width, hidden)
         sys.stdout.write(text)
-        for kind, lines in {} if markdown else (skipped or {}).items():
-            sys.stdout.write(f"skipped: {kind}, {lines} lines\n")
     sys.stdout.flush()
 
 

@@ -21,6 +21,7 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
 from hettop.measurement.arguments import TABLE, check_force, model_arguments, model_options, wants_canary
 from hettop.measurement.options import ANSWER_WARMUP, DEFAULT_WARMUP, MeasureOptions, ModelOptions
+from hettop.processes.cpus import usable_threads
 from hettop.studies.kinds import Together
 from hettop.text import clean
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 VARIANT_MARK = "~"
 HEADLESS_NS = 10 * 10**9
-FOR_SCREEN = ("theme", "fps", "ascii", "budget", "energy")
+FOR_SCREEN = ("theme", "fps", "ascii", "budget", "energy", "follow_advice")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -80,7 +81,7 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
     from hettop.cli.bench import measure_and_print
     from hettop.measurement.setup import prepare
 
-    setup = prepare(model, units or (("all",) if arguments.demo else None), os.cpu_count() or 1)
+    setup = prepare(model, units or (("all",) if arguments.demo else None), usable_threads())
     setup = _with_other(setup, model, arguments.against)
     if arguments.theme is not None:
         check_theme(whole_name(arguments.theme) or "")
@@ -119,7 +120,7 @@ def _on_screen(
         from hettop.studies.kinds import USUAL
 
         measurement = _measurement(arguments, model, units, arguments.power or screen.power)
-        opened.append(LiveFeed(measurement, model, together or USUAL))
+        opened.append(LiveFeed(measurement, model, together or USUAL, follow_advice=arguments.follow_advice))
         if together is not None:
             opened[0].study("coexec")
             return opened[0]
@@ -180,7 +181,7 @@ def _measurement(
     from hettop.measurement.measurement import Measurement
     from hettop.measurement.setup import prepare
 
-    setup = prepare(model, units, os.cpu_count() or 1)
+    setup = prepare(model, units, usable_threads())
     setup = replace(setup, units=tuple(dict.fromkeys((*setup.units, *setup.available))))
     setup = _with_other(setup, model, arguments.against)
     measure = MeasureOptions(
@@ -204,7 +205,7 @@ def _with_other(setup: Setup, model: ModelOptions, against: str | None) -> Setup
         return setup
     from hettop.measurement.setup import prepare_against
 
-    return prepare_against(setup, model, against, os.cpu_count() or 1)
+    return prepare_against(setup, model, against, usable_threads())
 
 
 def _first_units(feed: LiveFeed, *, named: Sequence[str], interleave: bool, usual: str | None) -> None:
@@ -251,7 +252,7 @@ def _coexec_on_screen(arguments: argparse.Namespace) -> int:
 
     refuse(arguments, WITHOUT_SCREEN, "with --live")
     model, named = model_options(arguments), arguments.units
-    units = prepare_units(model, named, os.cpu_count() or 1).units
+    units = prepare_units(model, named, usable_threads()).units
     options = ["--warmup", str(arguments.warmup), *(["--depth", str(arguments.depth)] if arguments.depth else [])]
     argv = model_arguments(model)
     for option in ("power", "record"):

@@ -24,6 +24,7 @@ from hettop.measurement.arguments import (
     add_output_options,
     add_power_option,
     add_record_option,
+    add_strict_option,
     add_token_options,
     add_units_option,
     describe,
@@ -55,6 +56,7 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
         _LIVE_EXAMPLES,
     )
     add_model_options(parser)
+    add_strict_option(parser)
     add_units_option(parser, "units to start with; several run in turns (the first available)", default=None)
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument("--demo", action="store_true", help="simulate an Apple M2; everything is marked SIMULATED")
@@ -63,6 +65,7 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
     add_measure_options(parser)
     group.add_argument("--budget", metavar="16ms@p99", help="latency budget of the verdict (a bare number is ms)")
     group.add_argument("--energy", metavar="5mJ", help="energy budget per inference (a bare number is mJ)")
+    group.add_argument("--follow-advice", action="store_true", help="switch to the unit that is advised (off)")
     add_metrics_option(parser)
     add_screen_options(parser)
     add_serve_option(parser)
@@ -98,6 +101,7 @@ See docs/method/statistics.md."""
 def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, "Benchmark a model without the UI.", _BENCH_EXAMPLES, _BENCH_NOTES)
     add_model_options(parser)
+    add_strict_option(parser)
     add_units_option(parser, "units to measure (all)")
     group = group_of(parser, MEASURE_GROUP)
     add_length_options(parser, BENCH_RUNS, "unit")
@@ -157,6 +161,7 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
         _DECIDE_NOTES,
     )
     add_model_options(parser, or_recording=True)
+    add_strict_option(parser)
     question = group_of(parser, "requirements")
     question.add_argument(
         "--budget",

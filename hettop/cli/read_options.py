@@ -273,11 +273,18 @@ def add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default=DEFAULT_MODEL,
         metavar="MODEL",
-        help="an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]] (default)",
+        help="an .onnx, .mlpackage or .mlmodel file, or a network: mobilenetv2[:HxW[:bN]] (default)",
     )
     group = group_of(parser, MODEL_GROUP)
     group.add_argument("--function", metavar="NAME", help="function of a multifunction model")
     add_shape_option(parser)
+    group.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="value of an input that decides which branch runs (ONNX)",
+    )
     group.add_argument(
         "--as",
         dest="file_format",
@@ -286,6 +293,23 @@ def add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"built-in network: as {ONNX} (default) or {MLPROGRAM}",
     )
     add_output_options(parser, (TABLE, JSON), {name: ("file_format", kind) for name, kind in FILE_FORMATS.items()})
+
+
+_MODELS_EXAMPLES = """\
+  hettop models
+  hettop bench resnet50
+  hettop bench squeezenet1.1:320x320:b8        another size, and a batch"""
+
+_MODELS_NOTES = """\
+Weights are synthetic: speed is that of the published network, answers mean nothing. A file is built when it is first
+used, and kept in the cache: ONNX, and ML Program for Core ML. MACs are those of convolutions and fully connected layers
+for one image; parameters are counted from the layers, batch norm with a scale and a shift for each channel. Accuracy is
+the published one (EmBench, table 1)."""
+
+
+def add_models_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(parser, "List the networks that can be measured by name.", _MODELS_EXAMPLES, _MODELS_NOTES)
+    add_output_options(parser, (TABLE, JSON, CSV, MARKDOWN))
 
 
 _DOCTOR_EXAMPLES = """\

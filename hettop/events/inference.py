@@ -114,6 +114,17 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     error: Failure | None = None
 
 
+class Interrupted(Event, frozen=True, kw_only=True, tag="interrupted", eq=False):
+    """A unit's process did not run for about `ns` (0: not known): it was `stopped` (Ctrl-Z), or the machine `asleep`.
+
+    Its samples around that moment are in phase `transition`, and the next one is a `resume`.
+    """
+
+    unit: Text
+    why: Text
+    ns: Nanoseconds = 0
+
+
 COLLECTED, FAULTED_MAJOR, FAULTED_MINOR, SWITCHED = 1, 2, 4, 8
 """Bits of what a stretch of `Usage.spans` was charged with."""
 
@@ -182,7 +193,8 @@ class OutputDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     `max_abs` is the largest absolute difference, `largest` the largest absolute value of the reference, to judge it
     by; `cosine` the similarity of the two as vectors. `top1` is the share of rows with the same largest entry, None for
-    outputs that are no scores. `not_finite` counts values that are NaN or infinite in this unit only.
+    outputs that are no scores; `top5` the share in which the reference's largest entry is among the five largest here,
+    None for rows of five entries and fewer. `not_finite` counts values that are NaN or infinite in this unit only.
     """
 
     name: Text
@@ -191,6 +203,7 @@ class OutputDifference(msgspec.Struct, frozen=True, kw_only=True):
     largest: Ratio | None = None
     cosine: Annotated[float, msgspec.Meta(ge=-1, le=1)] | None = None
     top1: Share | None = None
+    top5: Share | None = None
     not_finite: Count = 0
 
 

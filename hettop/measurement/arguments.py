@@ -163,7 +163,7 @@ def add_model_options(parser: argparse.ArgumentParser, *, or_recording: bool = F
         default=DEFAULT_MODEL,
         metavar="MODEL|RECORDING" if or_recording else "MODEL",
         help=("a recording, or " if or_recording else "")
-        + "an .onnx, .mlpackage or .mlmodel file, or mobilenetv2[:HxW[:bN]] with seeded weights (default)",
+        + "an .onnx, .mlpackage or .mlmodel file, or a network with seeded weights: mobilenetv2[:HxW[:bN]] (default)",
     )
     group = group_of(parser, MODEL_GROUP)
     group.add_argument(
@@ -281,6 +281,7 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
             state=tuple(getattr(arguments, "state", ())),
             remote=getattr(arguments, "remote", False),
         ),
+        strict=bool(getattr(arguments, "strict", False)),
     )
 
 
@@ -315,6 +316,12 @@ def add_answer_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--concurrency", type=positive, metavar="N", help="servers: answers under way at once (1)")
     group.add_argument(
         "--allow-remote", dest="remote", action="store_true", help="servers: allow one that is not on this machine"
+    )
+
+
+def add_strict_option(parser: argparse.ArgumentParser) -> None:
+    group_of(parser, MODEL_GROUP).add_argument(
+        "--strict", action="store_true", help="fail where a unit would leave operations to the CPU (ONNX Runtime)"
     )
 
 
@@ -453,4 +460,5 @@ def model_arguments(model: ModelOptions) -> list[str]:
         words += [option, value] if value is not None else []
     for option, values in (("--shape", model.shapes), ("--input", model.values), ("--hint", model.hints)):
         words += [part for value in values for part in (option, value)]
+    words += ["--strict"] if model.strict else []
     return [*words, "--seed", str(model.seed)] if model.seed else words

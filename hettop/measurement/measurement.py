@@ -156,7 +156,13 @@ class Measurement:
         wanted = self.options.canary and not simulated
         self._canary = CanarySource(self.reaper, environment) if wanted else None
         self._frames = FrameTimes()
-        self._sources: list[Source] = [self.power, self.load, self.engine, HostSource(), self._frames]
+        self._sources: list[Source] = [
+            self.power,
+            self.load,
+            self.engine,
+            HostSource(lambda: self.engine.pids),
+            self._frames,
+        ]
         if self._canary is not None:
             started.callback(self._canary.close)
             self._sources.append(self._canary)
@@ -172,6 +178,7 @@ class Measurement:
             shapes=dict(setup.inputs.shapes),
             values=dict(setup.inputs.values),
             hints=dict(setup.hints),
+            strict=setup.strict,
             warmup=options.warmup,
             limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,

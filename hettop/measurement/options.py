@@ -41,7 +41,7 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The model and its inputs, as on the command line."""
+    """The model and its inputs, as on the command line. strict: whether a unit must run the whole model."""
 
     model: str = DEFAULT_MODEL
     backend: str | None = None
@@ -50,6 +50,7 @@ class ModelOptions:
     values: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     seed: int = 0
+    strict: bool = False
     answers: AnswerOptions = AnswerOptions()
 
 

@@ -5,7 +5,6 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +15,7 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.compute_units import ALIASES, ALL_UNITS
+from hettop.compute_units import ALIASES, ALL_UNITS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
@@ -25,7 +24,7 @@ from hettop.measurement.recorder import rfc3339
 from hettop.models import tinydecoder
 from hettop.models.decoding import parse_state
 from hettop.models.inputs import parse_shape, parse_value
-from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
@@ -36,6 +35,7 @@ from hettop.models.resolve import (
     resolve,
 )
 from hettop.models.served import check_address, is_address
+from hettop.processes.cpus import usable_threads
 from hettop.session.tokens import ANSWERS, MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
@@ -43,6 +43,7 @@ from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
 from hettop.sources.engine.job import AnswerJob
 from hettop.sources.engine.names import SERVER
+from hettop.sources.engine.providers.known import provider_of
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -69,6 +70,7 @@ class Setup:
 
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
     `answers`: set where each unit gives answers token by token, instead of single calls.
+    `strict`: whether a unit that runs only a part of the model fails.
     `warnings`: what the user should know of this choice before reading any result.
     """
 
@@ -83,6 +85,7 @@ class Setup:
     hints: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, RowVariant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
+    strict: bool = False
     warnings: tuple[str, ...] = ()
     answers: AnswerJob | None = None
 
@@ -110,6 +113,9 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         raise HettopError(
             "usage", "--hint has no effect with ONNX Runtime", "leave out --hint, or add --backend coreml"
         )
+    if options.strict and backend != DEFAULT_BACKEND:
+        hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
+        raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
@@ -136,6 +142,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         inputs=inputs,
         function=options.function,
         hints=dict(map(_hint, options.hints)),
+        strict=options.strict,
         warnings=(
             *_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {}),
             *_thread_warnings(rows, cores),
@@ -192,13 +199,13 @@ def _thread_warnings(rows: Sequence[str], cores: int) -> Iterator[str]:
     for row in rows:
         threads = split_unit(row)[1]
         if threads is not None and threads > cores:
-            yield f"more threads than the {cores} cores of this machine: {row}"
+            yield f"more threads than the {cores} CPUs that this process may use: {row}"
 
 
 def load_warnings(load: str, cores: int) -> list[str]:
     """A warning for each part of a competing load that has more workers than the machine has cores."""
     return [
-        f"more workers than the {cores} cores of this machine: {part}"
+        f"more workers than the {cores} CPUs that this process may use: {part}"
         for part in parse_load(load)
         if part.what in PER_CORE and part.level > cores
     ]
@@ -214,12 +221,14 @@ def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tu
     if is_address(model):
         return SERVER, None
     path = Path(model)
-    if not (is_default_name(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+    if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
     if None not in reasons:
         why = "; ".join(dict.fromkeys(filter(None, reasons)))
         return DEFAULT_BACKEND, None if why == NEEDS_MACOS else why
+    if any(is_provider_unit(unit) for unit in units or ()):
+        return DEFAULT_BACKEND, None  # asked for by name
     threaded = next((unit for unit in units or () if "@" in unit), None)
     if threaded is None:
         return "coreml", None
@@ -277,6 +286,10 @@ def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | No
     except ValueError as error:
         raise HettopError("usage", clean(str(error)), hint) from error
     if name not in known:
+        provider = provider_of(name)
+        if provider is not None and f"{provider.prefix}:{provider.devices[0]}" not in known:
+            message = f"this unit cannot run here: {unit}: {provider.name} is not installed"
+            raise HettopError("unsupported-unit", message, provider.install)
         raise HettopError(
             "usage", f"unknown unit: {clean(unit)!r}", " ".join(filter(None, (_nearest_unit(unit, known), hint)))
         )
@@ -338,7 +351,7 @@ SIMULATED_CHIP = "simulated Apple M2"
 
 def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
     """The first event of a measurement that begins at `wall`."""
-    host, cores = describe_host(), os.cpu_count() or 1
+    host, cores = describe_host(), usable_threads()
     host = msgspec.structs.replace(
         host,
         warnings=[*host.warnings, *setup.warnings, *(() if setup.simulated else load_warnings(options.load, cores))],
@@ -370,6 +383,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "energy": options.energy,
             "function": setup.function,
             "hints": dict(setup.hints),
+            **({"strict": True} if setup.strict else {}),
             "seed": setup.inputs.seed,
             "shapes": {name: list(shape) for name, shape in setup.inputs.shapes.items()},
             "quantiles": "numpy linear (type 7); std is population std",

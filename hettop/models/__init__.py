@@ -1,1 +1,1 @@
-"""Models: what a name on the command line means, and the default model, which is built and not downloaded."""
+"""Models: what a name on the command line means, and the networks that are built and not downloaded."""

@@ -16,7 +16,14 @@ from hettop.errors import HettopError
 from hettop.models import tinydecoder
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
-from hettop.models.mobilenetv2 import FAMILY, RECIPE, InputVariant, is_default_name, network, parse_variant
+from hettop.models.networks.catalogue import (
+    DEFAULT,
+    RECIPE,
+    Variant,
+    is_built_in,
+    network,
+    parse_variant,
+)
 from hettop.models.served import is_address
 from hettop.text import clean
 
@@ -26,19 +33,25 @@ COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
 """Of these a compiled model has one or both."""
 
 RECORDING_BEGINNING = b'{"k":'
-KNOWN_MODELS = f"pass an .onnx, .mlpackage or .mlmodel file, or {FAMILY} for the default model"
+KNOWN_MODELS = (
+    f"pass an .onnx, .mlpackage or .mlmodel file, or a network's name ({DEFAULT} by default, hettop models lists them)"
+)
 TRANSLATED = "ML Program translated to ONNX"
 TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
 SYNTHETIC_NOTE = "synthetic weights"
+
+SPLIT_FILE = "model.onnx"
+"""The graph of a network whose weights lie beside it, in a folder of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
     """A model that exists, as far as known without a framework.
 
-    name: what it is called where it is shown: the file's name, or the default model's with its size and batch.
-    path: the file or package; None for the default model, whose file each process finds or builds for its own backend.
-    sha256: of the file, or of all files of the package; of its recipe (layers and version) for the default model,
+    name: what it is called where it is shown: the file's name, or a network's with its size and batch.
+    path: the file or package; None for a network that hettop builds, whose file each process finds or builds for its
+        own backend.
+    sha256: of the file, or of all files of the package; of its recipe (layers and version) for a built network,
         which is the same in each format.
     parameters, macs: None where counting them would need a framework.
     """
@@ -52,21 +65,21 @@ class ResolvedModel:
 
     @property
     def source(self) -> str:
-        """What a backend loads it by, in any process: its path, or the default model's name."""
+        """What a backend loads it by, in any process: its path, or a network's name."""
         return self.name if self.path is None else str(self.path)
 
     @property
     def file_sha256(self) -> str | None:
-        """The SHA-256 that the file must have when it is loaded; None for the default model, which has no file."""
+        """The SHA-256 that the file must have when it is loaded; None for a built network."""
         return None if self.path is None else self.sha256
 
 
 def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
-    """The model that `name` means: the default model by its name, or a file. No cache is looked at.
+    """The model that `name` means: a built network by its name, or a file. No cache is looked at.
 
     translated: whether what will run it runs an ML Program by its translation; the note then says so, and a compiled
     model (`.mlmodelc`), which only Core ML can read, is refused. Raises
-    HettopError: `usage` for a malformed default name, `missing` for a file that is not there, `format` for one that
+    HettopError: `usage` for a malformed network name, `missing` for a file that is not there, `format` for one that
     is not a model or a damaged one, `io` for one that cannot be read.
     """
     if is_address(name):
@@ -79,7 +92,7 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
             parameters=tinydecoder.Architecture().parameters,
             note=SYNTHETIC_NOTE,
         )
-    if not is_default_name(name):
+    if not is_built_in(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
         note = TRANSLATED_NOTE if translated and is_core_ml(path) else ""
         return ResolvedModel(name=clean(path.name), path=path, sha256=content_sha256(path), note=note)
@@ -87,7 +100,7 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     return ResolvedModel(
         name=net.variant.name,
         path=None,
-        sha256=hashlib.sha256(f"{RECIPE} {net}".encode()).hexdigest(),
+        sha256=net.sha256,
         parameters=net.parameters,
         macs=net.macs,
         note=SYNTHETIC_NOTE,
@@ -95,22 +108,25 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
 
 
 def model_file(name: str, cache: ModelCache) -> Path:
-    """The file to load for `name`; the default model is built into the cache first, if it is not there.
+    """The file to load for `name`; a network is built into the cache first, if it is not there.
 
-    Building imports onnx and takes 0.4 s: for engine processes. Raises HettopError: as `resolve` does.
+    Building imports onnx and takes 0.4 s and more: for engine processes. Raises HettopError: as `resolve` does.
     """
     if name == tinydecoder.NAME:
         return cache.file(f"{name}-r{tinydecoder.RECIPE}.onnx", _build_decoder)
-    if not is_default_name(name):
+    if not is_built_in(name):
         return _checked_file(name)
-    variant = parse_variant(name)
+    from hettop.models.networks.onnx_file import is_split, write_onnx
 
-    def build(path: Path) -> None:
-        from hettop.models.mobilenetv2_onnx import write_onnx
+    net = network(parse_variant(name))
+    if not is_split(net):
+        return cache.file(_cached_name(net.variant), lambda path: write_onnx(net, path))
 
-        write_onnx(network(variant), path)
+    def build(folder: Path) -> None:
+        folder.mkdir()
+        write_onnx(net, folder / SPLIT_FILE)
 
-    return cache.file(_cached_name(variant), build)
+    return cache.file(_cached_name(net.variant, ""), build) / SPLIT_FILE
 
 
 def _build_decoder(path: Path) -> None:
@@ -118,14 +134,14 @@ def _build_decoder(path: Path) -> None:
 
 
 def model_package(name: str, cache: ModelCache) -> Path:
-    """The default model as an ML Program package, built into the cache first if it is not there.
+    """A network as an ML Program package, built into the cache first if it is not there.
 
     Building imports coremltools and takes some seconds. Raises HettopError: `usage` for a malformed name, `io`.
     """
     variant = parse_variant(name)
 
     def build(path: Path) -> None:
-        from hettop.models.mobilenetv2_coreml import write_package
+        from hettop.models.networks.ml_program import write_package
 
         write_package(network(variant), path)
 
@@ -133,11 +149,11 @@ def model_package(name: str, cache: ModelCache) -> Path:
 
 
 def core_ml_file(name: str, cache: ModelCache) -> Path:
-    """What Core ML itself loads for `name`: the default model's package, or a package, a file or a compiled model.
+    """What Core ML itself loads for `name`: a network's package, or a package, a file or a compiled model.
 
     Raises HettopError: as `resolve` and `model_package` do, `format` for a model of another kind.
     """
-    if is_default_name(name):
+    if is_built_in(name):
         return model_package(name, cache)
     if _is_compiled(name):
         return _checked_compiled(name)
@@ -156,7 +172,7 @@ def is_core_ml(path: Path) -> bool:
     return path.suffix.lower() in CORE_ML_SUFFIXES
 
 
-def _cached_name(variant: InputVariant, suffix: str = ".onnx") -> str:
+def _cached_name(variant: Variant, suffix: str = ".onnx") -> str:
     return f"{variant.name.replace(':', '-')}-r{RECIPE}{suffix}"
 
 
@@ -170,6 +186,12 @@ def _checked_file(name: str) -> Path:
             "format",
             f"{clean(name)} is a compiled model, which has no public format",
             "pass the .mlpackage it was compiled from, or let Core ML itself run it: --backend coreml",
+        )
+    if suffix == ".ort":
+        raise HettopError(
+            "format",
+            f"{clean(name)} is in ONNX Runtime's own format, which does not describe its operations",
+            "pass the .onnx file it was made from",
         )
     if suffix in CORE_ML_SUFFIXES:
         return _checked_core_ml(path, name, status)

@@ -13,7 +13,7 @@ import msgspec
 
 from hettop import events
 from hettop.report.answers import answer_documents
-from hettop.report.notes import beside_document, protocol_document, tokens_document
+from hettop.report.notes import beside_document, interruptions_document, protocol_document, tokens_document
 from hettop.session.answers import gives_answers
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -56,6 +56,9 @@ def session_document(session: Session, skipped: dict[str, int] | None = None, *,
     variants = beside_document(session)
     if variants:
         document["beside"] = variants
+    interruptions = interruptions_document(session)
+    if interruptions:
+        document["interruptions"] = interruptions
     if skipped is not None:
         document["skipped"] = skipped
     return document

@@ -14,7 +14,18 @@ from hettop.report.page import Block
 from hettop.report.terminal.blocks import block_text
 
 TABLE = "table"
-MAIN_TABLES = ("points", "variants", "layers", "slices", "choices", "rows", "units", "granularities", "conditions")
+MAIN_TABLES = (
+    "points",
+    "variants",
+    "layers",
+    "slices",
+    "choices",
+    "rows",
+    "units",
+    "granularities",
+    "conditions",
+    "models",
+)
 """Where a document has its table; the first that it has is the one that CSV holds."""
 
 

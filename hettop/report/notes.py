@@ -64,6 +64,36 @@ def evidence_notes(rows: Sequence[Statistics]) -> list[str]:
     return found
 
 
+def interruption_notes(session: Session) -> list[str]:
+    """Which units' processes were stopped, and that the machine slept, as nobody sees in the samples."""
+    found = []
+    for unit in session.units.values():
+        for times, ns, what in (
+            (unit.stops, unit.stopped_ns, "its process was stopped"),
+            (unit.sleeps, unit.slept_ns, "the machine slept"),
+        ):
+            if times:
+                lasted = f", for about {ns / NS_PER_S:.1f} s in all" if ns else ""
+                often = "once" if times == 1 else f"{count(times)} times"
+                found.append(f"{clean(unit.name, 30)}: {what} {often}{lasted}; the samples around it are left out")
+    return found
+
+
+def interruptions_document(session: Session) -> list[dict[str, Any]]:
+    """The same for a document, one entry for each unit that was interrupted."""
+    return [
+        {
+            "unit": clean(unit.name),
+            "stops": unit.stops,
+            "stopped_s": unit.stopped_ns / NS_PER_S,
+            "sleeps": unit.sleeps,
+            "slept_s": unit.slept_ns / NS_PER_S,
+        }
+        for unit in session.units.values()
+        if unit.stops or unit.sleeps
+    ]
+
+
 def power_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
     """All of it, most important first."""
     return [*power_line(session), *energy_notes(rows), *evidence_notes(rows)]

@@ -27,8 +27,16 @@ PURPOSE = 11
 """Characters of the longest purpose of advice."""
 
 
-def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()) -> Iterator[Block]:
-    """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method."""
+def verdict_blocks(
+    verdict: Verdict, session: Session, notes: Sequence[str] = (), *, ranks_first: bool = False
+) -> Iterator[Block]:
+    """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method.
+
+    ranks_first: below a picture of the evidence.
+    """
+    ranks = [*words.order_lines(verdict), *words.flip_lines(verdict)]
+    if ranks_first and ranks:
+        yield Items(ranks)
     advice = [
         (Toned(f"{purpose:<{PURPOSE}}  {unit}", TONES.get(purpose, "strong")), why)
         for purpose, unit, why in words.advice(verdict)
@@ -42,8 +50,8 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
     for budget, answers in words.budgets(verdict):
         yield Paragraph(budget)
         yield Items(answers)
-    if verdict.units:
-        yield Items([*words.order_lines(verdict), *words.flip_lines(verdict)])
+    if ranks and not ranks_first:
+        yield Items(ranks)
     for text in words.failure_lines(verdict):
         yield Paragraph(text, "error")
     yield from _code(words.code(verdict, session))

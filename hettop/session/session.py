@@ -10,13 +10,15 @@ from collections import deque
 from functools import singledispatchmethod
 
 from hettop import events
-from hettop.events import AnyEvent, Keyframe, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
+from hettop.events import AnyEvent, Keyframe, LevelDrift, PowerOverlap, WorkerLeft
 from hettop.session.answers import Answers
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
 from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, ends_turn
 from hettop.session.energy import Energy
+from hettop.session.event_log import EventLog
+from hettop.session.history import LONGEST_TEXT, History
 from hettop.session.log import log_event
 from hettop.session.studies import Studies
 from hettop.session.unit import Unit, new_unit, restored_unit
@@ -28,13 +30,14 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
-FOLD = 2
+FOLD = 3
 """Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
 keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
 
 FIRST_FOLD = 1
-LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
+HOST_HISTORY = 240
+"""Readings of the machine, one every five seconds: the last twenty minutes. No keyframe has them."""
 
 
 class Session:
@@ -60,12 +63,15 @@ class Session:
         self.baselines: dict[str, events.Baseline] = {}
         self.causes = Causes()
         self.host: events.HostLoad | None = None
+        self.host_history: deque[events.HostLoad] = deque(maxlen=HOST_HISTORY)
         self.canary = CanaryFold()
         self.comparisons = RecentComparisons()
         self.studies = Studies()
+        self.history = History()
         self.answers: dict[tuple[str, str], Answers] = {}
         """By unit and load, where units give answers token by token."""
-        self.log: deque[LogEvent | LogEntry] = deque(maxlen=LOG_LENGTH)
+        self.log = EventLog()
+        self.reset_ns: int | None = None
         self.samples = 0
         self.dropped = 0
         self.ended: events.End | None = None
@@ -108,7 +114,7 @@ class Session:
         self._folds.dispatch(type(event))(self, event)
         logged = log_event(event)
         if logged is not None:
-            self.log.append(logged)
+            self.log.add(logged)
 
     def _settle_causes(self) -> None:
         """Count what was present at spikes and at other moments, as soon as all that was present is known."""
@@ -153,9 +159,15 @@ class Session:
         condition.turns.begin(self._turn if event.answer is None else event.answer, condition.wall.n, event.t0)
         if event.position and (answers := self._answers(event.unit, event.condition)) is not None:
             answers.tokens_came(event)
-        condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
+        spikes = condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
+        for end_ns, latency_ns in spikes:
+            self.log.spike(event.unit, end_ns, latency_ns)
+        self.history.unit(event.unit).add(
+            ends, event.lat_ns, len(spikes), lambda: condition.thresholds.exceeded(ends, event.lat_ns)
+        )
         if (news := condition.drift.news()) is not None:
-            self.log.append(
+            self.history.mark(news.known_ns, "drift", event.unit)
+            self.log.add(
                 LevelDrift(
                     t=news.known_ns,
                     unit=event.unit,
@@ -191,9 +203,12 @@ class Session:
     @_fold.register
     def _(self, event: events.Control) -> None:
         self.control = event
+        self.history.mark(event.t, "control", event.units[0] if event.action == "switch" and event.units else "")
         if event.action == "reset":
+            self.reset_ns = event.t
             self.conditions.clear()
             self.answers.clear()
+            self.history.reset()
             self.canary.reset()
             for unit in self.units.values():
                 unit.broke_off()
@@ -205,6 +220,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Load) -> None:
+        if event.condition != self.load:
+            self.history.loads.append((event.t, event.condition[:LONGEST_TEXT]))
         self.load = event.condition
         self.canary.load(event)
         self.causes.load(event)
@@ -228,7 +245,7 @@ class Session:
         known = self.energy.overlapping
         self.energy.power(event, self.units.values(), self.conditions, before)
         if not known and self.energy.overlapping:
-            self.log.append(PowerOverlap(t=event.t, source=event.source))
+            self.log.add(PowerOverlap(t=event.t, source=event.source))
 
     @_fold.register
     def _(self, event: events.PowerStatus) -> None:
@@ -247,6 +264,7 @@ class Session:
     @_fold.register
     def _(self, event: events.HostLoad) -> None:
         self.host = event
+        self.host_history.append(event)
 
     @_fold.register
     def _(self, event: events.Canary) -> None:
@@ -256,7 +274,11 @@ class Session:
     @_fold.register
     def _(self, event: events.Study) -> None:
         for name, why in self.studies.add(event).items():
-            self.log.append(WorkerLeft(t=event.t, unit=name, error=why))
+            self.log.add(WorkerLeft(t=event.t, unit=name, error=why))
+
+    @_fold.register
+    def _(self, event: events.Mark) -> None:
+        self.history.mark(event.t, "mark", event.text)
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
@@ -264,6 +286,11 @@ class Session:
         for unit in self.units.values():
             if event.unit is None or event.unit == unit.name:
                 unit.broke_off()
+
+    @_fold.register
+    def _(self, event: events.Interrupted) -> None:
+        if event.unit in self.units:
+            self.units[event.unit].interrupted(event)
 
     @_fold.register
     def _(self, event: events.End) -> None:
@@ -303,6 +330,7 @@ class Session:
 
     def keyframe(self, t: int, crc32: int) -> Keyframe:
         """The whole folded state at `t`; `crc32` is the writer's, of the bytes before it."""
+        log = self.log.tail()
         return Keyframe(
             t=t,
             crc32=crc32,
@@ -323,8 +351,11 @@ class Session:
             canary_state=self.canary.state(),
             causes=self.causes.state(),
             studies=self.studies.state(),
-            log=[entry for entry in self.log if isinstance(entry, LogEntry)],
-            log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            log=log.entries,
+            log_events=log.events,
+            log_state=log.state,
+            reset_ns=self.reset_ns,
+            history=self.history.state(),
             answers=[answers.state() for answers in self.answers.values()],
             fold=FOLD,
         )
@@ -343,6 +374,7 @@ class Session:
         session.samples = keyframe.samples
         session.dropped = keyframe.dropped
         session.load = keyframe.load
+        session.reset_ns = keyframe.reset_ns
         session.thermal = keyframe.thermal
         session.control = keyframe.control
         session.advice = keyframe.advice
@@ -353,12 +385,14 @@ class Session:
         session.energy = Energy.restored(keyframe.energy, next(iter(real), None))
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
+        session.host_history.extend([] if keyframe.host is None else [keyframe.host])
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
         session.answers = {(state.unit, state.load): Answers.restored(state) for state in keyframe.answers}
-        session.log.extend([*keyframe.log, *keyframe.log_events])
+        session.log = EventLog.restored([*keyframe.log, *keyframe.log_events], keyframe.log_state)
         session.units = {state.unit: restored_unit(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)
+        session.history = History.restored(keyframe.history)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
         return session

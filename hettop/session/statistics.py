@@ -22,15 +22,14 @@ from hettop.session.views.spikes import cause_rows
 from hettop.stats.histogram import bucket_middle
 from hettop.stats.modes import Modes, find_modes, find_modes_weighted
 from hettop.stats.quantiles import samples_needed
-from hettop.stats.spikes import fence
 from hettop.stats.steady import steady_at
 from hettop.units import NS_PER_MS
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples above the spike threshold of the whole distribution, and the threshold; both None without one.
+    """Samples above the spike threshold of their condition when they came, and the threshold by now.
 
-    as_they_came: how many were above the active spike threshold when they came, as the screen counts and lists them.
+    Both None while none was judged. `as_they_came` is `n`: they differed up to version 0.1.
     """
 
     n: int | None
@@ -78,7 +77,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     `power_mean_mw` have every rail, null where it was not measured. `energy_uncertainty` is relative and is what
     the step of the source's counter leaves open. `energy_ci_mj` is the 95% interval of `energy_mj_per_inference` by the
     spread of `energy_windows` power windows. `output_difference` is the largest absolute difference to the
-    outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry,
+    outputs of `output_reference`, `output_top1` the lowest share of rows with the same largest entry, `output_top5`
+    of those whose largest entry there is among the five largest here,
     `output_not_finite` how many values are no numbers in this unit alone. `energy_reason` says why there is no
     energy although there was power; `evidence` what the plan claims beside what the rails drew; `plan_reason` why
     there is no plan. `p90_effective_n` is how many independent samples the n are worth for `p90_ci_ms`, the 95%
@@ -149,6 +149,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     canary_due: int | None = None
     output_difference: float | None = None
     output_top1: float | None = None
+    output_top5: float | None = None
     output_not_finite: int | None = None
     output_reference: str | None = None
     plan: PlanSummary | None = None
@@ -259,6 +260,7 @@ def _of_unit(session: Session, unit: Unit) -> Statistics:
         qos=unit.qos,
         output_difference=output_difference(unit.outputs),
         output_top1=min((o.top1 for o in outputs.outputs if o.top1 is not None), default=None) if outputs else None,
+        output_top5=min((o.top5 for o in outputs.outputs if o.top5 is not None), default=None) if outputs else None,
         output_not_finite=sum(output.not_finite for output in outputs.outputs) if outputs else None,
         output_reference=outputs.reference if outputs else None,
         plan=plan_summary(unit.plan),
@@ -358,15 +360,9 @@ def _shares(found: Modes, wall: DurationSeries) -> list[ModeShare]:
 
 
 def _spikes(condition: Condition) -> Spikes:
-    """Samples above the spike threshold of the whole series; None while there are too few samples."""
-    series = condition.wall
-    raw = series.raw()
-    limit = fence(series.histogram if raw is None else raw)
-    came = None if condition.fence_ns is None else condition.spikes
-    if limit is None:
-        return Spikes(n=None, fence_ms=None, as_they_came=came)
-    above = series.histogram.count_above(limit) if raw is None else int((raw > limit).sum())
-    return Spikes(n=above, fence_ms=limit / NS_PER_MS, as_they_came=came)
+    n = condition.known_spikes
+    limit = None if n is None or condition.fence_ns is None else condition.fence_ns / NS_PER_MS
+    return Spikes(n=n, fence_ms=limit, as_they_came=n)
 
 
 def _if_enough(series: DurationSeries, q: float) -> float | None:

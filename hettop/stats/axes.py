@@ -73,6 +73,27 @@ def ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     return [(i * step, f"{i * step:.{decimals}f}") for i in range(first, last + 1)]
 
 
+_FEWEST_LOG_TICKS = 3
+
+
+def log_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    """Round values of a logarithmic axis with their labels: 1, 2, 5 times powers of ten, or these powers alone.
+
+    An axis on which fewer than three of them are has the ticks of a linear one.
+    """
+    if not 0 < low < high:
+        return []
+    exponents = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    for factors in ((1.0, 2.0, 5.0), (1.0,)):
+        values = [factor * 10.0**exponent for exponent in exponents for factor in factors]
+        inside = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(inside) <= most:
+            break
+    if len(inside) < _FEWEST_LOG_TICKS:
+        return ticks(low, high, most)
+    return [(value, f"{value:g}") for value in inside]
+
+
 def row_of(value: float, top: float, rows: int) -> int:
     """The line, counted from above, in which a bar of this height ends."""
     return min(rows - 1, max(0, rows - math.ceil(value / top * rows - 1e-9)))

@@ -21,12 +21,12 @@ from hettop.tui.keys import Key, grouped
 _KEY_WIDTH = 11
 LEGEND = (
     (glyphs.MARK + "50 90 99", "P50, P90 and P99 in the histogram"),
-    (f"{glyphs.GUIDE} {glyphs.ABOVE}", "lines at P90 and P99; samples beyond the right end"),
+    (f"{glyphs.MEDIAN} {glyphs.DASHED} {glyphs.GUIDE}", "lines at P50, P90 and P99 of each unit's distribution"),
+    (f"{glyphs.BUDGET} {glyphs.BELOW} {glyphs.ABOVE}", "the latency budget; samples beyond the axis"),
     (f"{glyphs.SHADE} {glyphs.FULL} {glyphs.FENCE}", "P90 and maximum of a time slot; the spike threshold"),
     (glyphs.CLIPPED, "a maximum above the scale"),
     (f"{glyphs.NOTE} {glyphs.LOAD} {glyphs.CONTROL}", "a mark, a change of load, a change of units"),
     (f"{glyphs.ACTIVE} {glyphs.VIEWED}", "the running unit; the viewed unit"),
-    (glyphs.MEDIAN, "the median of a unit's distribution"),
     (f"{glyphs.FAILED} !", "failed; warning, such as outputs that differ"),
     ("n/a", "not measured, which is not 0"),
     ("sum", "CPU+GPU+ANE (estimate), not the whole machine"),
@@ -199,7 +199,7 @@ def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
         f"{shown['screen.verdict']} shows which unit to use."
     )
     return (
-        f"Panel 1: latencies of the last seconds; {glyphs.MARK} marks P50, P90 and P99.",
+        f"Panel 1: latencies of the last seconds; lines: P50 {glyphs.MEDIAN}, P90 {glyphs.DASHED}, P99 {glyphs.GUIDE}.",
         f"Panel 2: latency over time. A call above the threshold {glyphs.FENCE} is a spike.",
         f"Panel 3: compute units; {next_unit}{turns}.",
         run_control,

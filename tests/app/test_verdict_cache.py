@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hettop import events
-from hettop.app.verdict_cache import VerdictCache, question_of, recent_of
+from hettop.analysis.budget import Budget
+from hettop.app.verdict_cache import VerdictCache, budget_of, question_of, recent_of
 from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
 from hettop.tui.feed import VerdictPage
@@ -74,6 +75,17 @@ def test_it_is_judged_anew_after_five_seconds_or_when_the_load_changes() -> None
     assert loaded.blocks == (), "nothing was measured under it yet"
 
 
+def test_with_nothing_to_judge_it_looks_again_after_a_second() -> None:
+    judge, session = AtOnce(), session_of()
+    assert judge.judged(session, 2 * S, still=False).blocks == ()
+    session.fold(window(latencies(2.0), t0=2 * S))
+    assert judge.judged(session, 2_900_000_000, still=False).judged_ns == 2 * S
+    found = judge.judged(session, 3 * S, still=False)
+    assert found.judged_ns == 3 * S
+    assert found.evidence is not None
+    assert found.evidence.sentence.startswith("CPU_ONLY alone was measured: mean 2.0")
+
+
 def test_a_replay_that_stands_still_is_judged_at_the_moment_it_shows() -> None:
     judge, session = AtOnce(), two_units()
     judge.judged(session, 12 * S, still=False)
@@ -87,6 +99,14 @@ def test_a_budget_of_the_settings_is_judged() -> None:
     assert (question.budget.limit_ms, question.budget.quantile, question.energy_mj) == (10.0, 0.9, 5.0)
     page = AtOnce().judged(session, 20 * S, still=False)
     assert any("CPU_ONLY: yes" in line for line in shown(page))
+
+
+def test_without_a_budget_the_period_of_the_rate_is_one() -> None:
+    session = two_units()
+    assert budget_of(session) is None
+    session.fold(events.Control(t=20 * S, action="rate", units=["CPU_ONLY"], rate_hz=50.0))
+    assert budget_of(session) == Budget(20.0, 0.99, 50.0)
+    assert budget_of(Session()) is None
 
 
 @pytest.mark.parametrize("budget", ["", "soon", 7, None, ["16ms"]])

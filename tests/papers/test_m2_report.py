@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hettop.models.mobilenetv2 import network, parse_variant
+from hettop.models.networks.catalogue import network, parse_variant
 from hettop.stats.modes import find_modes
 from hettop.stats.quantiles import quantile
 from hettop.stats.spikes import fence
@@ -67,4 +67,4 @@ def test_the_model_has_three_and_a_half_million_parameters() -> None:
     """The text says 3.4 million and 17 bottlenecks. With batch norm it has 3,504,872; folded, as here, 3,487,816."""
     net = network(parse_variant("mobilenetv2"))
     assert net.parameters == 3_487_816
-    assert sum(layer.name.endswith("depthwise") or "depthwise" in layer.name for layer in net.convolutions) == 17
+    assert sum(layer.name.endswith("depthwise") or "depthwise" in layer.name for layer in net.layers) == 17

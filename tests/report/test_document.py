@@ -37,7 +37,15 @@ STATISTICS = {
     *("deadline_misses", "response_p50_ms", "response_p90_ms", "idle_gap", "variant", "model"),
     *("energy_mj_per_inference", "energy_net_mj_per_inference", "energy_coverage", "energy_by_rail_mj"),
     *("energy_rails", "energy_uncertainty", "energy_ci_mj", "energy_windows", "inferences_per_joule", "power_mean_mw"),
-    *("canary_missed", "canary_due", "output_difference", "output_top1", "output_not_finite", "output_reference"),
+    *(
+        "canary_missed",
+        "canary_due",
+        "output_difference",
+        "output_top1",
+        "output_top5",
+        "output_not_finite",
+        "output_reference",
+    ),
     *("energy_reason", "evidence", "plan_reason"),
     *("plan", "peak_memory_mb", "qos", "error"),
 }

@@ -37,7 +37,7 @@ async def test_a_opens_the_screen_and_asks_for_the_view() -> None:
     feed = FakeFeed(VIEW)
     async with running(feed, size=(120, 40)) as (app, pilot):
         assert not feed.requests[-1].answers
-        await pilot.press("a")
+        await pilot.press("A")
         await settled(pilot)
         assert feed.requests[-1].answers
         text = screen_text(app)
@@ -49,7 +49,7 @@ async def test_a_opens_the_screen_and_asks_for_the_view() -> None:
 
 async def test_without_a_token_stream_the_screen_says_how_to_get_one() -> None:
     async with running(FakeFeed(LIVE), size=(100, 30)) as (app, pilot):
-        await pilot.press("a")
+        await pilot.press("A")
         await settled(pilot)
         assert "no token stream in this session" in screen_text(app)
 

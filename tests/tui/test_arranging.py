@@ -186,7 +186,7 @@ async def test_the_first_look_is_explained_and_a_key_closes_it_and_does_what_it_
     async with running(feed, preferences=preferences) as (app, pilot):
         text = screen_text(app)
         assert "Welcome to hettop" in text
-        assert "3 units" in text, "what it explains is to be seen"
+        assert "2 timeline" in text, "what it explains is to be seen"
         assert "SIMULATED" in text
         await pilot.press("i")
         await settled(pilot)
@@ -207,11 +207,11 @@ async def test_keys_that_close_things_close_the_explanation_alone(key: str) -> N
 
 
 async def test_the_explanation_names_the_keys_as_they_are_bound() -> None:
-    preferences = Preferences(introduce=lambda: True, keymap={"unit.next": "u", "help": "h"})
+    preferences = Preferences(introduce=lambda: True, keymap={"unit.next": "u", "help": "e"})
     async with running(FakeFeed(), preferences=preferences, ascii=True) as (app, _):
         text = screen_text(app)
         assert "u switches to the next" in text
-        assert "h explains panels and keys" in text
+        assert "e explains panels and keys" in text
     async with running(FakeFeed(replay=REPLAY), preferences=preferences) as (app, _):
         assert "Welcome to hettop: a replay" in screen_text(app)
 
@@ -277,7 +277,8 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
         named = {f"{key.words[:1].upper()}{key.words[1:]}  {key.display}" for key in app.keys if key.id != "palette"}
         also = {"CPU_AND_NE": " (ANE)"}
         units = {f"Measure on {row.unit}{also.get(row.unit, '')}" for row in LIVE.units.rows}
-        assert set(offered) == named | units | {f"Theme {name}" for name in app.theme_names}
+        themes = {f"Theme {name}" for name in app.theme_names}
+        assert set(offered) == named | units | themes | {"Messages: show the last ones again"}
         await pilot.press("ctrl+p")
         await settled(pilot)
         await pilot.press(*"interleaveall")

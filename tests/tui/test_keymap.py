@@ -155,7 +155,7 @@ def test_every_key_of_the_panels_can_be_another() -> None:
 
 async def test_other_keys_do_what_the_old_ones_did_and_stand_in_hints_and_help() -> None:
     feed = FakeFeed()
-    wanted = {"unit.next": "u", "interleave": "c", "help": "h", "panel.next": "ctrl+n"}
+    wanted = {"unit.next": "u", "interleave": "c", "help": "e", "panel.next": "ctrl+n"}
     made = make_keymap(wanted, scopes())
     assert made.faults == {}
     async with running(feed, size=(120, 90), preferences=Preferences(keymap=made.keys)) as (app, pilot):
@@ -164,12 +164,12 @@ async def test_other_keys_do_what_the_old_ones_did_and_stand_in_hints_and_help()
         await settled(pilot)
         assert app.focused is not None
         assert app.focused.id == "panel-2"
-        await pilot.press("h")
+        await pilot.press("e")
         await settled(pilot)
         assert len(app.screen_stack) == 2
         assert "u          switch to the next compute unit" in screen_text(app)
         assert any(key.display == "Ctrl+N" for key in app.keys)
-        await pilot.press("h")
+        await pilot.press("e")
         await settled(pilot)
         assert len(app.screen_stack) == 1
     assert feed.told.calls == [("switch", "CPU_AND_GPU"), ("interleave",)]

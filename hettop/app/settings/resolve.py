@@ -157,7 +157,7 @@ def shown(value: Any) -> str:
     return clean(str(value), 60) if isinstance(value, int) else f"a {type(value).__name__}"
 
 
-REMEMBERED = ("theme", "layout.hidden", "layout.zoomed")
+REMEMBERED = ("theme", "layout.hidden", "layout.zoomed", "layout.preset")
 _INTRODUCED = "introduced"
 _LARGEST_BYTES = 20_000
 
@@ -287,6 +287,7 @@ def _config(path: Path | None, *, named: bool) -> tuple[TomlFile | None, tuple[s
 def preferences(user: UserSettings) -> Preferences:
     """The preferences of the screen, without theme, redraws and characters."""
     from hettop.app.settings.save import save_picture, save_settings, setting_choices
+    from hettop.tui.constants import uses_braille
     from hettop.tui.preferences import Preferences
 
     settings = user.settings
@@ -296,10 +297,12 @@ def preferences(user: UserSettings) -> Preferences:
         window_s=settings["window"],
         hidden=settings["layout.hidden"],
         zoomed=settings["layout.zoomed"],
+        preset=settings["layout.preset"],
         keymap=keymap.keys,
         theme_folder=user.places.themes,
         introduce=user.introduce,
         animated=settings["animation"],
+        braille=uses_braille(settings["charts"], os.environ.get("TERM", "")),
         notices=(*settings.faults, *wrong_keys),
         keep=user.keep,
         settings=partial(setting_choices, user),

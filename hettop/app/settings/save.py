@@ -22,7 +22,7 @@ from hettop.tui.settings import SettingChoice
 if TYPE_CHECKING:
     from hettop.app.settings.resolve import UserSettings
 
-AT_NEXT_START = frozenset({"fps", "ascii", "power", "unit", "layout.keep"})
+AT_NEXT_START = frozenset({"fps", "ascii", "charts", "power", "unit", "layout.keep"})
 
 
 def setting_choices(user: UserSettings, themes: tuple[str, ...]) -> tuple[SettingChoice, ...]:

@@ -13,6 +13,9 @@ SHADE = "▒"
 GUIDE = "┊"
 FENCE = "┄"
 ABOVE = "»"
+BELOW = "«"
+BUDGET = "║"
+DASHED = "╎"
 CLIPPED = "▲"
 MARK = "▾"
 MEDIAN = "┃"
@@ -23,6 +26,7 @@ DRIFT = "~"
 
 AXIS_UP = "│"
 AXIS_TICK = "┤"
+LEFT_END = "├"
 AXIS_CORNER = "└"
 AXIS = "─"
 AXIS_DOWN = "┴"
@@ -39,7 +43,7 @@ RECORD = "●"
 OF = "▸"
 DOT = "·"
 UP_DOWN = "↕"
-UP = "↑"
+UP, DOWN = "↑", "↓"
 FAILED = "✗"
 DONE = "✓"
 ENDED = "○"
@@ -49,15 +53,22 @@ TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
 DENSE, SPARSE = "▓", "░"
 SMALL, MIDDLING, LARGE = "·", "•", "●"
 COMPUTE, MEMORY = SQUARE, "≡"
+BUDGET_LEVEL = "━"
 LOW_STROKE, HIGH_STROKE, RISING, FALLING = "▁", "▔", "╱", "╲"
+BRAILLE = "".join(map(chr, range(0x2800, 0x2900)))
+"""Every pattern of 2x4 dots, of which the bits are the dots."""
 
 _ASCII = {
+    **{pattern: " ..::==##"[bits.bit_count()] for bits, pattern in enumerate(BRAILLE)},
     **dict(zip(EIGHTHS[1:], "..::==##", strict=True)),
     **dict(zip(LEFT_EIGHTHS[1:], "..::==##", strict=True)),
     SHADE: "%",
     GUIDE: ":",
     FENCE: "-",
     ABOVE: ">",
+    BELOW: "<",
+    BUDGET: "!",
+    DASHED: "'",
     CLIPPED: "^",
     MARK: "v",
     MEDIAN: "|",
@@ -65,6 +76,7 @@ _ASCII = {
     LOAD: "o",
     AXIS_UP: "|",
     AXIS_TICK: "+",
+    LEFT_END: "+",
     AXIS_CORNER: "+",
     AXIS: "-",
     AXIS_DOWN: "+",
@@ -101,6 +113,9 @@ _ASCII = {
     "Δ": "d",
     "–": "-",
     "σ": "s",
+    "×": "x",
+    "°": " ",
+    "±": "~",
     "²": "2",
     "\ufffd": "?",
 }

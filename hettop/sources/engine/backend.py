@@ -28,6 +28,7 @@ class LoadOptions:
     tell: called with what the load is about to do, `compiling` or `loading`; either can take minutes.
     hints: optimisation hints of the framework, as it names them and their values.
     fresh_state: whether a model's state will be made anew before each call, where the backend can (`Renewing`).
+    strict: whether a model that the unit does not run as a whole is an error, where the backend reports it.
     """
 
     threads: int | None = None
@@ -35,6 +36,7 @@ class LoadOptions:
     tell: Callable[[str], None] = _tell_nobody
     hints: Mapping[str, str] = field(default_factory=dict)
     fresh_state: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,23 @@ class AnswerReport(Report, frozen=True, kw_only=True, tag="answer"):
     error: str = ""
 
 
+class InterruptedReport(Report, frozen=True, kw_only=True, tag="interrupted"):
+    """The process was `stopped` or the machine `asleep` for about `ns` (0: not known); it has run again since."""
+
+    why: str
+    ns: int = 0
+
+
 AnyReport = (
-    AnswerReport | StateReport | ReadyReport | ErrorReport | LostReport | DoubtReport | RetireReport | UsageReport
+    AnswerReport
+    | StateReport
+    | ReadyReport
+    | ErrorReport
+    | LostReport
+    | DoubtReport
+    | RetireReport
+    | UsageReport
+    | InterruptedReport
 )
 
 

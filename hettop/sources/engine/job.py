@@ -59,6 +59,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     would load another file fails. None: not checked.
     With `answers` it gives answers token by token; `warmup`, `limits` and `rate_hz` are then of answers.
     With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
+    With `strict` a unit that would run only a part of the model fails.
     """
 
     backend: str
@@ -80,6 +81,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     input_sets: int = INPUT_SETS
     fresh_state: bool = False
     answers: AnswerJob | None = None
+    strict: bool = False
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

@@ -105,6 +105,7 @@ class _Sums:
     finite: list[tuple[Values, Values]] = field(default_factory=list)
     rows: int = 0
     rows_alike: int = 0
+    rows_near: int | None = None
 
 
 def _difference(
@@ -123,6 +124,9 @@ def _difference(
             decided = [(x, y) for x, y in zip(ours.top, other.top, strict=False) if y != UNDECIDED]
             sums.rows += len(decided)
             sums.rows_alike += sum(x == y for x, y in decided)
+            if ours.top5 is not None:
+                near = (y in five for five, y in zip(ours.top5, other.top, strict=False) if y != UNDECIDED)
+                sums.rows_near = (sums.rows_near or 0) + sum(near)
     a, b = (np.concatenate(side) for side in zip(*sums.finite, strict=True))
     return events.OutputDifference(
         name=clean(name),
@@ -131,6 +135,7 @@ def _difference(
         largest=_largest(b, np.zeros_like(b)) if len(b) else None,
         cosine=cosine(a, b),
         top1=sums.rows_alike / sums.rows if sums.rows else None,
+        top5=sums.rows_near / sums.rows if sums.rows and sums.rows_near is not None else None,
         not_finite=sums.not_finite,
     )
 

@@ -18,6 +18,9 @@ VALUES_LIMIT = 262_144
 ROWS_LIMIT = 4096
 """Rows of scores whose largest entry is compared."""
 
+FIVE = 5
+"""How many places of a row count as near the top, as in ImageNet's top-5 accuracy."""
+
 UNDECIDED = -1
 """Stands for the place of the largest entry in a row that has no single finite one."""
 
@@ -33,13 +36,15 @@ HEAD = struct.Struct("<I")  # bytes of the description that follows; the values 
 class PublishedOutput:
     """One output: its values, or those at seeded positions. `top`: index of the largest entry of each row of scores.
 
-    A row without a single largest entry that is finite has `UNDECIDED` there.
+    A row without a single largest entry that is finite has `UNDECIDED` there. `top5`: the indices of the five largest
+    entries of each row; None where a row has no more than five.
     """
 
     name: str
     shape: tuple[int, ...]
     values: npt.NDArray[Any]
     top: tuple[int, ...] | None = None
+    top5: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def sampled(self) -> bool:
@@ -58,7 +63,7 @@ def thin(outputs: Mapping[str, Any], most: int) -> OutputSet:
     arrays = {name: outputs[name] for name in sorted(outputs) if _comparable(outputs[name])}
     room = share_room([array.size for array in arrays.values()], most)
     return tuple(
-        PublishedOutput(name, array.shape, _values(array, n), _top(array))
+        PublishedOutput(name, array.shape, _values(array, n), _top(array), _top5(array))
         for (name, array), n in zip(arrays.items(), room, strict=True)
     )
 
@@ -83,6 +88,7 @@ def encode_outputs(sets: Sequence[OutputSet]) -> bytes:
                     n=len(output.values),
                     shape=output.shape,
                     top=output.top,
+                    top5=output.top5,
                 )
                 for output in outputs
             ]
@@ -109,7 +115,7 @@ def decode_outputs(body: bytes) -> tuple[OutputSet, ...]:
             if end > len(body):
                 raise ValueError("values are missing")
             values = np.frombuffer(body[place:end], dtype=dtype)
-            found.append(PublishedOutput(output.name, output.shape, values, output.top))
+            found.append(PublishedOutput(output.name, output.shape, values, output.top, output.top5))
             place = end
         sets.append(tuple(found))
     if place != len(body):
@@ -123,6 +129,7 @@ class _Described(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     shape: tuple[int, ...]
     top: tuple[int, ...] | None = None
+    top5: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         if self.n < 0:
@@ -144,15 +151,24 @@ def _values(array: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
     return np.take(array, np.minimum(positions, array.size - 1))
 
 
-def _top(array: npt.NDArray[Any]) -> tuple[int, ...] | None:
-    """Of what looks like scores: floats in one or two axes, the last one of at least two.
-
-    `UNDECIDED` for a row whose largest entry is not finite, or not alone: its place says nothing.
-    """
-    if array.dtype.kind != "f" or array.ndim not in (1, 2) or array.shape[-1] < 2:
+def _rows_of_scores(array: npt.NDArray[Any], more_than: int) -> npt.NDArray[Any] | None:
+    """What looks like scores: floats in one or two axes, the last one of more than so many entries."""
+    if array.dtype.kind != "f" or array.ndim not in (1, 2) or array.shape[-1] <= more_than:
         return None
-    rows = np.atleast_2d(array)[:ROWS_LIMIT]
-    return tuple(_place_of_largest(row) for row in rows)
+    return np.atleast_2d(array)[:ROWS_LIMIT]
+
+
+def _top(array: npt.NDArray[Any]) -> tuple[int, ...] | None:
+    """`UNDECIDED` for a row whose largest entry is not finite, or not alone: its place says nothing."""
+    rows = _rows_of_scores(array, 1)
+    return None if rows is None else tuple(_place_of_largest(row) for row in rows)
+
+
+def _top5(array: npt.NDArray[Any]) -> tuple[tuple[int, ...], ...] | None:
+    rows = _rows_of_scores(array, FIVE)
+    if rows is None:
+        return None
+    return tuple(tuple(places) for places in np.argpartition(rows, -FIVE, axis=1)[:, -FIVE:].tolist())
 
 
 def _place_of_largest(row: npt.NDArray[Any]) -> int:

@@ -130,6 +130,11 @@ class Engine:
         return sum(member.resident_mb for member in self._group)
 
     @property
+    def pids(self) -> tuple[int, ...]:
+        """Its processes."""
+        return tuple(member.child.pid for member in self._group if member.child is not None)
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """The model's inputs as `name dtype[shape]`; empty until a unit is ready."""
         ready = self._group.ready

@@ -20,6 +20,7 @@ from hettop.sources.engine.frames import (
     BrokenStreamError,
     DoubtReport,
     ErrorReport,
+    InterruptedReport,
     LostReport,
     OutputsFrame,
     ReadyReport,
@@ -46,7 +47,14 @@ from hettop.text import clean
 from hettop.units import NS_PER_S
 
 EngineEvent = (
-    events.Answer | events.Engine | events.Samples | events.Dropped | events.Usage | events.Plan | events.Outputs
+    events.Answer
+    | events.Engine
+    | events.Samples
+    | events.Dropped
+    | events.Interrupted
+    | events.Usage
+    | events.Plan
+    | events.Outputs
 )
 
 ANSWERS_PER_BLOCK = 5
@@ -264,7 +272,7 @@ class UnitProcess:
 
     # -- what the process says ----------------------------------------------------------------------------------
 
-    def _receive_frame(self, frame: AnyFrame) -> None:
+    def _receive_frame(self, frame: AnyFrame) -> None:  # noqa: PLR0912 - a case for each kind of frame
         match frame:
             case SampleFrame(first_token=True):
                 self.outbox += self._counted.take(frame)
@@ -288,6 +296,10 @@ class UnitProcess:
             case DoubtReport(n=n):
                 if self._doubts.add(n):
                     self._tell_note(counted=False)
+            case InterruptedReport(why=why, ns=ns):
+                self._samples.interrupted()
+                self._counted.interrupted()
+                self.outbox.append(events.Interrupted(t=0, unit=self.unit, why=why, ns=min(ns, events.LARGEST_EXACT)))
             case RetireReport():
                 self._handover.retired(frame)
             case UsageReport():

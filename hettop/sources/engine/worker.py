@@ -35,6 +35,7 @@ from hettop.sources.engine.backend import (
 )
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
+from hettop.sources.engine.interruptions import Interruptions, listen_for_continue, slept_ns
 from hettop.sources.engine.job import RunMode, WorkerState
 from hettop.sources.engine.loop import Sampler
 from hettop.sources.engine.published import VALUES_LIMIT, OutputSet, thin
@@ -59,7 +60,8 @@ def main() -> None:
     job = jobs.decode_job(line)
     state = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
     writer = FrameWriter(out, job.backlog_bytes)
-    threading.Thread(target=_work, args=(job, state, writer), name="worker", daemon=True).start()
+    interruptions = Interruptions(listen_for_continue(), slept_ns)
+    threading.Thread(target=_work, args=(job, state, writer, interruptions), name="worker", daemon=True).start()
     _read_commands(commands, state)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
 
@@ -86,11 +88,11 @@ def _read_commands(lines: BinaryIO, state: WorkerState) -> None:
         state.obey(jobs.decode_command(line))
 
 
-def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
+def _work(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, interruptions: Interruptions) -> None:
     """The worker thread: everything that touches the framework. Ends the process."""
     status = FAILED
     try:
-        _measure(job, state, writer)
+        _measure(job, state, writer, interruptions)
         status = CLEAN
     except BrokenPipeError:
         status = PARENT_GONE
@@ -123,13 +125,15 @@ def _check_model(job: jobs.EngineJob) -> None:
         check_unchanged(Path(job.model), job.sha256)
 
 
-def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> None:
+def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, interruptions: Interruptions) -> None:
     _tell(writer, "loading")
     qos = set_worker_qos()
     try:
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
-        options = LoadOptions(threads, job.function, partial(_tell, writer), job.hints, job.fresh_state)
+        options = LoadOptions(
+            threads, job.function, partial(_tell, writer), job.hints, fresh_state=job.fresh_state, strict=job.strict
+        )
         loaded = _load(backend, job, name, options)
         feed = {} if job.answers is not None else backend.make_inputs(loaded.inputs, job.inputs())
         answering = None if job.answers is None else _answering(backend, loaded, job, job.answers)
@@ -162,6 +166,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter) -> No
         rate_hz=job.rate_hz,
         rest_ns=job.rest_ns,
         read_usage=UsageMeter().read,
+        interruption=interruptions.poll,
         peak_memory_mb=peak_memory_mb,
         recycle_after=loaded.recycle_after,
         before_each=backend.renew_state if job.fresh_state and isinstance(backend, Renewing) else None,

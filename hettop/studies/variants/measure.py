@@ -122,6 +122,7 @@ def _row(variant: MeasuredVariant, faster: Speed | None) -> VariantRow:
         largest=_worst(max, (each.largest for each in differences)),
         cosine=_worst(min, (each.cosine for each in differences)),
         top1=_worst(min, (each.top1 for each in differences)),
+        top5=_worst(min, (each.top5 for each in differences)),
         error=None if statistics.error is None else statistics.error.message,
         note=variant.note or None,
         not_finite=sum(each.not_finite for each in differences) if differences else None,

@@ -28,10 +28,11 @@ HEADING = (
     "max diff",
     "cosine",
     "top-1",
+    "top-5",
     "why not",
 )
 LEFT = ("", "precision", "unit", "why not")
-DROP = ("n", "95% of speed", "P90 ms", "cosine")
+DROP = ("n", "95% of speed", "P90 ms", "cosine", "top-5")
 MARK = "●"
 
 
@@ -63,6 +64,7 @@ def _row(each: VariantRow) -> tuple[str, ...]:
         difference_of(each),
         "" if each.cosine is None else f"{each.cosine:.6f}",
         top1_of(each),
+        "" if each.top5 is None else percent(each.top5),
         each.error or "",
     )
 

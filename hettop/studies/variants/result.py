@@ -18,7 +18,7 @@ class VariantRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One precision on one unit. `speed` is times as fast as the reference, with its interval.
 
     `front`: no other row is at least as good in latency, energy and output difference and better in one of them.
-    `max_abs`, `cosine` and `top1` are the worst of all `outputs`, over `inputs_compared` sets of inputs, `largest` is
+    `max_abs`, `cosine`, `top1` and `top5` are the worst of all `outputs`, over `inputs_compared` inputs; `largest` is
     the largest value that any of them has in `compared_with`; `not_finite` counts values that are no numbers here
     alone. `statistics` has all that is known of its latency.
     """
@@ -47,6 +47,7 @@ class VariantRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     outputs: list[OutputDifference] = []
     outputs_error: str | None = None
     statistics: Statistics | None = None
+    top5: Share | None = None
 
 
 class VariantsResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hettop.models.mobilenetv2 import is_default_name, network, parse_variant
+from hettop.models.networks.catalogue import is_built_in, network, parse_variant
 from hettop.models.precision import FP16, FP32, VariantJob
 from hettop.models.resolve import is_core_ml
 from hettop.processes.serve import Caller, serve
 
 if TYPE_CHECKING:
-    from hettop.models.mobilenetv2_coreml import Precision
+    from hettop.models.networks.ml_program import Precision
 
 
 def write(job: VariantJob, _caller: Caller) -> None:
-    if is_default_name(job.source):
-        from hettop.models.mobilenetv2_coreml import write_package
+    if is_built_in(job.source):
+        from hettop.models.networks.ml_program import write_package
 
         dtypes: dict[str, Precision] = {FP32: "float32", FP16: "float16"}
         write_package(network(parse_variant(job.source)), Path(job.target), dtypes[job.precision])

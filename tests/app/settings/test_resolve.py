@@ -74,6 +74,8 @@ def test_choices_are_not_taken_where_none_are_to_be_kept() -> None:
         ("\nwindow = 7", "line 2: window must be one of 5, 10, 30, 60, not 7"),
         ("window = true", "line 1: window must be"),
         ("ascii = 1", "line 1: ascii must be true or false, not 1"),
+        ("charts = 'dots'", 'line 1: charts must be one of auto, braille, blocks, not "dots"'),
+        ("charts = ['blocks']", "line 1: charts must be one of"),
         ("widnow = 5", "line 1: unknown setting 'widnow'; did you mean 'window'?"),
         ("[layout]\nhiden = []", "line 2: unknown setting 'layout.hiden'; did you mean 'layout.hidden'?"),
         ("[layout]\nhidden = ['sound']", "line 2: layout.hidden must be a list of some of latency, timeline"),

@@ -13,7 +13,8 @@ from typing import Any
 
 from onnx import TensorProto, helper
 
-from hettop.models.mobilenetv2 import Convolution, InputVariant, network
+from hettop.models.networks.catalogue import Variant, network
+from hettop.models.networks.layers import Add, Convolution, Layer
 
 
 @dataclass
@@ -145,20 +146,23 @@ def squeezenet11() -> Net:
 
 def mobilenetv2() -> Net:
     """With batch norm after each convolution, as published."""
-    net, values = Net(3), dict[str, str]()
-    description = network(InputVariant())
-    for layer in description.convolutions:
+    net, values = Net(3), {"image": "x"}
+    layers = network(Variant()).layers
+    for layer in layers[:-2]:  # all but the mean and the classifier
         _mobile(net, layer, values)
         values[layer.name] = net.value
-    return net.average().flatten().dense(description.classifier.outputs)
+    return net.average().flatten().dense(layers[-1].output.channels)
 
 
-def _mobile(net: Net, layer: Convolution, values: dict[str, str]) -> None:
-    net.conv(layer.outputs, layer.kernel, layer.stride, layer.kernel // 2, layer.groups, bias=False).norm()
-    if layer.relu6:
-        net.relu()
-    if layer.adds is not None:
-        net.add(values[layer.adds])
+def _mobile(net: Net, layer: Layer, values: dict[str, str]) -> None:
+    net.value, net.channels = values[layer.source.name], layer.source.channels
+    if isinstance(layer, Convolution):
+        net.conv(layer.output.channels, layer.kernel[0], layer.stride, layer.pads[0], layer.groups, bias=False).norm()
+        if layer.activation:
+            net.relu()
+    else:
+        assert isinstance(layer, Add)
+        net.add(values[layer.sources[1].name])
 
 
 NETWORKS: dict[str, Callable[[], Net]] = {

@@ -44,6 +44,16 @@ def test_top_1_is_the_share_of_rows_that_decide_alike() -> None:
     assert only(compare("ALL", "CPU_ONLY", mine, theirs)).top1 == 0.75
 
 
+def test_top_5_is_the_share_of_rows_whose_reference_is_among_the_five_largest() -> None:
+    theirs = frame({"y": [[9.0, 1, 2, 3, 4, 5, 6], [1.0, 2, 3, 4, 5, 6, 7]]})
+    # In the first row the reference's place 0 is the sixth here; in the second place 6 is the fifth.
+    mine = frame({"y": [[1.0, 0, 2, 3, 4, 5, 6], [7.0, 6, 5, 4, 1, 2, 3]]})
+    difference = only(compare("ALL", "CPU_ONLY", mine, theirs))
+    assert (difference.top1, difference.top5) == (0.0, 0.5)
+    few = frame({"y": [[0.1, 0.2, 0.3, 0.4, 0.5]]})
+    assert only(compare("ALL", "CPU_ONLY", few, few)).top5 is None
+
+
 @pytest.mark.parametrize("broken", [np.nan, np.inf, 0.0])
 def test_rows_that_decide_nothing_are_no_agreement(broken: float) -> None:
     alike = frame({"y": [[broken, broken, broken]]})

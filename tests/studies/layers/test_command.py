@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hettop.models.mobilenetv2 import network, parse_variant
+from hettop.models.networks.catalogue import network, parse_variant
 from hettop.studies.layers.job import LayersJob, measure_in_child
 from hettop.studies.layers.result import Kernel, LayersResult, Roofs
 from tests.cli.running import assert_refused, called, hettop, one_document, plain_environment

@@ -75,8 +75,8 @@ def test_a_size_keeps_the_batch_that_the_model_has(tmp_path: Path) -> None:
 
 
 def test_a_batch_beyond_what_can_be_built_is_refused() -> None:
-    with pytest.raises(HettopError, match="the batch must be 1 to 256"):
-        points("mobilenetv2", [1, 512])
+    with pytest.raises(HettopError, match="the batch must be 1 to 512"):
+        points("mobilenetv2", [1, 1024])
 
 
 def test_a_simulated_machine_has_no_batches() -> None:

@@ -114,7 +114,7 @@ class OnAMac:
 
 
 def test_on_a_mac_packages_are_what_variants_are_written_from(cache: ModelCache) -> None:
-    package = cache.folder / "mobilenetv2-224x224-b1-r1.mlpackage"
+    package = cache.folder / "mobilenetv2-224x224-b1-r2.mlpackage"
     write = Writer()
     make = lambda name, clock: OnAMac(clock) if name == "coreml" else create(name, clock)  # noqa: E731
     options = ModelOptions(backend="coreml")

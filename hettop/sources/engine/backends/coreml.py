@@ -92,7 +92,7 @@ class CoreMLBackend:
         return units_on_request(self._host)
 
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
-        """Loads a package, a `.mlmodel`, a compiled model, or the default model by its name.
+        """Loads a package, a `.mlmodel`, a compiled model, or a built network by its name.
 
         What is not compiled is compiled first and kept in the cache. Raises HettopError: `unsupported-unit`, `missing`,
         `format`, `input` (an unknown function), `usage` (an unknown hint), `load`, `io`.

@@ -1,4 +1,4 @@
-"""Runs ONNX models on ONNX Runtime's engines (its own on the CPU, Core ML on a Mac), ML Programs by their translation.
+"""Runs ONNX models on ONNX Runtime's CPU engine and execution providers, ML Programs by their translation.
 
 onnxruntime is imported when a model is loaded.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psutil
 
 from hettop.compute_units import CORE_ML_UNITS
@@ -35,6 +36,15 @@ from hettop.sources.engine.coreml.availability import (
     units_on_request,
     why_not,
 )
+from hettop.sources.engine.providers.devices import (
+    assigned_nodes,
+    check_strict,
+    left_note,
+    placed_on,
+    select_device,
+)
+from hettop.sources.engine.providers.known import Provider, provider_of
+from hettop.sources.engine.providers.probe import Found, find_providers, provider_units
 from hettop.text import clean
 
 if TYPE_CHECKING:
@@ -84,8 +94,9 @@ def _import_runtime() -> Any:
 class OnnxRuntimeBackend:
     """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N.
 
-    On a Mac the other units are ONNX Runtime's Core ML provider; what it does not take stays on the CPU, which is said.
-    find_runtime: imports onnxruntime, in the engine process.
+    On a Mac the units of Core ML are ONNX Runtime's Core ML provider; those of other execution providers are named
+    `OV:CPU`. What a provider does not take stays on the CPU, which is said.
+    find_runtime: imports onnxruntime, in the engine process. find_providers: as the function of that name.
     """
 
     name = "onnxruntime"
@@ -98,11 +109,13 @@ class OnnxRuntimeBackend:
         cache: ModelCache | None = None,
         host: Host | None = None,
         find_runtime: Callable[[], Any] = _import_runtime,
+        find_providers: Callable[[], Sequence[Found]] = find_providers,
     ) -> None:
         self.clock = clock
         self._cache = default_cache() if cache is None else cache
         self._host = this_host() if host is None else host
         self._find_runtime = find_runtime
+        self._find_providers = find_providers
         self._run: Callable[[list[str], Feed], list[Any]] = _nothing_loaded
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
@@ -116,7 +129,11 @@ class OnnxRuntimeBackend:
         self._kept = contextlib.ExitStack()  # until this process ends
 
     def units(self) -> dict[str, str | None]:
-        """By the system alone, without importing ONNX Runtime: its package for macOS has the Core ML provider."""
+        """Without importing ONNX Runtime: Core ML's by the system alone, those of providers as they were listed."""
+        return self._core_ml_units() | provider_units(self._find_providers())
+
+    def _core_ml_units(self) -> dict[str, str | None]:
+        """By the system: the package for macOS has the Core ML provider."""
         if not self._host.is_mac:
             return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
         return {unit: why_not(unit, self._host) for unit in CORE_ML_UNITS}
@@ -125,7 +142,7 @@ class OnnxRuntimeBackend:
         return units_on_request(self._host)
 
     def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
-        """Loads a file, or the default model by its name; only making the session is timed.
+        """Loads a file, or a built network by its name; only making the session is timed.
 
         What has to be built or translated first is, and kept in the cache. Raises HettopError: `unsupported-unit`,
         `missing`, `format`, `input` (an unknown function), `unsupported-op`, `load`, `io`, `usage`.
@@ -136,9 +153,12 @@ class OnnxRuntimeBackend:
         runtime = self._runtime = self._find_runtime()
         runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
+        provider = provider_of(unit)
+        if provider is not None:
+            return self._load_on_provider(runtime, path, source, unit, provider, strict=options.strict)
         if split_unit(unit)[0] == UNIT:
             return self._load_on_cpu(runtime, path, source, unit, threads)
-        return self._load_on_core_ml(runtime, path, source, unit)
+        return self._load_on_core_ml(runtime, path, source, unit, strict=options.strict)
 
     def _load_on_cpu(self, runtime: Any, path: Path, source: _Source, unit: str, threads: int | None) -> Loaded:
         own_process = psutil.Process()
@@ -146,12 +166,41 @@ class OnnxRuntimeBackend:
         session, load_ns = self._open(runtime, path, source, _session_options(runtime, threads), [PROVIDER])
         # The calling thread works, too.
         pool = own_process.num_threads() - threads_before + 1
-        outputs = self._take(session, path, source)
+        outputs = self._take(runtime, session, path, source)
         placed = PLACED if session.get_providers() == [PROVIDER] else None
         notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
-    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str) -> Loaded:
+    def _load_on_provider(
+        self, runtime: Any, path: Path, source: _Source, unit: str, provider: Provider, *, strict: bool
+    ) -> Loaded:
+        """Loads the model for one device of a provider, whatever was remembered of it, and counts the nodes it got."""
+        options = _session_options(runtime, None)
+        device = select_device(runtime, provider, unit, options)
+        try:
+            session, load_ns = self._open(runtime, path, source, options, None)
+        except HettopError as error:
+            hint = error.hint or f"{provider.name} cannot run this model; use {UNIT}"
+            raise HettopError(error.kind, error.message, hint) from error
+        outputs = self._take(runtime, session, path, source)
+        assigned = assigned_nodes(session, provider.ep)
+        if strict:
+            check_strict(
+                provider.name, None if assigned is None else assigned.taken, 0 if assigned is None else assigned.all
+            )
+        version = clean(str(device.ep_metadata.get("version", "")), 40)
+        named = f"{provider.name} {version}" if version else ""
+        notes = (*source.notes(session, TRANSLATED), named, left_note(assigned))
+        return Loaded(
+            unit,
+            placed_on(provider, unit, assigned),
+            load_ns,
+            self._inputs,
+            outputs,
+            "; ".join(filter(None, notes)),
+        )
+
+    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str, *, strict: bool) -> Loaded:
         if onnx_core_ml.PROVIDER not in runtime.get_available_providers():
             raise HettopError(
                 "unsupported-unit",
@@ -166,16 +215,19 @@ class OnnxRuntimeBackend:
         with scratch_folder(None, SCRATCH) as scratch, load_limit(unit, self._host):
             counting = onnx_core_ml.count_by(runtime, options, Path(scratch))
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
-            outputs = self._take(session, path, source)
+            outputs = self._take(runtime, session, path, source)
             counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))
+        if strict:
+            counts = {} if counted.share is None else counted.share.counts
+            check_strict("Core ML", counts.get(onnx_core_ml.PROVIDER, 0) if counts else None, sum(counts.values()))
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
         notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _open(
-        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]
+        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any] | None
     ) -> tuple[Any, int]:
-        """The session, and how long making it took, in ns."""
+        """The session, and how long making it took, in ns. providers: None if the options name a device."""
         start = self.clock.now()
         try:
             # Without its fallback: a provider that fails is to fail, not to become another one.
@@ -184,11 +236,13 @@ class OnnxRuntimeBackend:
             raise load_error(path, error) from error
         return session, self.clock.now() - start
 
-    def _take(self, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
+    def _take(self, runtime: Any, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
         """Runs this session from now on; returns its outputs."""
         self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
         outputs = tuple(_port(node) for node in session.get_outputs())
-        self._run, self._outputs, self._session = session.run, [port.name for port in outputs], session
+        self._outputs, self._session = [port.name for port in outputs], session
+        as_they_are = any(port.dtype == NO_NUMPY_TYPE for port in outputs)
+        self._run = _OrtValues(runtime, session).run if as_they_are else session.run
         names = set(self._outputs)
         self._states = tuple(
             port for port in self._inputs if port.kind == "state" and f"{port.name}{AFTER_CALL}" in names
@@ -241,8 +295,8 @@ class OnnxRuntimeBackend:
         except ValueError as error:
             raise HettopError("unsupported-unit", clean(str(error))) from error
         threads = options.threads if threads is None else threads
-        known = self.units()
-        why = known.get(name, NOT_HERE)
+        provider = provider_of(name)
+        why = None if provider is not None else self._core_ml_units().get(name, NOT_HERE)
         if why is not None:
             raise HettopError("unsupported-unit", f"{clean(unit)}: {why}", f"use {UNIT}, or {UNIT}@N for N threads")
         if threads is not None and name != UNIT:
@@ -267,13 +321,44 @@ class OnnxRuntimeBackend:
             ) from error
 
     def outputs(self) -> Mapping[str, Any]:
-        return dict(zip(self._outputs, self._last, strict=False))
+        return {
+            name: value if isinstance(value, np.ndarray) or not hasattr(value, "numpy") else value.numpy()
+            for name, value in zip(self._outputs, self._last, strict=False)
+            if not _is_bfloat16(value)
+        }
 
     def native_ns(self) -> int | None:
         return None
 
     def told_load(self, condition: str) -> None:
         pass
+
+
+NO_NUMPY_TYPE = "tensor(bfloat16)"
+
+
+def _is_bfloat16(value: Any) -> bool:
+    return hasattr(value, "data_type") and value.data_type() == NO_NUMPY_TYPE
+
+
+class _OrtValues:
+    """Runs a session whose outputs numpy has no type for, and leaves them as ONNX Runtime made them.
+
+    Inputs are handed over once: those of one feed stay the same.
+    """
+
+    def __init__(self, runtime: Any, session: Any) -> None:
+        self._runtime = runtime
+        self._session = session
+        self._feed: Feed | None = None
+        self._values: dict[str, Any] = {}
+
+    def run(self, outputs: list[str], feed: Feed) -> list[Any]:
+        if feed is not self._feed:
+            make = self._runtime.OrtValue.ortvalue_from_numpy
+            self._feed, self._values = feed, {name: make(array) for name, array in feed.items()}
+        found: list[Any] = self._session.run_with_ort_values(outputs, self._values)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +437,8 @@ UNSUPPORTED_OP = (
     r"(\S+?)\(-?\d+\) is not a registered function/op",
     r"Could not find an implementation for (\S+?)\(",
 )
+OWN_DOMAINS = ("ai.onnx", "com.microsoft")
+CUSTOM_OPS = "hettop cannot load libraries of custom operators: export the model with ONNX's own operators"
 MISSING_WEIGHTS = (
     r'does not exist: "(?:[^"]*/)?([^"/]+)"',
     r'filesystem error: .*No such file or directory \["?(?:[^"\]]*/)?([^"/\]]+)',  # ONNX Runtime 1.21
@@ -364,7 +451,10 @@ def load_error(path: Path, error: Exception) -> HettopError:
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
-            return HettopError("unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}")
+            hint = CUSTOM_OPS if ":" in found[1] and not found[1].startswith(OWN_DOMAINS) else ""
+            return HettopError(
+                "unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}", hint
+            )
     file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
     if file is not None or "external data" in text.lower():
         what = clean(file[1]) if file else reason(error)

@@ -13,7 +13,7 @@ from typing import TypeVar
 from hettop.errors import HettopError
 from hettop.models.cache import default_cache
 from hettop.models.mil.package import open_package
-from hettop.models.mobilenetv2 import is_default_name
+from hettop.models.networks.catalogue import is_built_in
 from hettop.models.resolve import core_ml_file
 from hettop.processes.call import Called, ChildLostError, call
 from hettop.processes.child_process import module_command
@@ -93,7 +93,7 @@ class CoreML:
         """Raises HettopError: `format`, `input`, `unsupported-op` for a model that cannot be cut."""
         self._common = Common(subject=subject, hints=dict(hints), patience_s=patience_s)
         self._on_progress, self._argv, self._environment = on_progress, argv, environment
-        if is_default_name(subject.model):
+        if is_built_in(subject.model):
             self._call(PrepareJob(common=self._common), type(None), 0.0, 0.0)
         package = open_package(core_ml_file(subject.model, default_cache()))
         self.program = Program(package, subject.function)

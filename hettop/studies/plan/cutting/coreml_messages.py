@@ -21,7 +21,7 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PrepareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="prepare"):
-    """Have the model's package ready: the default model is built."""
+    """Have the model's package ready: a network that hettop knows is built."""
 
     common: Common
 

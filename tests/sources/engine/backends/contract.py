@@ -50,7 +50,7 @@ class BackendContract(ABC):
 
     def test_nothing_is_called_gpu_or_ne_that_was_not_asked_for(self) -> None:
         backend, loaded, _ = self.loaded()
-        if loaded.placed is not None and self.unit == "CPU_ONLY":
+        if loaded.placed is not None and self.unit.endswith(("CPU_ONLY", ":CPU")):
             assert "GPU" not in loaded.placed
             assert "NE" not in loaded.placed
         if backend.simulated:

@@ -1,0 +1,1 @@
+"""The experiments of EmBench (Almeida et al., EMDL 2019) on this machine."""
