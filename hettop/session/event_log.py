@@ -1,7 +1,7 @@
 """The lines of the event log as the fold keeps them: in the order in which they began, never taken back.
 
-A line grows where the same happens again: spikes of a unit with nothing else between them are one line, and so is an
-event that comes again unchanged. No line ever vanishes or counts less than before.
+A line grows where the same happens again: spikes of a unit within five seconds are one line where no event is between
+them, and so is an event that comes again unchanged. No line ever vanishes or counts less than before.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ TAIL = 48
 
 TAIL_BYTES = 12_000
 """Of them as JSON, so that hostile texts cannot make a keyframe long."""
+
+LINE_NS = 5 * 10**9
+"""A line has the spikes of one unit in so long a time. After that it stays as it is: later spikes are a new line."""
 
 SPIKE = "spike"
 
@@ -108,26 +111,20 @@ class EventLog:
             self._insert(Logged(event, last_ns=event.t))
 
     def spike(self, unit: str, end_ns: int, latency_ns: int) -> None:
-        """Take in a spike: one more of the unit's run since what happened last before it, else a line of its own.
+        """Take in a spike: one more of the unit's line of the last seconds, unless an event came since, else its own.
 
         Samples are folded up to a second after they ended, so something else may be in the log that came later.
         """
         self._count(SPIKE)
-        found: int | None = None
         for place, line in self._newest_first():
-            if line.separates and line.t <= end_ns:
+            if line.t <= end_ns and (line.separates or end_ns - line.t >= LINE_NS):
                 break
-            if line.separates:  # what is behind it came after it
-                found = None
-            elif isinstance(line.entry, SpikeRun) and line.entry.unit == unit:
-                found = place
-        if found is None:
-            self._insert(Logged(SpikeRun(end_ns, end_ns, unit, 1, latency_ns), last_ns=end_ns))
-            return
-        run = self._held[found].entry
-        assert isinstance(run, SpikeRun)  # noqa: S101 - by the search
-        n, last_ns = run.n + 1, max(run.last_ns, end_ns)
-        self._held[found] = Logged(SpikeRun(run.t, last_ns, unit, n, max(run.max_ns, latency_ns)), n, last_ns)
+            run = line.entry
+            if isinstance(run, SpikeRun) and run.unit == unit and run.t <= end_ns:
+                n, last_ns = run.n + 1, max(run.last_ns, end_ns)
+                self._held[place] = Logged(SpikeRun(run.t, last_ns, unit, n, max(run.max_ns, latency_ns)), n, last_ns)
+                return
+        self._insert(Logged(SpikeRun(end_ns, end_ns, unit, 1, latency_ns), last_ns=end_ns))
 
     def since(self, t: int) -> list[LogEvent | LogEntry | SpikeRun]:
         """What began at `t` or later, oldest first."""

@@ -36,7 +36,8 @@ PANELS: dict[str, str] = {
     "events": (
         "The event log, newest at the bottom: loading, switches, changes of competing load, marks, spikes, failures. "
         "Lines are only ever added. What repeats is one line that counts: ×12 spikes CPU_ONLY, with the first and the "
-        "last time. The last 10,000 lines can be scrolled (up, down) and filtered (/) by kind, unit and text; a replay "
+        "last time; spikes of a unit are counted for 5 s, then in a new line. The last 10,000 lines can be scrolled "
+        "(up, down) and filtered (/) by kind, unit and text; a replay "
         "reads earlier ones from the file. Zoomed (z) it is a table, with counts of the whole session in its title."
     ),
     "power": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from hettop.record.player import Player
 from hettop.record.reader import fold
 from hettop.record.verify import verify
 from hettop.resources import recordings_folder
+from hettop.session.event_log import TAIL
 from hettop.session.session import FOLD, Session
 from hettop.session.views.session_view import view
 from hettop.session.views.structs import SessionView, ViewRequest
@@ -60,12 +62,19 @@ def sought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Sou
             for module in (seek, player_module):
                 patch.setattr(module, "fold", counted)
             player.seek(moment)
-        request = ViewRequest(now_ns=moment, window_ns=60 * SECOND, conditions=True, spikes=True, studies=True)
-        found = Sought(view(player.session, request), player.folded_by, count)
+        request = ViewRequest(moment, 60 * SECOND, conditions=True, spikes=True, studies=True, log_lines=TAIL)
+        found = Sought(without_reach(view(player.session, request)), player.folded_by, count)
         player.close()
         return found
 
     return found
+
+
+def without_reach(shown: SessionView) -> SessionView:
+    """With the lines of the log that a keyframe holds, and the number of all that there were."""
+    logged = shown.logged
+    total = None if logged.earlier is None else logged.held + logged.earlier
+    return replace(shown, logged=replace(logged, held=0, earlier=total))
 
 
 def time_of(line: bytes) -> int:

@@ -69,6 +69,21 @@ def test_a_spike_out_of_order_joins_no_run_of_a_later_time() -> None:
     assert [(t // S, n, last // S) for t, _, n, last in shown(log)] == [(3, 1, 3), (4, 1, 4), (5, 1, 5)]
 
 
+def test_a_line_of_spikes_is_finished_after_five_seconds() -> None:
+    """Else the lines of units that take turns would go on growing far above the newest one."""
+    log = EventLog()
+    for second in (1, 3, 5, 6, 8, 20):
+        log.spike("A", second * S, (second + 10) * MS)
+    log.spike("B", 21 * S, 5 * MS)
+    assert shown(log) == [
+        (1 * S, "spikes A, max 15.0 ms", 3, 5 * S),
+        (6 * S, "spikes A, max 18.0 ms", 2, 8 * S),
+        (20 * S, "spike A, 30.0 ms", 1, 20 * S),
+        (21 * S, "spike B, 5.00 ms", 1, 21 * S),
+    ]
+    assert log.lines == 4
+
+
 def test_a_drift_does_not_end_a_run_of_spikes() -> None:
     log = EventLog()
     log.spike("A", 1 * S, 5 * MS)
