@@ -182,9 +182,6 @@ class ConfirmScreen(Dialog[bool]):
 SMALLEST = (60, 20)
 """Columns and lines below which the introduction would hide what it explains."""
 
-CLOSING = frozenset({"escape", "enter", "space", "q"})
-"""Keys that only close the introduction; every other key closes it and then does what it always does."""
-
 
 def lines(keys: Sequence[Key], *, replaying: bool) -> tuple[str, ...]:
     """The five lines of the introduction, with the keys as they are bound."""
@@ -226,10 +223,10 @@ class IntroductionScreen(Dialog[None]):
         yield Static(Content.assemble(*parts), id="introduction", markup=False)
 
     def on_key(self, event: Pressed) -> None:
+        """A key that is meant for the panels would change what is measured before it is seen."""
         event.stop()
+        event.prevent_default()
         self.dismiss()
-        if event.key not in CLOSING:
-            self.app.call_later(self.app.simulate_key, event.key)
 
     def on_click(self, _: Click) -> None:
         self.dismiss()

@@ -191,18 +191,22 @@ async def test_the_first_look_is_explained_and_a_key_closes_it_and_does_what_it_
         await pilot.press("i")
         await settled(pilot)
         assert "Welcome to" not in screen_text(app)
+        assert feed.told.calls == []
+        await pilot.press("i")
+        await settled(pilot)
     assert feed.told.calls == [("interleave",)]
     assert asked.times == 1
 
 
-@pytest.mark.parametrize("key", ["escape", "enter", "space", "q"])
-async def test_keys_that_close_things_close_the_explanation_alone(key: str) -> None:
+@pytest.mark.parametrize("key", ["escape", "enter", "space", "q", "x", "w", "l", "v", "4"])
+async def test_the_first_key_only_closes_the_explanation(key: str) -> None:
     feed = FakeFeed()
     async with running(feed, preferences=Preferences(introduce=lambda: True)) as (app, pilot):
         await pilot.press(key)
         await settled(pilot)
         assert app.is_running
         assert len(app.screen_stack) == 1
+        assert (app.window_s, app.main.focused and app.main.focused.id) == (30, "panel-1")
     assert feed.told.calls == []
 
 
