@@ -118,7 +118,7 @@ class TestHeader:
         assert "▶ REPLAY" in text_of(header_line(frame_state(replay=REPLAY), 80))
         stopped = header_line(frame_state(replay=replace(REPLAY, playing=False)), 80)
         assert (" ❚❚ REPLAY ", "badge") in stopped
-        assert "00:27.5 of 01:00" in text_of(stopped)
+        assert "00:27.5 of 01:00.0" in text_of(stopped)
 
     def test_a_failing_disk_is_said_at_every_width(self) -> None:
         failing = RecordingStatus(path="x", size_bytes=10, fault="No space left on device")
