@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 JUDGED_EVERY_NS = 5 * 10**9
 RETRIED_EVERY_NS = 10**9
-"""Until there is anything to judge: else the screen would say so beside the first samples."""
+"""Until there is anything to judge, and when another unit has samples: else the screen would contradict the panels."""
 
 RECENT = "intervals use the samples of the last minute, ranks and figures all samples; hettop decide uses all samples"
 
@@ -61,17 +61,24 @@ class VerdictCache:
         if self._fault is not None:
             raise self._fault
         asked = session.load
-        if not self._working and not self._is_fresh(asked, now_ns, still):
+        if not self._working and not self._is_fresh(session, now_ns, still):
             self._working, self._asked = True, asked
             copied = copy.deepcopy(session)
             self._start(lambda: self._judge(copied, now_ns, still))
         return self._page
 
-    def _is_fresh(self, asked: object, now_ns: int, still: bool) -> bool:
-        if self._page is None or asked != self._asked:
+    def _is_fresh(self, session: Session, now_ns: int, still: bool) -> bool:
+        page = self._page
+        if page is None or session.load != self._asked:
             return False
-        age = abs(now_ns - self._page.judged_ns)
-        every = JUDGED_EVERY_NS if self._page.blocks else RETRIED_EVERY_NS
+        age = abs(now_ns - page.judged_ns)
+        # The first samples of a unit are in the panels at once: the verdict must not say that it has none.
+        conditions = session.conditions.items()
+        more = any(
+            key.unit in page.unmeasured and key.load == session.load and condition.wall.n
+            for key, condition in conditions
+        )
+        every = JUDGED_EVERY_NS if page.blocks and not more else RETRIED_EVERY_NS
         return age == 0 or (age < every and not still)
 
     def _judge(self, session: Session, now_ns: int, still: bool) -> None:
@@ -148,6 +155,7 @@ def _page(session: Session, now_ns: int, looks: Looks | None) -> VerdictPage:
         strict = verdict(session, looks.asked(question), in_order, np.random.default_rng(SEED), rows)
         found = looks.keep(strict, found)
     if not found.units and not found.failed:
-        return VerdictPage(now_ns)
+        return VerdictPage(now_ns, unmeasured=found.unmeasured)
     notes = [RECENT] if any(not unit.complete for unit in found.units) else []
-    return VerdictPage(now_ns, list(verdict_blocks(found, session, notes, ranks_first=True)), evidence_of(found))
+    blocks = list(verdict_blocks(found, session, notes, ranks_first=True))
+    return VerdictPage(now_ns, blocks, evidence_of(found), found.unmeasured)

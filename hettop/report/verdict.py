@@ -32,7 +32,7 @@ def verdict_blocks(
 ) -> Iterator[Block]:
     """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method.
 
-    ranks_first: below a picture of the evidence.
+    ranks_first: below a picture of the evidence, while a measurement goes on: what is not measured yet is no error.
     """
     ranks = [*words.order_lines(verdict), *words.flip_lines(verdict)]
     if ranks_first and ranks:
@@ -54,6 +54,8 @@ def verdict_blocks(
         yield Items(ranks)
     for text in words.failure_lines(verdict):
         yield Paragraph(text, "error")
+    for text in words.unmeasured_lines(verdict):
+        yield Paragraph(text, "muted" if ranks_first else "error")
     yield from _code(words.code(verdict, session))
     yield Items([*words.fact_lines(verdict, session), *notes, words.method_line()])
 

@@ -460,6 +460,11 @@ def failure_lines(verdict: Verdict) -> Iterator[str]:
     timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
     for unit in [name for name in verdict.unmeasured if name in timed][:UNITS_NAMED]:
         yield f"{clean(unit, 30)}: no native latency reported by the framework; hint: --by wall"
+
+
+def unmeasured_lines(verdict: Verdict) -> Iterator[str]:
+    """The units without samples under the load: no failure while a measurement goes on."""
+    timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
     missing = [clean(unit, 30) for unit in verdict.unmeasured if unit not in timed]
     if missing:
         yield f"not measured under load {clean(verdict.load, 40)}: {', '.join(missing[:UNITS_NAMED])}"

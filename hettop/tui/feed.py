@@ -91,12 +91,14 @@ class StudyOffer:
 class VerdictPage:
     """Which unit to use, by the measurements until `judged_ns`; no blocks where there are none.
 
-    evidence: the verdict in one sentence, and its evidence to draw.
+    evidence: the verdict in one sentence, and its evidence to draw. unmeasured: the units without samples under the
+    load that did not fail.
     """
 
     judged_ns: int
     blocks: Sequence[Block] = ()
     evidence: Evidence | None = None
+    unmeasured: tuple[str, ...] = ()
 
 
 class LiveControls(Protocol):

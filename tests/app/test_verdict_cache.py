@@ -11,6 +11,7 @@ import pytest
 from hettop import events
 from hettop.analysis.budget import Budget
 from hettop.app.verdict_cache import VerdictCache, budget_of, question_of, recent_of
+from hettop.report.page import Paragraph
 from hettop.report.terminal.blocks import block_text
 from hettop.session.session import Session
 from hettop.tui.feed import VerdictPage
@@ -62,6 +63,21 @@ def test_the_faster_unit_is_advised_with_an_interval_of_what_it_is_ahead() -> No
     advised = next(line for line in shown(page) if line.startswith("real time"))
     assert advised.split()[2] == "ALL"
     assert "ahead of CPU_ONLY (97.5% interval 1.9" in advised  # 4 ms less 2 ms
+
+
+def test_it_is_judged_anew_when_another_unit_has_its_first_samples() -> None:
+    """At most once a second, and what was not measured yet is no failure."""
+    judge, session = AtOnce(), session_of(window(latencies(4.0), unit="CPU_ONLY"))
+    session.fold(events.Engine(t=0, unit="ALL", state="ready"))
+    first = judge.judged(session, 12 * S, still=False)
+    assert first.unmeasured == ("ALL",)
+    assert Paragraph("not measured under load none: ALL", "muted") in first.blocks
+    assert judge.judged(session, 14 * S, still=False) is first
+    session.fold(window(latencies(2.0), t0=14 * S, unit="ALL"))
+    assert judge.judged(session, 12 * S + S // 2, still=False) is first
+    second = judge.judged(session, 15 * S, still=False)
+    assert (second.judged_ns, second.unmeasured) == (15 * S, ())
+    assert judge.judged(session, 17 * S, still=False) is second
 
 
 def test_it_is_judged_anew_after_five_seconds_or_when_the_load_changes() -> None:

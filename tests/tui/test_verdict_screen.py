@@ -42,7 +42,35 @@ async def test_without_samples_it_says_what_to_do() -> None:
         await pilot.press("v")
         await settled(pilot)
         assert "i interleaves all units, for" not in screen_text(app)
+        assert "Nothing has been measured yet." in screen_text(app)
+    feed.shown = replace(LIVE, header=replace(LIVE.header, mode="interleave", load="cpu:1"))
+    async with running(feed) as (app, pilot):
+        await pilot.press("v")
+        await settled(pilot)
         assert "Nothing has been measured under this load yet." in screen_text(app)
+
+
+async def test_units_in_turns_are_counted_until_all_have_samples() -> None:
+    """Their own key would end the turns, so it is not offered."""
+    feed = FakeFeed()
+    units = ("CPU_AND_NE", "CPU_ONLY", "ALL", "CPU_AND_GPU")
+    feed.shown = replace(LIVE, header=replace(LIVE.header, mode="interleave", units=units))
+    row = UnitEvidence("CPU_AND_NE", (Bound(0.9, 2.33, 2.3, 2.4),), "")
+    none_yet = VerdictPage(80 * SECOND, unmeasured=units)
+    first = replace(feed.page, evidence=Evidence("CPU_AND_NE was measured.", (row,)), unmeasured=units[1:])
+    for page, counted in (
+        (none_yet, "4 units in turns, none measured so far."),
+        (first, "4 units in turns, 1 measured so far. CPU_AND_NE was measured."),
+        (replace(first, unmeasured=()), "CPU_AND_NE was measured."),
+        (replace(first, unmeasured=("GPU_ONLY",)), "CPU_AND_NE was measured."),  # it takes no turns
+    ):
+        feed.page = page
+        async with running(feed, size=(100, 40)) as (app, pilot):
+            await pilot.press("v")
+            await settled(pilot)
+            rows = [each[2:98].rstrip() for each in screen_text(app).splitlines()]
+            assert counted in rows[1:4]
+            assert not any("interleaves" in each for each in rows[:30])
 
 
 async def test_the_sentence_and_the_picture_come_first() -> None:
