@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hettop.format import UNKNOWN, milliseconds, unit_name
+from hettop.format import UNKNOWN, milliseconds, short_count, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs
 from hettop.report.terminal.plane import Axis
@@ -50,11 +50,12 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class UnitEvidence:
-    """One unit: its quantiles, and how it stands in a word or two."""
+    """One unit: its quantiles, how it stands in a word or two, and what a proof lacks, where it stands without one."""
 
     unit: str
     bounds: tuple[Bound, ...]
     standing: str
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,11 @@ def evidence_of(verdict: Verdict) -> Evidence:
     units = {unit.unit: unit for unit in verdict.units}
     budget = verdict.question.budget
     names = [*verdict.ranks.latency, *verdict.unusable]
-    rows = [UnitEvidence(name, tuple(_bounds(verdict, units[name])), _standing(verdict, name)) for name in names]
+    rows = []
+    for name in names:
+        standing = _standing(verdict, name)
+        lacks = _lacks(verdict, name) if standing in (UNDECIDED, LEADING) else ""
+        rows.append(UnitEvidence(name, tuple(_bounds(verdict, units[name])), standing, lacks))
     return Evidence(
         headline(verdict), tuple(rows), budget.limit_ms if budget else None, budget.quantile if budget else None
     )
@@ -112,6 +117,20 @@ def _standing(verdict: Verdict, name: str) -> str:
     return SLOWER if len(before) == place and all(before) else UNDECIDED
 
 
+def _lacks(verdict: Verdict, name: str) -> str:
+    """What a proof needs: of the budget more samples, of the order more turns or samples."""
+    from hettop.stats.resampling import LEAST_VALUES
+
+    if verdict.question.budget is not None:
+        judged = verdict.judgements.get(name)
+        return f"{short_count(judged.needs)} more calls" if judged is not None and judged.needs else ""
+    place = max(1, verdict.ranks.latency.index(name))
+    open_ = next((pair for pair in verdict.order[:place] if not pair.proven), None)
+    if open_ is None:  # of many units, not all are compared
+        return "not compared"
+    return f"under {LEAST_VALUES} turns" if open_.interval_ms is None else "order may differ"
+
+
 def evidence_lines(evidence: Evidence, width: int) -> list[Line]:
     """The picture: two lines or more for each unit, an axis, and what the marks mean."""
     values = [
@@ -133,7 +152,7 @@ def evidence_lines(evidence: Evidence, width: int) -> list[Line]:
         mark = _MARKS.get(row.standing, (" ", "muted"))
         for i, bound in enumerate(row.bounds):
             name = clean(unit_name(row.unit, short=True), _NAME_CELLS - 1) if not i else ""
-            standing = (f"{mark[0]} {row.standing}", mark[1]) if not i else ("", "text")
+            standing = (f"{mark[0]} {row.standing}", mark[1]) if not i else (row.lacks if i == 1 else "", "muted")
             spans = line(
                 (f"{name:<{_NAME_CELLS}}", "strong"),
                 *_drawn(bound, axis, columns, limit),

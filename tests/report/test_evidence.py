@@ -100,6 +100,7 @@ def test_a_budget_that_is_open_says_what_may_decide() -> None:
     assert found.sentence.startswith("No unit is proven to meet P99 at most 1,000 ms yet: ")
     assert "more samples" in found.sentence
     assert {row.standing for row in found.rows} == {UNDECIDED}
+    assert all(row.lacks.endswith(" more calls") for row in found.rows)
 
 
 def test_a_unit_alone_has_no_ranks_and_no_standing() -> None:
@@ -133,6 +134,20 @@ def test_a_unit_is_proven_slower_only_by_a_chain_without_a_gap() -> None:
         UNDECIDED,
         UNDECIDED,
     ]
+
+
+def test_what_a_proof_of_the_order_lacks_is_beside_the_unit() -> None:
+    """An interval that holds 0, and beyond it all units; without an interval there were too few turns."""
+    verdict = judged(TABLE)
+    for ends, words in (((-0.1, 0.3), "order may differ"), (None, "under 6 turns")):
+        first, second, third = verdict.order
+        order = (replace(first, interval_ms=(0.1, 0.3)), replace(second, interval_ms=ends), third)
+        found = evidence_of(replace(verdict, order=order))
+        assert [row.lacks for row in found.rows] == ["", "", words, words]
+        drawn = [text_of(each).rstrip() for each in evidence_lines(found, 100)]
+        assert sum(each.endswith(words) for each in drawn) == 2
+    leading = evidence_of(replace(verdict, order=(replace(verdict.order[0], interval_ms=None), *verdict.order[1:])))
+    assert {(row.standing, row.lacks) for row in leading.rows[:1]} == {(LEADING, "under 6 turns")}
 
 
 def test_a_budget_of_response_times_is_not_drawn_beside_those_of_calls() -> None:
