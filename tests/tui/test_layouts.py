@@ -188,6 +188,30 @@ def test_every_unit_is_large_where_there_is_room_else_the_viewed_one() -> None:
     ]
 
 
+def test_large_digits_leave_a_gap_and_use_the_width() -> None:
+    """`0.943` has 17 cells, 34 where the width allows it; in 76 cells two figures are large, the rate is small."""
+    shown = LIVE.units.rows[0]
+    view = replace(LIVE, units=replace(LIVE.units, rows=(replace(shown, p50_ms=0.943, p90_ms=0.951),)))
+    middle, wide = (text_of(figures_lines(frame_state(view), width, 5)[2]) for width in (96, 196))
+    digits = large_row("0.943", 2)
+    assert len(digits) == 17
+    assert f"P50 ms {digits}  " in middle
+    assert f"P50 ms {large_row('0.943', 2, 2)}  " in wide
+    assert wide.index("inf/s") > 130
+    narrow = [text_of(each).rstrip() for each in figures_lines(frame_state(view), 76, 5)]
+    assert narrow[2].endswith(f"P90 ms {large_row('0.951', 2).rstrip()}")
+    assert narrow[3].startswith("  inf/s 455 ")
+
+
+async def test_every_unit_of_a_replay_is_large_on_a_usual_screen() -> None:
+    """The scrub bar takes four lines of forty."""
+    feed = FakeFeed(replay=REPLAY)
+    async with running(feed, size=(120, 40), preferences=Preferences(preset="presentation")) as (app, _):
+        text = screen_text(app)
+        assert sum("P50 ms" in each and "█" in each for each in text.splitlines()) == 3  # ALL has no samples
+        assert "latency" in text
+
+
 async def test_the_bottom_line_of_a_zoomed_panel_has_its_keys_first() -> None:
     async with running(FakeFeed(), size=(120, 40)) as (app, pilot):
         before = screen_text(app).splitlines()[-1]

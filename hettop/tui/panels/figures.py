@@ -30,10 +30,14 @@ _DIGITS = {
 ROWS = 5
 """Lines of a large figure."""
 
-_NAME_CELLS, _FIGURE_CELLS = 12, 24
+_NAME_CELLS, _LABEL_CELLS = 12, 7
+_DIGIT_CELLS = 18
+"""Of the widest usual figure, `0.943` or `1,234`."""
+
+_GAP = 1
 _FRAME = 2
-_LEAST_BELOW = 12
-"""Lines that the other panels keep."""
+_LEAST_BELOW = 8
+"""Lines of their column that the other panels keep."""
 
 
 class Figures(Chart):
@@ -52,7 +56,7 @@ class Figures(Chart):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         every = self._units * (ROWS + 1) - 1
-        return _FRAME + (every if every + _FRAME + _LEAST_BELOW <= viewport.height else ROWS + self._units)
+        return _FRAME + (every if every + _FRAME + _LEAST_BELOW <= container.height else ROWS + self._units)
 
     @property
     def _units(self) -> int:
@@ -93,18 +97,29 @@ def _figures(row: UnitRow) -> tuple[tuple[str, str, str], ...]:
 
 
 def _large(row: UnitRow, width: int, viewed: str | None) -> list[Line]:
-    """The name beside the figures, the name of each figure before it."""
+    """The name beside the figures, the name of each figure before it; beneath the name what is left without room.
+
+    The figures share the width, and their digits are twice as wide where that fits.
+    """
     marker = glyphs.ACTIVE if row.active else glyphs.VIEWED if row.unit == viewed else " "
     name = f"{marker} {clean(unit_name(row.unit, short=True), _NAME_CELLS - 3)}"
-    figures = [figure for i, figure in enumerate(_figures(row)) if _NAME_CELLS + (i + 1) * _FIGURE_CELLS <= width]
+    figures = _figures(row)
+    room, least = max(0, width - _NAME_CELLS), _LABEL_CELLS + _DIGIT_CELLS + _GAP
+    fitting = min(len(figures), room // least)
+    cells = room // max(1, fitting)
+    stretch = 2 if cells >= least + _DIGIT_CELLS else 1
+    middle = ROWS // 2
+    small = [f"  {label} {text}" for label, text, _ in figures[fitting:]]
+    beneath = {middle + 1 + at: (text, "text") for at, text in enumerate(small)}
+    beneath[middle] = (name, "active" if row.active else "strong")
     shown = []
     for at in range(ROWS):
-        middle = at == ROWS // 2
-        spans: list[Span] = [(f"{name if middle else '':<{_NAME_CELLS}}", "active" if row.active else "strong")]
-        for label, text, ink in figures:
-            head = f"{label if middle else '':<7}"
-            large = large_row(text, at) if text != UNKNOWN else (UNKNOWN if middle else "")
-            spans += [(head, "muted"), (f"{large:<{_FIGURE_CELLS - 7}}", ink if text != UNKNOWN else "muted")]
+        text, ink = beneath.get(at, ("", "text"))
+        spans: list[Span] = [(f"{text:<{_NAME_CELLS}}", ink)]
+        for label, figure, ink in figures[:fitting]:
+            head = f"{label if at == middle else '':<{_LABEL_CELLS}}"
+            large = large_row(figure, at, stretch) if figure != UNKNOWN else (UNKNOWN if at == middle else "")
+            spans += [(head, "muted"), (f"{large:<{cells - _LABEL_CELLS}}", ink if figure != UNKNOWN else "muted")]
         shown.append(fit(line(*spans), width))
     return shown
 
@@ -114,7 +129,8 @@ def _small(row: UnitRow) -> Line:
     return line((f"  {clean(unit_name(row.unit, short=True), 9):<10}", "strong"), (texts, "text"))
 
 
-def large_row(text: str, at: int) -> str:
-    """Line `at` of five of a number in large digits; other characters are left out."""
+def large_row(text: str, at: int, stretch: int = 1) -> str:
+    """Line `at` of five of a number in large digits, `stretch` times as wide; other characters are left out."""
     parts = [_DIGITS[character][at] for character in text if character in _DIGITS]
-    return " ".join(parts).replace("#", glyphs.FULL)
+    drawn = " ".join(parts).replace("#", glyphs.FULL)
+    return "".join(cell * stretch for cell in drawn)
