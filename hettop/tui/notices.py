@@ -19,11 +19,15 @@ _INKS = {"error": "error"}
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Text to show, how grave it is (`information`, `warning`, `error`), and for how many seconds it still stays."""
+    """Text to show, how grave it is (`information`, `warning`, `error`), and for how many seconds it still stays.
+
+    about: what it shows the state of, such as the time window; empty for a message of its own.
+    """
 
     text: str
     severity: str
     left_s: float
+    about: str = ""
 
 
 class Notices:
@@ -34,13 +38,13 @@ class Notices:
         self.added = 0
         self._last: deque[Message] = deque(maxlen=KEPT)
 
-    def add(self, text: str, severity: str, least_s: float | None = None) -> None:
-        """Show a message; the same one again takes the place of the first."""
+    def add(self, text: str, severity: str, least_s: float | None = None, about: str = "") -> None:
+        """Show a message; the same one again, or a newer one about the same, takes the place of the first."""
         seconds = (least_s or SHORTEST_S.get(severity, SHORTEST_S["information"])) + len(text) / CHARACTERS_PER_S
-        message = Message(text, severity, seconds)
+        message = Message(text, severity, seconds, about)
         self.added += 1
         self._last.append(message)
-        self.shown = (*(each for each in self.shown if each.text != text), message)[-KEPT:]
+        self.shown = (*(each for each in self.shown if not _replaces(message, each)), message)[-KEPT:]
 
     def age(self, seconds: float) -> bool:
         """So much time has passed in which they were seen; returns whether one of them ended."""
@@ -78,3 +82,7 @@ class Notices:
         lost = len(rows) - most + 1
         kept = rows[-(most - 1) :] if most > 1 else []
         return [fit(line((f" {glyphs.MORE} {lost} lines above, in a larger window", "muted")), width), *kept]
+
+
+def _replaces(new: Message, old: Message) -> bool:
+    return new.text == old.text or (bool(new.about) and new.about == old.about)

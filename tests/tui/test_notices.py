@@ -49,6 +49,20 @@ def test_the_same_message_is_there_once_and_can_be_shown_again() -> None:
     assert notices.added == 23
 
 
+def test_a_newer_message_about_the_same_takes_its_place() -> None:
+    notices = Notices()
+    for text, about in (("a", "window"), ("b", ""), ("c", "window"), ("d", "")):
+        notices.add(text, "information", about=about)
+    assert [each.text for each in notices.shown] == ["b", "c", "d"]
+
+
+async def test_a_key_pressed_thrice_has_one_message() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+        await pilot.press("w", "w", "w")
+        await settled(pilot)
+        assert len(app.notices.shown) == 1
+
+
 async def test_a_long_error_is_below_the_panels_in_full_and_escape_hides_it() -> None:
     feed = FakeFeed(notices=(Notice(LONG.strip(), "error"),))
     async with running(feed, size=(80, 24)) as (app, pilot):

@@ -62,9 +62,13 @@ class Controls(App[None]):
         severity: SeverityLevel = "information",
         timeout: float | None = None,
         markup: bool = False,  # noqa: ARG002 - Textual's
+        about: str = "",
     ) -> None:
-        """Show a message in the line of hints; its text is never read as markup."""
-        self.notices.add(f"{title}: {message}" if title else message, severity, timeout)
+        """Show a message in the line of hints; its text is never read as markup.
+
+        about: what it shows the state of; a newer one about the same takes its place.
+        """
+        self.notices.add(f"{title}: {message}" if title else message, severity, timeout, about)
         self.show_notices()
 
     def show_notices(self) -> None:

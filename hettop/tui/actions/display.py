@@ -88,20 +88,20 @@ class Looking(Controls):
         self.window_s = next_window_s(self.window_s, direction, elapsed_s)
         length = "whole session" if self.window_s == WHOLE_SESSION_S else duration(self.window_s * NS_PER_S)
         rest = "" if self.window_s in WINDOWS_S else f" in the timeline, {WINDOWS_S[-1]} s elsewhere"
-        self.notify(f"time window {length}{rest}", timeout=1.5, markup=False)
+        self.notify(f"time window {length}{rest}", timeout=1.5, markup=False, about="window")
         self.draw()
 
     def action_all_units(self) -> None:
         self.all_units = not self.all_units
         shown = "all units, where several have samples" if self.all_units else "the viewed unit alone"
-        self.notify(f"charts of {shown}", timeout=1.5)
+        self.notify(f"charts of {shown}", timeout=1.5, about="units in charts")
         self.draw()
 
     def action_scale(self) -> None:
         """The next scale of the distributions."""
         scales = list(Scale)
         self.scale = scales[(scales.index(self.scale) + 1) % len(scales)]
-        self.notify(f"distribution: {_SCALES[self.scale]}", timeout=1.5)
+        self.notify(f"distribution: {_SCALES[self.scale]}", timeout=1.5, about="scale")
         self.draw()
 
     def action_panel(self, number: int) -> None:
@@ -401,7 +401,7 @@ class Arranging(Looking):
         self.preset = PRESETS[(PRESETS.index(self.preset) + 1) % len(PRESETS)]
         self._zoom(None)
         self.preferences.keep("layout.preset", self.preset)
-        self.notify(f"layout: {self.preset}", timeout=1.5)
+        self.notify(f"layout: {self.preset}", timeout=1.5, about="layout")
         self.draw()
 
     def action_choose_panels(self) -> None:

@@ -51,10 +51,10 @@ class Measuring(Controls):
         if view is not None and view.header.mode == "interleave" and view.latency.unit is not None:
             unit = view.latency.unit
             self.choose(unit)
-            self.notify(f"{self.key_of('interleave')} interleaves the units again")
+            self.notify(f"{self.key_of('interleave')} interleaves the units again", about="interleaving")
         else:
             self.send(self.live.interleave)
-            self.notify(f"{self.key_of('interleave')} stops interleaving")
+            self.notify(f"{self.key_of('interleave')} stops interleaving", about="interleaving")
 
     def action_record(self) -> None:
         if self.live is not None:
