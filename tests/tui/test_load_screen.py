@@ -204,3 +204,9 @@ async def test_without_any_load_the_viewed_units_distribution_is_shown_alone() -
         assert "CPU_AND_NE ms  ░ without load" in text
         assert "█ cpu" not in text
         assert "P90 change" in text
+
+
+def test_a_unit_without_samples_has_a_row() -> None:
+    rows = [text_of(each).split() for each in condition_lines(ROWS, 100, ("CPU_AND_GPU", "ALL"))]
+    assert ["ALL", "n/a"] in [row[:2] for row in rows]
+    assert ["GPU", "n/a"] in [row[:2] for row in rows] or ["CPU_AND_GPU", "n/a"] in [row[:2] for row in rows]

@@ -61,6 +61,8 @@ class UnitContrast:
 class ContrastView:
     """Every unit without load and under `load`: the active one, else the one measured last; None without any.
 
+    rows: also of units that have not been measured, but of variants only where they have; none before the first sample.
+
     The distributions are of `unit`: shares of samples per column between `low_ms` and `high_ms`, each scaled so that
     its fullest is 1; empty where it was not measured.
     """
@@ -76,6 +78,8 @@ class ContrastView:
 
 def contrast(session: Session, unit: str | None, columns: int) -> ContrastView:
     """Compare all units without load and under the active load; the distributions have so many columns."""
+    from hettop.events import split_row
+
     measured = [condition for condition in session.conditions.values() if condition.wall.n]
     load = session.load if session.load != NO_LOAD else _last_load(measured)
     rows = []
@@ -85,8 +89,10 @@ def contrast(session: Session, unit: str | None, columns: int) -> ContrastView:
         without = _without([each for each in measured if each.key.unit == name and each.key.load == NO_LOAD], under)
         if name == unit:
             shown = (without, under)
-        if without is not None or under is not None:
+        if without is not None or under is not None or split_row(name)[1] is None:
             rows.append(UnitContrast(name, _figures(session, without), _figures(session, under)))
+    if all(row.without is None and row.under is None for row in rows):
+        rows = []
     return ContrastView(load, tuple(rows), unit, *_distributions(*shown, columns))
 
 

@@ -191,7 +191,9 @@ def _effect(frame_state: FrameState, width: int, height: int) -> list[Line]:
     """What the load does to each unit; all measured loads where there are several, or none yet."""
     view, conditions = frame_state.session.contrast, frame_state.session.conditions
     if view is None or view.load is None or not view.rows:
-        rows = condition_lines(conditions, width)
+        measured = {row.unit for row in conditions}
+        absent = tuple(row.unit for row in frame_state.session.units.rows if row.unit not in measured)
+        rows = condition_lines(conditions, width, absent)
         alone = [] if view is None or height < _ROOMY_LINES else distribution_lines(view, width, _DISTRIBUTION_LINES)
         return [*alone, (), *rows] if alone else rows
     if height < _ROOMY_LINES:
@@ -225,14 +227,18 @@ def _status(frame_state: FrameState, width: int) -> list[Line]:
     return [fit(line((part, ink)), width) for part in wrapped(clean(entries[-1].text), width)]
 
 
-def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
-    """The contention matrix: a line for each unit and load, with the change of P90 by the load."""
+def condition_lines(rows: tuple[ConditionRow, ...], width: int, absent: tuple[str, ...] = ()) -> list[Line]:
+    """The contention matrix: a line for each unit and load, with the change of P90 by the load.
+
+    absent: units that have no samples yet.
+    """
     if not rows:
         return [fit(line(("nothing measured yet", "muted")), width)]
     short = width < 100
     names = [clean(unit_name(row.unit, short=short), 20) for row in rows]
     loads = [clean(row.load, 24) + (f" ({clean(row.thermal, 12)})" if row.thermal else "") for row in rows]
-    unit_cells = max(4, *map(len, names))
+    without_samples = [clean(unit_name(unit, short=short), 20) for unit in absent]
+    unit_cells = max(4, *map(len, [*names, *without_samples]))
     load_cells = max(4, *map(len, loads))
     columns = _columns(width - unit_cells - load_cells - 4 - _CHANGE)
     head = f"  {'unit':<{unit_cells}}  {'load':<{load_cells}}" + "".join(f"{c.name:>{c.cells}}" for c in columns)
@@ -252,6 +258,8 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
             _change(row, min(row.n, without.get(row.unit, 0))),
         )
         lines.append(fit(spans, width))
+    unknown = f"{UNKNOWN:<{load_cells}}" + "".join(f"{UNKNOWN:>{column.cells}}" for column in columns)
+    lines += [fit(line((f"  {name:<{unit_cells}}  ", "strong"), (unknown, "muted")), width) for name in without_samples]
     notes = (
         "Times in ms. P90 change: against the same unit without load, so far and without an interval, "
         f"from {NEEDED} samples of both on. P99 needs {NEEDED_P99} samples."

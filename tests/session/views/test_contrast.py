@@ -31,6 +31,16 @@ def test_each_unit_is_shown_without_load_and_under_the_load_measured_last() -> N
     assert other.under is None
 
 
+def test_a_unit_without_samples_has_a_row_and_a_variant_has_none() -> None:
+    session = session_of(window([2 * MS] * 100))
+    session.fold(events.Engine(t=0, unit="ALL", state="loading"))
+    session.fold(events.Engine(t=0, unit="ALL~b", state="loading"))
+    assert [(row.unit, row.without is None) for row in contrast(session, None, 20).rows] == [
+        ("CPU_ONLY", False),
+        ("ALL", True),
+    ]
+
+
 def test_the_active_load_goes_before_the_last_one() -> None:
     session = session_of(window([2 * MS] * 100, load="cpu:2"))
     session.fold(events.Load(t=11 * S, what="all", state="confirmed", condition="cpu:1"))
