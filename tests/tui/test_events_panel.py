@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hettop.report.terminal.lines import text_of
 from hettop.session.views.structs import LogCounts, LogLine
-from hettop.tui.panels.events import entry_lines, table_lines
+from hettop.tui.panels.events import EventsPanel, entry_lines, table_lines
 from tests.tui.fakes import LIVE, REPLAY, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -49,6 +49,22 @@ async def test_zoomed_it_is_that_table_with_counts_of_the_session() -> None:
     assert "time      until       count   kind         unit           text" in text
     assert "12 ! spike        CPU_ONLY       spikes CPU_ONLY, max 70.9 ms" in text
     assert "1,234 earlier lines: no longer in memory" in text
+
+
+async def test_the_first_line_is_the_beginning_of_an_event() -> None:
+    """Six entries of two lines in a panel of an odd number of lines."""
+    log = tuple(replace(MARK, t=at * SECOND, words=f"mark: {at} " + "word " * 20) for at in range(30))
+    for height in (39, 40):
+        async with running(FakeFeed(replace(LIVE, log=log)), size=(120, height)) as (app, _):
+            panel = app.main.query_one(EventsPanel)
+            assert panel.frame_state is not None
+            for room in (4, 5, 6, 7):
+                rows = [text_of(each) for each in panel.body(panel.frame_state, 40, room)]
+                assert len(rows) == room
+                assert rows[0].startswith("00:")
+                whole = len(entry_lines(log[0], 40))
+                assert rows[-whole].startswith("00:29.00"), "the newest is at the bottom, in full"
+                assert any("…" in each for each in rows) == (room % whole > 0)
 
 
 async def test_a_filter_finds_kinds_and_units() -> None:

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from hettop.format import clock, count
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, fit, line, wrapped
+from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.text import clean
 from hettop.tui.chart import Chart
 from hettop.tui.frame_state import FrameState
@@ -80,9 +80,10 @@ class EventsPanel(Panel):
         entries = self._shown(frame_state)
         large = self.has_class("-zoomed") and width >= _LARGE[0] and height >= _LARGE[1]
         room = height - large
-        rows, used = self._rows(entries, width, self._back + room, large=large)
+        rows, begins, used = self._rows(entries, width, self._back + room, large=large)
         self._back = min(self._back, max(0, len(rows) - room))
-        shown = rows[: len(rows) - self._back][-room:]
+        end = len(rows) - self._back
+        shown = _from_its_beginning(rows, begins, max(0, end - room), end)
         # Lines of entries in sight are rows; of those above only the entries are counted.
         unseen = max(0, len(rows) - self._back - len(shown))
         held = len(entries) if self.filter else _held(frame_state)
@@ -94,8 +95,10 @@ class EventsPanel(Panel):
             shown = [fit(line((words, "muted")), width), *(shown if len(shown) < room else shown[1:])]
         return [fit(_heading(width), width), *shown] if large else shown
 
-    def _rows(self, entries: Sequence[LogLine], width: int, wanted: int, *, large: bool) -> tuple[list[Line], int]:
-        """At least the last `wanted` lines, if there are as many, and of how many entries they are."""
+    def _rows(
+        self, entries: Sequence[LogLine], width: int, wanted: int, *, large: bool
+    ) -> tuple[list[Line], list[int], int]:
+        """At least the last `wanted` lines if there are as many, where the entry of each begins, how many entries."""
         found: list[list[Line]] = []
         lines = 0
         for entry in reversed(entries):
@@ -103,7 +106,12 @@ class EventsPanel(Panel):
                 break
             found.append(table_lines(entry, width) if large else entry_lines(entry, width))
             lines += len(found[-1])
-        return [row for rows in reversed(found) for row in rows], len(found)
+        rows: list[Line] = []
+        begins: list[int] = []
+        for each in reversed(found):
+            begins += [len(rows)] * len(each)
+            rows += each
+        return rows, begins, len(found)
 
     def scroll(self, direction: int) -> None:
         self._back = max(0, self._back - direction)
@@ -135,6 +143,21 @@ class EventsPanel(Panel):
         while back > 0 and len(shown) > 1 and (back := back - len(entry_lines(shown[-1], width))) >= 0:
             shown.pop()
         return "the event", f"{clock(shown[-1].t, 2)} {clean(shown[-1].text)}"
+
+
+def _from_its_beginning(rows: list[Line], begins: list[int], start: int, end: int) -> list[Line]:
+    """The rows from `start` to `end`. Of an entry that begins above them its first lines are shown, not its last.
+
+    An entry that is longer than all of the rows is scrolled through line by line.
+    """
+    first = begins[start] if start < end else start
+    last = next((at for at in range(start, end) if begins[at] != first), end)
+    if first == start or last == end:
+        return rows[start:end]
+    head = rows[first : first + last - start]
+    *before, cut = head
+    width = width_of(cut)
+    return [*before, line(*fit(cut, max(0, width - 1)), (glyphs.MORE, "muted")), *rows[last:end]]
 
 
 def _held(frame_state: FrameState) -> int:
