@@ -93,6 +93,14 @@ class TestHeader:
         )
         assert text_of(header_line(frame_state(), 40)).rstrip() == "  SIMULATED   ▶ LIVE  ▸ CPU_AND_NE"
 
+    def test_a_long_item_takes_no_room_from_shorter_ones(self) -> None:
+        """A note of 40 cells does not fit beside the load: the rate and the number of samples do."""
+        loaded = replace(LIVE, header=replace(HEADER, model_note="n" * 40, load="cpu:2"))
+        text = text_of(header_line(frame_state(loaded), 100))
+        assert "482/s  n 39,914" in text
+        assert "load cpu:2" in text
+        assert "nnn" not in text
+
     @pytest.mark.parametrize("width", [20, 40, 80, 200])
     def test_simulated_data_is_marked_at_every_width(self, width: int) -> None:
         spans = header_line(frame_state(recording=RECORDING), width)

@@ -46,17 +46,24 @@ _OPENING: Line = ((" hettop", "strong"), ("  opening …", "muted"))
 
 def header_line(frame_state: FrameState, width: int) -> Line:
     """The whole header in `width` cells."""
-    items = _items(frame_state, short=width < 100)
-    while len(items) > 1 and sum(width_of(item.spans) + 2 for item in items) > width:
-        worst = max(range(len(items)), key=lambda i: (items[i].rank, i))
-        if items[worst].rank == 0:
-            break
-        del items[worst]
+    items = _fitting(_items(frame_state, short=width < 100), width)
     left = _joined([item for item in items if not item.right])
     right = _joined([item for item in items if item.right])
     gap = width - width_of(left) - width_of(right) - 1
     spans = fit((*left, (" " * max(0, gap), "text"), *right), width)
     return _banner(spans) if frame_state.halted else spans
+
+
+def _fitting(items: list[Item], width: int) -> list[Item]:
+    """Those that fit, the most important first: one that is too long takes no room from shorter ones after it."""
+    kept: set[int] = set()
+    room = width
+    for i in sorted(range(len(items)), key=lambda i: items[i].rank):
+        cells = width_of(items[i].spans) + 2
+        if items[i].rank == 0 or cells <= room:
+            kept.add(i)
+            room -= cells
+    return [item for i, item in enumerate(items) if i in kept]
 
 
 def _banner(spans: Line) -> Line:
@@ -78,11 +85,11 @@ def _items(frame_state: FrameState, *, short: bool) -> list[Item]:
         Item(0, line((" POWER: CAPTURE ", "simulated"))) if frame_state.session.power.capture else None,
         Item(0, _state(frame_state)),
         Item(3, line((clean(view.model, 20 if short else 36), "strong"))) if view.model else None,
-        Item(4, line((clean(view.model_note, 40), "muted"))) if view.model_note else None,
+        Item(5, line((clean(view.model_note, 40), "muted"))) if view.model_note else None,
         Item(1, _units(view)) if view.units and not frame_state.co_executing else None,
         Item(2, line((_position(frame_state), "strong"))),
-        Item(5, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,
-        Item(5, line((f"n {count(view.samples)}", "text"))),
+        Item(4, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,
+        Item(4, line((f"n {count(view.samples)}", "text"))),
         Item(3, line((f"dropped {count(view.dropped)}", "error"))) if view.dropped else None,
         Item(3, line((f"paced {per_second(view.rate_hz)}", "muted"))) if view.rate_hz else None,
         Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "paced", "coexec", "") else None,
