@@ -126,7 +126,13 @@ class TestHeader:
         assert "▶ REPLAY" in text_of(header_line(frame_state(replay=REPLAY), 80))
         stopped = header_line(frame_state(replay=replace(REPLAY, playing=False)), 80)
         assert (" ❚❚ REPLAY ", "badge") in stopped
-        assert "00:27.5 of 01:00.0" in text_of(stopped)
+        assert "00:27.5/01:00.0" in text_of(stopped)
+
+    def test_the_load_of_a_replay_of_four_units_fits_in_80_cells(self) -> None:
+        units = ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL")
+        loaded = replace(LIVE, header=replace(HEADER, model="", units=units, load="cpu:4", mode="interleave"))
+        text = text_of(header_line(frame_state(loaded, replay=replace(REPLAY, playing=False)), 80))
+        assert "▸ CPU / GPU / NE / ALL  00:27.5/01:00.0  load cpu:4" in text
 
     def test_a_failing_disk_is_said_at_every_width(self) -> None:
         failing = RecordingStatus(path="x", size_bytes=10, fault="No space left on device")

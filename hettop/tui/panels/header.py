@@ -137,7 +137,7 @@ def _units(view: HeaderView) -> Line:
 
 def _position(frame_state: FrameState) -> str:
     if frame_state.replay is not None:
-        return f"{clock(frame_state.replay.position_ns, 1)} of {clock(frame_state.replay.duration_ns, 1)}"
+        return f"{clock(frame_state.replay.position_ns, 1)}/{clock(frame_state.replay.duration_ns, 1)}"
     return clock(frame_state.session.header.elapsed_ns)
 
 
