@@ -32,7 +32,7 @@ def verdict_blocks(
 ) -> Iterator[Block]:
     """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method.
 
-    ranks_first: below a picture of the evidence, while a measurement goes on: what is not measured yet is no error.
+    ranks_first: below a picture of the evidence, while a measurement goes on and may still reach more units.
     """
     ranks = [*words.order_lines(verdict), *words.flip_lines(verdict)]
     if ranks_first and ranks:

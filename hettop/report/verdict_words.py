@@ -463,7 +463,7 @@ def failure_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def unmeasured_lines(verdict: Verdict) -> Iterator[str]:
-    """The units without samples under the load: no failure while a measurement goes on."""
+    """The units without samples under the load, which is not a failure while a measurement goes on."""
     timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
     missing = [clean(unit, 30) for unit in verdict.unmeasured if unit not in timed]
     if missing:
