@@ -18,9 +18,10 @@ PANELS: dict[str, str] = {
     "timeline": (
         "Latency over time, newest at the right, a lane for each unit with samples on one scale; its name and latest "
         "P90 are beside it. Every column of dots is a time slot: sparse dots reach to P50, dense ones to P90, one more "
-        f"is the slowest call; {glyphs.CLIPPED} is a spike, or a call beyond the scale. {glyphs.FENCE} is a unit's "
-        "current spike threshold, over its own samples (median + 10 MAD of the logarithm, and 1.5 x median at least); "
-        f"each call was judged by the one active when it came. {glyphs.BUDGET_LEVEL} is the budget. Loads are shaded "
+        f"is the slowest call; {glyphs.SPIKE} is a spike, {glyphs.OFF_SCALE} another call off the scale. "
+        f"{glyphs.FENCE} is a unit's current spike threshold, over its own samples (median + 10 MAD of the logarithm, "
+        "and 1.5 x median at least); each call was judged by the one active when it came. "
+        f"{glyphs.BUDGET_LEVEL} is the budget. Loads are shaded "
         f"spans on the axis, {glyphs.CONTROL} a switch, {glyphs.NOTE} your mark. + goes on to hours and the whole "
         "session; beyond 60 s, columns are cells of the history (P50 and P90 within 0.8%, maximum exact), and the "
         "other panels keep to the last 60 s."
