@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from hettop.session.session import Session, current_condition
 from hettop.session.states import drift_words, stay_words
 from hettop.session.statistics import binding_overhead_ms, energy_of
 from hettop.session.unit import Unit
+from hettop.session.views.latency import latest_unit
 from hettop.session.views.structs import ConditionRow, Percentile, UnitRow, UnitsView, ViewRequest
 from hettop.stats.histogram import bucket_high, bucket_low
 from hettop.stats.quantiles import further_samples
@@ -44,8 +46,13 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     best = min((condition.wall.moments.mean_ns or 0.0 for condition in usable), default=None)
     low, high = _violin_axis(measured)
     active = session.control.units if session.control else []
+    turns = session.control is not None and session.control.mode == "interleave"
+    running = [latest_unit(session)] if turns else active
     rows = tuple(
-        _row(session, request, chosen[name], unit=unit, active=name in active, best_mean=best, axis_ns=(low, high))
+        replace(
+            _row(session, request, chosen[name], unit=unit, active=name in active, best_mean=best, axis_ns=(low, high)),
+            runs_now=name in active and name in running,
+        )
         for name, unit in session.units.items()
     )
     absent = session.header.settings.get("absent", {}) if session.header else {}
