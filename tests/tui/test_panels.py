@@ -201,6 +201,11 @@ class TestTimeline:
 
 
 class TestUnits:
+    def test_the_title_names_the_load_of_the_samples_or_that_there_is_none(self) -> None:
+        assert "units · since the start · without load ─" in drawn(UnitsPanel, frame_state(), 90, 8)[0]
+        loaded = replace(LIVE, header=replace(HEADER, load="cpu:2"))
+        assert "units · since the start · under cpu:2 ─" in drawn(UnitsPanel, frame_state(loaded), 90, 8)[0]
+
     def test_a_row_per_unit_with_its_numbers(self) -> None:
         text = units_text(LIVE, 120, 5)
         titles = ["unit", "n", "mean", "P50", "P90", "P99", "min", "max", "std", "inf/s", "Δ", "mean", "spikes"]

@@ -64,7 +64,8 @@ class Figures(Chart):
         inside = inner_size(width, height)
         load = clean(self.frame_state.session.header.load, 24)
         heading = line(
-            (" figures", "title"), (" · since the start" + ("" if load == "none" else f" · under {load}"), "muted")
+            (" figures", "title"),
+            (" · since the start · " + ("without load" if load == "none" else f"under {load}"), "muted"),
         )
         return framed(
             heading, figures_lines(self.frame_state, *inside), (), self.frame_state, (width, height), focus=False
@@ -94,7 +95,7 @@ def _figures(row: UnitRow) -> tuple[tuple[str, str, str], ...]:
 
 def _large(row: UnitRow, width: int, viewed: str | None) -> list[Line]:
     """The name beside the figures, the name of each figure before it."""
-    marker = glyphs.ACTIVE if row.active else glyphs.VIEWED if row.unit == viewed else " "
+    marker = glyphs.ACTIVE if row.runs_now else glyphs.VIEWED if row.unit == viewed else " "
     name = f"{marker} {clean(unit_name(row.unit, short=True), _NAME_CELLS - 3)}"
     figures = [figure for i, figure in enumerate(_figures(row)) if _NAME_CELLS + (i + 1) * _FIGURE_CELLS <= width]
     shown = []
