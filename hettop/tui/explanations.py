@@ -84,12 +84,14 @@ SCREENS: dict[str, str] = {
         "candidates, as on the screen of spikes. Chunks that held several tokens have no gap."
     ),
     "spikes": (
-        "Single inferences far above the usual latency, and the events on the machine at the same time. An event is "
-        "called correlated only if it occurs at spikes significantly more often than at other moments of the same ten "
-        "seconds (a wrong result in at most 1 of 100 conditions); its name is highlighted in the list. A correlated "
-        "event is a candidate: it need not be the cause. The time resolution is 50 ms. Below the list: the calls "
-        "within a second of the spike under the cursor, the verdict on each event at it, what the event log has of "
-        "these two seconds (loads, switches, marks), and power and thermal state at that moment."
+        "Single inferences far above the usual latency, and the events on the machine at the same time. A unit's "
+        "first 64 samples under a load make its first threshold and are not judged, so the maximum in the table of "
+        "units may be one of them. An event is called correlated only if it occurs at spikes significantly more often "
+        "than at other moments of the same ten seconds (a wrong result in at most 1 of 100 conditions); its name is "
+        "highlighted in the list. A correlated event is a candidate: it need not be the cause. The time resolution is "
+        "50 ms. Below the list: the calls within a second of the spike under the cursor, the verdict on each event at "
+        "it, what the event log has of these two seconds (loads, switches, marks), and power and thermal state at "
+        "that moment."
     ),
 }
 """By the screens' names."""
