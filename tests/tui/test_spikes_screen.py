@@ -52,9 +52,7 @@ async def test_s_opens_the_screen_and_asks_for_the_list() -> None:
         await settled(pilot)
         assert feed.requests[-1].spikes
         text = screen_text(app)
-    assert (
-        "61 spikes of all units, the last 40 listed · CPU_AND_NE 61 · spike threshold 4.00 ms after 64 samples" in text
-    )
+    assert "61 spikes of all units, the last 40 listed · CPU_AND_NE 61 · spike threshold 4.00 ms · first 64" in text
     assert UNJUDGED == FIRST_FENCE_AT
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text

@@ -85,8 +85,8 @@ class SpikesScreen(PageScreen):
             (f" · {clean(view.unit or UNKNOWN, 24)}{under}", "muted"),
             (f" {count(view.n)}", "high" if view.n else "muted"),
             ("" if view.threshold_ms is None else f" · spike threshold {milliseconds(view.threshold_ms)} ms", "muted"),
-            ("" if view.threshold_ms is None else f" after {UNJUDGED} samples", "muted"),
             (clean(filter_note(self.filter, len(self._rows), len(view.rows))), "warning"),
+            ("" if view.threshold_ms is None else f" · first {UNJUDGED} samples not judged", "muted"),
         )
 
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
