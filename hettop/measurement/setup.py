@@ -15,12 +15,13 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.compute_units import ALIASES, ALL_UNITS, is_provider_unit
+from hettop.compute_units import ALIASES, ALL_UNITS, CORE_ML_COUNTERPARTS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
+from hettop.models.core_ai import is_core_ai
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
@@ -38,6 +39,8 @@ from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit,
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
+from hettop.sources.engine.job import INPUT_SETS
+from hettop.sources.engine.names import BACKENDS, CORE_AI
 from hettop.sources.engine.providers.known import provider_of
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
@@ -52,11 +55,19 @@ PASSED_OVER = "ONNX Runtime runs this model instead of Core ML"
 
 @dataclass(frozen=True, slots=True)
 class RowVariant:
-    """Another way of running a unit, measured beside it. `words` say what; `job` what is different in its jobs."""
+    """Another way of running a unit, measured beside it. `words` say what; `job` what is different in its jobs.
+
+    units: by unit, the one that its job names instead, for a backend with units of its own.
+    """
 
     words: str
     job: Mapping[str, Any]
     model: ResolvedModel | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def job_of(self, unit: str) -> Mapping[str, Any]:
+        """What is different in the jobs of this unit's row."""
+        return {**self.job, "unit": self.units[unit]} if unit in self.units else self.job
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     if options.strict and backend != DEFAULT_BACKEND:
         hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
         raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
+    _check_format(options.model, backend)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
@@ -129,6 +141,17 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
             *_thread_warnings(rows, cores),
         ),
     )
+
+
+def _check_format(model: str, backend: str) -> None:
+    """Core AI has a format of its own. A simulation loads no model, and a class of another package knows best."""
+    asset, name = is_core_ai(Path(model)), clean(Path(model).name)
+    if backend == CORE_AI and not asset:
+        raise HettopError(
+            "format", f"{name} is not an .aimodel, which alone Core AI loads", "convert it with Apple's coreai-torch"
+        )
+    if asset and backend in BACKENDS and backend != CORE_AI and not BACKENDS[backend].simulated:
+        raise HettopError("format", f"{name} is a Core AI asset, which {backend} cannot load", f"--backend {CORE_AI}")
 
 
 def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[str]:
@@ -163,6 +186,8 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
 def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
     path = Path(model)
+    if is_core_ai(path):
+        return CORE_AI, None
     if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
@@ -259,14 +284,16 @@ def with_closed_loop(setup: Setup) -> Setup:
     return _with(setup, CLOSED, RowVariant(CLOSED_WORDS, {"rate_hz": None}))
 
 
-def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
+def with_other_model(setup: Setup, other: Setup, name: str, units: Mapping[str, str] | None = None) -> Setup:
     """Each unit with the first model and, beside it, with the other one, which was prepared for the same units.
+
+    units: where the other one has units of another backend, the one for each unit; outputs are then compared, too.
 
     Raises HettopError (`usage`) where one of the two would be simulated: such a difference means nothing.
     """
     if setup.simulated != other.simulated:
         raise HettopError("usage", "cannot compare a simulated model with a real one", "use one --backend for both")
-    job = {
+    job: dict[str, Any] = {
         "model": other.model.source,
         "sha256": other.model.file_sha256,
         "backend": other.backend,
@@ -274,13 +301,39 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
         "hints": dict(other.hints),
     }
     setup = replace(setup, warnings=tuple(dict.fromkeys((*setup.warnings, *other.warnings))))
-    return _with(setup, OTHER, RowVariant(f"the same with {clean(name, 100)}", job, other.model))
+    words = f"the same with {clean(name, 100)}"
+    if units:
+        job |= {"input_sets": INPUT_SETS}
+        words += f" by {other.backend}: {', '.join(f'{mine} as {its}' for mine, its in units.items())}"
+    return _with(setup, OTHER, RowVariant(words, job, other.model, units or {}))
 
 
-def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: int) -> Setup:
-    """The same for a model as the user named it. Raises HettopError as `prepare` does."""
-    other = prepare(replace(options, model=against), setup.units, cores)
-    return with_other_model(setup, other, other.model.name)
+def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: int, make: Make = create) -> Setup:
+    """The same for a model as the user named it; a Core AI asset and another format on units that correspond.
+
+    Raises HettopError as `prepare` does.
+    """
+    if is_core_ai(Path(against)) == (setup.backend == CORE_AI) or setup.simulated:
+        other = prepare(replace(options, model=against), setup.units, cores, make)
+        return with_other_model(setup, other, other.model.name)
+    other = prepare(replace(options, model=against, backend=None), None, cores, make)
+    units = {unit: _counterpart(unit, other) for unit in setup.units}
+    return with_other_model(setup, other, other.model.name, units)
+
+
+def _counterpart(unit: str, other: Setup) -> str:
+    """The unit of `other` for this one of Core AI, or the other way round. Raises HettopError: `unsupported-unit`.
+
+    Without Core ML there is no ALL: what Core AI's default unit runs on the CPU is held against CPU_ONLY.
+    """
+    pairs = CORE_ML_COUNTERPARTS if unit in CORE_ML_COUNTERPARTS else {b: a for a, b in CORE_ML_COUNTERPARTS.items()}
+    found = pairs.get(unit, "")
+    if found == "ALL" and found not in other.available:
+        found = "CPU_ONLY"
+    if found not in other.available:
+        why = other.absent.get(found, f"{other.backend} has no unit for it")
+        raise HettopError("unsupported-unit", f"cannot compare {unit} with {other.model.name}: {why}", "name --units")
+    return found
 
 
 def _with(setup: Setup, name: str, variant: RowVariant) -> Setup:

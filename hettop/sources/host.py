@@ -23,7 +23,7 @@ from hettop.units import BYTES_PER_MB
 from hettop.version import __version__
 
 INTERVAL_NS = 5 * 10**9  # slow enough to cost neither cycles nor bytes, fast enough to explain a minute of samples
-FRAMEWORKS = ("onnxruntime", "coremltools", "numpy")
+FRAMEWORKS = ("onnxruntime", "coremltools", "coreai-core", "numpy")
 
 
 Run = Callable[[Sequence[str]], str]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hettop.compute_units import is_reference_unit
 from hettop.events import OutputDifference, Outputs, Plan
 from hettop.format import UNKNOWN, milliseconds, significant
 from hettop.session.beside import sentence
@@ -182,7 +183,6 @@ def density(condition: Condition | None, low: float, high: float, columns: int) 
 
 
 SAME_TOP1 = 1.0
-REFERENCE = "CPU_ONLY"
 _SECONDS_FROM_MS = 10_000
 CLEAR_DIFFERENCE = 0.05
 """Relative to the reference's largest value. FP16 changes values by thousandths; this has another cause."""
@@ -219,7 +219,7 @@ def is_usable(unit: Unit) -> bool:
 
 def tells_right_from_wrong(reference: str) -> bool:
     """Whether this unit's outputs count as correct: the CPU computes in the model's own precision."""
-    return reference.partition("@")[0] == REFERENCE
+    return is_reference_unit(reference)
 
 
 def disagree(outputs: Outputs | None) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hettop.compute_units import is_reference_unit
 from hettop.errors import HettopError
 from hettop.events import Failure, Outputs
 from hettop.measurement.options import ModelOptions
@@ -31,9 +32,8 @@ from hettop.models.resolve import TRANSLATED, ResolvedModel, core_ml_file, is_co
 from hettop.models.translated import translated_file
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
-from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.outputs import REFERENCE, compare
+from hettop.sources.engine.outputs import compare
 from hettop.text import clean
 
 WORKER = module_command("hettop.studies.variants.worker")
@@ -122,7 +122,7 @@ def compared(trials: Sequence[tuple[Variant, Trial]]) -> dict[tuple[str, str], O
 
 def _reference(trials: Sequence[tuple[Variant, Trial]]) -> Trial | None:
     known = [trial for variant, trial in trials if variant.reference and trial.answers is not None]
-    on_cpu = [trial for trial in known if split_unit(trial.unit)[0] == REFERENCE]
+    on_cpu = [trial for trial in known if is_reference_unit(trial.unit)]
     return next(iter(on_cpu or known), None)
 
 
