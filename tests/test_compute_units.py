@@ -84,7 +84,7 @@ def test_units_of_core_ai_are_written_in_any_case(text: str) -> None:
 
 
 def test_what_core_ai_prefers_excludes_no_device() -> None:
-    used = {unit: {each for each in ("ane", "gpu") if uses(each, unit)} for unit in CORE_AI_UNITS}  # type: ignore[arg-type]
+    used = {unit: {each for each in ("ane", "gpu") if uses(each, unit)} for unit in CORE_AI_UNITS}
     assert used.pop("COREAI:cpu_only") == set()
     assert all(each == {"ane", "gpu"} for each in used.values())
     assert [wanted_device(unit) for unit in CORE_AI_UNITS] == ["Neural Engine", None, "GPU", "Neural Engine"]

@@ -152,8 +152,10 @@ def _units(
     is_mac: bool,
 ) -> list[Finding]:
     """A line for each reason of the backend, so that units with one reason share a line."""
-    framework = BACKENDS[name].framework
+    framework, extra = BACKENDS[name].framework, BACKENDS[name].extra
     if framework is not None and not has_module(framework):
+        if extra is not None:
+            return [Finding(name, None, "not installed; optional", f"pip install 'hettop[{extra}]'")]
         return [Finding(name, False, "not installed", f"pip install {framework}")]
     reasons: dict[str | None, list[str]] = {}
     backend = create(name, RealClock())

@@ -14,6 +14,7 @@ from hettop.errors import HettopError
 from hettop.text import clean
 
 SUFFIX = ".aimodel"
+INSTALL = "pip install 'hettop[coreai]'"
 PROGRAM, HASH, METADATA = "main.mlirb", "main.hash", "metadata.json"
 LARGEST_METADATA = 1 << 20
 

@@ -30,6 +30,7 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.system_caches import Folders
 from hettop.processes.scratch import scratch_folder
+from hettop.sources.engine.names import BACKENDS
 from hettop.sources.engine.providers.known import PROVIDERS, Hardware
 from hettop.sources.engine.providers.probe import Device, Found
 from hettop.sources.power.source import this_machine
@@ -134,6 +135,12 @@ def test_what_is_not_installed_is_named_with_the_command_that_repairs_it(tmp_pat
     assert {finding.fix for finding in missing} >= {"pip install 'hettop[zst]'", "pip install 'hettop[images]'"}
 
 
+def test_core_ai_is_optional_and_its_units_are_listed_where_it_is(tmp_path: Path) -> None:
+    without = Finding("coreai", None, "not installed; optional", "pip install 'hettop[coreai]'")
+    assert without in looked(tmp_path, modules=False).groups["units"]
+    assert without not in looked(tmp_path).groups["units"]
+
+
 def test_zeus_is_missed_on_a_mac_only(tmp_path: Path) -> None:
     for system, missed in (("darwin", True), ("linux", False)):
         fixes = {part.fix for part in looked(tmp_path, modules=False, system=system).groups["optional parts"]}
@@ -144,6 +151,7 @@ def test_each_extra_of_the_package_that_users_may_want_is_looked_for() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = set(project["optional-dependencies"]) - {"test", "dev"}
     fixes = {fix for _, fix in OPTIONAL.values()} | {each.install for each in PROVIDERS if each.extra}
+    fixes |= {f"pip install 'hettop[{each.extra}]'" for each in BACKENDS.values() if each.extra}
     assert fixes == {f"pip install 'hettop[{extra}]'" for extra in extras}
 
 

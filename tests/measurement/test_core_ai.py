@@ -104,5 +104,5 @@ def test_without_core_ml_the_cpu_stands_beside_the_default(asset: str, tmp_path:
     other = relu(tmp_path / "relu.onnx")
     found = against(linux, asset, ("all",), other)
     assert set(found.variants["b"].units.values()) == {"CPU_ONLY"}
-    with pytest.raises(HettopError, match="cannot compare CPU_ONLY@2 with m.aimodel: coreai has no unit for it"):
+    with pytest.raises(HettopError, match=r"cannot compare CPU_ONLY@2 with m\.aimodel: coreai has no unit for it"):
         against(linux, other, ("CPU_ONLY@2",), asset)

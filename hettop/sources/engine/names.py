@@ -11,7 +11,7 @@ class BackendEntry:
 
     plans: the function that reads where its framework would run what; devices: the one that lists its devices. None
         where the framework does not report. framework: the module that it takes for granted until it loads a model.
-    extra: the optional part of hettop that installs its framework.
+    extra: the optional part of hettop that installs the framework.
     """
 
     place: str
@@ -32,7 +32,9 @@ BACKENDS = {
         plans="hettop.sources.engine.coreml.framework:read_plan",
         devices="hettop.sources.engine.coreml.framework:devices_here",
     ),
-    CORE_AI: BackendEntry("hettop.sources.engine.backends.coreai:CoreAiBackend", "for .aimodel files", extra="coreai"),
+    CORE_AI: BackendEntry(
+        "hettop.sources.engine.backends.coreai:CoreAiBackend", "for .aimodel files", framework="coreai", extra="coreai"
+    ),
     "onnxruntime": BackendEntry(
         "hettop.sources.engine.backends.onnxruntime:OnnxRuntimeBackend", framework="onnxruntime"
     ),

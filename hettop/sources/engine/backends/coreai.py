@@ -24,7 +24,7 @@ import numpy as np
 
 from hettop.compute_units import CORE_AI_UNITS, wanted_device
 from hettop.errors import HettopError
-from hettop.models.core_ai import check_asset, is_core_ai, read_metadata
+from hettop.models.core_ai import INSTALL, check_asset, is_core_ai, read_metadata
 from hettop.models.inputs import make_inputs
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.processes.framework_errors import reason
@@ -34,7 +34,6 @@ from hettop.sources.engine.coreml.availability import Host, this_host
 from hettop.text import clean
 
 PACKAGE = "coreai-core"
-INSTALL = "pip install 'hettop[coreai]'"
 NOT_INSTALLED = f"Core AI needs {PACKAGE}: {INSTALL}"
 NEEDS_SYSTEM = "needs Core AI of macOS 27; the runtime in coreai-core has no units"
 SYSTEM_MACOS = (27,)
@@ -254,9 +253,20 @@ class CoreAiBackend:
                 clean(f"its inputs are {takes}; set them with --shape or --input"),
             ) from error
 
+    @property
+    def has_state(self) -> bool:
+        """Whether the loaded function keeps a state."""
+        return bool(self._states)
+
+    def profiler(self, feed: Feed) -> Profiler:
+        """Calls of the loaded function under Core AI's own profiler, each with the inputs of `feed`."""
+        if self._core_ai is None or self._loop is None or not isinstance(feed, CoreAiFeed):
+            raise HettopError("predict", "no model is loaded")
+        return Profiler(self._core_ai.runtime, self._model, self._function.desc.name, self._loop, feed.native)
+
     async def _call(self, native: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
         start = self.clock.now()
-        found = await self._function(native, self._states)
+        found = await self._function(dict(native), self._states)
         return found, max(1, self.clock.now() - start)
 
     def renew_state(self) -> None:
@@ -300,6 +310,51 @@ class CoreAiFeed(Feed):
     def __init__(self, feed: Mapping[str, Any]) -> None:
         super().__init__(feed)
         self.native = {}
+
+
+@dataclass(frozen=True, slots=True)
+class RanOp:
+    """An operation that ran once in a call. number: Core AI's own, the same in each call."""
+
+    number: int
+    op: str
+    ns: int
+
+
+OPERATION = "call."
+"""How the names of events begin that are an operation's."""
+
+
+class Profiler:
+    """Times of operations, by the callbacks of a second instance of the function that is profiled."""
+
+    def __init__(self, runtime: Any, model: Any, name: str, loop: EventLoop, native: Mapping[str, Any]) -> None:
+        self._begun: list[tuple[str, int, int]] = []
+        self._ran: list[RanOp] = []
+        self._loop, self._native = loop, native
+        observer = runtime.Profiler(on_log_event_begin=self._begin, on_log_event_end=self._end)
+        self._function = model.load_function(name, profiler=observer)
+
+    def _begin(self, event: Any) -> int:
+        self._begun.append((event.event_id, event.compile_ids.id, event.timestamp))
+        return len(self._begun) - 1
+
+    def _end(self, event: Any, index: int) -> None:
+        name, number, start = self._begun[index]
+        if event.phase == "inference" and name.startswith(OPERATION):
+            self._ran.append(RanOp(number, name.removeprefix(OPERATION), event.timestamp - start))
+
+    def call(self) -> list[RanOp]:
+        """One call; its operations in the order in which they ended. Raises HettopError: `predict`."""
+        self._begun, self._ran = [], []
+        try:
+            self._loop.run(self._run())
+        except Exception as error:
+            raise HettopError("predict", f"Core AI cannot profile the model: {reason(error)}") from error
+        return self._ran
+
+    async def _run(self) -> None:
+        await self._function(dict(self._native))
 
 
 class EventLoop:
