@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hettop.compute_units import reference_unit
-from hettop.events import NO_LOAD
+from hettop.events import NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import (
@@ -236,6 +236,8 @@ def _outputs(row: Statistics) -> str:
     if row.output_top1 is not None and row.output_top1 < 1:
         within = "" if row.output_top5 is None else f", within the top 5 in {percent(row.output_top5)}"
         return f"different top-1 than {reference}: equal in {percent(row.output_top1)} of rows{within}"
+    if split_row(row.unit)[1] is not None and row.output_difference is not None:  # another conversion of the model
+        return f"outputs differ from {reference} by at most {significant(row.output_difference)}"
     return ""
 
 

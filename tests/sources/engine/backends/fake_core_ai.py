@@ -34,6 +34,7 @@ class FakeCoreAi:
     """`system`: whether the system's Core AI is there; `inputs`, `states`: of the function, by name.
 
     specialise, open: called where the real one works, as to let time pass or to fail.
+    operations: what each call reports to a profiler: (event, phase, number, ns).
     wrong: what is added to each result on every unit but cpu_only, as half precision was seen to go wrong.
     """
 
@@ -43,6 +44,7 @@ class FakeCoreAi:
     functions: tuple[str, ...] = ("main",)
     specialise: Callable[[], None] = lambda: None
     open: Callable[[], None] = lambda: None
+    operations: tuple[tuple[str, str, int, int], ...] = ()
     wrong: float = 0.0
     asked: list[Any] = field(default_factory=list)
     copies: list[Path] = field(default_factory=list)
@@ -56,7 +58,9 @@ class FakeCoreAi:
             from_preferred_compute_unit_kind=lambda kind: f"prefers {kind}",
         )
         kinds = SimpleNamespace(gpu=lambda: "gpu", neural_engine=lambda: "neural_engine")
-        runtime = SimpleNamespace(SpecializationOptions=options, ComputeUnitKind=kinds, NDArray=Array)
+        runtime = SimpleNamespace(
+            SpecializationOptions=options, ComputeUnitKind=kinds, NDArray=Array, Profiler=SimpleNamespace
+        )
         return CoreAi(runtime, SimpleNamespace(AIModelAsset=SimpleNamespace(load=lambda path: _Asset(self))))
 
 
@@ -86,14 +90,15 @@ class _Model:
     def __init__(self, fake: FakeCoreAi, options: Any) -> None:
         self.fake, self.options, self.function_names = fake, options, list(fake.functions)
 
-    def load_function(self, name: str) -> _Function:
-        return _Function(self.fake, self.options)
+    def load_function(self, name: str, profiler: Any = None) -> _Function:
+        return _Function(self.fake, self.options, profiler)
 
 
 class _Function:
-    def __init__(self, fake: FakeCoreAi, options: Any) -> None:
-        self.fake, self.options = fake, options
+    def __init__(self, fake: FakeCoreAi, options: Any, profiler: Any) -> None:
+        self.fake, self.options, self.profiler = fake, options, profiler
         self.desc = SimpleNamespace(
+            name=fake.functions[0],
             input_names=list(fake.inputs),
             output_names=["y"],
             state_names=list(fake.states),
@@ -102,8 +107,17 @@ class _Function:
             state_descriptor=fake.states.__getitem__,
         )
 
-    async def __call__(self, inputs: dict[str, Array], state: dict[str, Array]) -> dict[str, Array]:
+    def _report(self, event: str, phase: str, number: int, ns: int) -> None:
+        ids = SimpleNamespace(id=number)
+        begun = SimpleNamespace(event_id=event, phase=phase, compile_ids=ids, timestamp=1000)
+        ended = SimpleNamespace(event_id=event, phase=phase, compile_ids=ids, timestamp=1000 + ns)
+        self.profiler.on_log_event_end(ended, self.profiler.on_log_event_begin(begun))
+
+    async def __call__(self, inputs: dict[str, Array], state: dict[str, Array] | None = None) -> dict[str, Array]:
         self.fake.calls += 1
+        state = state or {}
+        for operation in self.fake.operations if self.profiler else ():
+            self._report(*operation)
         for array in state.values():
             array.data += 1
         total = sum((array.data.sum() for array in state.values()), np.float32(0))
