@@ -241,7 +241,7 @@ def unit_details(
     frames: Frames | None = None,
 ) -> tuple[str, ...]:
     """The details of a unit, a line each."""
-    shown = evidence_of(unit.plan, condition, energy, baseline_mw)
+    shown = evidence_of(unit.plan, condition, energy, baseline_mw, unit.name)
     lines = (
         _ledger(unit),
         _overhead(condition),
