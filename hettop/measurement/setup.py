@@ -47,6 +47,7 @@ from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
 
 DEFAULT_BACKEND = "onnxruntime"
+WITHOUT_HINTS = {DEFAULT_BACKEND: "ONNX Runtime", CORE_AI: "Core AI"}
 MOST_THREADS = 1024
 PER_CORE = ("cpu", "memory")
 """Loads whose workers each occupy a core."""
@@ -105,10 +106,9 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     """
     _check_encoding(options)
     backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
-    if options.hints and backend == DEFAULT_BACKEND:
-        raise HettopError(
-            "usage", "--hint has no effect with ONNX Runtime", "leave out --hint, or add --backend coreml"
-        )
+    if options.hints and backend in WITHOUT_HINTS:
+        hint = "leave out --hint, or add --backend coreml"
+        raise HettopError("usage", f"--hint has no effect with {WITHOUT_HINTS[backend]}", hint)
     if options.strict and backend != DEFAULT_BACKEND:
         hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
         raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
@@ -151,7 +151,8 @@ def _check_format(model: str, backend: str) -> None:
             "format", f"{name} is not an .aimodel, which alone Core AI loads", "convert it with Apple's coreai-torch"
         )
     if asset and backend in BACKENDS and backend != CORE_AI and not BACKENDS[backend].simulated:
-        raise HettopError("format", f"{name} is a Core AI asset, which {backend} cannot load", f"--backend {CORE_AI}")
+        hint = "leave out --backend; plans, rooflines and variants need an ONNX or Core ML model"
+        raise HettopError("format", f"{name} is a Core AI asset, which {backend} cannot load", hint)
 
 
 def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[str]:

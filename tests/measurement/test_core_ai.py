@@ -9,10 +9,13 @@ import pytest
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import Make, Setup, prepare, prepare_against
+from hettop.models.cache import ModelCache
 from hettop.sources.engine.backend import Backend, Clock
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.coreai import CoreAiBackend
 from hettop.sources.engine.backends.coreml import CoreMLBackend
+from hettop.studies.variants.setup import make_variants
+from tests.cli.running import assert_refused, hettop
 from tests.sources.engine.backends.aimodels import files
 from tests.sources.engine.backends.onnx_files import relu
 from tests.sources.engine.backends.test_coreai import LINUX, MAC_27
@@ -74,6 +77,17 @@ def test_units_of_core_ai_are_needed_for_its_assets(asset: str) -> None:
     assert "COREAI:cpu_only" in caught.value.hint
     with pytest.raises(HettopError, match="cannot set threads"):
         prepare(ModelOptions(model=asset), ("COREAI:cpu_only@2",), 2, linux)
+
+
+def test_what_would_have_no_effect_or_no_meaning_is_refused(asset: str, tmp_path: Path) -> None:
+    with pytest.raises(HettopError, match="no effect with Core AI"):
+        prepare(ModelOptions(model=asset, hints=("a=b",)), None, 2, linux)
+    with pytest.raises(HettopError, match="does not report which device"):
+        prepare(ModelOptions(model=asset, strict=True), None, 2, linux)
+    cache = ModelCache(tmp_path / "cache", tmp_path / "other")
+    with pytest.raises(HettopError, match="variants are made from ONNX and Core ML models"):
+        make_variants(ModelOptions(model=asset), ("all",), 2, ("fp16",), cache, write=lambda _: None, make=linux)
+    assert_refused(hettop("roofline", asset), "rooflines need MACs")
 
 
 def against(make: Make, model: str, units: tuple[str, ...] | None, other: str) -> Setup:

@@ -33,6 +33,7 @@ from hettop.models.translated import translated_file
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
 from hettop.sources.engine.backends import create
+from hettop.sources.engine.names import CORE_AI
 from hettop.sources.engine.outputs import compare
 from hettop.text import clean
 
@@ -80,6 +81,9 @@ def make_variants(
     setup = prepare(options, units, cores, make)
     if setup.simulated:
         raise HettopError("usage", "the simulated machine has only one precision")
+    if setup.backend == CORE_AI:
+        hint = "convert the original model once per precision with coreai-torch, and use --against"
+        raise HettopError("format", "variants are made from ONNX and Core ML models", hint)
     known = CORE_ML_PRECISIONS if setup.backend == "coreml" else ONNX_PRECISIONS
     for precision in precisions:
         if precision not in known:
