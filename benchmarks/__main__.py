@@ -36,6 +36,7 @@ NAMES = (
     "remote",
     "observer",
     "truth",
+    "core_ai",
 )
 LIBRARIES = ("textual", "numpy", "msgspec", "onnxruntime", "zstandard")
 

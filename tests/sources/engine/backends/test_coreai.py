@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -307,6 +308,23 @@ os._exit(0)
         tmp_path,
     )
     assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["alive"]), done.stderr
+
+
+@needs_wheel
+def test_a_process_that_has_loaded_core_ai_can_measure_with_another_whose_output_stays_clean(tmp_path: Path) -> None:
+    done = run(
+        LOAD
+        + """
+import subprocess
+command = [sys.executable, "-m", "hettop", "bench", sys.argv[1], "--runs", "5", "--power", "none", "--json"]
+print(subprocess.run(command, capture_output=True, check=True, text=True).stdout, flush=True)
+os._exit(0)
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout[done.stdout.index("{") :])  # Core AI itself prints lines before it
+    assert {row["unit"]: row["n"] for row in document["conditions"]} == {"COREAI:default": 5, "COREAI:cpu_only": 5}
 
 
 @needs_wheel
