@@ -288,7 +288,7 @@ def with_closed_loop(setup: Setup) -> Setup:
 def with_other_model(setup: Setup, other: Setup, name: str, units: Mapping[str, str] | None = None) -> Setup:
     """Each unit with the first model and, beside it, with the other one, which was prepared for the same units.
 
-    units: where the other one has units of another backend, the one for each unit; outputs are then compared, too.
+    units: the other one's unit for each, which may be of another backend; outputs are then compared, too.
 
     Raises HettopError (`usage`) where one of the two would be simulated: such a difference means nothing.
     """
@@ -305,7 +305,8 @@ def with_other_model(setup: Setup, other: Setup, name: str, units: Mapping[str, 
     words = f"the same with {clean(name, 100)}"
     if units:
         job |= {"input_sets": INPUT_SETS}
-        words += f" by {other.backend}: {', '.join(f'{mine} as {its}' for mine, its in units.items())}"
+        pairs = [f"{mine} as {its}" for mine, its in units.items() if mine != its]
+        words += f" by {other.backend}: {', '.join(pairs)}" if pairs else ""
     return _with(setup, OTHER, RowVariant(words, job, other.model, units or {}))
 
 
@@ -316,7 +317,8 @@ def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: in
     """
     if is_core_ai(Path(against)) == (setup.backend == CORE_AI) or setup.simulated:
         other = prepare(replace(options, model=against), setup.units, cores, make)
-        return with_other_model(setup, other, other.model.name)
+        same = {unit: unit for unit in setup.units} if setup.backend == CORE_AI else None
+        return with_other_model(setup, other, other.model.name, same)
     other = prepare(replace(options, model=against, backend=None), None, cores, make)
     units = {unit: _counterpart(unit, other) for unit in setup.units}
     return with_other_model(setup, other, other.model.name, units)

@@ -237,7 +237,7 @@ def _outputs(row: Statistics) -> str:
         within = "" if row.output_top5 is None else f", within the top 5 in {percent(row.output_top5)}"
         return f"different top-1 than {reference}: equal in {percent(row.output_top1)} of rows{within}"
     if split_row(row.unit)[1] is not None and row.output_difference is not None:  # another conversion of the model
-        return f"outputs differ from {reference} by at most {significant(row.output_difference)}"
+        return f"outputs differ from {reference} by at most {row.output_difference:.2g}"
     return ""
 
 

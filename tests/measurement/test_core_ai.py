@@ -114,6 +114,14 @@ def test_and_the_other_way_round(asset: str) -> None:
     assert dict(found.variants["b"].units) == {"CPU_AND_NE": "COREAI:prefers_ne"}
 
 
+def test_outputs_of_two_assets_are_compared_on_the_same_unit(asset: str, tmp_path: Path) -> None:
+    other = files(tmp_path / "half.aimodel")
+    variant = against(linux, asset, ("all",), other).variants["b"]
+    assert variant.words == "the same with half.aimodel"
+    job = variant.job_of("COREAI:default")
+    assert (job["unit"], job["backend"], job["input_sets"] > 0) == ("COREAI:default", "coreai", True)
+
+
 def test_without_core_ml_the_cpu_stands_beside_the_default(asset: str, tmp_path: Path) -> None:
     other = relu(tmp_path / "relu.onnx")
     found = against(linux, asset, ("all",), other)

@@ -180,5 +180,5 @@ def test_another_conversion_is_named_with_the_difference_of_its_outputs() -> Non
     )
     rows = [window([2 * MS] * 100, unit=unit) for unit in ("COREAI:default", "COREAI:default~b")]
     table = session_table(session_of(*rows, outputs), 200)
-    assert "COREAI:default~b: outputs differ from COREAI:default by at most 0.000123" in table
+    assert "COREAI:default~b: outputs differ from COREAI:default by at most 0.00012" in table
     assert "outputs of COREAI:default were not compared with COREAI:cpu_only" in table

@@ -18,6 +18,7 @@ from tests.sources.engine.backends.test_coreai import new_backend
 
 OPERATIONS = (
     ("Function Load", "load", 1, 900),
+    ("call.Context.alloc", "load", 2, 900),
     ("call.NDArray.alloc_view", "inference", 3, 1_000_000),
     ("call.coreai.conv2d", "inference", 4, 3_000_000),
     ("Function Execute", "inference", 5, 9_000_000),
