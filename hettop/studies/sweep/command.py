@@ -36,7 +36,6 @@ from hettop.report.document import session_document
 from hettop.report.page import Items
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
-from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import unavailable
 from hettop.studies.output import StudyOutput
@@ -51,9 +50,9 @@ from hettop.studies.rounds import (
 )
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
-from hettop.studies.sweep.measure import Point, core_ml_compilations, loads_result, make_points, points_result
+from hettop.studies.sweep.measure import Point, core_ml_compilations, make_points, points_result
 from hettop.studies.sweep.options import DEFAULT_LOADS, DEFAULT_REST_NS, DEFAULT_RUNS
-from hettop.studies.sweep.page import headline_blocks
+from hettop.studies.sweep.page import headline_blocks, sensitivity_blocks
 from hettop.studies.sweep.result import SweepResult
 
 MOST_LOADS = 64
@@ -114,7 +113,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -> int:
     def known() -> dict[str, Any]:
-        return _loads_document(sweep, [])
+        return _loads_document(sweep, sweep.result(certain=False), [])
 
     print_header_warnings(sweep.session)
     progress = ProgressStream(output.progress, known, partial_every_ns=0)
@@ -127,9 +126,14 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     with stop_signals_ignored():
         notes = [INTERRUPTED] if outcome.interrupted else []
         session = sweep.session
-        result = loads_result(statistics(session), sweep.failed_loads)
-        page = [*headline_blocks(result), *conditions_blocks(session, sweep.failed_loads), Items(notes)]
-        output.finish(result, lambda: _loads_document(sweep, notes), " · ".join(provenance(session)), page)
+        result = sweep.result()
+        page = [
+            *headline_blocks(result),
+            *sensitivity_blocks(result),
+            *conditions_blocks(session, sweep.failed_loads),
+            Items(notes),
+        ]
+        output.finish(result, lambda: _loads_document(sweep, result, notes), " · ".join(provenance(session)), page)
         sys.stdout.flush()
         if outcome.closed is not None:
             print_recorded(outcome.closed)
@@ -145,10 +149,9 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     return EXIT_FAILED
 
 
-def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
-    """Statistics, the matrix, how wrong estimates are, loads that could not be had, and the points."""
+def _loads_document(sweep: Sweep, result: SweepResult, notes: list[str]) -> dict[str, Any]:
+    """Statistics, the matrix, how wrong estimates are, loads that could not be had, and the result."""
     session = sweep.session
-    result = loads_result(statistics(session), sweep.failed_loads)
     return {
         **session_document(session, name="sweep"),
         **conditions_document(session),

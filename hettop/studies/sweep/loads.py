@@ -21,6 +21,8 @@ from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, condition_of
 from hettop.studies.output import study_event
 from hettop.studies.sweep.measure import loads_result
+from hettop.studies.sweep.result import SweepResult
+from hettop.studies.sweep.sensitivity import sensitivities
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,14 @@ class Sweep:
         """End it, with what was found, all samples in, as the last word of its stream."""
         return self._measurement.close(why, lambda: self._study("done" if self.finished else "ended"))
 
+    def result(self, *, certain: bool = True) -> SweepResult:
+        """What was found by now. certain: with the intervals of ratios, which take long to work out."""
+        sensitivity = sensitivities(self.session, certain=certain)
+        return loads_result(statistics(self.session), self.failed_loads, sensitivity)
+
     def _study(self, state: str) -> Study:
         t = self._measurement.now_ns
-        found = loads_result(statistics(self.session), self.failed_loads)
-        return study_event("sweep", found, ("sweep", *self._arguments), state=state, t=t, elapsed_ns=t)
+        return study_event("sweep", self.result(), ("sweep", *self._arguments), state=state, t=t, elapsed_ns=t)
 
     def _begin_load(self) -> None:
         parts = self._options.loads[self._index]

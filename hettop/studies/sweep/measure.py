@@ -27,7 +27,7 @@ from hettop.sources.engine.backends.onnxruntime import UNIT as CPU_UNIT
 from hettop.sources.engine.batching import Scale, scaled, usual_batch
 from hettop.stats.resampling import SEED
 from hettop.studies.sweep.curves import Curve, PointResult, curves
-from hettop.studies.sweep.result import BATCH, Fit, SweepBudget, SweepCurve, SweepPoint, SweepResult
+from hettop.studies.sweep.result import BATCH, Fit, Sensitivity, SweepBudget, SweepCurve, SweepPoint, SweepResult
 from hettop.text import clean
 
 WORST = 0.1
@@ -50,7 +50,9 @@ def points_result(
     )
 
 
-def loads_result(rows: Iterable[Statistics], failed_loads: Mapping[str, str]) -> SweepResult:
+def loads_result(
+    rows: Iterable[Statistics], failed_loads: Mapping[str, str], sensitivity: Sequence[Sensitivity] = ()
+) -> SweepResult:
     """Units under loads: a point for each unit and load, of thermal states that with most samples.
 
     A call is an item here. `failed_loads`: why a load could not be had.
@@ -64,7 +66,11 @@ def loads_result(rows: Iterable[Statistics], failed_loads: Mapping[str, str]) ->
         SweepPoint(row.unit, 1, load=row.load, items_per_s=row.throughput_per_s, **_times(row))  # type: ignore[arg-type]
         for row in best.values()
     ]
-    return SweepResult(points=points, notes=[f"load {load}: {why}" for load, why in failed_loads.items()])
+    return SweepResult(
+        points=points,
+        sensitivity=list(sensitivity),
+        notes=[f"load {load}: {why}" for load, why in failed_loads.items()],
+    )
 
 
 def _times(row: Statistics) -> dict[str, object]:
