@@ -50,6 +50,14 @@ NO_INTERVAL = (
 )
 
 
+USAGE_HEADING = ("units", "load", "CPU use", "frames missed", "of", "share")
+USAGE = (
+    "CPU use of the whole machine (units, load and whatever else ran) and frames of a 60 Hz screen that were missed, "
+    "while the units ran."
+)
+IN_TURNS = "units that took turns share their figures; --alone runs one after another"
+
+
 def blocks(found: SweepResult) -> Iterator[Block]:
     """Headline, figures, tables, notes."""
     if under_loads(found):
@@ -77,7 +85,7 @@ def headline_blocks(found: SweepResult) -> Iterator[Block]:
 
 def _loads(found: SweepResult) -> Iterator[Block]:
     yield from headline_blocks(found)
-    yield from sensitivity_blocks(found)
+    yield from contention_blocks(found)
     rows = [
         (
             point.unit,
@@ -94,7 +102,13 @@ def _loads(found: SweepResult) -> Iterator[Block]:
     yield Table(LOADS_HEADING, rows, ("unit", "load", ""))
 
 
-def sensitivity_blocks(found: SweepResult) -> Iterator[Block]:
+def contention_blocks(found: SweepResult) -> Iterator[Block]:
+    """What loads do to units, and what units and loads do to the rest of the machine."""
+    yield from _sensitivity(found)
+    yield from _usage(found)
+
+
+def _sensitivity(found: SweepResult) -> Iterator[Block]:
     """The ratios of each unit under each load; nothing where there are none."""
     if found.sensitivity:
         rows = [
@@ -118,6 +132,44 @@ def sensitivity_blocks(found: SweepResult) -> Iterator[Block]:
 
 def _interval(ends: tuple[float, float] | None) -> str:
     return UNKNOWN if ends is None else f"{significant(ends[0])} to {significant(ends[1])}"
+
+
+def _usage(found: SweepResult) -> Iterator[Block]:
+    """A table, and a plot of missed frames against CPU use where both are known."""
+    known = [each for each in found.usage if each.cpu_share is not None or each.missed_share is not None]
+    if not known:
+        return
+    names = list(dict.fromkeys(", ".join(each.units) for each in known))
+    series = [
+        Series(
+            name,
+            [
+                Spot(100 * each.cpu_share, 100 * each.missed_share, each.load)
+                for each in known
+                if ", ".join(each.units) == name and each.cpu_share is not None and each.missed_share is not None
+            ],
+            joined=False,
+        )
+        for name in names
+    ]
+    plot = Plot(series, Scale("CPU %"), Scale("missed %", from_zero=True), "Frames missed against CPU use.")
+    if not plot.is_empty:
+        yield plot
+    yield Paragraph(USAGE)
+    rows = [
+        (
+            ", ".join(each.units),
+            each.load,
+            percent(each.cpu_share),
+            count(each.frames_missed),
+            count(each.frames_due),
+            percent(each.missed_share),
+        )
+        for each in known
+    ]
+    yield Table(USAGE_HEADING, rows, ("units", "load"), ("of",))
+    if any(len(each.units) > 1 for each in known):
+        yield Paragraph(IN_TURNS, "muted")
 
 
 def _plots(curves: Sequence[Along], axis: str) -> Iterator[Block]:

@@ -100,6 +100,21 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     p90_ci: tuple[Ratio, Ratio] | None = None
 
 
+class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How busy the machine was, and how many frames of a 60 Hz screen were missed, while these units ran under a load.
+
+    units: one, or those that took turns, which share the figures. cpu_share: of all cores, by every process
+    (units, load, canary and whatever else ran). None: not measured.
+    """
+
+    units: list[Text]
+    load: Text
+    cpu_share: Share | None = None
+    frames_due: Count | None = None
+    frames_missed: Count | None = None
+    missed_share: Share | None = None
+
+
 class SweepBudget(msgspec.Struct, frozen=True, kw_only=True):
     """The budget that points were judged by."""
 
@@ -110,7 +125,7 @@ class SweepBudget(msgspec.Struct, frozen=True, kw_only=True):
 class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     """Latency and rate over batch and input size, or under loads.
 
-    sensitivity: of each unit to each load, the most sensitive first.
+    sensitivity: of each unit to each load, the most sensitive first. usage: of the CPU, with missed frames.
     """
 
     OF: ClassVar[str] = "sweep"
@@ -125,6 +140,7 @@ class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     notes: list[str] = []
     budget: SweepBudget | None = None
     sensitivity: list[Sensitivity] = []
+    usage: list[Usage] = []
 
     def summary(self) -> Self:
         """Along batches first: those have knees."""
@@ -134,6 +150,7 @@ class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
             points=self.points[:MOST_POINTS],
             curves=curves[:MOST_CURVES],
             sensitivity=self.sensitivity[:MOST_ROWS],
+            usage=self.usage[:MOST_ROWS],
             rest_n=self.rest_n + max(0, len(self.points) - MOST_POINTS),
         )
 
