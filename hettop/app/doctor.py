@@ -23,6 +23,7 @@ from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
 from hettop.processes.scratch import remove_forgotten
+from hettop.sources.counters import why_no_counters
 from hettop.sources.engine.backend import RealClock, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.coreml.framework import NEEDS
@@ -95,12 +96,14 @@ def examine(
     core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create(CORE_ML, RealClock()).units(),
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
+    no_counters: Callable[[], str] = why_no_counters,
 ) -> Findings:
     """All checks. `folder`: the folder of recordings.
 
     folders: the caches of Core ML and others, on a Mac.
     core_ml_units: the units of Core ML as far as known without it; ask: the devices that Core ML itself reports,
     called only where it has any unit. rails: the stored results of power rails.
+    no_counters: why cache misses cannot be counted, empty if they can.
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
@@ -110,6 +113,7 @@ def examine(
             "machine": _machine(host),
             "units": [finding for found in units.values() for finding in found],
             "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
+            "counters": [_counters(no_counters())],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
@@ -200,6 +204,10 @@ def _rails(rails: ValidatedRails) -> list[Finding]:
         )
         found.append(Finding(f"{rail.upper()} rail", True if seen else None, words, COMMAND))
     return found
+
+
+def _counters(why: str) -> Finding:
+    return Finding("cache misses (hettop roofline)", None if why else True, why)
 
 
 def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
+from msgspec.structs import replace
 
 from hettop.errors import HettopError
 from hettop.models.inspection.graph import Layer, total_macs
@@ -19,11 +20,12 @@ from hettop.models.ports import Feed
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.processes.framework_errors import reason
+from hettop.sources.counters import LINE_BYTES, CacheCounters, why_no_counters
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
 from hettop.studies.layers.graph import INSERTED, Node, lead_back, named_copy, read_layers, read_wiring
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import RanNode, mean_of_the_middle, read_profile
-from hettop.studies.layers.result import LayerRow, LayersResult, Roofs, total
+from hettop.studies.layers.result import CacheUse, LayerRow, LayersResult, Roofs, total
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 
@@ -50,18 +52,35 @@ def measure(
     roofs_of: RoofsOf,
     *,
     most_events: int = MOST_EVENTS,
+    count: Callable[[], CacheCounters] = CacheCounters,
 ) -> LayersResult:
     """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError.
 
-    folder: for scratch files. most_events: what a profile may hold; there are fewer runs if they would not fit.
+    folder: for scratch files. most_events: what a profile may hold; there are fewer runs if they would not fit. count:
+    opens the counters of cache misses; an OSError says why there are none.
     """
-    measured = _layers(
-        job, folder, cache, clock, most_events
-    )  # whose sessions are gone by now: the roofs need the memory
+    # Before any session: only threads that begin later are counted.
+    why = why_no_counters(count)
+    counters = None if why else count()
+    try:
+        measured = _layers(job, folder, cache, clock, most_events=most_events, counters=counters)
+    finally:
+        if counters is not None:
+            counters.close()
+    measured = replace(measured, cache_why=why or measured.cache_why)
+    # Its sessions are gone by now: the roofs need the memory.
     return measured.under(roofs_of(measured.threads or 1)) if job.roofs else measured
 
 
-def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_events: int) -> LayersResult:
+def _layers(
+    job: LayersJob,
+    folder: Path,
+    cache: ModelCache,
+    clock: Clock,
+    *,
+    most_events: int,
+    counters: CacheCounters | None,
+) -> LayersResult:
     from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     name, threads = split_unit(job.unit)
@@ -77,10 +96,12 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
     file = named_copy(_onnx_file(job, cache), folder)
     profiled = _Profiled(file, threads, folder, [port.name for port in loaded.outputs])
     runs = profiled.affordable(job.runs, job.warmup, most_events)
-    end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)
+    plain = partial(backend.predict, feed)
+    end_to_end = _in_turns(plain, partial(profiled.call, feed), job.warmup, runs, clock=clock, counters=counters)
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
     layers, outputs = read_layers(file, shapes)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
+    use = _cache_use(counters, job.warmup + runs, rows)
     fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: the profile holds no more"
     return LayersResult.of_layers(
         rows,
@@ -91,7 +112,21 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
         unused=unused,
         notes=[note for note in (fewer, clean(loaded.note)) if note],
         shapes=[f"{clean(port)} {'x'.join(map(str, shape))}" for port, shape in shapes.items()],
+        cache=use,
+        cache_why=None if use is not None else NEVER_COUNTED,
     )
+
+
+NEVER_COUNTED = "the processor's counters were busy all the time"
+
+
+def _cache_use(counters: CacheCounters | None, calls: int, rows: Sequence[LayerRow]) -> CacheUse | None:
+    """Of a call; None where nothing was counted."""
+    traffic = None if counters is None else counters.traffic()
+    if traffic is None:
+        return None
+    macs = total(row.macs for row in rows)
+    return CacheUse.of_counts(traffic.references / calls, traffic.misses / calls, LINE_BYTES, macs)
 
 
 class _Profiled:
@@ -139,13 +174,28 @@ def session_options(threads: int | None) -> Any:
     return options
 
 
-def _in_turns(plain: Callable[[], None], profiled: Callable[[], None], warmup: int, runs: int, clock: Clock) -> float:
-    """Calls both `warmup` and then `runs` times, one after the other; the plain one's mean time in ms."""
+def _in_turns(
+    plain: Callable[[], None],
+    profiled: Callable[[], None],
+    warmup: int,
+    runs: int,
+    *,
+    clock: Clock,
+    counters: CacheCounters | None,
+) -> float:
+    """Calls both `warmup` and then `runs` times, one after the other; the plain one's mean time in ms.
+
+    All plain calls are counted; the counters are read outside the time that is taken.
+    """
     times = []
     for turn in range(warmup + runs):
+        if counters is not None:
+            counters.begin()
         begin = clock.now()
         plain()
         times.append(clock.now() - begin)
+        if counters is not None:
+            counters.end()
         profiled()
         if turn == warmup - 1:
             times.clear()
